@@ -1,0 +1,75 @@
+# Every target sets up what it needs, in .venv; nothing is installed anywhere else.
+# `make` alone says what there is.
+
+PYTHON ?= $(shell for each in python3.11 python3; do \
+	$$each -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>&- && echo $$each && break; done)
+
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+BENCH_VENV := .venv-bench
+BENCH_READY := $(BENCH_VENV)/.ready
+
+CODE := $(wildcard src tests tools examples)
+PYTHON_ONLY_TESTS := $(wildcard tests/unit tests/cluster tests/typing tests/architecture)
+PYTEST := $(BIN)/python -m pytest -q
+
+# The version is pinned; a nag about a newer one would only be noise, and a look at the network.
+export PYRIGHT_PYTHON_IGNORE_WARNINGS := 1
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.PHONY: help install check test control-plane test-real bench generate constraints clean
+
+help: ## say what there is
+	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 24
+
+install: $(READY) ## the package and its tools, in .venv
+
+$(READY): pyproject.toml constraints.txt
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install -q -c constraints.txt pip hatchling editables
+	$(BIN)/python -m pip install -q -c constraints.txt --no-build-isolation --group tools -e '.[dev,webhooks]'
+	touch $@
+
+check: $(READY) ## format, lint, types, layers, architecture: what no running program can show
+	$(BIN)/ruff format --check
+	$(BIN)/ruff check
+	$(BIN)/mypy $(CODE)
+	$(BIN)/pyright
+	$(BIN)/lint-imports --no-cache --no-logo
+	$(PYTEST) tests/architecture
+
+test: $(READY) ## everything that needs only Python
+	$(PYTEST) $(PYTHON_ONLY_TESTS)
+
+control-plane: $(READY) ## find or build etcd, kube-apiserver, kube-controller-manager, kubectl
+	$(BIN)/python -m steersman.testing.binaries
+
+test-real: control-plane ## the same questions, put to a real kube-apiserver
+	$(PYTEST) tests/real
+
+bench: control-plane $(BENCH_READY) ## our numbers, with the same work done by other clients beside them
+	$(BENCH_VENV)/bin/python -m bench
+
+$(BENCH_READY): pyproject.toml constraints.txt bench/requirements.txt
+	test -x $(BENCH_VENV)/bin/python || $(PYTHON) -m venv $(BENCH_VENV)
+	$(BENCH_VENV)/bin/python -m pip install -q -c constraints.txt pip hatchling editables
+	$(BENCH_VENV)/bin/python -m pip install -q -c constraints.txt --no-build-isolation -r bench/requirements.txt -e '.[dev]'
+	touch $@
+
+generate: control-plane ## the built-in kinds again, from a running control plane's OpenAPI
+	$(BIN)/python -m steersman.kinds.generate
+
+constraints: ## every pin at its newest release; look at the diff, then run everything
+	rm -rf $(VENV)
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install -q --upgrade pip hatchling editables
+	$(BIN)/python -m pip install -q --upgrade --no-build-isolation --group tools -e '.[dev,webhooks]'
+	$(BIN)/python -m pip freeze --all --exclude-editable --exclude setuptools > constraints.txt
+	touch $(READY)
+
+clean: ## nothing left but what git knows
+	rm -rf $(VENV) $(BENCH_VENV) dist .hypothesis .mypy_cache .pytest_cache .ruff_cache .import_linter_cache
+	find . -name __pycache__ -prune -exec rm -rf {} +

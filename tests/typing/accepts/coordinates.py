@@ -1,0 +1,7 @@
+"""Coordinates are values: made once, compared, used as keys."""
+
+from steersman.names import GroupVersionKind
+
+deployment = GroupVersionKind.of("apps/v1", "Deployment")
+replicas: dict[GroupVersionKind, int] = {deployment: 3}
+where: str = deployment.api_version

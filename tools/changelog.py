@@ -1,0 +1,49 @@
+"""``python -m tools.changelog VERSION DATE``: make a release's section out of its fragments.
+
+The fragments in ``changes/`` become the newest section of ``CHANGELOG.md``, and are removed.
+"""
+
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+
+HEADINGS = {"added": "Added", "changed": "Changed", "fixed": "Fixed", "removed": "Removed"}
+
+
+def section(version: str, date: str, fragments: Mapping[str, str]) -> str:
+    """The section of one release; ``fragments`` are file names and what is in the files."""
+    parts = [f"## {version} ({date})"]
+    for kind, heading in HEADINGS.items():
+        entries = [
+            f"- {' '.join(text.split())}"
+            for name, text in sorted(fragments.items())
+            if name.endswith(f".{kind}.md")
+        ]
+        if entries:
+            parts.append("\n".join([f"### {heading}", "", *entries]))
+    return "\n\n".join(parts) + "\n"
+
+
+def with_release(changelog: str, newest: str) -> str:
+    """The changelog with one more section, above those it has."""
+    introduction, mark, older = changelog.partition("\n## ")
+    return f"{introduction.rstrip()}\n\n{newest}" + (f"{mark}{older}" if mark else "")
+
+
+def main(version: str, date: str, *, root: Path = ROOT) -> None:
+    """Move the fragments into the changelog."""
+    files = [path for path in (root / "changes").glob("*.md") if path.name != "README.md"]
+    fragments = {path.name: path.read_text(encoding="utf-8") for path in files}
+    changelog = root / "CHANGELOG.md"
+    changed = with_release(changelog.read_text(encoding="utf-8"), section(version, date, fragments))
+    changelog.write_text(changed, encoding="utf-8")
+    for path in files:
+        path.unlink()
+
+
+if __name__ == "__main__":
+    if len(sys.argv) != 3:
+        sys.exit("usage: python -m tools.changelog VERSION DATE")
+    main(*sys.argv[1:])
