@@ -1,0 +1,276 @@
+"""Every error steersman raises.
+
+SteersmanError
+├── ApiError                     the API server answered, and the answer was no
+│   ├── BadRequest
+│   ├── Unauthorized             it does not know who is asking
+│   ├── Forbidden                it knows, and they may not
+│   ├── NotFound
+│   ├── MethodNotAllowed
+│   ├── AlreadyExists
+│   ├── Conflict                 somebody else wrote first; read again
+│   ├── Expired                  the resourceVersion is too old; list again
+│   ├── Invalid                  the object breaks its schema or a rule; see ``causes``
+│   ├── TooManyRequests
+│   └── ServerFailed             a 5xx answer
+│       ├── Unavailable
+│       └── ServerTimeout
+│           └── TooLargeResourceVersion   this server has not got so far yet
+├── Unreachable                  no answer; ``may_have_happened`` says whether a write may stand
+│   └── DeadlinePassed
+├── BadAnswer                    an answer that no API server should give
+├── InvalidObject                an object that does not fit its Python class
+├── ConfigError                  a kubeconfig or credential file that cannot be used
+│   ├── CertificateRefused       the other side's certificate, or ours, was not accepted
+│   └── CredentialPluginFailed
+├── BadValue                     a value that Kubernetes would refuse
+│   └── BadName
+├── UnknownKind                  nobody has heard of this kind
+├── NoConversion                 no way from one version of a kind to another
+├── NotSettled                   a condition that was waited for did not come about in time
+└── ControlPlaneError            a control plane for tests could not be found, built or started
+
+A message says who wanted what, why not, and what to do now. It never contains a secret: values
+that came from credentials or from the data of a Secret stay out of it.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import ClassVar
+
+
+class SteersmanError(Exception):
+    """The root of everything steersman raises on purpose."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cause:
+    """One reason among several for which the server refused an object."""
+
+    reason: str
+    message: str
+    field: str = ""
+
+
+class ApiError(SteersmanError):
+    """The API server answered, and the answer was no."""
+
+    what_now: ClassVar[str] = ""
+
+    def __init__(
+        self,
+        *,
+        wanted: str,
+        code: int,
+        reason: str,
+        message: str,
+        causes: tuple[Cause, ...] = (),
+        retry_after_seconds: float | None = None,
+        uid: str = "",
+    ) -> None:
+        self.wanted = wanted
+        self.code = code
+        self.reason = reason
+        self.message = message
+        self.causes = causes
+        self.retry_after_seconds = retry_after_seconds
+        self.uid = uid
+        answer = f"{code} {reason}" if reason else str(code)
+        sentence = f"could not {wanted}: the server answered {answer}: {message.rstrip('.')}."
+        super().__init__(f"{sentence} {self.what_now}".rstrip())
+
+
+class BadRequest(ApiError):
+    """The server could not make sense of the request."""
+
+    what_now = "The request itself is wrong; sending it again will not help."
+
+
+class Unauthorized(ApiError):
+    """The server does not know who is asking."""
+
+    what_now = "Check the token, client certificate or plugin of the kubeconfig's user."
+
+
+class Forbidden(ApiError):
+    """The server knows who is asking, and they may not."""
+
+    what_now = "Grant this verb on this resource in a Role or ClusterRole, or ask as someone else."
+
+
+class NotFound(ApiError):
+    """There is no such object, or no such resource."""
+
+
+class MethodNotAllowed(ApiError):
+    """The resource exists and does not support this verb."""
+
+
+class AlreadyExists(ApiError):
+    """An object of this name is there already."""
+
+    what_now = "Apply or patch it, or choose another name."
+
+
+class Conflict(ApiError):
+    """Somebody else wrote first, or holds a field that this write wanted."""
+
+    what_now = "Read the object again and decide afresh."
+
+
+class Expired(ApiError):
+    """The resourceVersion, or the continue token, is older than the server's history."""
+
+    what_now = "List again."
+
+
+class Invalid(ApiError):
+    """The object breaks its schema or a rule; ``causes`` names the fields."""
+
+    what_now = "Change the fields named above."
+
+
+class TooManyRequests(ApiError):
+    """The server sheds load, or an eviction would break a disruption budget."""
+
+    what_now = "Ask again later, and less often."
+
+
+class ServerFailed(ApiError):
+    """The server failed; for a write, nobody knows whether it happened."""
+
+    what_now = "If this was a write, read before writing again."
+
+
+class Unavailable(ServerFailed):
+    """The server, or what it depends on, is not there at the moment."""
+
+
+class ServerTimeout(ServerFailed):
+    """The server gave up before it had finished."""
+
+
+class TooLargeResourceVersion(ServerTimeout):
+    """This server has not got as far as the resourceVersion that was asked for."""
+
+    what_now = "Wait for it to catch up, then ask again with the same version."
+
+
+class Unreachable(SteersmanError):
+    """No answer came.
+
+    ``may_have_happened`` is false only where it is certain that the server never got the request.
+    """
+
+    def __init__(self, message: str, *, may_have_happened: bool = True) -> None:
+        self.may_have_happened = may_have_happened
+        super().__init__(message)
+
+
+class DeadlinePassed(Unreachable):
+    """No answer came in time."""
+
+
+class BadAnswer(SteersmanError):
+    """An answer that no API server should give: not JSON, too large, a redirect, another kind."""
+
+    def __init__(self, *, wanted: str, problem: str, what_now: str) -> None:
+        self.wanted = wanted
+        self.problem = problem
+        super().__init__(f"could not {wanted}: {problem}. {what_now}")
+
+
+class InvalidObject(SteersmanError):
+    """An object that does not fit its Python class; ``body`` holds it as it came."""
+
+    def __init__(self, *, ref: str, into: str, problem: str, body: Mapping[str, object]) -> None:
+        self.ref = ref
+        self.into = into
+        self.problem = problem
+        self.body = body
+        super().__init__(
+            f"{ref} does not fit {into}: {problem}."
+            f" Correct the object, or read it as Unstructured and widen the class."
+        )
+
+
+class ConfigError(SteersmanError):
+    """A kubeconfig, certificate or token file that cannot be used."""
+
+    def __init__(self, *, source: str, problem: str, what_now: str) -> None:
+        self.source = source
+        self.problem = problem
+        super().__init__(f"{source}: {problem}. {what_now}")
+
+
+class CertificateRefused(ConfigError):
+    """The other side's certificate, or ours, was not accepted."""
+
+
+class CredentialPluginFailed(ConfigError):
+    """A credential plugin was not allowed, died, hung, or answered nonsense."""
+
+
+class BadValue(SteersmanError, ValueError):
+    """A value that Kubernetes would refuse."""
+
+    def __init__(self, *, wanted: str, value: object, rule: str) -> None:
+        self.wanted = wanted
+        self.value = value
+        self.rule = rule
+        super().__init__(f"{_shown(value)} is not {wanted}: {rule}.")
+
+
+class BadName(BadValue):
+    """A name, label or path that Kubernetes would refuse, with the rule it broke."""
+
+
+class UnknownKind(SteersmanError):
+    """Nobody has heard of this kind: not the scheme, or not the server."""
+
+    def __init__(self, *, kind: str, asked: str, what_now: str) -> None:
+        self.kind = kind
+        self.asked = asked
+        super().__init__(f"{asked} does not know {kind}. {what_now}")
+
+
+class NoConversion(SteersmanError):
+    """No way from one version of a kind to another."""
+
+    def __init__(self, *, source: str, target: str) -> None:
+        self.source = source
+        self.target = target
+        super().__init__(
+            f"no conversion leads from {source} to {target}."
+            f" Give the Scheme a Conversion for each step between them."
+        )
+
+
+class NotSettled(SteersmanError):
+    """What was waited for did not come about in time."""
+
+    def __init__(self, *, waited_for: str, waited_seconds: float, last_seen: str) -> None:
+        self.waited_for = waited_for
+        self.waited_seconds = waited_seconds
+        self.last_seen = last_seen
+        super().__init__(
+            f"waited {waited_seconds:g} s for {waited_for}, in vain; last seen: {last_seen}."
+        )
+
+
+class ControlPlaneError(SteersmanError):
+    """A control plane for tests could not be found, built or started."""
+
+    def __init__(self, *, problem: str, what_now: str, log_tail: str = "") -> None:
+        self.problem = problem
+        self.log_tail = log_tail
+        tail = f"\n\n{log_tail}" if log_tail else ""
+        super().__init__(f"{problem}. {what_now}{tail}")
+
+
+def _shown(value: object) -> str:
+    try:
+        text = repr(value)
+    except ValueError:  # an int of thousands of digits
+        text = f"a huge {type(value).__name__}"
+    return text if len(text) <= 80 else f"{text[:79]}…"

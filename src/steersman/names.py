@@ -1,0 +1,227 @@
+"""The names of things: coordinates of kinds, references to objects, and what a name may be.
+
+A name that Kubernetes would refuse is refused here, with the rule it broke.
+"""
+
+import re
+from dataclasses import dataclass
+from typing import Final
+
+from steersman.errors import BadName
+
+_LABEL: Final = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?")
+_LABEL_1035: Final = re.compile(r"[a-z]([-a-z0-9]*[a-z0-9])?")
+_SUBDOMAIN: Final = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*")
+_QUALIFIED: Final = re.compile(r"[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?")
+_KIND: Final = re.compile(r"[A-Z][A-Za-z0-9]*")
+_VERSION: Final = re.compile(r"[a-z]([-a-z0-9]*[a-z0-9])?")
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class GroupVersionKind:
+    """Which kind, in which version of which group; the core group is ``""``."""
+
+    group: str
+    version: str
+    kind: str
+
+    @property
+    def api_version(self) -> str:
+        """``apps/v1``, or ``v1`` in the core group."""
+        return f"{self.group}/{self.version}" if self.group else self.version
+
+    @classmethod
+    def of(cls, api_version: str, kind: str) -> "GroupVersionKind":
+        """From what an object carries: ``apiVersion`` and ``kind``."""
+        group, version = split_api_version(api_version)
+        return cls(group, version, kind)
+
+    def __str__(self) -> str:
+        return f"{self.api_version} {self.kind}"
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class GroupVersionResource:
+    """Under which path: the plural resource name in a version of a group."""
+
+    group: str
+    version: str
+    resource: str
+
+    @property
+    def api_version(self) -> str:
+        """``apps/v1``, or ``v1`` in the core group."""
+        return f"{self.group}/{self.version}" if self.group else self.version
+
+    def __str__(self) -> str:
+        return f"{self.api_version} {self.resource}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResourceType:
+    """A kind and where its objects live: all that is needed to build their paths."""
+
+    gvk: GroupVersionKind
+    plural: str
+    namespaced: bool
+
+    @property
+    def gvr(self) -> GroupVersionResource:
+        """The same, by resource."""
+        return GroupVersionResource(self.gvk.group, self.gvk.version, self.plural)
+
+    def __str__(self) -> str:
+        return str(self.gvk)
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class ObjectRef:
+    """One object, as people write it: ``Deployment default/web``."""
+
+    kind: str
+    namespace: str | None
+    name: str
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.namespace}/{self.name}" if self.namespace else self.slug
+
+    @property
+    def slug(self) -> str:
+        """The kind and the bare name."""
+        return f"{self.kind} {self.name}"
+
+
+def split_api_version(api_version: str) -> tuple[str, str]:
+    """``apps/v1`` is group ``apps``, version ``v1``; ``v1`` is the core group's."""
+    group, slash, version = api_version.rpartition("/")
+    if "/" in group or (slash and not group) or not version:
+        raise BadName(
+            wanted="an apiVersion", value=api_version, rule="it is VERSION or GROUP/VERSION"
+        )
+    return group, version
+
+
+def plural_of(kind: str) -> str:
+    """The plural that Kubernetes guesses for a kind: ``Policy`` becomes ``policies``."""
+    word = kind.lower()
+    if word.endswith(("s", "x", "z", "ch", "sh")):
+        return word + "es"
+    if word.endswith("y") and word[-2:-1] not in set("aeiou"):
+        return word[:-1] + "ies"
+    return word + "s"
+
+
+def check_group(group: str) -> str:
+    """A custom group: a DNS subdomain with at least one dot."""
+    _require(
+        _SUBDOMAIN.fullmatch(group) and len(group) <= 253 and "." in group,
+        "an API group",
+        group,
+        "it is a lower-case DNS name with at least one dot, like app.example.com",
+    )
+    return group
+
+
+def check_version(version: str) -> str:
+    """A version: ``v1``, ``v1beta2``, or any other DNS label that begins with a letter."""
+    _require(
+        _VERSION.fullmatch(version) and len(version) <= 63,
+        "an API version",
+        version,
+        "it is a lower-case DNS label that begins with a letter, like v1 or v1beta2",
+    )
+    return version
+
+
+def check_kind(kind: str) -> str:
+    """A kind: CamelCase letters and digits."""
+    _require(
+        _KIND.fullmatch(kind) and len(kind) <= 63,
+        "a kind",
+        kind,
+        "it begins with a capital letter and has letters and digits only, 63 at most",
+    )
+    return kind
+
+
+def check_label(name: str, *, wanted: str = "a DNS label") -> str:
+    """A namespace's name, and anything else that is one DNS label."""
+    _require(
+        _LABEL.fullmatch(name) and len(name) <= 63,
+        wanted,
+        name,
+        "it has lower-case letters, digits and dashes, begins and ends with a letter or digit,"
+        " and is 63 characters at most",
+    )
+    return name
+
+
+def check_plural(name: str) -> str:
+    """A resource's plural name: a DNS label that begins with a letter."""
+    _require(
+        _LABEL_1035.fullmatch(name) and len(name) <= 63,
+        "a plural",
+        name,
+        "it has lower-case letters, digits and dashes, begins with a letter, ends with a letter"
+        " or digit, and is 63 characters at most",
+    )
+    return name
+
+
+def check_subdomain(name: str, *, wanted: str = "an object's name") -> str:
+    """The name of most objects: a DNS subdomain."""
+    _require(
+        _SUBDOMAIN.fullmatch(name) and len(name) <= 253,
+        wanted,
+        name,
+        "it has lower-case letters, digits, dashes and dots, begins and ends with a letter or"
+        " digit, and is 253 characters at most",
+    )
+    return name
+
+
+def check_path_segment(name: str, *, wanted: str = "an object's name") -> str:
+    """What any object's name must at least be: one segment of a path.
+
+    Kinds differ in what they allow (an RBAC role may be called ``system:node``), and the server
+    judges that; here only what would reach another path is refused.
+    """
+    _require(
+        name not in ("", ".", "..") and "/" not in name and "%" not in name,
+        wanted,
+        name,
+        "it is one segment of a path: not empty, not . or .., and without / and %",
+    )
+    return name
+
+
+def check_label_key(key: str) -> str:
+    """The key of a label or annotation: ``name`` or ``prefix/name``."""
+    prefix, slash, name = key.rpartition("/")
+    _require(
+        _QUALIFIED.fullmatch(name)
+        and len(name) <= 63
+        and (not slash or (_SUBDOMAIN.fullmatch(prefix) and len(prefix) <= 253)),
+        "a label key",
+        key,
+        "it is NAME or PREFIX/NAME; NAME has letters, digits, -, _ and ., begins and ends with a"
+        " letter or digit, and is 63 characters at most; PREFIX is a DNS subdomain",
+    )
+    return key
+
+
+def check_label_value(value: str) -> str:
+    """The value of a label: empty, or a short word."""
+    _require(
+        not value or (_QUALIFIED.fullmatch(value) and len(value) <= 63),
+        "a label value",
+        value,
+        "it is empty, or has letters, digits, -, _ and ., begins and ends with a letter or digit,"
+        " and is 63 characters at most",
+    )
+    return value
+
+
+def _require(holds: object, wanted: str, value: str, rule: str) -> None:
+    if not holds:
+        raise BadName(wanted=wanted, value=value, rule=rule)

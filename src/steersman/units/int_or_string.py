@@ -1,0 +1,25 @@
+"""Fields that hold a number or a percentage: ``maxSurge: 3``, ``maxSurge: 25%``."""
+
+import re
+from typing import TypeAlias
+
+from steersman.errors import BadValue
+
+IntOrString: TypeAlias = int | str
+
+_percentage = re.compile(r"([+-]?[0-9]{1,18})%").fullmatch
+
+
+def scaled(value: IntOrString, total: int, *, round_up: bool) -> int:
+    """``value`` itself if it is a number; if it is a percentage, so much of ``total``."""
+    if isinstance(value, int) and not isinstance(value, bool):
+        return value
+    matched = _percentage(value) if isinstance(value, str) else None
+    if matched is None:
+        raise BadValue(
+            wanted="a number or a percentage",
+            value=value,
+            rule="it is an int, or text of digits and a percent sign, such as 25%",
+        )
+    hundredths = int(matched[1]) * total
+    return -(-hundredths // 100) if round_up else hundredths // 100

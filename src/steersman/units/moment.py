@@ -1,0 +1,64 @@
+"""Moments as Kubernetes writes them: RFC 3339 in UTC, to the second or to the microsecond."""
+
+import re
+from datetime import UTC, datetime
+from typing import Self
+
+from steersman.errors import BadValue
+
+# Stricter than datetime.fromisoformat, which also takes week dates, 24:00 and missing zones.
+_match = re.compile(
+    r"[0-9]{4}-[0-9]{2}-[0-9]{2}T(?:[01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9](?:\.[0-9]+)?"
+    r"(?:Z|[+-](?:[01][0-9]|2[0-3]):[0-5][0-9])"
+).fullmatch
+
+
+class MicroTime(datetime):
+    """A moment in a field that Kubernetes writes with six digits after the second, always.
+
+    Leases and events have such fields. In all else it is the ``datetime`` it derives from.
+    """
+
+    @classmethod
+    def of(cls, moment: datetime) -> Self:
+        """``moment``, which must know its zone, as a ``MicroTime`` in UTC."""
+        utc = _in_utc(moment)
+        return cls.combine(utc.date(), utc.timetz())
+
+
+def parse_time(text: str) -> datetime:
+    """The moment in UTC that ``text`` names; digits beyond the microsecond are dropped."""
+    try:
+        if _match(text) is not None:
+            return datetime.fromisoformat(text).astimezone(UTC)
+    except (TypeError, ValueError, OverflowError):
+        pass  # not text, no such day, or a zone that leads out of the years 1 to 9999
+    raise BadValue(
+        wanted="a moment",
+        value=text,
+        rule="it is a date and time of RFC 3339 in the years 1 to 9999,"
+        " such as 2006-01-02T15:04:05Z or 2006-01-02T15:04:05.999+07:00",
+    )
+
+
+def format_time(moment: datetime) -> str:
+    """``moment`` to the second, as in ``metadata.creationTimestamp``: 2006-01-02T15:04:05Z."""
+    return _in_utc(moment).replace(tzinfo=None).isoformat(timespec="seconds") + "Z"
+
+
+def format_micro_time(moment: datetime) -> str:
+    """``moment`` to the microsecond, as in a Lease: 2006-01-02T15:04:05.000000Z."""
+    return _in_utc(moment).replace(tzinfo=None).isoformat(timespec="microseconds") + "Z"
+
+
+def _in_utc(moment: datetime) -> datetime:
+    try:
+        if moment.utcoffset() is not None:
+            return moment.astimezone(UTC)
+    except (AttributeError, OverflowError):
+        pass
+    raise BadValue(
+        wanted="a moment that everyone agrees on",
+        value=moment,
+        rule="it is a datetime with a tzinfo, such as UTC, in the years 1 to 9999",
+    )

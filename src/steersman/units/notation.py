@@ -1,0 +1,161 @@
+"""How Kubernetes writes quantities: from text to a number of nanos, and back.
+
+Kubernetes rounds every amount up to a whole number of nanos, so nanos are what is counted here:
+Python's integers are then exact at any size.
+"""
+
+import math
+import re
+from enum import Enum, auto
+from typing import NamedTuple
+
+from steersman.errors import BadValue
+
+NANOS = 10**9
+
+# Kubernetes takes any number of digits, and computes for hours on what "1e999999999" says.
+# Within these bounds every text is read at once, and what is computed can be read again.
+MOST_DIGITS = 999
+MOST_EXPONENT = 999
+MOST_NANOS = 10**MOST_DIGITS - 1
+
+# Kubernetes holds binary quantities to an int64, and decimal ones to nothing.
+_MOST_BINARY_NANOS = (2**63 - 1) * NANOS
+
+_DECIMAL_SUFFIXES = ("n", "u", "m", "", "k", "M", "G", "T", "P", "E")
+_BINARY_SUFFIXES = ("", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei")
+
+
+class Style(Enum):
+    """Which family of suffixes a quantity is printed with."""
+
+    BINARY = auto()
+    DECIMAL = auto()
+    EXPONENT = auto()
+
+
+_SUFFIXES = {
+    **{suffix: (Style.DECIMAL, 3 * index - 9) for index, suffix in enumerate(_DECIMAL_SUFFIXES)},
+    **{suffix: (Style.BINARY, index) for index, suffix in enumerate(_BINARY_SUFFIXES) if suffix},
+}
+
+# Quantifiers end in + where they must not give back what they took: a failed match would else
+# try every split of a long row of zeros.
+match = re.compile(
+    rf"""
+    ([+-]?)
+    (?= \.?[0-9] )
+    0*+ ([0-9]{{0,{MOST_DIGITS}}}+)
+    (?: \. ([0-9]{{0,{MOST_DIGITS}}}+) )?
+    ( [numkMGTPE] | [KMGTPE]i | [eE][+-]?[0-9]{{1,3}} | )
+    """,
+    re.VERBOSE,
+).fullmatch
+
+
+class Amount(NamedTuple):
+    """A quantity without its text."""
+
+    nanos: int
+    style: Style
+
+
+class _Parts(NamedTuple):
+    """A quantity's text, taken apart."""
+
+    negative: bool
+    digits: str
+    places: int  # how many of the digits stand behind the point
+    power: int  # of 1024 if the style is binary, else of ten
+    style: Style
+
+
+def read(text: str) -> Amount:
+    """What ``text`` amounts to."""
+    negative, digits, places, power, style = _parts(text)
+    numerator, denominator = int(digits) * NANOS, 10**places
+    if style is Style.BINARY:
+        numerator *= 1024**power
+    elif power > 0:
+        numerator *= 10**power
+    else:
+        denominator *= 10**-power
+    nanos = divided(numerator, denominator)
+    if style is Style.BINARY:
+        nanos = min(nanos, _MOST_BINARY_NANOS)
+        if nanos < NANOS:
+            style = Style.DECIMAL
+    return Amount(-nanos if negative else nanos, style)
+
+
+def printed(amount: Amount) -> str:
+    """``amount`` as a whole number with the largest suffix that loses nothing."""
+    nanos, style = amount
+    if nanos == 0:
+        return "0"
+    whole, rest = divmod(nanos, NANOS)
+    if style is Style.BINARY and rest == 0 and abs(whole) >= 1024:
+        number, index = without_factors(whole, 1024, most=len(_BINARY_SUFFIXES) - 1)
+        return f"{number}{_BINARY_SUFFIXES[index]}"
+    if style is Style.EXPONENT:
+        number, index = without_factors(nanos, 1000)
+        exponent = 3 * index - 9
+        return f"{number}e{exponent}" if exponent else str(number)
+    # Where the number would need a suffix beyond E, Kubernetes leaves the suffix out and prints
+    # 1000E as "1". We print 1000E.
+    number, index = without_factors(nanos, 1000, most=len(_DECIMAL_SUFFIXES) - 1)
+    return f"{number}{_DECIMAL_SUFFIXES[index]}"
+
+
+def misspelled(text: str) -> BadValue:
+    """The error for ``text`` that does not match."""
+    return BadValue(
+        wanted="a quantity",
+        value=text,
+        rule="it is a number such as 1, -2.5 or .5, then at most one of"
+        f" {' '.join(filter(None, _SUFFIXES))} or an exponent such as e3, with at most"
+        f" {MOST_DIGITS} digits on either side of the point and three in the exponent",
+    )
+
+
+def is_left_alone(text: str) -> bool:
+    """Whether Kubernetes hands ``text`` out as it came, although it may print the value otherwise.
+
+    It does so where a quick look at the digits finds nothing to shorten: "+1", "01" and "1.500"
+    stay as they are, while "1.50" becomes "1500m".
+    """
+    _, digits, places, power, style = _parts(text)
+    if style is Style.BINARY:
+        return places == 0 and len(digits) + 3 * power <= 14 and int(digits) % 8 != 0
+    scale = power - places
+    return (
+        len(digits) <= 18
+        and scale >= -9
+        and scale % 3 == 0
+        and not digits.startswith("0")
+        and not digits.endswith("000")
+    )
+
+
+def divided(numerator: int, denominator: int) -> int:
+    """The quotient, rounded away from zero: who asks for something gets something."""
+    magnitude = -(-abs(numerator) // abs(denominator))
+    return magnitude if (numerator < 0) == (denominator < 0) else -magnitude
+
+
+def without_factors(number: int, factor: int, *, most: float = math.inf) -> tuple[int, int]:
+    """``number`` divided by ``factor`` as often as it goes, and how often that was."""
+    times = 0
+    while times < most and number % factor == 0:
+        number //= factor
+        times += 1
+    return number, times
+
+
+def _parts(text: str) -> _Parts:
+    matched = match(text)
+    if matched is None:
+        raise misspelled(text)
+    sign, whole, fraction, suffix = matched.groups(default="")
+    style, power = _SUFFIXES.get(suffix) or (Style.EXPONENT, int(suffix[1:]))
+    return _Parts(sign == "-", (whole or "0") + fraction, len(fraction), power, style)

@@ -1,0 +1,186 @@
+"""``Quantity``: so much cpu, so much memory, so many of anything that is counted."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from functools import total_ordering
+from typing import final, overload
+
+from steersman.errors import BadValue
+from steersman.units.notation import (
+    MOST_EXPONENT,
+    MOST_NANOS,
+    NANOS,
+    Amount,
+    Style,
+    divided,
+    is_left_alone,
+    match,
+    misspelled,
+    printed,
+    read,
+    without_factors,
+)
+
+
+@final
+@total_ordering
+class Quantity:
+    """An amount as Kubernetes counts it: ``Quantity("1500m")``, ``Quantity("2Gi")``.
+
+    It is exact to the nano, and a finer amount is rounded away from zero. Amounts are equal and
+    ordered by value; the text one was made from is kept, and a computed one is printed with the
+    suffixes of the left operand, or of the right one where the left is zero.
+    """
+
+    # Decoding makes many of these and looks into few, so the text is only checked when it comes
+    # in, and read when the amount is wanted. A computed amount is printed when it is wanted.
+    __slots__ = ("_amount", "_text")
+
+    _amount: Amount | None
+    _text: str
+
+    def __init__(self, amount: str | int | Decimal) -> None:
+        if isinstance(amount, str):
+            if match(amount) is None:
+                raise misspelled(amount)
+            self._text = amount
+            self._amount = None
+        elif isinstance(amount, bool) or not isinstance(amount, (int, Decimal)):
+            raise BadValue(
+                wanted="a quantity",
+                value=amount,
+                rule="give text such as '500m', an int or a Decimal; a float would not be exact",
+            )
+        else:
+            numerator, denominator = _ratio(amount)
+            self._text = ""
+            self._amount = _bounded(divided(numerator * NANOS, denominator), Style.DECIMAL)
+
+    @property
+    def value(self) -> Decimal:
+        """The amount, exactly."""
+        number, times = without_factors(self._read().nanos, 10, most=9)
+        return Decimal(f"{number}E{times - 9}")
+
+    def as_int(self) -> int:
+        """The amount as a whole number, rounded away from zero."""
+        return divided(self._read().nanos, NANOS)
+
+    def milli_value(self) -> int:
+        """The amount in thousandths, rounded away from zero."""
+        return divided(self._read().nanos, NANOS // 1000)
+
+    def canonical(self) -> str:
+        """The amount as the API server would print it, had it been given this text."""
+        text = str(self)
+        return text if is_left_alone(text) else printed(self._read())
+
+    def __str__(self) -> str:
+        if not self._text:
+            self._text = printed(self._read())
+        return self._text
+
+    def __repr__(self) -> str:
+        return f"Quantity({str(self)!r})"
+
+    def __hash__(self) -> int:
+        return hash(self._read().nanos)
+
+    def __bool__(self) -> bool:
+        return self._read().nanos != 0
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Quantity):
+            return NotImplemented
+        if self._text and self._text == other._text:
+            return True
+        return self._read().nanos == other._read().nanos
+
+    def __lt__(self, other: Quantity) -> bool:
+        if not isinstance(other, Quantity):
+            return NotImplemented
+        return self._read().nanos < other._read().nanos
+
+    def __neg__(self) -> Quantity:
+        nanos, style = self._read()
+        return Quantity._of(-nanos, style)
+
+    def __abs__(self) -> Quantity:
+        return -self if self._read().nanos < 0 else self
+
+    def __add__(self, other: Quantity) -> Quantity:
+        if not isinstance(other, Quantity):
+            return NotImplemented
+        mine, theirs = self._read(), other._read()
+        return Quantity._of(mine.nanos + theirs.nanos, mine.style if mine.nanos else theirs.style)
+
+    def __radd__(self, other: int) -> Quantity:
+        # sum() starts from 0.
+        return self if other == 0 else NotImplemented
+
+    def __sub__(self, other: Quantity) -> Quantity:
+        if not isinstance(other, Quantity):
+            return NotImplemented
+        return self + -other
+
+    def __mul__(self, factor: int | Decimal) -> Quantity:
+        if not isinstance(factor, (int, Decimal)):
+            return NotImplemented
+        nanos, style = self._read()
+        numerator, denominator = _ratio(factor)
+        return Quantity._of(divided(nanos * numerator, denominator), style)
+
+    __rmul__ = __mul__
+
+    @overload
+    def __truediv__(self, divisor: Quantity) -> Decimal: ...
+
+    @overload
+    def __truediv__(self, divisor: int | Decimal) -> Quantity: ...
+
+    def __truediv__(self, divisor: Quantity | int | Decimal) -> Quantity | Decimal:
+        """A part of this amount; or, by another amount, how often that one goes into this."""
+        if isinstance(divisor, Quantity):
+            if not divisor:
+                raise ZeroDivisionError(f"{self} / {divisor}")
+            return Decimal(self._read().nanos) / Decimal(divisor._read().nanos)
+        if not isinstance(divisor, (int, Decimal)):
+            return NotImplemented
+        nanos, style = self._read()
+        numerator, denominator = _ratio(divisor)
+        return Quantity._of(divided(nanos * denominator, numerator), style)
+
+    def _read(self) -> Amount:
+        if self._amount is None:
+            self._amount = read(self._text)
+        return self._amount
+
+    @classmethod
+    def _of(cls, nanos: int, style: Style) -> Quantity:
+        quantity = cls.__new__(cls)
+        quantity._text = ""
+        quantity._amount = _bounded(nanos, style)
+        return quantity
+
+
+def _bounded(nanos: int, style: Style) -> Amount:
+    if abs(nanos) > MOST_NANOS:
+        raise BadValue(
+            wanted="a quantity",
+            value=f"about 2^{nanos.bit_length() - NANOS.bit_length()}",
+            rule="it has too many digits to be written down",
+        )
+    return Amount(nanos, style)
+
+
+def _ratio(number: int | Decimal) -> tuple[int, int]:
+    if isinstance(number, Decimal) and not (
+        number.is_finite() and abs(number.adjusted()) <= MOST_EXPONENT
+    ):
+        raise BadValue(
+            wanted="a number that quantities can be computed with",
+            value=number,
+            rule=f"it is finite, with exponents up to {MOST_EXPONENT}",
+        )
+    return number.as_integer_ratio()

@@ -1,0 +1,72 @@
+"""Messages say who wanted what, why not, and what to do now."""
+
+import inspect
+
+import pytest
+
+from steersman import errors
+from steersman.errors import BadValue, Cause, Conflict, InvalidObject, NotFound, SteersmanError
+
+ALL = [
+    each for _, each in inspect.getmembers(errors, inspect.isclass) if issubclass(each, Exception)
+]
+
+
+@pytest.mark.parametrize("error", ALL, ids=lambda each: each.__name__)
+def test_every_error_hangs_in_the_tree_that_the_docstring_draws(error: type[Exception]) -> None:
+    assert issubclass(error, SteersmanError)
+    assert error.__name__ in str(errors.__doc__).split()
+    assert error.__doc__
+
+
+def test_the_tree_names_no_class_that_does_not_exist() -> None:
+    drawn = {
+        line.split("─ ")[1].split()[0] for line in str(errors.__doc__).splitlines() if "─ " in line
+    }
+
+    assert drawn <= {each.__name__ for each in ALL}
+
+
+def test_a_refusal_by_the_server_says_what_was_wanted_and_what_to_do() -> None:
+    error = Conflict(
+        wanted="apply Deployment default/web",
+        code=409,
+        reason="Conflict",
+        message='conflict with "kubectl": .spec.replicas',
+        causes=(Cause(reason="FieldManagerConflict", message="x", field=".spec.replicas"),),
+    )
+
+    assert str(error) == (
+        "could not apply Deployment default/web: the server answered 409 Conflict:"
+        ' conflict with "kubectl": .spec.replicas. Read the object again and decide afresh.'
+    )
+    assert error.causes[0].field == ".spec.replicas"
+
+
+def test_a_refusal_without_advice_ends_with_the_servers_words() -> None:
+    error = NotFound(
+        wanted="get Pod a/b", code=404, reason="NotFound", message='pods "b" not found'
+    )
+
+    assert str(error).endswith('404 NotFound: pods "b" not found.')
+
+
+def test_an_invalid_object_is_kept_but_not_shown() -> None:
+    body = {"data": {"password": "canary-7f3a"}}
+
+    error = InvalidObject(
+        ref="Secret default/s", into="Secret", problem="Expected `str`", body=body
+    )
+
+    assert error.body is body
+    assert "canary-7f3a" not in f"{error}{error!r}{error.args}"
+
+
+@pytest.mark.parametrize(
+    "value", ["x" * 500, ["y"] * 500, 10**5000], ids=["text", "list", "number"]
+)
+def test_a_long_value_is_cut_in_a_message(value: object) -> None:
+    error = BadValue(wanted="a thing", value=value, rule="it is short")
+
+    assert len(str(error)) < 130
+    assert error.value is value
