@@ -1,0 +1,57 @@
+"""What happened, told once, to whoever listens.
+
+Takes:     an ``Observation`` from working code, through an ``Observer``
+Gives:     log lines (plain or JSON) and Prometheus metrics; anything else is one more observer
+Promises:  - every observation has a log line
+           - every observation is counted in a metric or left out on purpose
+           - a log line carries the object it is about
+           - one failing observer does not silence the others
+           - labels of metrics come from a bounded set
+Never:     decides anything, blocks, or seizes the root logger
+"""
+
+from typing import TYPE_CHECKING
+
+from steersman.observe.events import (
+    ApiWarned,
+    CredentialsNotRenewed,
+    CredentialsRenewed,
+    Observation,
+    Observer,
+    RequestFinished,
+    RequestRetried,
+    RetriesSpent,
+    RiskAccepted,
+)
+from steersman.observe.logs import LineFormatter, LogObserver, log_to
+from steersman.observe.observers import fan_out, ignore
+
+if TYPE_CHECKING:
+    from steersman.observe.metrics import MetricsObserver
+
+__all__ = [
+    "ApiWarned",
+    "CredentialsNotRenewed",
+    "CredentialsRenewed",
+    "LineFormatter",
+    "LogObserver",
+    "MetricsObserver",
+    "Observation",
+    "Observer",
+    "RequestFinished",
+    "RequestRetried",
+    "RetriesSpent",
+    "RiskAccepted",
+    "fan_out",
+    "ignore",
+    "log_to",
+]
+
+
+def __getattr__(name: str) -> object:
+    # prometheus_client is not needed by those who only log.
+    if name == "MetricsObserver":
+        from steersman.observe.metrics import MetricsObserver
+
+        return MetricsObserver
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,0 +1,171 @@
+"""What the log says, how loudly, and to whom."""
+
+import io
+import json
+import logging
+import sys
+from dataclasses import replace
+from datetime import UTC, datetime
+
+import pytest
+
+from steersman.clock import SystemClock
+from steersman.names import ObjectRef
+from steersman.observe import LineFormatter, LogObserver, Observation, log_to
+from steersman.observe.logs import LONGEST_TEXT, Style, describe, level_of
+from tests.unit.observe.samples import ALL, FINISHED, RETRIED, RETRIES_SPENT, WARNED, failed
+
+
+class NoonClock(SystemClock):
+    """It is always noon."""
+
+    def now(self) -> datetime:
+        return datetime(2026, 1, 2, 12, 0, 0, 5000, tzinfo=UTC)
+
+
+NOON = NoonClock()
+
+
+def logged(*observations: Observation, style: Style, level: int = logging.DEBUG) -> list[str]:
+    stream = io.StringIO()
+    observe = log_to(stream, style=style, level=level, clock=NOON)
+    for observation in observations:
+        observe(observation)
+    return stream.getvalue().splitlines()
+
+
+def test_every_observation_has_a_log_line() -> None:
+    assert len(logged(*ALL, style="plain")) == len(ALL)
+    assert len(logged(*ALL, style="json")) == len(ALL)
+
+
+@pytest.mark.parametrize("observation", [FINISHED, RETRIED, RETRIES_SPENT, WARNED])
+def test_a_log_line_carries_the_object_it_is_about(observation: Observation) -> None:
+    (plain,) = logged(observation, style="plain")
+    (line,) = logged(observation, style="json")
+
+    fields = json.loads(line)
+    assert "Deployment default/web" in plain
+    assert (fields["kind"], fields["namespace"], fields["name"]) == ("Deployment", "default", "web")
+
+
+def test_a_plain_line_is_time_level_and_text() -> None:
+    assert logged(FINISHED, style="plain") == [
+        "2026-01-02T12:00:00.005Z DEBUG   patch Deployment default/web: 200 in 12 ms"
+    ]
+
+
+def test_a_json_line_has_the_text_and_everything_in_it_as_fields() -> None:
+    (line,) = logged(failed(409), style="json")
+
+    assert json.loads(line) == {
+        "time": "2026-01-02T12:00:00.005Z",
+        "level": "debug",
+        "message": "patch Deployment default/web: failed in 2.5 s and 3 attempts: "
+        + str(failed(409).error),
+        "verb": "patch",
+        "resource": "deployments",
+        "kind": "Deployment",
+        "name": "web",
+        "namespace": "default",
+        "took_seconds": 2.5,
+        "attempts": 3,
+        "code": 409,
+        "error": "Conflict",
+    }
+
+
+def test_a_request_without_an_object_is_named_by_its_resource() -> None:
+    text, fields = describe(replace(FINISHED, verb="list", ref=None))
+
+    assert text == "list deployments: 200 in 12 ms"
+    assert "name" not in fields
+
+
+def test_an_object_without_a_namespace_has_no_such_field() -> None:
+    _, fields = describe(replace(FINISHED, ref=ObjectRef("Node", None, "a")))
+
+    assert "namespace" not in fields
+
+
+@pytest.mark.parametrize("code", [401, 403, 429, 500, 503, None])
+def test_failures_that_need_somebody_are_loud(code: int | None) -> None:
+    assert level_of(failed(code)) == logging.WARNING
+
+
+@pytest.mark.parametrize("code", [404, 409, 410, 422])
+def test_refusals_that_the_caller_can_answer_are_quiet(code: int) -> None:
+    assert level_of(failed(code)) == logging.DEBUG
+
+
+def test_what_is_below_the_level_is_left_out() -> None:
+    lines = logged(FINISHED, RETRIED, WARNED, style="plain", level=logging.WARNING)
+
+    assert len(lines) == 1
+    assert "the API server warns: apps/v1beta1 is deprecated" in lines[0]
+
+
+def test_a_message_cannot_write_lines_of_its_own() -> None:
+    hostile = replace(WARNED, text="old\n2026-01-02T12:00:00Z INFO all is well\x1b[2J")
+
+    (plain,) = logged(hostile, style="plain")
+    (line,) = logged(hostile, style="json")
+
+    assert r"old\n2026" in plain
+    assert "\x1b" not in plain + line
+
+
+def test_a_message_without_end_is_cut() -> None:
+    (line,) = logged(replace(WARNED, text="x" * 10**6), style="json")
+
+    assert len(json.loads(line)["message"]) == LONGEST_TEXT
+
+
+def test_a_percent_sign_is_just_a_character() -> None:
+    (line,) = logged(replace(WARNED, text="100%s"), style="plain")
+
+    assert line.endswith("100%s")
+
+
+def test_the_loggers_of_everyone_else_are_left_alone() -> None:
+    root, ours = logging.getLogger(), logging.getLogger("steersman")
+    before = [*root.handlers], [*ours.handlers], root.level, ours.level
+
+    logged(*ALL, style="plain")
+
+    assert ([*root.handlers], [*ours.handlers], root.level, ours.level) == before
+
+
+def test_two_observers_write_one_line_each() -> None:
+    stream = io.StringIO()
+
+    for observe in (
+        log_to(stream, style="plain", level=logging.INFO, clock=NOON),
+        log_to(stream, style="json", level=logging.INFO, clock=NOON),
+    ):
+        observe(WARNED)
+
+    assert len(stream.getvalue().splitlines()) == 2
+
+
+def test_a_logger_of_ones_own_gets_the_fields_with_the_record(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    LogObserver(logging.getLogger("mine"))(WARNED)
+
+    (record,) = caplog.records
+    assert record.name == "mine"
+    assert record.__dict__["fields"]["name"] == "web"
+
+
+@pytest.mark.parametrize("style", ["plain", "json"])
+def test_an_error_that_comes_with_a_record_is_written_with_its_trace(style: Style) -> None:
+    try:
+        raise KeyError("here")
+    except KeyError:
+        record = logging.LogRecord("x", 40, "", 0, "it broke", None, sys.exc_info())
+
+    text = LineFormatter(style=style, clock=NOON).format(record)
+
+    assert "it broke" in text
+    assert "KeyError: 'here'" in text

@@ -1,0 +1,102 @@
+"""What is counted, and under how many names."""
+
+from dataclasses import replace
+
+import pytest
+from prometheus_client import CollectorRegistry
+
+from steersman.names import ObjectRef
+from steersman.observe import MetricsObserver, Observation, RiskAccepted
+from steersman.observe.metrics import MOST_VALUES
+from tests.unit.observe.samples import ALL, FINISHED, RETRIED, RETRIES_SPENT, WARNED, failed
+
+PATCH = {"verb": "patch", "resource": "deployments"}
+
+
+def counted(*observations: Observation) -> CollectorRegistry:
+    registry = CollectorRegistry()
+    observe = MetricsObserver(registry)
+    for observation in observations:
+        observe(observation)
+    return registry
+
+
+def series(registry: CollectorRegistry) -> int:
+    return sum(len(metric.samples) for metric in registry.collect())
+
+
+@pytest.mark.parametrize("observation", ALL, ids=lambda o: type(o).__name__)
+def test_every_observation_is_counted_in_a_metric_or_left_out_on_purpose(
+    observation: Observation,
+) -> None:
+    left_out = isinstance(observation, RiskAccepted)
+
+    assert (series(counted(observation)) > series(counted())) is not left_out
+
+
+@pytest.mark.parametrize(
+    ("observation", "label"),
+    [(FINISHED, "2xx"), (failed(409), "4xx"), (failed(503), "5xx"), (failed(None), "none")],
+)
+def test_requests_are_counted_by_the_class_of_their_answer(
+    observation: Observation, label: str
+) -> None:
+    registry = counted(observation, observation)
+
+    name = "steersman_client_requests_total"
+    assert registry.get_sample_value(name, {**PATCH, "code": label}) == 2
+
+
+def test_the_time_of_a_request_is_counted_once_for_all_attempts() -> None:
+    registry = counted(FINISHED, failed(409))
+
+    assert registry.get_sample_value("steersman_client_request_seconds_count", PATCH) == 2
+    assert registry.get_sample_value("steersman_client_request_seconds_sum", PATCH) == 2.5123
+
+
+@pytest.mark.parametrize(
+    ("observation", "name"),
+    [
+        (RETRIED, "steersman_client_retries_total"),
+        (RETRIES_SPENT, "steersman_client_retries_spent_total"),
+        (WARNED, "steersman_client_warnings_total"),
+    ],
+)
+def test_what_happens_to_a_request_is_counted_by_verb_and_resource(
+    observation: Observation, name: str
+) -> None:
+    assert counted(observation).get_sample_value(name, PATCH) == 1
+
+
+@pytest.mark.parametrize("outcome", ["renewed", "failed"])
+def test_renewals_are_counted_by_outcome(outcome: str) -> None:
+    name = "steersman_client_credential_renewals_total"
+
+    assert counted(*ALL).get_sample_value(name, {"outcome": outcome}) == 1
+
+
+def test_labels_of_metrics_come_from_a_bounded_set() -> None:
+    churn = (
+        replace(FINISHED, resource=f"things{n}", ref=ObjectRef("Thing", f"ns-{n}", f"thing-{n}"))
+        for n in range(3000)
+    )
+
+    registry = counted(*churn)
+
+    requests = [
+        sample
+        for metric in registry.collect()
+        for sample in metric.samples
+        if sample.name == "steersman_client_requests_total"
+    ]
+    assert len(requests) == MOST_VALUES + 1
+    assert max(requests, key=lambda sample: sample.value).labels["resource"] == "other"
+
+
+def test_names_of_objects_make_no_difference_to_the_number_of_series() -> None:
+    some = counted(FINISHED)
+    churned = counted(
+        *(replace(FINISHED, ref=ObjectRef("Deployment", f"n{n}", f"d{n}")) for n in range(3000))
+    )
+
+    assert series(churned) == series(some)

@@ -1,0 +1,49 @@
+"""Many observers behind one."""
+
+import logging
+
+import pytest
+
+from steersman.observe import Observation, fan_out, ignore
+from tests.unit.observe.samples import ALL, FINISHED
+
+
+def broken(observation: Observation) -> None:
+    raise RuntimeError("no disk")
+
+
+def test_one_failing_observer_does_not_silence_the_others() -> None:
+    before: list[Observation] = []
+    after: list[Observation] = []
+    observe = fan_out(before.append, broken, after.append)
+
+    for observation in ALL:
+        observe(observation)
+
+    assert before == after == list(ALL)
+
+
+def test_the_failure_of_an_observer_is_logged_once(caplog: pytest.LogCaptureFixture) -> None:
+    observe = fan_out(broken, broken)
+
+    for _ in range(3):
+        observe(FINISHED)
+
+    assert [record.name for record in caplog.records] == ["steersman"] * 2
+    assert "the observer broken failed" in caplog.text
+    assert "no disk" in caplog.text
+    assert caplog.records[0].levelno == logging.ERROR
+
+
+def test_cancellation_is_no_failure_of_an_observer() -> None:
+    def interrupted(observation: Observation) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        fan_out(interrupted)(FINISHED)
+
+
+def test_nobody_may_listen() -> None:
+    for observation in ALL:
+        ignore(observation)
+        fan_out()(observation)
