@@ -1,0 +1,49 @@
+"""Bytes as they arrive, cut into lines."""
+
+
+class LineSplitter:
+    """Puts lines together from pieces of any size, and refuses those that are too long.
+
+    A carriage return before the newline is dropped, and so are empty lines, unless they are to
+    be kept. A piece is copied once, when its line is complete, so that a long line costs no more
+    per byte than a short one.
+    """
+
+    def __init__(self, limit_bytes: int, *, keep_empty: bool = False) -> None:
+        self._limit_bytes = limit_bytes
+        self._keep_empty = keep_empty
+        self._pieces: list[bytes] = []
+        self._held_bytes = 0
+
+    @property
+    def rest(self) -> bytes:
+        """The line that has begun and not ended."""
+        return b"".join(self._pieces)
+
+    def feed(self, chunk: bytes) -> list[bytes]:
+        """The lines that ``chunk`` completes; ``ValueError`` once one is longer than the limit."""
+        head, *tail = chunk.split(b"\n")
+        self._hold(head)
+        if not tail:
+            return []
+        lines = [self.rest, *tail[:-1]]
+        self._pieces = []
+        self._held_bytes = 0
+        self._hold(tail[-1])
+        if len(chunk) > self._limit_bytes:
+            self._check(max(map(len, lines)))
+        lines = [line.removesuffix(b"\r") for line in lines]
+        return lines if self._keep_empty else [line for line in lines if line]
+
+    def _hold(self, piece: bytes) -> None:
+        if piece:
+            self._pieces.append(piece)
+            self._held_bytes += len(piece)
+            self._check(self._held_bytes)
+
+    def _check(self, line_bytes: int) -> None:
+        if line_bytes > self._limit_bytes:
+            raise ValueError(f"a line is longer than {self._limit_bytes} bytes")
+
+    def __repr__(self) -> str:
+        return f"<LineSplitter {self._held_bytes} of at most {self._limit_bytes} bytes held>"

@@ -1,0 +1,63 @@
+"""What is sent, what comes back, and what carries it."""
+
+from collections.abc import AsyncIterator, Mapping
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass, field
+from typing import Protocol
+from urllib.parse import quote, urlencode
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Request:
+    """One HTTP request.
+
+    ``path`` is plain text, not yet percent-encoded. A header may be there several times, each
+    with a value of its own. Headers and body may hold secrets, so they are in no repr.
+    """
+
+    method: str
+    path: str
+    query: tuple[tuple[str, str], ...] = ()
+    headers: tuple[tuple[str, str], ...] = field(default=(), repr=False)
+    body: bytes | None = field(default=None, repr=False)
+
+    @property
+    def target(self) -> str:
+        """Path and query as they stand in the request line."""
+        path = quote(self.path, safe="/:@!$&'()*+,;=-._~")
+        return f"{path}?{urlencode(self.query)}" if self.query else path
+
+
+class Response(Protocol):
+    """One HTTP response, whose body is still on its way."""
+
+    @property
+    def status(self) -> int:
+        """The HTTP status code."""
+        ...
+
+    @property
+    def headers(self) -> Mapping[str, str]:
+        """Headers by lower-case name."""
+        ...
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """Every ``Warning`` header, as it came."""
+        ...
+
+    async def read(self, *, limit_bytes: int) -> bytes:
+        """The whole body; ``ValueError`` once it is longer than ``limit_bytes``."""
+        ...
+
+    def chunks(self) -> AsyncIterator[bytes]:
+        """The body as it arrives, in pieces of any size."""
+        ...
+
+
+class Transport(Protocol):
+    """Carries one request, and holds the response open while its body is read."""
+
+    def open(self, request: Request) -> AbstractAsyncContextManager[Response]:
+        """Send ``request``; raise ``Unreachable`` where no answer comes."""
+        ...

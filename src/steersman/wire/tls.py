@@ -1,0 +1,179 @@
+"""TLS as a client of an API server: whom it trusts, and as whom it comes.
+
+A given CA bundle is the only root of trust. Without one, OpenSSL's own roots are: those of the
+system, or of ``SSL_CERT_FILE`` and ``SSL_CERT_DIR``.
+"""
+
+import os
+import ssl
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final, NoReturn
+
+from steersman.errors import CertificateRefused, ConfigError
+
+# OpenSSL's codes for two of the ways in which a certificate is not accepted (X509_V_ERR_…).
+_OUT_OF_DATE: Final = frozenset({9, 10})
+_NAMES_ANOTHER: Final = frozenset({62, 64})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TlsSettings:
+    """Whom to trust and as whom to come, each as PEM.
+
+    ``server_name`` is the name to expect in the server's certificate, where it is not the host's.
+    """
+
+    ca_data: bytes | None = field(default=None, repr=False)
+    client_certificate: bytes | None = field(default=None, repr=False)
+    client_key: bytes | None = field(default=None, repr=False)
+    server_name: str | None = None
+    verify: bool = True
+
+
+class _EncryptedKey(Exception):
+    """The client key can only be read with a password."""
+
+
+def tls_context(settings: TlsSettings, *, source: str) -> ssl.SSLContext:
+    """A context for connections as ``settings`` say; errors name ``source``."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context.minimum_version = ssl.TLSVersion.TLSv1_2
+    # A Go server that is offered HTTP/2 takes it; a proxy that is offered nothing may refuse.
+    context.set_alpn_protocols(["http/1.1"])
+    # Every certificate in the bundle is trusted, an intermediate one as well: Go clients take it
+    # so, and there are clusters whose kubeconfig holds nothing else.
+    context.verify_flags |= ssl.VERIFY_X509_PARTIAL_CHAIN
+    if settings.ca_data is not None:
+        _trust_only(context, settings.ca_data, source)
+    else:
+        context.load_default_certs(ssl.Purpose.SERVER_AUTH)
+    if not settings.verify:
+        if settings.ca_data is not None:
+            raise ConfigError(
+                source=source,
+                problem="a CA is given, and the server's certificate is not to be verified",
+                what_now="Remove one of the two.",
+            )
+        context.check_hostname = False
+        context.verify_mode = ssl.CERT_NONE
+    if settings.client_certificate is not None or settings.client_key is not None:
+        _come_as(context, settings.client_certificate, settings.client_key, source)
+    return context
+
+
+def certificate_refused(error: ssl.SSLError, *, server: str) -> CertificateRefused | None:
+    """What ``error`` says of a certificate, theirs or ours; ``None`` if it is about none."""
+    if isinstance(error, ssl.SSLCertVerificationError):
+        if error.verify_code in _NAMES_ANOTHER:
+            what_now = "Use an address that the certificate names, or set tls-server-name."
+        elif error.verify_code in _OUT_OF_DATE:
+            what_now = "Renew the server's certificate, or set this machine's clock right."
+        else:
+            what_now = "Check that this is the right server, and give the CA that signed for it."
+        return CertificateRefused(
+            source=server,
+            problem=f"the server's certificate was refused: {error.verify_message.rstrip('.')}",
+            what_now=what_now,
+        )
+    reason = error.reason or ""
+    if "ALERT" in reason and ("CERTIFICATE" in reason or "UNKNOWN_CA" in reason):
+        return CertificateRefused(
+            source=server,
+            problem=f"the server refused the client certificate: {in_words(error)}",
+            what_now="Give one that is still valid, from a CA that the server trusts.",
+        )
+    return None
+
+
+def _trust_only(context: ssl.SSLContext, ca_data: bytes, source: str) -> None:
+    # OpenSSL takes text in ASCII only; bundles carry comments, and names in those have accents.
+    text = ca_data.decode("ascii", errors="ignore")
+    try:
+        context.load_verify_locations(cadata=text)
+    except (ssl.SSLError, ValueError) as error:
+        raise ConfigError(
+            source=source,
+            problem="no certificate can be read from the CA bundle",
+            what_now="Give PEM, from BEGIN CERTIFICATE to END CERTIFICATE.",
+        ) from error
+
+
+def _come_as(
+    context: ssl.SSLContext, certificate: bytes | None, key: bytes | None, source: str
+) -> None:
+    if certificate is None or key is None:
+        missing = "certificate" if certificate is None else "key"
+        raise ConfigError(
+            source=source,
+            problem=f"of the client certificate and its key, the {missing} is missing",
+            what_now="Give both, or neither.",
+        )
+    try:
+        # OpenSSL reads these two from files only.
+        with _as_file(certificate) as certificate_file, _as_file(key) as key_file:
+            # Without a callback for the password OpenSSL would ask the terminal for it.
+            context.load_cert_chain(certificate_file, key_file, password=_refuse_password)
+    except _EncryptedKey:
+        raise ConfigError(
+            source=source,
+            problem="the client key is encrypted",
+            what_now="Give a key that needs no password.",
+        ) from None
+    except ssl.SSLError as error:
+        if error.reason == "KEY_VALUES_MISMATCH":
+            raise CertificateRefused(
+                source=source,
+                problem="the client key does not belong to the client certificate",
+                what_now="Give the key that the certificate was made for.",
+            ) from error
+        raise ConfigError(
+            source=source,
+            problem=f"the client certificate or its key cannot be read: {in_words(error)}",
+            what_now="Give both in PEM.",
+        ) from error
+
+
+def _refuse_password() -> NoReturn:
+    raise _EncryptedKey
+
+
+@contextmanager
+def _as_file(content: bytes) -> Iterator[str]:
+    """A path under which ``content`` can be read inside the block, and by nobody else."""
+    if sys.platform == "linux":
+        with _memory_file(content) as path:
+            yield path
+    else:
+        with _private_file(content) as path:
+            yield path
+
+
+if sys.platform == "linux":
+
+    @contextmanager
+    def _memory_file(content: bytes) -> Iterator[str]:
+        # Memory, not disk: nothing is left behind even by SIGKILL, and the hardened containers
+        # in which operators run have no directory to write to.
+        with os.fdopen(os.memfd_create("steersman"), "wb") as file:
+            file.write(content)
+            file.flush()
+            yield f"/proc/self/fd/{file.fileno()}"
+
+
+@contextmanager
+def _private_file(content: bytes) -> Iterator[str]:
+    with tempfile.TemporaryDirectory(prefix="steersman-") as directory:
+        path = Path(directory, "pem")
+        path.touch(mode=0o600)
+        path.write_bytes(content)
+        yield str(path)
+
+
+def in_words(error: ssl.SSLError) -> str:
+    """OpenSSL's reason, as people write."""
+    return (error.reason or "no reason given").replace("_", " ").lower()

@@ -1,0 +1,29 @@
+"""What a request says of itself."""
+
+from steersman.wire import Request
+
+
+def test_no_header_of_a_request_appears_in_a_repr() -> None:
+    request = Request(
+        method="PUT",
+        path="/api/v1/namespaces/default/secrets/db",
+        headers=(("Authorization", "Bearer canary"),),
+        body=b'{"data": "canary"}',
+    )
+
+    assert "canary" not in repr(request)
+    assert "/api/v1/namespaces/default/secrets/db" in repr(request)
+
+
+def test_a_path_is_encoded_and_its_separators_are_not() -> None:
+    request = Request(method="GET", path="/apis/rbac/v1/clusterroles/system:node é?#%")
+
+    assert request.target == "/apis/rbac/v1/clusterroles/system:node%20%C3%A9%3F%23%25"
+
+
+def test_a_query_keeps_its_order_and_repeated_names() -> None:
+    request = Request(
+        method="GET", path="/x", query=(("b", "1&2"), ("a", "app=web,tier in (a)"), ("b", ""))
+    )
+
+    assert request.target == "/x?b=1%262&a=app%3Dweb%2Ctier+in+%28a%29&b="
