@@ -28,7 +28,7 @@ SteersmanError
 ├── UnknownKind                  nobody has heard of this kind
 ├── NoConversion                 no way from one version of a kind to another
 ├── NotSettled                   a condition that was waited for did not come about in time
-└── ControlPlaneError            a control plane for tests could not be found, built or started
+└── ControlPlaneError            a control plane for tests could not be built, started or used
 
 A message says who wanted what, why not, and what to do now. It never contains a secret: values
 that came from credentials or from the data of a Secret stay out of it.
@@ -259,7 +259,7 @@ class NotSettled(SteersmanError):
 
 
 class ControlPlaneError(SteersmanError):
-    """A control plane for tests could not be found, built or started."""
+    """A control plane for tests could not be found, built, started or used."""
 
     def __init__(self, *, problem: str, what_now: str, log_tail: str = "") -> None:
         self.problem = problem

@@ -1,0 +1,53 @@
+"""What tests of an operator stand on: a real control plane, on this machine.
+
+Takes:     the programs of a control plane, from ``$KUBEBUILDER_ASSETS`` or built from Go modules
+Gives:     a running ``ControlPlane``: its URL and kubeconfig, users, kubectl, ways to disturb it;
+           ``steersman.testing.fixtures`` has it for pytest, with a namespace for each test
+Promises:  - the block is entered once the API server is ready
+           - clients verify the certificate of the API server
+           - every start has its own keys and tokens, which only this user can read
+           - nothing is left when the block ends, or the process is killed
+           - a program in the cache is whole, even if a build was killed
+           - only the programs that are used must be there
+           - a namespace is gone with all that was in it when its block ends
+Never:     listens beyond loopback, touches a cluster it did not start, or builds during a test
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from steersman.testing.component import Component
+    from steersman.testing.control_plane import ControlPlane, running_control_plane
+    from steersman.testing.credentials import Credentials
+    from steersman.testing.namespaces import fresh_namespace
+    from steersman.testing.programs import Binaries, Program, find_binaries
+
+__all__ = [
+    "Binaries",
+    "Component",
+    "ControlPlane",
+    "Credentials",
+    "Program",
+    "find_binaries",
+    "fresh_namespace",
+    "running_control_plane",
+]
+
+_HOMES = {
+    "Binaries": "programs",
+    "Component": "component",
+    "ControlPlane": "control_plane",
+    "Credentials": "credentials",
+    "Program": "programs",
+    "find_binaries": "programs",
+    "fresh_namespace": "namespaces",
+    "running_control_plane": "control_plane",
+}
+
+
+def __getattr__(name: str) -> object:
+    # Opened only when asked: certificates need the dev extra, and building the programs does not.
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)

@@ -1,0 +1,81 @@
+"""Plain HTTP calls to the parts of a control plane, with nothing but the standard library.
+
+What tests a client must not depend on that client.
+"""
+
+import http.client
+import json
+import socket
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+# Nothing asked here takes a second; a paused API server must not hold up a test for longer.
+CALL_SECONDS = 10.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """What came back: a status, and a body."""
+
+    status: int
+    body: bytes
+
+    def json(self) -> Any:
+        """The body, decoded."""
+        return json.loads(self.body)
+
+
+class Caller:
+    """A connection that is opened by the first call and closed when the block ends."""
+
+    def __init__(
+        self, connection: http.client.HTTPConnection, *, headers: Mapping[str, str]
+    ) -> None:
+        self._connection = connection
+        self._headers = headers
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self._connection.close()
+
+    def call(
+        self, method: str, path: str, body: object = None, *, accept: str = "application/json"
+    ) -> Answer:
+        """Send ``body``, if any, as JSON, and wait for the whole answer."""
+        content = None if body is None else json.dumps(body)
+        headers = {"Accept": accept, "Content-Type": "application/json", **self._headers}
+        self._connection.request(method, path, content, headers)
+        response = self._connection.getresponse()
+        return Answer(status=response.status, body=response.read())
+
+    def finds(self, *paths: str) -> bool:
+        """Whether every path is answered with 200; no answer is a no."""
+        try:
+            with self:
+                return all(self.call("GET", path).status == 200 for path in paths)
+        except (OSError, http.client.HTTPException):
+            return False
+
+
+class UnixConnection(http.client.HTTPConnection):
+    """An HTTP connection through a socket in the file system."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__("localhost", timeout=CALL_SECONDS)
+        self._path = path
+
+    def connect(self) -> None:
+        """Connect to the socket."""
+        self.sock = socket.socket(socket.AF_UNIX)
+        self.sock.settimeout(self.timeout)
+        self.sock.connect(str(self._path))

@@ -1,0 +1,272 @@
+"""A real control plane on this machine: etcd, kube-apiserver and, when wanted, the controllers.
+
+A plain ``with`` over plain processes, not ``async with``: a session fixture outlives the event
+loop of any one test, and must be able to end when no loop runs any more.
+"""
+
+import base64
+import socket
+import ssl
+import subprocess
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
+from http.client import HTTPSConnection
+from pathlib import Path
+from typing import TypeAlias
+
+from steersman.clock import Clock
+from steersman.errors import ControlPlaneError
+from steersman.testing.calls import CALL_SECONDS, Caller, UnixConnection
+from steersman.testing.component import Component
+from steersman.testing.credentials import ADMIN, Credentials, make_credentials, write_private
+from steersman.testing.enclosure import Enclosure, enclosure
+from steersman.testing.programs import Binaries, Program
+
+LOOPBACK = "127.0.0.1"
+
+# Two or three are usual, more on a machine that is busy with something else.
+START_SECONDS = 60.0
+
+# An API server that can reach etcd is gone after little more than a second; one that cannot would
+# hang for minutes. etcd waits for clients to leave, which they may never do.
+GRACE_SECONDS = {
+    Program.ETCD: 1.0,
+    Program.KUBE_APISERVER: 5.0,
+    Program.KUBE_CONTROLLER_MANAGER: 5.0,
+}
+
+# For one request of kubectl's: longer than a healthy server needs, shorter than a test may take.
+KUBECTL_SECONDS = 30.0
+
+# What turns Deployments and their like into Pods, and takes away what nothing owns any more.
+CONTROLLERS = (
+    "cronjob-controller",
+    "daemonset-controller",
+    "deployment-controller",
+    "disruption-controller",
+    "endpointslice-controller",
+    "garbage-collector-controller",
+    "job-controller",
+    "namespace-controller",
+    "replicaset-controller",
+    "statefulset-controller",
+)
+
+Flags: TypeAlias = Mapping[str, object]
+
+
+@contextmanager
+def running_control_plane(
+    binaries: Binaries,
+    *,
+    clock: Clock,
+    controllers: bool = False,
+    api_server_flags: Flags | None = None,
+    start_seconds: float = START_SECONDS,
+) -> Iterator["ControlPlane"]:
+    """Start a control plane, enter the block once it is ready, and leave nothing of it behind.
+
+    There is no kubelet: Pods stay Pending until something marks them Running.
+    """
+    with _reserved_port() as port, enclosure(prefix="steersman-") as inside:
+        plane = ControlPlane(
+            binaries,
+            inside,
+            port=port,
+            clock=clock,
+            api_server_flags=api_server_flags or {},
+            start_seconds=start_seconds,
+        )
+        # etcd is the last to go: without it the API server would hang for minutes.
+        with plane.etcd.running(), plane.api_server.running():
+            with plane.running_controllers() if controllers else nullcontext():
+                yield plane
+
+
+class ControlPlane:
+    """A running control plane: how to reach it, as whom, and how to disturb it.
+
+    ``etcd`` and ``api_server`` can be paused, stopped and restarted.
+    """
+
+    def __init__(
+        self,
+        binaries: Binaries,
+        inside: Enclosure,
+        *,
+        port: int,
+        clock: Clock,
+        api_server_flags: Flags,
+        start_seconds: float,
+    ) -> None:
+        self.url = f"https://{LOOPBACK}:{port}"
+        self.directory = inside.directory
+        self.credentials = make_credentials(self.directory, now=clock.now())
+        self.kubeconfig = write_private(
+            self.directory / "kubeconfig", self.credentials.kubeconfig(server=self.url).encode()
+        )
+        self._binaries = binaries
+        self._inside = inside
+        self._port = port
+        self._clock = clock
+        self._start_seconds = start_seconds
+        self._tls = ssl.create_default_context(cafile=self.credentials.ca_file)
+        # In a directory that nobody else may enter, because etcd asks no one who they are.
+        self._etcd_socket = self.directory / "etcd.sock"
+        self.etcd = self._component(
+            Program.ETCD,
+            _etcd_flags(self.directory, listen_at=self._etcd_socket),
+            ready=lambda: self._etcd_caller().finds("/readyz"),
+        )
+        self.api_server = self._component(
+            Program.KUBE_APISERVER,
+            {**_api_server_flags(self.credentials, self._etcd_socket, port), **api_server_flags},
+            # The namespace that everybody counts on may come a moment after "ready".
+            ready=lambda: self.caller().finds("/readyz", "/api/v1/namespaces/default"),
+        )
+
+    def __repr__(self) -> str:
+        return f"<ControlPlane {self.url}>"
+
+    @contextmanager
+    def running_controllers(self, *names: str) -> Iterator[None]:
+        """Run kube-controller-manager while the block does, with the usual controllers or these."""
+        with _reserved_port() as port:
+            manager = self._component(
+                Program.KUBE_CONTROLLER_MANAGER,
+                _controller_manager_flags(
+                    self.credentials, self.kubeconfig, port, names or CONTROLLERS
+                ),
+                ready=lambda: self._https_caller(port).finds("/healthz"),
+            )
+            with manager.running():
+                yield
+
+    def kubectl(self, *arguments: str | Path, context: str = ADMIN, stdin: str = "") -> str:
+        """What kubectl prints, asked as the user of ``context``; a failure is raised."""
+        command = [
+            self._binaries.path(Program.KUBECTL),
+            f"--context={context}",
+            f"--request-timeout={KUBECTL_SECONDS:g}s",
+            *arguments,
+        ]
+        # At home in our directory, so that neither its caches nor anyone's settings are shared.
+        environ = {"HOME": str(self.directory), "KUBECONFIG": str(self.kubeconfig)}
+        finished = subprocess.run(
+            command, input=stdin, env=environ, capture_output=True, text=True, check=False
+        )
+        if finished.returncode != 0:
+            # Not the arguments: some of them may be the data of a Secret.
+            raise ControlPlaneError(
+                problem=f"kubectl, asked as {context}, ended with status {finished.returncode}",
+                what_now="See what it said:",
+                log_tail=finished.stderr.strip(),
+            )
+        return finished.stdout
+
+    def compact(self) -> None:
+        """Make etcd forget all history; the API server still has some of it in memory."""
+        with self._etcd_caller() as etcd:
+            key = base64.b64encode(b"steersman/compacted").decode()
+            # A new revision, so that the one the last reader saw is history too.
+            written = etcd.call("POST", "/v3/kv/put", {"key": key}).json()
+            revision = written["header"]["revision"]
+            etcd.call("POST", "/v3/kv/compaction", {"revision": revision, "physical": True})
+
+    def forget_history(self) -> None:
+        """Have every resourceVersion and continue token so far answered with 410.
+
+        Restarts the API server, which takes seconds.
+        """
+        self.compact()
+        self.api_server.restart()
+
+    def caller(self) -> Caller:
+        """Plain calls to the API server as its admin, for what a test needs around its subject."""
+        return self._https_caller(self._port)
+
+    def _https_caller(self, port: int) -> Caller:
+        return Caller(
+            HTTPSConnection(LOOPBACK, port, timeout=CALL_SECONDS, context=self._tls),
+            headers={"Authorization": f"Bearer {self.credentials.admin_token}"},
+        )
+
+    def _etcd_caller(self) -> Caller:
+        return Caller(UnixConnection(self._etcd_socket), headers={})
+
+    def _component(self, program: Program, flags: Flags, *, ready: Callable[[], bool]) -> Component:
+        return Component(
+            [self._binaries.path(program), *(f"--{name}={flags[name]}" for name in flags)],
+            enclosure=self._inside,
+            ready=ready,
+            clock=self._clock,
+            start_seconds=self._start_seconds,
+            grace_seconds=GRACE_SECONDS[program],
+        )
+
+
+@contextmanager
+def _reserved_port() -> Iterator[int]:
+    """A free port that stays ours: held by a socket that never listens, and shared on request.
+
+    The server that shares it may come and go, and finds it free each time.
+    """
+    with socket.socket() as holder:
+        holder.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
+        holder.bind((LOOPBACK, 0))
+        yield holder.getsockname()[1]
+
+
+def _etcd_flags(directory: Path, *, listen_at: Path) -> Flags:
+    return {
+        "data-dir": directory / "etcd",
+        "listen-client-urls": f"unix://{listen_at}",
+        "listen-peer-urls": f"unix://{directory}/etcd-peer.sock",
+        # Must look like an address; a cluster of one has nobody to tell it to.
+        "advertise-client-urls": "http://localhost:2379",
+        # The data is thrown away with the directory.
+        "unsafe-no-fsync": "true",
+    }
+
+
+def _api_server_flags(credentials: Credentials, etcd_socket: Path, port: int) -> Flags:
+    return {
+        "etcd-servers": f"unix://{etcd_socket}",
+        "bind-address": LOOPBACK,
+        "secure-port": port,
+        "permit-port-sharing": "true",
+        # Otherwise it looks for the machine's address, which a machine without network lacks,
+        # and publishes it as an endpoint, which may not be a loopback address.
+        "advertise-address": LOOPBACK,
+        "endpoint-reconciler-type": "none",
+        # Unasked, open watches would hold up its end for a minute.
+        "shutdown-watch-termination-grace-period": "1s",
+        "tls-cert-file": credentials.serving_certificate_file,
+        "tls-private-key-file": credentials.serving_key_file,
+        "client-ca-file": credentials.client_ca_file,
+        "token-auth-file": credentials.tokens_file,
+        "authorization-mode": "RBAC",
+        "allow-privileged": "true",
+        "service-account-issuer": "https://kubernetes.default.svc",
+        "service-account-key-file": credentials.service_account_key_file,
+        "service-account-signing-key-file": credentials.service_account_key_file,
+        "service-cluster-ip-range": "10.0.0.0/16",
+        # It would refuse every Pod until a controller had made the namespace's account.
+        "disable-admission-plugins": "ServiceAccount",
+    }
+
+
+def _controller_manager_flags(
+    credentials: Credentials, kubeconfig: Path, port: int, controllers: Sequence[str]
+) -> Flags:
+    return {
+        "kubeconfig": kubeconfig,
+        "controllers": ",".join(controllers),
+        "leader-elect": "false",
+        "service-account-private-key-file": credentials.service_account_key_file,
+        "bind-address": LOOPBACK,
+        "secure-port": port,
+        "permit-port-sharing": "true",
+        "tls-cert-file": credentials.serving_certificate_file,
+        "tls-private-key-file": credentials.serving_key_file,
+    }

@@ -1,0 +1,73 @@
+"""A directory and a group of processes that vanish together."""
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+GUARDIAN = Path(__file__).with_name("guardian.py")
+
+
+class Enclosure:
+    """A directory for files, and a process group for the processes that use them."""
+
+    def __init__(self, directory: Path, *, process_group: int) -> None:
+        self.directory = directory
+        self._process_group = process_group
+        self._processes: list[subprocess.Popen[bytes]] = []
+
+    def start(
+        self, arguments: Sequence[str | Path], *, log: Path, environ: Mapping[str, str]
+    ) -> subprocess.Popen[bytes]:
+        """Start a process inside, with ``environ`` alone and all its output added to ``log``."""
+        with log.open("ab") as output:
+            process = subprocess.Popen(
+                arguments,
+                cwd=self.directory,
+                env=environ,
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                # A group of its own: Ctrl-C is for us, who then stop things in order.
+                process_group=self._process_group,
+            )
+        self._processes.append(process)
+        return process
+
+    def kill(self) -> None:
+        """End every process inside, at once."""
+        os.killpg(self._process_group, signal.SIGKILL)
+        for process in self._processes:
+            process.wait()
+
+
+@contextmanager
+def enclosure(*, prefix: str, inside: Path | None = None) -> Iterator[Enclosure]:
+    """Make an enclosure that is gone when the block ends, or this process, however it ends."""
+    directory = Path(tempfile.mkdtemp(prefix=prefix, dir=inside))
+    guardian = [sys.executable, "-I", "-S", str(GUARDIAN), str(directory)]
+    try:
+        with subprocess.Popen(guardian, stdin=subprocess.PIPE, process_group=0) as leader:
+            enclosed = Enclosure(directory, process_group=leader.pid)
+            try:
+                yield enclosed
+            finally:
+                enclosed.kill()
+    finally:
+        shutil.rmtree(directory, ignore_errors=True)
+
+
+def tail(log: Path, *, lines: int = 20, limit_bytes: int = 8192) -> str:
+    """The end of a log file; empty if there is none."""
+    try:
+        with log.open("rb") as file:
+            file.seek(max(0, log.stat().st_size - limit_bytes))
+            text = file.read().decode(errors="replace")
+    except FileNotFoundError:
+        return ""
+    return "\n".join(text.splitlines()[-lines:])

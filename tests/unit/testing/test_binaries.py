@@ -1,0 +1,326 @@
+"""Programs are found where they should be, and built whole or not at all.
+
+Go is played by a shell script that runs as a real process; nothing is compiled.
+"""
+
+import os
+import re
+import signal
+import subprocess
+import sys
+from dataclasses import dataclass, field
+from importlib import resources
+from pathlib import Path
+
+import pytest
+
+from steersman.clock import SystemClock
+from steersman.errors import ControlPlaneError
+from steersman.testing import Binaries, Program, find_binaries
+from steersman.testing.building import Building, WaitingForOtherBuild, build_missing
+from steersman.testing.programs import ETCD_VERSION, KUBERNETES_VERSION
+
+COMMAND = [sys.executable, "-m", "steersman.testing.binaries"]
+
+# Writes the end of the package's name into the file after "-o", and notes which that was.
+WORKING_GO = """\
+while [ "$1" != -o ]; do shift; done
+echo "$2" >> "$GO_NOTES"
+echo "a whole $(basename "$3")" > "$2"
+chmod +x "$2"
+"""
+
+FAILING_GO = WORKING_GO + '[ "$2" != kube-apiserver ] || { echo "no space left" >&2; exit 3; }\n'
+
+# Leaves half a program, says so, and waits for somebody who never comes.
+HANGING_GO = """\
+while [ "$1" != -o ]; do shift; done
+printf half > "$2"
+chmod +x "$2"
+echo half done > "$GO_NOTES"
+exec sleep 600
+"""
+
+# The first to run waits until somebody opens the gate.
+GATED_GO = '[ -e "$GO_GATE.open" ] || cat "$GO_GATE" > /dev/null\n' + WORKING_GO
+
+
+@dataclass(frozen=True, kw_only=True)
+class Machine:
+    """A place to build: a cache, and a ``go`` of our choice on the PATH."""
+
+    root: Path
+    seen: list[Building | WaitingForOtherBuild] = field(default_factory=list)
+
+    @property
+    def environ(self) -> dict[str, str]:
+        return {
+            "PATH": f"{self.root / 'bin'}:{os.defpath}",
+            "XDG_CACHE_HOME": str(self.root / "cache"),
+            "GO_NOTES": str(self.notes),
+            "GO_GATE": str(self.gate),
+        }
+
+    @property
+    def notes(self) -> Path:
+        return self.root / "notes"
+
+    @property
+    def gate(self) -> Path:
+        return self.root / "gate"
+
+    @property
+    def binaries(self) -> Binaries:
+        return find_binaries(environ=self.environ)
+
+    def install_go(self, script: str) -> None:
+        program(self.root / "bin" / "go", script)
+
+    def build(self, *programs: Program) -> None:
+        build_missing(
+            programs or tuple(Program),
+            self.binaries,
+            environ=self.environ,
+            clock=SystemClock(),
+            progress=self.seen.append,
+        )
+
+    def cached(self) -> list[str]:
+        """What anyone who looks into the cache directory finds."""
+        directory = self.binaries.directory
+        return sorted(p.name for p in directory.iterdir()) if directory.exists() else []
+
+    def command(self, **more: str) -> subprocess.Popen[str]:
+        return subprocess.Popen(
+            COMMAND,
+            env={**self.environ, **more},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+
+
+def program(path: Path, script: str = "") -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(f"#!/bin/sh\n{script}")
+    path.chmod(0o755)
+    return path
+
+
+@pytest.fixture
+def machine(tmp_path: Path) -> Machine:
+    return Machine(root=tmp_path)
+
+
+def test_the_assets_variable_comes_before_the_cache(tmp_path: Path) -> None:
+    environ = {"KUBEBUILDER_ASSETS": str(tmp_path / "assets"), "XDG_CACHE_HOME": str(tmp_path)}
+    etcd = program(tmp_path / "assets" / "etcd")
+
+    binaries = find_binaries(environ=environ)
+
+    assert binaries.path(Program.ETCD) == etcd
+
+
+@pytest.mark.parametrize(
+    "environ",
+    [
+        pytest.param({"HOME": "/ann"}, id="no variable"),
+        pytest.param({"HOME": "/ann", "XDG_CACHE_HOME": ""}, id="empty"),
+        pytest.param({"HOME": "/ann", "XDG_CACHE_HOME": "cache"}, id="relative"),
+        pytest.param({"XDG_CACHE_HOME": "/ann/.cache"}, id="absolute"),
+        pytest.param({"HOME": "/ann", "KUBEBUILDER_ASSETS": ""}, id="empty assets"),
+    ],
+)
+def test_the_cache_directory_is_below_the_users_cache_and_named_after_the_versions(
+    environ: dict[str, str],
+) -> None:
+    binaries = find_binaries(environ=environ)
+
+    versions = f"{KUBERNETES_VERSION}-{ETCD_VERSION}"
+    assert binaries.directory == Path("/ann/.cache/steersman/control-plane") / versions
+
+
+def test_the_versions_are_those_of_the_go_modules() -> None:
+    modules = resources.files("steersman.testing") / "control_plane_modules"
+    kubernetes = (modules / "kubernetes" / "go.mod").read_text()
+    etcd = (modules / "etcd" / "go.mod").read_text()
+
+    assert re.search(rf"^\s*k8s.io/kubernetes v{KUBERNETES_VERSION}\b", kubernetes, re.M)
+    assert re.search(rf"^\s*go.etcd.io/etcd/server/v3 v{ETCD_VERSION}\b", etcd, re.M)
+
+
+def test_only_the_programs_that_are_used_must_be_there(tmp_path: Path) -> None:
+    program(tmp_path / "etcd")
+    binaries = find_binaries(environ={"KUBEBUILDER_ASSETS": str(tmp_path)})
+
+    assert binaries.path(Program.ETCD).parent == tmp_path
+    with pytest.raises(ControlPlaneError, match=r"kubectl is needed.*unset KUBEBUILDER_ASSETS"):
+        binaries.path(Program.KUBECTL)
+
+
+def test_a_program_missing_from_the_cache_comes_with_the_command_that_builds_it(
+    machine: Machine,
+) -> None:
+    with pytest.raises(ControlPlaneError, match=r"Run `python -m steersman\.testing\.binaries`"):
+        machine.binaries.path(Program.ETCD)
+
+
+def test_a_file_that_cannot_be_run_is_missing(machine: Machine) -> None:
+    machine.binaries.directory.mkdir(parents=True)
+    (machine.binaries.directory / "etcd").touch(mode=0o644)
+
+    assert machine.binaries.missing([Program.ETCD]) == (Program.ETCD,)
+
+
+def test_without_go_the_error_says_what_to_install_or_set(machine: Machine) -> None:
+    environ = {**machine.environ, "PATH": str(machine.root)}
+
+    with pytest.raises(ControlPlaneError, match=r"Install Go .* or set KUBEBUILDER_ASSETS"):
+        build_missing(
+            [Program.ETCD],
+            machine.binaries,
+            environ=environ,
+            clock=SystemClock(),
+            progress=machine.seen.append,
+        )
+
+
+def test_what_is_missing_is_built_and_nothing_else_is_left_in_the_cache(machine: Machine) -> None:
+    machine.install_go(WORKING_GO)
+
+    machine.build()
+
+    assert machine.cached() == [".lock", *sorted(Program)]
+    assert machine.binaries.path(Program.ETCD).read_text() == "a whole v3\n"
+    assert machine.binaries.path(Program.KUBECTL).read_text() == "a whole kubectl\n"
+
+
+def test_what_is_there_is_not_built_again(machine: Machine) -> None:
+    machine.install_go(WORKING_GO)
+    machine.build(Program.ETCD)
+
+    machine.build()
+    machine.build()
+
+    assert machine.notes.read_text().split() == [
+        "etcd",
+        "kube-apiserver",
+        "kube-controller-manager",
+        "kubectl",
+    ]
+
+
+def test_progress_says_which_program_is_being_built(machine: Machine) -> None:
+    machine.install_go(WORKING_GO)
+
+    machine.build(Program.ETCD, Program.KUBECTL)
+
+    finished = [event for event in machine.seen if isinstance(event, Building) and event.finished]
+    assert [(e.program, e.number, e.total) for e in finished] == [
+        (Program.ETCD, 1, 2),
+        (Program.KUBECTL, 2, 2),
+    ]
+
+
+def test_a_build_that_fails_keeps_what_was_finished_and_says_what_go_said(machine: Machine) -> None:
+    machine.install_go(FAILING_GO)
+
+    with pytest.raises(ControlPlaneError, match="kube-apiserver could not be built") as failure:
+        machine.build()
+
+    assert failure.value.log_tail == "no space left"
+    assert machine.cached() == [".lock", "etcd"]
+
+
+def test_a_cache_that_cannot_be_written_is_said_to_be_so(machine: Machine) -> None:
+    machine.install_go(WORKING_GO)
+    (machine.root / "cache").touch()
+
+    with pytest.raises(ControlPlaneError, match="set XDG_CACHE_HOME to another"):
+        machine.build()
+
+
+@pytest.mark.timeout(20)
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
+def test_a_program_in_the_cache_is_whole_even_if_a_build_was_killed(
+    machine: Machine, number: signal.Signals
+) -> None:
+    machine.install_go(HANGING_GO)
+    os.mkfifo(machine.notes)
+    with machine.command() as build:
+        half_done = machine.notes.read_text()
+
+        build.send_signal(number)
+        # The guardian holds the pipes too: they end when it has cleaned up.
+        build.communicate()
+
+    assert half_done == "half done\n"
+    assert machine.cached() == [".lock"]
+
+
+@pytest.mark.timeout(20)
+def test_of_two_builds_at_once_one_waits_and_nothing_is_built_twice(machine: Machine) -> None:
+    machine.install_go(GATED_GO)
+    os.mkfifo(machine.gate)
+    with machine.command() as first:
+        assert first.stderr is not None
+        assert "building etcd" in first.stderr.readline()
+        with machine.command() as second:
+            assert second.stderr is not None
+            waiting = second.stderr.readline()
+
+            Path(f"{machine.gate}.open").touch()
+            machine.gate.write_text("")
+
+            answers = {first.communicate()[0], second.communicate()[0]}
+
+    assert waiting == f"waiting for another build into {machine.binaries.directory}\n"
+    assert answers == {f"{machine.binaries.directory}\n"}
+    assert machine.notes.read_text().split() == [str(each) for each in Program]
+
+
+@pytest.mark.timeout(10)
+def test_the_command_prints_the_directory_alone_and_the_rest_to_standard_error(
+    machine: Machine,
+) -> None:
+    machine.install_go(WORKING_GO)
+
+    with machine.command() as command:
+        printed, said = command.communicate()
+
+    assert command.returncode == 0
+    assert printed == f"{machine.binaries.directory}\n"
+    assert said.splitlines()[0] == "building etcd (1 of 4), 0 min 00 s"
+    assert said.splitlines()[-1] == "built kubectl (4 of 4), 0 min 00 s"
+
+
+@pytest.mark.timeout(10)
+def test_the_command_takes_assets_without_controllers_as_they_are(machine: Machine) -> None:
+    program(machine.root / "assets" / "etcd")
+    program(machine.root / "assets" / "kube-apiserver")
+
+    with machine.command(KUBEBUILDER_ASSETS=str(machine.root / "assets")) as command:
+        printed, said = command.communicate()
+
+    assert (command.returncode, printed, said) == (0, f"{machine.root / 'assets'}\n", "")
+
+
+@pytest.mark.timeout(10)
+@pytest.mark.parametrize(
+    ("arguments", "status", "message"),
+    [
+        pytest.param([], 1, "error: etcd is needed", id="failed"),
+        pytest.param(["--fast"], 2, "unrecognized arguments: --fast", id="wrong usage"),
+    ],
+)
+def test_the_command_ends_with_1_if_it_failed_and_2_if_it_was_used_wrongly(
+    machine: Machine, arguments: list[str], status: int, message: str
+) -> None:
+    environ = {**machine.environ, "KUBEBUILDER_ASSETS": str(machine.root / "empty")}
+
+    command = subprocess.run(
+        [*COMMAND, *arguments], env=environ, capture_output=True, text=True, check=False
+    )
+
+    assert (command.returncode, command.stdout) == (status, "")
+    assert message in command.stderr

@@ -1,0 +1,66 @@
+"""An enclosure vanishes with the block, or with the process."""
+
+import os
+import signal
+import subprocess
+import sys
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+from steersman.testing.enclosure import Enclosure, enclosure, tail
+
+ENCLOSING = """\
+import os, sys
+from pathlib import Path
+from steersman.testing.enclosure import enclosure
+
+with enclosure(prefix="enclosure-", inside=Path(sys.argv[1])) as place:
+    script = f"echo inside > {sys.argv[2]}; exec sleep 600"
+    place.start(["/bin/sh", "-c", script], log=place.directory / "log", environ={})
+    sys.stdin.read()
+"""
+
+
+def start(place: Enclosure, script: str) -> subprocess.Popen[bytes]:
+    return place.start(["/bin/sh", "-c", script], log=place.directory / "log", environ={})
+
+
+def test_an_enclosure_vanishes_with_everything_inside_when_the_block_raises(tmp_path: Path) -> None:
+    processes: list[subprocess.Popen[bytes]] = []
+
+    with suppress(LookupError), enclosure(prefix="enclosure-", inside=tmp_path) as place:
+        processes.append(start(place, "trap '' TERM INT HUP; sleep 600 & exec sleep 600"))
+        raise LookupError
+
+    assert [process.returncode for process in processes] == [-signal.SIGKILL]
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.timeout(10)
+def test_an_enclosure_vanishes_with_everything_inside_when_the_process_is_killed(
+    tmp_path: Path,
+) -> None:
+    inside = tmp_path / "inside"
+    inside.mkdir()
+    lifeline = tmp_path / "lifeline"
+    os.mkfifo(lifeline)
+    script = [sys.executable, "-c", ENCLOSING, str(inside), str(lifeline)]
+    with subprocess.Popen(script, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as parent:
+        assert lifeline.read_text() == "inside\n"
+        assert len(list(inside.iterdir())) == 1
+
+        parent.kill()
+        # The guardian holds this pipe too: it ends when everything is cleaned up.
+        parent.communicate()
+
+    assert list(inside.iterdir()) == []
+
+
+def test_the_tail_of_a_log_is_short_however_long_the_log(tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    log.write_bytes(b"\xff" * 100_000 + b"\nlast")
+
+    assert tail(log, limit_bytes=10) == "�" * 5 + "\nlast"
+    assert tail(tmp_path / "no log") == ""
