@@ -20,7 +20,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help install check test control-plane test-real bench generate constraints clean
+.PHONY: help install check test control-plane test-real demo bench generate constraints clean
 
 help: ## say what there is
 	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 24
@@ -50,6 +50,9 @@ control-plane: $(READY) ## find or build etcd, kube-apiserver, kube-controller-m
 test-real: control-plane ## the same questions, put to a real kube-apiserver
 	$(PYTEST) tests/real
 
+demo: control-plane ## the example operator at work on a real control plane
+	$(BIN)/python -m examples.demo
+
 bench: control-plane $(BENCH_READY) ## our numbers, with the same work done by other clients beside them
 	$(BENCH_VENV)/bin/python -m bench
 
@@ -59,7 +62,8 @@ $(BENCH_READY): pyproject.toml constraints.txt bench/requirements.txt
 	$(BENCH_VENV)/bin/python -m pip install -q -c constraints.txt --no-build-isolation -r bench/requirements.txt -e '.[dev]'
 	touch $@
 
-generate: control-plane ## the built-in kinds again, from a running control plane's OpenAPI
+generate: control-plane ## the built-in kinds again, from what a real API server says about them
+	$(BIN)/python -m tools.openapi
 	$(BIN)/python -m steersman.kinds.generate
 
 constraints: ## every pin at its newest release; look at the diff, then run everything

@@ -9,8 +9,9 @@ TESTS = Path(__file__).parent
 
 # Per test, set-up included; other kinds have the default of pyproject.toml, and a test that
 # needs another limit marks itself. A unit test waits for nothing, so two seconds are generous.
+# A property has a hundred examples, and in a fresh clone Hypothesis makes its tables of letters.
 # Type checkers read the whole package, cold. A real API server is given time to come up.
-LIMIT_SECONDS = {"unit": 2, "typing": 180, "real": 60}
+LIMIT_SECONDS = {"unit": 2, "property": 20, "typing": 180, "real": 60}
 
 # Without a deadline, because a busy machine is no bug. Always the same examples, so that a red
 # run is red again; `pytest --hypothesis-profile=default` looks further.
@@ -18,8 +19,15 @@ settings.register_profile("steersman", deadline=None, derandomize=True)
 settings.load_profile("steersman")
 
 
+def is_property(item: pytest.Item) -> bool:
+    """Whether Hypothesis chooses the examples."""
+    return hasattr(getattr(item, "obj", None), "hypothesis")
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         kind = item.path.relative_to(TESTS).parts[0]
+        if kind == "unit" and is_property(item):
+            kind = "property"
         if kind in LIMIT_SECONDS and item.get_closest_marker("timeout") is None:
             item.add_marker(pytest.mark.timeout(LIMIT_SECONDS[kind]))

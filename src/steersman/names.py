@@ -94,10 +94,12 @@ class ObjectRef:
 def split_api_version(api_version: str) -> tuple[str, str]:
     """``apps/v1`` is group ``apps``, version ``v1``; ``v1`` is the core group's."""
     group, slash, version = api_version.rpartition("/")
-    if "/" in group or (slash and not group) or not version:
-        raise BadName(
-            wanted="an apiVersion", value=api_version, rule="it is VERSION or GROUP/VERSION"
-        )
+    _require(
+        _VERSION.fullmatch(version) and (_SUBDOMAIN.fullmatch(group) or not slash),
+        "an apiVersion",
+        api_version,
+        "it is VERSION or GROUP/VERSION, a DNS label and a DNS subdomain",
+    )
     return group, version
 
 

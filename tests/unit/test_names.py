@@ -29,7 +29,9 @@ def test_an_api_version_names_its_group_and_version() -> None:
     assert split_api_version("v1") == ("", "v1")
 
 
-@pytest.mark.parametrize("api_version", ["", "/", "/v1", "apps/", "a/b/v1"])
+@pytest.mark.parametrize(
+    "api_version", ["", "/", "/v1", "apps/", "a/b/v1", "../v1", "apps/..", "a%2f/v1"]
+)
 def test_an_api_version_of_any_other_form_is_refused(api_version: str) -> None:
     with pytest.raises(BadName, match="VERSION or GROUP/VERSION"):
         split_api_version(api_version)

@@ -1,0 +1,37 @@
+"""Kubernetes objects as Python classes: frozen, typed, and exact on the wire.
+
+Takes:     JSON from an API server; class statements from an author
+Gives:     frozen structs, and JSON again; the class of a kind, and the kind of a class
+Promises:  - a field that is none is not sent and anything else is
+           - an object cannot be changed
+           - unstructured objects keep every field and its order
+           - one object that does not fit does not spoil the list it came in
+           - a generated module is imported only when asked for
+           - nothing sensitive is in a repr
+Never:     talks to a server, or fills in what the server would
+
+The modules named after API groups (``apps_v1``, ``core_v1``, …) are generated and meant to be
+imported by name: ``from steersman.kinds import apps_v1``.
+"""
+
+from steersman.kinds.base import Part, replace
+from steersman.kinds.codec import Codec, DecodedList
+from steersman.kinds.condition import Condition
+from steersman.kinds.resource import CustomResource, Resource
+from steersman.kinds.rule import Rule
+from steersman.kinds.scheme import Conversion, Scheme
+from steersman.kinds.unstructured import Unstructured
+
+__all__ = [
+    "Codec",
+    "Condition",
+    "Conversion",
+    "CustomResource",
+    "DecodedList",
+    "Part",
+    "Resource",
+    "Rule",
+    "Scheme",
+    "Unstructured",
+    "replace",
+]

@@ -1,0 +1,226 @@
+"""JSON to kinds and back: one decoder for each class, made when it is first needed.
+
+The fast path decodes bytes straight into structs. Where that fails, the object is looked at again
+slowly: Go writes ``null`` for an empty list even where the schema demands one, and that is mended;
+whatever else does not fit is an ``InvalidObject``, for that object alone.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+
+import msgspec
+
+from steersman.errors import BadAnswer, BadValue, InvalidObject
+from steersman.kinds.base import Part
+from steersman.kinds.mending import mended
+from steersman.kinds.resource import Resource
+from steersman.kinds.unstructured import Unstructured
+from steersman.names import ObjectRef, ResourceType
+from steersman.units import MicroTime, Quantity, format_micro_time, parse_time
+
+E = TypeVar("E")
+R = TypeVar("R", bound=Resource | Unstructured)
+T = TypeVar("T", bound=Part | Unstructured)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DecodedList(Generic[E]):
+    """One page of a list; ``invalid`` holds what did not fit, and does not spoil the rest."""
+
+    items: tuple[E, ...]
+    invalid: tuple[InvalidObject, ...] = ()
+    resource_version: str
+    continue_token: str
+    remaining: int | None
+
+
+class Codec:
+    """Encodes and decodes, and keeps the decoders it has made."""
+
+    def __init__(self) -> None:
+        self._decoders: dict[type[Any], msgspec.json.Decoder[Any]] = {}
+        self._list_decoders: dict[type[Any], msgspec.json.Decoder[Any]] = {}
+
+    def encode(self, value: object) -> bytes:
+        """``value`` as JSON: a Part, an Unstructured, or plain data that may contain them."""
+        return _ENCODER.encode(value)
+
+    def decode(self, kind: type[T], data: bytes | msgspec.Raw, *, wanted: str) -> T:
+        """One object. ``wanted`` says what for, in case it is not what was asked for."""
+        if not issubclass(kind, Unstructured):
+            try:
+                return self._decode_fast(kind, data)
+            except _MISFITS:
+                pass
+        body = _any_json(data, wanted)
+        _check_kind(body, kind, wanted)
+        return self._decode_mended(kind, body)
+
+    def decode_list(self, kind: type[R], data: bytes, *, wanted: str) -> DecodedList[R]:
+        """One page of a list."""
+        if issubclass(kind, Unstructured):
+            return self._decode_one_by_one(kind, data, wanted)
+        decoder = self._list_decoders.get(kind)
+        if decoder is None:
+            page_type = _Page[kind]  # type: ignore[valid-type]
+            decoder = msgspec.json.Decoder(page_type, dec_hook=_from_wire)
+            self._list_decoders[kind] = decoder
+        try:
+            page: _Page[R] = decoder.decode(data)
+        except _MISFITS:
+            return self._decode_one_by_one(kind, data, wanted)
+        _check_list(page, kind.resource_type, wanted)
+        return page.decoded(page.items or ())
+
+    def _decode_one_by_one(self, kind: type[R], data: bytes, wanted: str) -> DecodedList[R]:
+        page = _page_of_raws(data, wanted)
+        _check_list(page, kind.resource_type, wanted)
+        good: list[R] = []
+        bad: list[InvalidObject] = []
+        for raw in page.items or ():
+            try:
+                good.append(self._decode_item(kind, raw, wanted))
+            except InvalidObject as invalid:
+                bad.append(invalid)
+        return page.decoded(tuple(good), tuple(bad))
+
+    def _decode_item(self, kind: type[R], raw: msgspec.Raw, wanted: str) -> R:
+        if not issubclass(kind, Unstructured):
+            try:
+                return self._decode_fast(kind, raw)
+            except _MISFITS:
+                pass
+        body = _any_json(raw, wanted)
+        if not isinstance(body, dict):
+            raise _another_kind(wanted, "a list of other things", str(kind.resource_type))
+        # In a list of a built-in kind the items do not repeat what the list says.
+        gvk = kind.resource_type.gvk
+        return self._decode_mended(kind, {"apiVersion": gvk.api_version, "kind": gvk.kind, **body})
+
+    def _decode_mended(self, kind: type[T], body: dict[str, Any]) -> T:
+        try:
+            if issubclass(kind, Unstructured):
+                return kind(body)
+            shape = mended(body, msgspec.inspect.type_info(kind))
+            return self._decode_fast(kind, _ENCODER.encode(shape))
+        except (*_MISFITS, BadValue) as error:
+            raise InvalidObject(
+                ref=_ref_of(body, kind.__name__),
+                into=kind.__name__,
+                problem=str(error).rstrip("."),
+                body=body,
+            ) from None
+
+    def _decode_fast(self, kind: type[T], data: bytes | msgspec.Raw) -> T:
+        decoder = self._decoders.get(kind)
+        if decoder is None:
+            decoder = self._decoders[kind] = msgspec.json.Decoder(kind, dec_hook=_from_wire)
+        decoded: T = decoder.decode(data)
+        return decoded
+
+
+_MISFITS = (msgspec.MsgspecError, RecursionError, UnicodeDecodeError)
+
+
+class _ListMeta(msgspec.Struct, rename="camel"):
+    resource_version: str = ""
+    continue_: str = msgspec.field(default="", name="continue")
+    remaining_item_count: int | None = None
+
+
+class _Page(msgspec.Struct, Generic[E], rename="camel"):
+    api_version: str = ""
+    kind: str = ""
+    metadata: _ListMeta = msgspec.field(default_factory=_ListMeta)
+    items: tuple[E, ...] | None = None
+
+    def decoded(
+        self, items: tuple[T, ...], invalid: tuple[InvalidObject, ...] = ()
+    ) -> DecodedList[T]:
+        return DecodedList(
+            items=items,
+            invalid=invalid,
+            resource_version=self.metadata.resource_version,
+            continue_token=self.metadata.continue_,
+            remaining=self.metadata.remaining_item_count,
+        )
+
+
+_PAGE_OF_RAWS = msgspec.json.Decoder(_Page[msgspec.Raw])
+
+
+def _page_of_raws(data: bytes, wanted: str) -> _Page[msgspec.Raw]:
+    try:
+        return _PAGE_OF_RAWS.decode(data)
+    except _MISFITS as error:
+        raise _not_json(wanted, error) from None
+
+
+def _any_json(data: bytes | msgspec.Raw, wanted: str) -> Any:
+    try:
+        return msgspec.json.decode(data)
+    except _MISFITS as error:
+        raise _not_json(wanted, error) from None
+
+
+def _check_list(page: _Page[Any], resource_type: ResourceType, wanted: str) -> None:
+    if not page.kind.endswith("List") or page.api_version != resource_type.gvk.api_version:
+        found = f"{page.api_version} {page.kind}".strip() or "of no kind"
+        raise _another_kind(wanted, found, f"a list of {resource_type}")
+
+
+def _check_kind(body: Any, kind: type[Any], wanted: str) -> None:
+    resource_type: ResourceType | None = getattr(kind, "resource_type", None)
+    if not isinstance(body, dict):
+        raise _another_kind(wanted, "no object", str(resource_type or kind.__name__))
+    if resource_type is not None:
+        gvk = resource_type.gvk
+        found = (body.get("apiVersion", gvk.api_version), body.get("kind", gvk.kind))
+        if found != (gvk.api_version, gvk.kind):
+            raise _another_kind(wanted, f"{found[0]} {found[1]}", str(gvk))
+
+
+def _ref_of(body: Mapping[str, Any], kind: str) -> str:
+    metadata = body.get("metadata")
+    if not isinstance(metadata, dict):
+        return kind
+    return str(ObjectRef(kind, metadata.get("namespace"), str(metadata.get("name", ""))))
+
+
+def _not_json(wanted: str, error: Exception) -> BadAnswer:
+    # To be raised from None: a UnicodeDecodeError holds the text it met, which may be a Secret's.
+    return BadAnswer(
+        wanted=wanted,
+        problem=f"the answer is not the JSON it should be ({error})",
+        what_now="Check that the address is an API server's and that no proxy stands between.",
+    )
+
+
+def _another_kind(wanted: str, found: str, asked: str) -> BadAnswer:
+    return BadAnswer(
+        wanted=wanted,
+        problem=f"the answer is {found}, not {asked}",
+        what_now="Check the group, version and plural of the kind against the server's.",
+    )
+
+
+def _from_wire(wanted: type[Any], value: Any) -> Any:
+    if wanted is Quantity:
+        return Quantity(value)
+    if wanted is MicroTime:
+        return MicroTime.of(parse_time(value))
+    raise NotImplementedError(f"no way to decode {wanted}")
+
+
+def _to_wire(value: Any) -> Any:
+    if isinstance(value, Quantity):
+        return str(value)
+    if isinstance(value, MicroTime):
+        return format_micro_time(value)
+    if isinstance(value, Unstructured):
+        return value.body
+    raise TypeError(f"no way to send {type(value).__name__} as JSON")
+
+
+_ENCODER = msgspec.json.Encoder(enc_hook=_to_wire)

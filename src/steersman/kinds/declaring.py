@@ -1,0 +1,150 @@
+"""What a class statement says: its fields and their wire names, and the kind it stands for."""
+
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import msgspec
+
+from steersman.errors import BadName, BadValue
+from steersman.names import (
+    GroupVersionKind,
+    ResourceType,
+    check_group,
+    check_kind,
+    check_plural,
+    check_version,
+    plural_of,
+)
+
+# kubectl keeps a copy of the whole object in this annotation, a Secret's data included.
+_LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
+
+
+def wire_name(field: str) -> str:
+    """``env_from`` is ``envFrom`` on the wire, and ``from_`` is ``from``."""
+    first, *rest = field.rstrip("_").split("_")
+    return first + "".join(word.capitalize() for word in rest)
+
+
+@dataclass(frozen=True, slots=True)
+class PartInfo:
+    """What a class adds to its fields: exact names on the wire, and which of them to hide."""
+
+    wire_names: Mapping[str, str]
+    sensitive: frozenset[str]
+
+    @classmethod
+    def joining(
+        cls, bases: Iterable[type], *, wire_names: Mapping[str, str], sensitive: Collection[str]
+    ) -> "PartInfo":
+        """What the bases say, and this class after them."""
+        names: dict[str, str] = {}
+        hidden: set[str] = set()
+        for base in bases:
+            if isinstance(inherited := getattr(base, "_part", None), PartInfo):
+                names |= inherited.wire_names
+                hidden |= inherited.sensitive
+        return cls(names | dict(wire_names), frozenset(hidden.union(sensitive)))
+
+    def wire_name(self, field: str) -> str:
+        """The field's name on the wire."""
+        return self.wire_names.get(field) or wire_name(field)
+
+    def shown(self, field: str, value: object) -> object:
+        """The field's value as a repr may show it."""
+        if field in self.sensitive:
+            return _HIDDEN
+        if isinstance(value, dict) and _LAST_APPLIED in value:
+            return {**value, _LAST_APPLIED: _HIDDEN}
+        return value
+
+
+class _Hidden:
+    def __repr__(self) -> str:
+        return "<hidden>"
+
+
+_HIDDEN = _Hidden()
+
+
+class Nowhere:
+    """The ``resource_type`` of a class that stands for no kind: an error that says so."""
+
+    def __get__(self, obj: object, owner: type) -> ResourceType:
+        raise BadValue(
+            wanted="a kind",
+            value=owner.__name__,
+            rule="it does not say where its objects live: a kind of your own names its group and"
+            " version, Unstructured.of makes a class for any other, and discovery knows them all",
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class ResourceDeclaration:
+    """A class statement's keywords, checked."""
+
+    resource_type: ResourceType
+
+    @classmethod
+    def read(
+        cls, name: str, namespace: Mapping[str, Any], declared: Mapping[str, Any]
+    ) -> "ResourceDeclaration | None":
+        """The declaration in ``class NAME(..., group=..., version=...)``, if it makes one."""
+        if unknown := declared.keys() - {"group", "version", "kind", "plural", "namespaced"}:
+            raise TypeError(f"{name}: no such class keyword: {', '.join(sorted(unknown))}")
+        version = declared.get("version")
+        if version is None:
+            if declared:
+                raise TypeError(f"{name}: a kind needs version= beside {', '.join(declared)}=")
+            return None
+        group = declared.get("group") or ""
+        # Built-in groups such as "apps" have no dot; they are made by the generator, whose modules
+        # live in this package, and nobody else may claim them.
+        if not str(namespace.get("__module__", "")).startswith("steersman.kinds."):
+            check_group(group)
+        kind = check_kind(declared.get("kind") or name)
+        return cls(
+            ResourceType(
+                gvk=GroupVersionKind(group, check_version(version), kind),
+                plural=check_plural(declared.get("plural") or plural_of(kind)),
+                namespaced=declared.get("namespaced", True) is not False,
+            )
+        )
+
+    def inject_into(self, namespace: dict[str, Any]) -> None:
+        """Give the class its ``api_version`` and ``kind``: always sent, and checked when decoded.
+
+        As literals they are also shared: a thousand decoded objects hold the same two strings.
+        """
+        gvk = self.resource_type.gvk
+        annotations = namespace.setdefault("__annotations__", {})
+        for field, value in (("api_version", gvk.api_version), ("kind", gvk.kind)):
+            if field in annotations:
+                raise BadName(wanted="a field", value=field, rule="every resource has it already")
+            annotations[field] = Literal[value]
+            namespace[field] = _always(value)
+
+
+def check_fields(name: str, keyword: str, named: Iterable[str], fields: Collection[str]) -> None:
+    """Refuse a class keyword that names a field which is not there: it would do nothing."""
+    if missing := [field for field in named if field not in fields]:
+        raise TypeError(f"{name}: {keyword} names {', '.join(missing)}, which it does not declare")
+
+
+def always_send_defaults(name: str, namespace: dict[str, Any]) -> None:
+    """Turn each default in a class body, unless it is ``None``, into one that is sent even so."""
+    for field, annotation in namespace.get("__annotations__", {}).items():
+        default = namespace.get(field)
+        if default is None or str(annotation).removeprefix("typing.").startswith("ClassVar"):
+            continue
+        if isinstance(default, _Field):
+            raise TypeError(f"{name}.{field}: a part's field has a plain default, or none")
+        namespace[field] = _always(default)
+
+
+def _always(value: Any) -> Any:
+    return msgspec.field(default_factory=lambda: value)
+
+
+_Field = type(_always(None))

@@ -1,0 +1,19 @@
+"""Python classes from OpenAPI schemas: the built-in kinds, and anyone's CustomResourceDefinition.
+
+Takes:     what a server says in ``/openapi/v3`` and discovery; a CRD as read from its file
+Gives:     the source text of modules of kinds
+Promises:  - the same schemas always give the same text
+           - every field keeps its exact name on the wire
+           - no name in a schema becomes anything but a name in the source
+           - what is generated is formatted as ruff would format it
+Never:     reads a file or asks a server (``__main__`` does), or repeats upstream's descriptions
+
+``python -m steersman.kinds.generate`` writes the modules beside this package from the files in
+``openapi/``, and with ``--check`` says whether they are up to date.
+"""
+
+from steersman.kinds.generate.builtin import builtin_sources
+from steersman.kinds.generate.crd import models_from_crd
+from steersman.kinds.generate.facts import Facts, facts_of
+
+__all__ = ["Facts", "builtin_sources", "facts_of", "models_from_crd"]

@@ -1,0 +1,44 @@
+"""``python -m steersman.kinds.generate``: write the modules of built-in kinds from openapi/."""
+
+import argparse
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from steersman.kinds.generate.builtin import builtin_sources
+
+KINDS = Path(__file__).parents[1]
+OPENAPI = Path(__file__).parents[4] / "openapi" / "kubernetes-1.36"
+
+
+def main(arguments: Sequence[str], *, openapi: Path = OPENAPI, kinds: Path = KINDS) -> int:
+    """Write the modules; or, with ``--check``, say which of them would change."""
+    parser = argparse.ArgumentParser(prog="python -m steersman.kinds.generate")
+    parser.add_argument("--check", action="store_true", help="fail if a module is out of date")
+    check = parser.parse_args(arguments).check
+    facts = {path.stem: json.loads(path.read_bytes()) for path in sorted(openapi.glob("*.json"))}
+    if not facts:
+        parser.error(f"no schemas in {openapi}; they are in a checkout of the repository only")
+    sources = {kinds / f"{name}.py": text for name, text in builtin_sources(facts).items()}
+    stale = [path for path, text in sources.items() if _read(path) != text]
+    gone = [path for path in kinds.glob("*_v[0-9].py") if path not in sources]
+    if check and stale + gone:
+        names = ", ".join(sorted(path.name for path in stale + gone))
+        sys.stderr.write(
+            f"out of date: {names}\n\nhint: run `python -m steersman.kinds.generate`\n"
+        )
+        return 1
+    for path in stale:
+        path.write_text(sources[path], encoding="utf-8")
+    for path in gone:
+        path.unlink()
+    return 0
+
+
+def _read(path: Path) -> str | None:
+    return path.read_text(encoding="utf-8") if path.exists() else None
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,130 @@
+"""What the generated kinds and the embedded server need to know of a server's API, and no more.
+
+Structure, names, types, defaults, required lists, merge keys; without descriptions, and without the
+paths, which discovery tells in a tenth of the words. One set of facts for each group and version,
+named after the module it becomes; what belongs to no group is with ``meta_v1``.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, TypeAlias, TypedDict
+
+Schema: TypeAlias = Mapping[str, Any]
+
+META = "meta_v1"
+REF = "#/components/schemas/"
+
+_BUILT_IN = "io.k8s."
+_SHARED = "io.k8s.apimachinery."
+_STABLE = re.compile(r"v[0-9]+")
+_WORDS = {"description", "title", "example", "externalDocs"}
+_META_KIND = {"group": "", "version": "v1"}
+
+
+class Facts(TypedDict):
+    """A version of a group: where its kinds are served, and what they are made of."""
+
+    group: str
+    version: str
+    resources: dict[str, Any]
+    schemas: dict[str, Any]
+
+
+def facts_of(documents: Iterable[Schema], discovery: Iterable[Schema]) -> dict[str, Facts]:
+    """The facts of every stable version, by module, from OpenAPI documents and discovery lists."""
+    facts = {META: Facts(group="meta.k8s.io", version="v1", resources={}, schemas={})}
+    schemas: dict[str, Any] = {}
+    for document in documents:
+        for name, schema in document.get("components", {}).get("schemas", {}).items():
+            if not name.startswith(_BUILT_IN):
+                continue
+            if schemas.setdefault(name, pruned := _pruned(name, schema)) != pruned:
+                raise ValueError(f"two documents disagree about {name}")
+    modules = _modules(schemas)
+    for group, version in _stable_versions(discovery):
+        if module := modules.get((group, version["version"])):
+            facts[module] = Facts(
+                group=group,
+                version=version["version"],
+                resources=dict(_resource(each) for each in version["resources"]),
+                schemas={},
+            )
+    for name, schema in schemas.items():
+        if (module := module_of(name)) in facts:
+            facts[module]["schemas"][name] = schema
+    return facts
+
+
+def module_of(component: str) -> str:
+    """The module that holds a schema: ``io.k8s.api.apps.v1.Deployment`` is in ``apps_v1``."""
+    if component.startswith(_SHARED):
+        return META
+    *_, group, version, _ = component.split(".")
+    return f"{group}_{version}"
+
+
+def _modules(schemas: Mapping[str, Schema]) -> dict[tuple[str, str], str]:
+    """The module of each group and version, by what the schemas of its kinds are called."""
+    # The one of rbac.authorization.k8s.io is rbac_v1; no rule leads there.
+    return {
+        (kind["group"], kind["version"]): module_of(name)
+        for name, schema in schemas.items()
+        for kind in schema.get("x-kubernetes-group-version-kind", ())
+        if module_of(name) != META
+    }
+
+
+def _stable_versions(discovery: Iterable[Schema]) -> Iterator[tuple[str, Schema]]:
+    for groups in discovery:
+        for group in groups["items"]:
+            for version in group["versions"]:
+                if _STABLE.fullmatch(version["version"]):
+                    yield group["metadata"].get("name", ""), version
+
+
+def _resource(found: Schema) -> tuple[str, Schema]:
+    facts = {
+        "kind": found["responseKind"]["kind"],
+        "singular": found["singularResource"],
+        "namespaced": found["scope"] == "Namespaced",
+        "verbs": found["verbs"],
+        "shortNames": found.get("shortNames"),
+        "categories": found.get("categories"),
+        "subresources": {
+            each["subresource"]: {
+                **{key: value for key, value in each["responseKind"].items() if value},
+                "verbs": each["verbs"],
+            }
+            for each in found.get("subresources", ())
+        },
+    }
+    return found["resource"], {
+        key: value for key, value in facts.items() if value not in (None, {})
+    }
+
+
+def _pruned(name: str, schema: Schema) -> Schema:
+    kept: dict[str, Any] = _without_words(schema)
+    kinds = kept.get("x-kubernetes-group-version-kind", ())
+    if module_of(name) == META and len(kinds) > 1:
+        # DeleteOptions and WatchEvent claim to be in every group there is.
+        kept["x-kubernetes-group-version-kind"] = [
+            k for k in kinds if _META_KIND.items() <= k.items()
+        ]
+    return kept
+
+
+def _without_words(schema: Any) -> Any:
+    if not isinstance(schema, Mapping):
+        return schema
+    kept: dict[str, Any] = {}
+    for key, value in schema.items():
+        if key in ("properties", "patternProperties"):
+            kept[key] = {name: _without_words(each) for name, each in value.items()}
+        elif key in ("allOf", "anyOf", "oneOf"):
+            kept[key] = [_without_words(each) for each in value]
+        elif key in ("items", "additionalProperties", "not"):
+            kept[key] = _without_words(value)
+        elif key not in _WORDS:
+            kept[key] = value
+    return kept

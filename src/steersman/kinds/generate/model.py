@@ -1,0 +1,92 @@
+"""What will be written: modules of classes of fields, and the types of those."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TypeAlias
+
+Import: TypeAlias = tuple[str, str]
+"""A module, and a name in it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Type:
+    """A type as it is written in an annotation, and what must be imported for it."""
+
+    text: str
+    imports: frozenset[Import] = frozenset()
+
+    def or_none(self) -> "Type":
+        """The same, or ``None``."""
+        return self if self in _NONE_INCLUDED else Type(f"{self.text} | None", self.imports)
+
+
+def imported(module: str, name: str) -> Type:
+    """A type that is imported by its name."""
+    return Type(name, frozenset({(module, name)}))
+
+
+def tuple_of(item: Type) -> Type:
+    """Any number of ``item``."""
+    return Type(f"tuple[{item.text}, ...]", item.imports)
+
+
+def mapping_of(value: Type) -> Type:
+    """Names, and a ``value`` for each."""
+    mapping = imported("collections.abc", "Mapping")
+    return Type(f"Mapping[str, {value.text}]", value.imports | mapping.imports)
+
+
+BOOL = Type("bool")
+BYTES = Type("bytes")
+FLOAT = Type("float")
+INT = Type("int")
+STR = Type("str")
+ANY = imported("typing", "Any")
+CONDITION = imported("steersman.kinds.condition", "Condition")
+DATETIME = imported("datetime", "datetime")
+INT_OR_STRING = imported("steersman.units", "IntOrString")
+MICRO_TIME = imported("steersman.units", "MicroTime")
+QUANTITY = imported("steersman.units", "Quantity")
+RAW_JSON = imported("steersman.kinds.raw", "RawJson")
+
+_NONE_INCLUDED = (ANY, RAW_JSON)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Field:
+    """A field of a class; one that is not required is ``None`` until set."""
+
+    name: str
+    wire: str
+    type: Type
+    required: bool
+    nullable: bool = False
+    sensitive: bool = False
+
+    @property
+    def annotation(self) -> str:
+        """The type as it is written after the field's name."""
+        may_be_none = self.nullable or not self.required
+        return (self.type.or_none() if may_be_none else self.type).text
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Class:
+    """A class, its base, and the keywords of its class statement."""
+
+    name: str
+    base: Type
+    keywords: Mapping[str, str | bool]
+    fields: tuple[Field, ...]
+    docstring: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Module:
+    """A module of classes; ``comment`` is its first line."""
+
+    comment: str
+    docstring: str
+    classes: tuple[Class, ...]
+    passed_on: frozenset[Import] = frozenset()
+    """What the module offers under a name of its own, though it is defined elsewhere."""

@@ -1,0 +1,47 @@
+"""Names in Python for names on the wire: ``podCIDRs`` is ``pod_cidrs``."""
+
+import keyword
+import re
+from collections.abc import Callable, Collection, Iterable
+
+_words = re.compile(
+    r"IPv[46]"
+    r"|[A-Z]{2,}s(?![a-z])"  # several of an acronym: CIDRs
+    r"|[A-Z]+(?=V[0-9])"  # an acronym and its version: API, V3
+    r"|[A-Z]?[a-z0-9]+"
+    r"|[A-Z]+(?![a-z])"
+).findall
+
+# In a class body, a field called ``int`` would be the type of the next field that is an int.
+_TYPES = {"bool", "bytes", "datetime", "float", "int", "str", "tuple"}
+_TAKEN = _TYPES.union(keyword.kwlist)
+
+
+def field_name(wire: str, *, taken: Collection[str] = ()) -> str:
+    """``wire`` in snake case; with a trailing underscore where Python or the class has it taken."""
+    name = "_".join(_words(wire)).lower() or "field"
+    if name[0].isdigit():
+        name = f"field_{name}"
+    return f"{name}_" if name in _TAKEN or name in taken else name
+
+
+def field_names(wires: Iterable[str], *, taken: Collection[str] = ()) -> dict[str, str]:
+    """A name for each field of a class, no two alike."""
+    names: dict[str, str] = {}
+    for wire in wires:
+        names[wire] = unlike(names.values(), field_name(wire, taken=taken), "{}_{}".format)
+    return names
+
+
+def class_name(*parts: str) -> str:
+    """The parts, joined in CamelCase: ``Widget``, ``spec`` and ``ports`` are WidgetSpecPorts."""
+    words = [word for part in parts for word in re.findall(r"[A-Za-z0-9]+", part)]
+    return "".join(word[0].upper() + word[1:] for word in words)
+
+
+def unlike(others: Collection[str], name: str, numbered: Callable[[str, int], str]) -> str:
+    """``name`` if no other has it, else with the first number that makes it unlike them."""
+    candidate, number = name, 2
+    while candidate in others:
+        candidate, number = numbered(name, number), number + 1
+    return candidate

@@ -1,0 +1,129 @@
+"""From a schema to fields: the rules that built-in kinds and CustomResourceDefinitions share."""
+
+import re
+from collections.abc import Callable, Collection, Mapping
+
+from steersman.errors import BadValue
+from steersman.kinds.generate.facts import Schema
+from steersman.kinds.generate.model import (
+    ANY,
+    BOOL,
+    BYTES,
+    DATETIME,
+    FLOAT,
+    INT,
+    INT_OR_STRING,
+    STR,
+    Field,
+    Type,
+    mapping_of,
+    tuple_of,
+)
+from steersman.kinds.generate.naming import field_names
+from steersman.kinds.resource import Resource
+
+# What every resource has from its base: fields by their names on the wire, and all names in Python.
+INHERITED = frozenset({"apiVersion", "kind", "metadata"})
+RESOURCE_NAMES = frozenset(name for name in dir(Resource) if not name.startswith("_"))
+
+# What kinds.Condition has.
+CONDITION_FIELDS: Mapping[str, Type] = {
+    "type": STR,
+    "status": STR,
+    "reason": STR,
+    "message": STR,
+    "lastTransitionTime": DATETIME,
+    "observedGeneration": INT,
+}
+
+# Names that msgspec does not take; nobody has such fields.
+_unspeakable = re.compile(r'["\\\x00-\x1f\ud800-\udfff]').search
+
+_SCALARS: Mapping[str, Type] = {"boolean": BOOL, "integer": INT, "number": FLOAT, "string": STR}
+_FORMATS: Mapping[str, Type] = {"byte": BYTES, "date-time": DATETIME}
+
+
+def plain_type(schema: Schema, inside: Callable[[Schema], Type]) -> Type:
+    """The type of anything but an object with fields of its own, and of what it has ``inside``."""
+    if schema.get("x-kubernetes-int-or-string") or schema.get("format") == "int-or-string":
+        return INT_OR_STRING
+    if schema.get("x-kubernetes-preserve-unknown-fields"):
+        return ANY
+    match schema.get("type"):
+        case "array":
+            return tuple_of(_each(schema.get("items", {}), inside))
+        case "object":
+            values = schema.get("additionalProperties")
+            return mapping_of(_each(values, inside) if isinstance(values, Mapping) else ANY)
+        case "boolean" | "integer" | "number" | "string" as scalar:
+            return _FORMATS.get(schema.get("format", ""), _SCALARS[scalar])
+        case None:
+            return ANY
+        case unknown:
+            raise BadValue(
+                wanted="a type in a schema",
+                value=unknown,
+                rule="it is array, object, boolean, integer, number or string",
+            )
+
+
+def _each(schema: Schema, inside: Callable[[Schema], Type]) -> Type:
+    found = inside(schema)
+    return found.or_none() if schema.get("nullable") else found
+
+
+def fields_of(
+    schema: Schema,
+    type_of: Callable[[str, Schema], Type],
+    *,
+    without: Collection[str] = (),
+    taken: Collection[str] = (),
+    sensitive: Collection[str] = (),
+) -> tuple[Field, ...]:
+    """The fields of an object's schema, in its order; names in ``taken`` mean something already."""
+    properties = {k: v for k, v in _properties(schema).items() if k not in without}
+    names = field_names(properties, taken=taken)
+    return tuple(
+        Field(
+            name=names[wire],
+            wire=wire,
+            type=type_of(wire, each),
+            required=wire in schema.get("required", ()),
+            nullable=each.get("nullable") is True,
+            sensitive=wire in sensitive or each.get("format") == "password",
+        )
+        for wire, each in properties.items()
+    )
+
+
+def _properties(schema: Schema) -> Mapping[str, Schema]:
+    properties = schema.get("properties", {})
+    if not isinstance(properties, Mapping):
+        raise BadValue(
+            wanted="the properties of a schema", value=properties, rule="they are an object"
+        )
+    for wire in properties:
+        if not isinstance(wire, str) or _unspeakable(wire):
+            raise BadValue(
+                wanted="the name of a field",
+                value=wire,
+                rule="it is text without quotes, backslashes and control characters",
+            )
+    return properties
+
+
+def is_condition(fields: Collection[Field]) -> bool:
+    """Whether these are the fields of a condition, perhaps with more of its own.
+
+    Which of them a schema requires makes no difference: a condition without a type or a status is
+    none, and what else it should have, its author knows.
+    """
+    types = {field.wire: field.type for field in fields}
+    return types.keys() >= {"type", "status"} and all(
+        types.get(wire, usual) == usual for wire, usual in CONDITION_FIELDS.items()
+    )
+
+
+def beyond_condition(fields: Collection[Field]) -> tuple[Field, ...]:
+    """The fields that ``Condition`` does not have."""
+    return tuple(field for field in fields if field.wire not in CONDITION_FIELDS)

@@ -1,0 +1,142 @@
+"""From the model to source text, laid out as ruff would lay it out at 100 columns."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import groupby
+from operator import itemgetter
+
+from steersman.kinds.declaring import wire_name
+from steersman.kinds.generate.model import Class, Field, Import, Module
+
+_COLUMNS = 100
+_INDENT = "    "
+
+
+def rendered(module: Module) -> str:
+    """The source of a module."""
+    head = [
+        module.comment,
+        f'"""{module.docstring}"""',
+        "",
+        # Types are then read when a kind is first decoded, not when its module is imported; and
+        # they may refer to classes further down, or to their own.
+        "from __future__ import annotations",
+        "",
+        *_imports(module),
+    ]
+    classes = ("\n".join(_class(each)) for each in module.classes)
+    return "\n\n\n".join(("\n".join(head), *classes)) + "\n"
+
+
+def table_of_kinds(comment: str, kinds: Mapping[tuple[str, str], str]) -> str:
+    """The source of the module that says where each kind is."""
+    rows = [
+        _row(_text(api_version), _text(kind), _text(module))
+        for (api_version, kind), module in sorted(kinds.items())
+    ]
+    return "\n".join(
+        (
+            comment,
+            '"""Which module of this package holds the class of each built-in kind."""',
+            "",
+            "from collections.abc import Mapping",
+            "from types import MappingProxyType",
+            "",
+            "BUILTIN_KINDS: Mapping[tuple[str, str], str] = MappingProxyType(",
+            f"{_INDENT}{{",
+            *rows,
+            f"{_INDENT}}}",
+            ")",
+            "",
+        )
+    )
+
+
+def _row(api_version: str, kind: str, module: str) -> str:
+    margin = _INDENT * 2
+    line = f"{margin}({api_version}, {kind}): {module},"
+    if len(line) <= _COLUMNS:
+        return line
+    return "\n".join(
+        (
+            f"{margin}(",
+            f"{margin}{_INDENT}{api_version},",
+            f"{margin}{_INDENT}{kind},",
+            f"{margin}): {module},",
+        )
+    )
+
+
+def _imports(module: Module) -> Iterator[str]:
+    needed = {(place, f"{name} as {name}") for place, name in module.passed_on}
+    for each in module.classes:
+        needed |= each.base.imports
+        for field in each.fields:
+            needed |= field.type.imports
+    ours = {one for one in needed if one[0].startswith("steersman")}
+    yield from _import_lines(needed - ours)
+    if ours and needed - ours:
+        yield ""
+    yield from _import_lines(ours)
+
+
+def _import_lines(needed: Iterable[Import]) -> Iterator[str]:
+    for module, names in groupby(sorted(needed), key=itemgetter(0)):
+        yield f"from {module} import {', '.join(name for _, name in names)}"
+
+
+def _class(model: Class) -> Iterator[str]:
+    yield from _class_statement(model)
+    if model.docstring:
+        yield f'{_INDENT}"""{model.docstring}"""'
+    if model.docstring and model.fields:
+        yield ""
+    for field in model.fields:
+        yield from _field(field)
+
+
+def _class_statement(model: Class) -> Iterator[str]:
+    arguments = [model.base.text]
+    arguments += [f"{keyword}={_literal(value)}" for keyword, value in model.keywords.items()]
+    names = {f.name: f.wire for f in model.fields if wire_name(f.name) != f.wire}
+    if names:
+        pairs = [f"{_text(name)}: {_text(wire)}" for name, wire in names.items()]
+        arguments.append(_bracketed("wire_names={", pairs, "}"))
+    if hidden := [_text(field.name) for field in model.fields if field.sensitive]:
+        arguments.append(_bracketed("sensitive={", hidden, "}"))
+    line = f"class {model.name}({', '.join(arguments)}):"
+    if len(line) <= _COLUMNS and "\n" not in line:
+        yield line
+    else:
+        yield f"class {model.name}("
+        yield from (f"{_INDENT}{argument}," for argument in arguments)
+        yield "):"
+
+
+def _bracketed(opening: str, items: list[str], closing: str) -> str:
+    """An argument on a line of its own, or on several."""
+    line = f"{opening}{', '.join(items)}{closing}"
+    if len(_INDENT + line + ",") <= _COLUMNS:
+        return line
+    return "\n".join((opening, *(f"{_INDENT * 2}{item}," for item in items), _INDENT + closing))
+
+
+def _field(field: Field) -> Iterator[str]:
+    annotation = field.annotation
+    default = "" if field.required else " = None"
+    line = f"{_INDENT}{field.name}: {annotation}{default}"
+    if len(line) <= _COLUMNS or " | " not in annotation:
+        yield line
+    else:
+        yield f"{_INDENT}{field.name}: ("
+        yield f"{_INDENT * 2}{annotation}"
+        yield f"{_INDENT}){default}"
+
+
+def _literal(value: str | bool) -> str:
+    return _text(value) if isinstance(value, str) else str(value)
+
+
+def _text(value: str) -> str:
+    # As ruff prefers it: in double quotes, unless there are some inside.
+    written = ascii(value)
+    return written if "'" in value or '"' in value else f'"{written[1:-1]}"'

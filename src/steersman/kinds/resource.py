@@ -1,0 +1,81 @@
+"""``Resource``: an object with a kind and a name; ``CustomResource``: one of the author's own."""
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import ClassVar, Generic, TypeVar, cast
+
+from steersman.kinds.base import Part
+from steersman.kinds.declaring import Nowhere
+from steersman.kinds.meta_v1 import ObjectMeta
+from steersman.names import ObjectRef, ResourceType
+
+S = TypeVar("S", bound=Part)
+T = TypeVar("T", bound=Part)
+
+
+class Resource(Part):
+    """An object of a kind that the API server serves.
+
+    The class statement names the kind: ``class Widget(Resource, group=..., version=...)``, with
+    ``kind=``, ``plural=`` and ``namespaced=`` where they differ from the class's name, the usual
+    plural, and ``True``.
+    """
+
+    resource_type: ClassVar[ResourceType] = cast(ResourceType, Nowhere())
+
+    api_version: str = ""
+    kind: str = ""
+    metadata: ObjectMeta = ObjectMeta()
+
+    @property
+    def name(self) -> str:
+        """``metadata.name``, or ``""`` while it has none."""
+        return self.metadata.name or ""
+
+    @property
+    def namespace(self) -> str | None:
+        """``metadata.namespace``; ``None`` for what lives in no namespace."""
+        return self.metadata.namespace
+
+    @property
+    def uid(self) -> str:
+        """``metadata.uid``, or ``""`` before the server has given one."""
+        return self.metadata.uid or ""
+
+    @property
+    def resource_version(self) -> str:
+        """``metadata.resourceVersion``, or ``""`` before the server has given one."""
+        return self.metadata.resource_version or ""
+
+    @property
+    def generation(self) -> int:
+        """``metadata.generation``, or 0 before the server has given one."""
+        return self.metadata.generation or 0
+
+    @property
+    def labels(self) -> Mapping[str, str]:
+        """``metadata.labels``, empty where there are none."""
+        return self.metadata.labels or {}
+
+    @property
+    def annotations(self) -> Mapping[str, str]:
+        """``metadata.annotations``, empty where there are none."""
+        return self.metadata.annotations or {}
+
+    @property
+    def deletion_time(self) -> datetime | None:
+        """When its deletion was asked for; ``None`` while nobody has."""
+        return self.metadata.deletion_timestamp
+
+    @property
+    def ref(self) -> ObjectRef:
+        """The object, as people write it."""
+        generated = f"{self.metadata.generate_name or ''}*"
+        return ObjectRef(self.kind, self.namespace, self.name or generated)
+
+
+class CustomResource(Resource, Generic[S, T]):
+    """A kind of one's own: ``class App(CustomResource[Spec, Status], group=..., version=...)``."""
+
+    spec: S
+    status: T | None = None

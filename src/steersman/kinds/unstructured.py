@@ -1,0 +1,162 @@
+"""``Unstructured``: an object of any kind, with every field it came with, in its order."""
+
+import copy
+from collections.abc import Mapping
+from typing import Any, ClassVar, Self, cast
+
+from steersman.errors import BadValue
+from steersman.kinds.declaring import Nowhere
+from steersman.names import (
+    GroupVersionKind,
+    ObjectRef,
+    ResourceType,
+    check_kind,
+    check_plural,
+    plural_of,
+)
+
+
+class Unstructured:
+    """An object of any kind. The only one that may be written back whole: it loses nothing.
+
+    ``body`` is the JSON object itself; treat it as read-only and make changes with ``changed``.
+
+    A kind without a Python class of its own gets one from ``Unstructured.of``, to be passed
+    wherever a typed kind could be::
+
+        Widget = Unstructured.of("example.com/v1", "Widget")
+        widget = await client.get(Widget, "one", namespace="default")
+    """
+
+    __slots__ = ("body",)
+
+    resource_type: ClassVar[ResourceType] = cast(ResourceType, Nowhere())
+
+    @staticmethod
+    def of(
+        api_version: str, kind: str, *, plural: str | None = None, namespaced: bool = True
+    ) -> "type[Unstructured]":
+        """A class for the kind. Its plural is guessed unless given; discovery knows it for sure."""
+        return Unstructured.at(
+            ResourceType(
+                gvk=GroupVersionKind.of(api_version, check_kind(kind)),
+                plural=check_plural(plural or plural_of(kind)),
+                namespaced=namespaced,
+            )
+        )
+
+    @staticmethod
+    def at(resource_type: ResourceType) -> "type[Unstructured]":
+        """A class for the kind that lives there."""
+        return type(
+            resource_type.gvk.kind,
+            (Unstructured,),
+            {"__slots__": (), "resource_type": resource_type, "__doc__": f"{resource_type.gvk}."},
+        )
+
+    def __init__(self, body: Mapping[str, Any]) -> None:
+        for field in ("apiVersion", "kind"):
+            if not isinstance(body.get(field), str):
+                raise BadValue(
+                    wanted="a Kubernetes object",
+                    value=sorted(map(str, body))[:8],
+                    rule=f"it has a text under {field!r}",
+                )
+        if not isinstance(body.get("metadata", {}), Mapping):
+            raise BadValue(
+                wanted="a Kubernetes object", value="metadata", rule="'metadata' is an object"
+            )
+        self.body = body
+        if type(self) is not Unstructured and self.gvk != self.resource_type.gvk:
+            raise BadValue(
+                wanted=f"an object of {self.resource_type}",
+                value=str(self.gvk),
+                rule="it is another kind",
+            )
+
+    @property
+    def gvk(self) -> GroupVersionKind:
+        """Its kind."""
+        return GroupVersionKind.of(self.body["apiVersion"], self.body["kind"])
+
+    @property
+    def metadata(self) -> Mapping[str, Any]:
+        """``metadata``, empty where there is none."""
+        return self.body.get("metadata") or {}
+
+    @property
+    def name(self) -> str:
+        """``metadata.name``, or ``""`` while it has none."""
+        return str(self.metadata.get("name") or "")
+
+    @property
+    def namespace(self) -> str | None:
+        """``metadata.namespace``; ``None`` for what lives in no namespace."""
+        return self.metadata.get("namespace") or None
+
+    @property
+    def uid(self) -> str:
+        """``metadata.uid``, or ``""`` before the server has given one."""
+        return str(self.metadata.get("uid") or "")
+
+    @property
+    def resource_version(self) -> str:
+        """``metadata.resourceVersion``, or ``""`` before the server has given one."""
+        return str(self.metadata.get("resourceVersion") or "")
+
+    @property
+    def labels(self) -> Mapping[str, str]:
+        """``metadata.labels``, empty where there are none."""
+        return self.metadata.get("labels") or {}
+
+    @property
+    def annotations(self) -> Mapping[str, str]:
+        """``metadata.annotations``, empty where there are none."""
+        return self.metadata.get("annotations") or {}
+
+    @property
+    def ref(self) -> ObjectRef:
+        """The object, as people write it."""
+        generated = f"{self.metadata.get('generateName') or ''}*"
+        return ObjectRef(self.body["kind"], self.namespace, self.name or generated)
+
+    def get(self, *path: str | int, default: Any = None) -> Any:
+        """The value at ``path``, such as ``get("spec", "ports", 0, "port")``, or ``default``."""
+        value: Any = self.body
+        for step in path:
+            try:
+                value = value[step]
+            except (KeyError, IndexError, TypeError):
+                return default
+        return value
+
+    def changed(self, *path: str | int, to: Any) -> Self:
+        """A copy with the value at ``path`` replaced; missing objects on the way are made."""
+        if not path:
+            raise BadValue(wanted="a path", value=path, rule="it has at least one step")
+        body = copy.deepcopy(dict(self.body))
+        place: Any = body
+        *way, last = path
+        try:
+            for step in way:
+                place = place.setdefault(step, {}) if isinstance(step, str) else place[step]
+            if isinstance(place, list) == isinstance(last, str):
+                raise TypeError(last)
+            place[last] = copy.deepcopy(to)
+        except (AttributeError, LookupError, TypeError) as error:
+            raise BadValue(
+                wanted=f"a path into {self.ref}",
+                value=path,
+                rule="each step is a field of an object or an index into a list that is there",
+            ) from error
+        return type(self)(body)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Unstructured) and self.body == other.body
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        # Not the body: it may be a Secret's.
+        version = f" at {self.resource_version}" if self.resource_version else ""
+        return f"<{self.ref} ({self.body['apiVersion']}){version}>"

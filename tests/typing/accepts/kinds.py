@@ -1,0 +1,96 @@
+"""Kinds as an operator's author declares, makes, reads and changes them."""
+
+from collections.abc import Mapping
+from typing import Annotated, assert_type
+
+import steersman as sm
+from steersman.kinds import Codec, Conversion, apps_v1, core_v1, meta_v1
+from steersman.units import Quantity
+
+
+class Spec(sm.Part):
+    image: str
+    size: Annotated[int, sm.Rule(ge=0)] = 1
+    ports: Annotated[tuple[core_v1.ServicePort, ...], sm.Rule(min_length=1)]
+    envs: tuple[core_v1.EnvVar, ...] = ()
+    resources: core_v1.ResourceRequirements | None = None
+
+
+class Status(apps_v1.DeploymentStatus):
+    """The Deployment's status, inlined."""
+
+
+class AppService(sm.CustomResource[Spec, Status], group="app.example.com", version="v1"):
+    """An image kept running."""
+
+
+class OldAppService(
+    sm.CustomResource[Spec, Status], group="app.example.com", version="v1beta1", kind="AppService"
+):
+    """The same, in an older version."""
+
+
+class Mouse(sm.Resource, group="zoo.example.com", version="v1", plural="mice", namespaced=False):
+    tail: int | None = None
+
+
+class Login(sm.Part, wire_names={"user_id": "userID"}, sensitive={"password"}):
+    user_id: str
+    password: str
+
+
+app = AppService(
+    metadata=meta_v1.ObjectMeta(name="web", labels={"tier": "front"}),
+    spec=Spec(image="nginx", ports=(core_v1.ServicePort(port=80, target_port="http"),)),
+)
+assert_type(app.spec, Spec)
+assert_type(app.spec.size, int)
+assert_type(app.status, Status | None)
+assert_type(app.labels, Mapping[str, str])
+assert_type(app.metadata.labels, Mapping[str, str] | None)
+if app.status is not None:
+    assert_type(app.status.conditions, tuple[apps_v1.DeploymentCondition, ...] | None)
+
+bigger = sm.replace(app, spec=sm.replace(app.spec, size=3))
+assert_type(bigger, AppService)
+
+container = core_v1.Container(
+    name=app.name,
+    image=app.spec.image,
+    resources=core_v1.ResourceRequirements(limits={"cpu": Quantity("500m")}),
+    args=(),
+)
+deployment = apps_v1.Deployment(
+    spec=apps_v1.DeploymentSpec(
+        selector=meta_v1.LabelSelector(match_labels={"app": "web"}),
+        template=core_v1.PodTemplateSpec(spec=core_v1.PodSpec(containers=(container,))),
+    )
+)
+secret = core_v1.Secret(data={"key": b"value"})
+
+# Every built-in condition is a Condition.
+condition: sm.Condition = apps_v1.DeploymentCondition(type="Available", status="True")
+ready = sm.Condition.when(condition.is_true, "Ready", yes="RolledOut", no="RollingOut")
+
+codec = Codec()
+assert_type(codec.decode(AppService, b"{}", wanted="read"), AppService)
+assert_type(codec.decode_list(core_v1.Pod, b"{}", wanted="list").items, tuple[core_v1.Pod, ...])
+
+Widget = sm.Unstructured.of("example.com/v1", "Widget")
+widget = codec.decode(Widget, b"{}", wanted="read")
+assert_type(widget, sm.Unstructured)
+
+
+def up(old: OldAppService) -> AppService:
+    return AppService(metadata=old.metadata, spec=old.spec, status=old.status)
+
+
+def down(new: AppService) -> OldAppService:
+    return OldAppService(metadata=new.metadata, spec=new.spec, status=new.status)
+
+
+scheme = sm.Scheme(
+    [AppService, OldAppService, Mouse],
+    conversions=[Conversion(older=OldAppService, newer=AppService, up=up, down=down)],
+)
+assert_type(scheme.convert(app, OldAppService), OldAppService)

@@ -1,0 +1,396 @@
+"""Models from a CustomResourceDefinition: what they look like, and that they work."""
+
+import ast
+import subprocess
+import sys
+from datetime import UTC, datetime
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import msgspec
+import pytest
+import yaml
+from hypothesis import given
+from hypothesis import strategies as st
+
+from steersman.errors import BadName, BadValue
+from steersman.kinds import Codec, Condition, Resource
+from steersman.kinds.generate import models_from_crd
+from steersman.kinds.meta_v1 import ObjectMeta
+
+WIDGETS = """
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: widgets.shop.example.com}
+spec:
+  group: shop.example.com
+  scope: Namespaced
+  names: {kind: Widget, plural: widgets, singular: widget}
+  versions:
+    - name: v1beta1
+      served: true
+      storage: false
+      schema:
+        openAPIV3Schema:
+          type: object
+          properties:
+            labels: {type: object, x-kubernetes-preserve-unknown-fields: true}
+    - name: v1
+      served: true
+      storage: true
+      schema:
+        openAPIV3Schema:
+          type: object
+          required: [spec]
+          properties:
+            apiVersion: {type: string}
+            kind: {type: string}
+            metadata: {type: object}
+            spec:
+              type: object
+              required: [size, ports, owner]
+              properties:
+                size: {type: integer, minimum: 0}
+                colour: {type: string, enum: [red, green], default: red}
+                owner: {type: string, nullable: true}
+                ratio: {type: number}
+                clusterIPs: {type: array, items: {type: string}}
+                from: {type: string, format: date-time}
+                key: {type: string, format: byte}
+                password: {type: string, format: password}
+                maxSurge: {x-kubernetes-int-or-string: true}
+                template: {type: object, x-kubernetes-preserve-unknown-fields: true}
+                settings: {type: object, additionalProperties: {type: string, nullable: true}}
+                anything: {type: object}
+                ports:
+                  type: array
+                  items:
+                    type: object
+                    required: [port]
+                    properties:
+                      port: {type: integer, format: int32}
+                      protocol: {type: string, default: TCP}
+                limits:
+                  type: object
+                  additionalProperties:
+                    type: object
+                    properties: {most: {type: integer}}
+            status:
+              type: object
+              properties:
+                ready: {type: boolean}
+                conditions:
+                  type: array
+                  items:
+                    type: object
+                    required: [lastTransitionTime, message, reason, status, type]
+                    properties:
+                      lastTransitionTime: {type: string, format: date-time}
+                      message: {type: string}
+                      observedGeneration: {type: integer, format: int64}
+                      reason: {type: string}
+                      status: {type: string}
+                      type: {type: string}
+"""
+
+MODELS = '''\
+# Generated from the CustomResourceDefinition widgets.shop.example.com.
+"""Widget, of shop.example.com/v1, and its parts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+from steersman.kinds import Condition, CustomResource, Part
+from steersman.units import IntOrString
+
+
+class WidgetSpecPorts(Part):
+    port: int
+    protocol: str | None = None
+
+
+class WidgetSpecLimits(Part):
+    most: int | None = None
+
+
+class WidgetSpec(Part, wire_names={"cluster_ips": "clusterIPs"}, sensitive={"password"}):
+    size: int
+    colour: str | None = None
+    owner: str | None
+    ratio: float | None = None
+    cluster_ips: tuple[str, ...] | None = None
+    from_: datetime | None = None
+    key: bytes | None = None
+    password: str | None = None
+    max_surge: IntOrString | None = None
+    template: Any = None
+    settings: Mapping[str, str | None] | None = None
+    anything: Mapping[str, Any] | None = None
+    ports: tuple[WidgetSpecPorts, ...]
+    limits: Mapping[str, WidgetSpecLimits] | None = None
+
+
+class WidgetStatus(Part):
+    ready: bool | None = None
+    conditions: tuple[Condition, ...] | None = None
+
+
+class Widget(CustomResource[WidgetSpec, WidgetStatus], group="shop.example.com", version="v1"):
+    """Widget, of shop.example.com/v1."""
+'''
+
+
+def crd(schema: Any, *, kind: str = "Widget", **spec: Any) -> dict[str, Any]:
+    """A definition with one version, whose schema is ``schema``."""
+    return {
+        "spec": {
+            "group": "shop.example.com",
+            "scope": "Namespaced",
+            "names": {"kind": kind, "plural": "things"},
+            "versions": [
+                {"name": "v1", "storage": True, "schema": {"openAPIV3Schema": schema}},
+            ],
+            **spec,
+        }
+    }
+
+
+def properties(**schemas: Any) -> dict[str, Any]:
+    return {"type": "object", "properties": schemas}
+
+
+def loaded(source: str, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """The module that ``source`` is the text of."""
+    module = ModuleType("models_under_test")
+    # The types are looked up there when a class is first decoded.
+    monkeypatch.setitem(sys.modules, module.__name__, module)
+    exec(compile(source, "models", "exec"), module.__dict__)  # noqa: S102
+    return module
+
+
+def test_models_are_written_as_a_person_would_write_them() -> None:
+    assert models_from_crd(yaml.safe_load(WIDGETS)) == MODELS
+
+
+def test_models_work(monkeypatch: pytest.MonkeyPatch) -> None:
+    models = loaded(models_from_crd(yaml.safe_load(WIDGETS)), monkeypatch)
+    widget = models.Widget(
+        metadata=ObjectMeta(name="one"),
+        spec=models.WidgetSpec(
+            size=0,
+            owner=None,
+            cluster_ips=("10.0.0.1",),
+            from_=datetime(2026, 1, 2, tzinfo=UTC),
+            key=b"\xff",
+            password="canary",
+            max_surge="25%",
+            template={"any": [1]},
+            settings={"a": None},
+            ports=(models.WidgetSpecPorts(port=80),),
+            limits={"cpu": models.WidgetSpecLimits(most=3)},
+        ),
+        status=models.WidgetStatus(conditions=(Condition(type="Ready", status="True"),)),
+    )
+
+    sent = Codec().encode(widget)
+
+    assert msgspec.json.decode(sent) == {
+        "apiVersion": "shop.example.com/v1",
+        "kind": "Widget",
+        "metadata": {"name": "one"},
+        "spec": {
+            "size": 0,
+            "owner": None,
+            "clusterIPs": ["10.0.0.1"],
+            "from": "2026-01-02T00:00:00Z",
+            "key": "/w==",
+            "password": "canary",
+            "maxSurge": "25%",
+            "template": {"any": [1]},
+            "settings": {"a": None},
+            "ports": [{"port": 80}],
+            "limits": {"cpu": {"most": 3}},
+        },
+        "status": {"conditions": [{"type": "Ready", "status": "True"}]},
+    }
+    assert Codec().decode(models.Widget, sent, wanted="read") == widget
+    assert "canary" not in repr(widget)
+
+
+def test_a_version_can_be_chosen() -> None:
+    source = models_from_crd(yaml.safe_load(WIDGETS), version="v1beta1")
+
+    assert 'class Widget(Resource, group="shop.example.com", version="v1beta1"):' in source
+    # Every Resource has labels already: those of its metadata.
+    assert "    labels_: Any = None" in source
+
+
+def test_a_version_that_is_not_there_is_refused_with_those_that_are() -> None:
+    with pytest.raises(BadValue, match="it has v1beta1, v1"):
+        models_from_crd(yaml.safe_load(WIDGETS), version="v2")
+
+
+def test_a_spec_that_may_be_missing_is_optional() -> None:
+    schema = properties(spec=properties(size={"type": "integer"}), status=properties(ok={}))
+
+    source = models_from_crd(crd(schema))
+
+    assert "    spec: WidgetSpec | None = None\n    status: WidgetStatus | None = None" in source
+
+
+def test_scope_and_plural_are_said_where_they_differ_from_the_rule() -> None:
+    source = models_from_crd(crd(properties(), scope="Cluster"))
+
+    assert 'version="v1", plural="things", namespaced=False)' in source
+
+
+def test_a_condition_with_fields_of_its_own_is_a_condition() -> None:
+    usual = {"type": {"type": "string"}, "status": {"type": "string"}}
+    conditions = {"type": "array", "items": properties(**usual, severity={"type": "string"})}
+
+    source = models_from_crd(crd(properties(status=properties(conditions=conditions))))
+
+    assert "class WidgetStatusConditions(Condition):\n    severity: str | None = None\n" in source
+
+
+def test_what_only_looks_like_a_condition_is_none() -> None:
+    odd = properties(
+        type={"type": "string"}, status={"type": "string"}, lastTransitionTime={"type": "string"}
+    )
+    conditions = {"type": "array", "items": odd}
+
+    source = models_from_crd(crd(properties(status=properties(conditions=conditions))))
+
+    assert "class WidgetStatusConditions(Part):" in source
+
+
+@pytest.mark.parametrize("kind", ["Part", "Resource", "Any", "None", "Mapping"])
+def test_a_kind_whose_name_is_taken_gets_a_class_of_another(
+    kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    schema = properties(spec=properties(a={}, b={"type": "object"}))
+
+    models = loaded(models_from_crd(crd(schema, kind=kind)), monkeypatch)
+
+    made = getattr(models, f"{kind}2")
+    assert issubclass(made, Resource)
+    assert made.resource_type.gvk.kind == kind
+
+
+def test_classes_never_share_a_name() -> None:
+    schema = {
+        **properties(
+            spec=properties(ports=properties(a={})),
+            specPorts=properties(b={}),
+            spec2=properties(c={}),
+        )
+    }
+
+    source = models_from_crd(crd(schema))
+
+    assert source.count("class WidgetSpecPorts(") == 1
+    assert source.count("class WidgetSpecPorts2(") == 1
+
+
+speakable = st.characters(exclude_categories=["Cs"], min_codepoint=32, exclude_characters='"\\')
+names = st.text(speakable, min_size=1) | st.sampled_from(
+    ["x'", "'''", "import os", "__init__", "x: int = 1", "x}", "{x", "#", "x)", "\x85", "\u2028"]
+)
+nested = st.recursive(
+    st.sampled_from([{"type": "string"}, {"type": "array", "items": {}}, {}, {"nullable": True}]),
+    lambda inside: st.dictionaries(names, inside, min_size=1, max_size=3).map(
+        lambda found: {"type": "object", "properties": found}
+    ),
+    max_leaves=8,
+)
+
+
+@pytest.mark.timeout(20)
+@given(schema=st.dictionaries(names, nested, min_size=1, max_size=3))
+def test_no_name_in_a_schema_becomes_anything_but_a_name_in_the_source(schema: Any) -> None:
+    source = models_from_crd(crd({"type": "object", "properties": schema}))
+
+    tree = ast.parse(source)
+    allowed = (ast.ImportFrom, ast.ClassDef, ast.Expr)
+    assert all(isinstance(node, allowed) for node in tree.body)
+    for node in tree.body:
+        if isinstance(node, ast.ClassDef):
+            assert all(isinstance(each, ast.AnnAssign | ast.Expr) for each in node.body)
+            assert all(
+                isinstance(each.value, ast.Constant)
+                for each in node.body
+                if isinstance(each, ast.Expr)
+            )
+    wires = {name for name in schema if name not in {"apiVersion", "kind", "metadata"}}
+    assert wires <= all_wire_names(tree)
+
+
+def all_wire_names(tree: ast.Module) -> set[str]:
+    module: dict[str, Any] = {"__name__": "models_under_test"}
+    exec(compile(tree, "models", "exec"), module)  # noqa: S102
+    found: set[str] = set()
+    for each in module.values():
+        found |= set(getattr(each, "__struct_encode_fields__", ()))
+    return found
+
+
+@pytest.mark.timeout(20)
+def test_models_are_formatted_as_ruff_would_format_them(tmp_path: Path) -> None:
+    long: dict[str, Any] = {
+        f"{letter}VeryLongNameOfAFieldThatGoesOnAndOnAndOnHTTP": {} for letter in "abc"
+    }
+    deep: dict[str, Any] = properties(**long)
+    for word in ("someWordThatIsLong", "andAnotherWordThatIsLong", "andYetAnother"):
+        deep = properties(**{word: {"type": "array", "items": deep}})
+    path = tmp_path / "models.py"
+    path.write_text(models_from_crd(crd(deep)), encoding="utf-8")
+
+    ruff = [sys.executable, "-m", "ruff", "format", "--diff", "--line-length", "100", str(path)]
+    run = subprocess.run(ruff, capture_output=True, text=True)
+
+    assert run.stdout == ""
+
+
+@pytest.mark.parametrize(
+    "broken",
+    [
+        {},
+        {"spec": []},
+        {"spec": {"names": {}}},
+        crd(properties(), versions=None),
+        crd(properties(), versions=[1]),
+        crd(properties(), versions=[{"name": "v1", "storage": True}]),
+        crd(properties(), names={"kind": "Widget"}),
+        crd(properties(a=1)),
+        crd({"type": "object", "properties": []}),
+        crd({"type": "object", "properties": {True: {}}}),
+        crd(properties(**{'"': {}})),
+        crd(properties(**{"a\nb": {}})),
+        crd(properties(**{"\\": {}})),
+        crd(properties(**{"\ud800": {}})),
+        crd(properties(a={"type": "text"})),
+        crd(properties(a={"type": ["string"]})),
+        crd(properties(a={"type": "array", "items": [{}]})),
+    ],
+)
+def test_what_is_no_definition_is_refused(broken: Any) -> None:
+    with pytest.raises(BadValue):
+        models_from_crd(broken)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"group": "nodots"},
+        {"group": 'a.b", x="'},
+        {"names": {"kind": "x y", "plural": "xs"}},
+        {"names": {"kind": "X", "plural": "x\ny"}},
+    ],
+)
+def test_names_that_kubernetes_would_refuse_are_refused(changes: Any) -> None:
+    with pytest.raises(BadName):
+        models_from_crd(crd(properties(), **changes))

@@ -1,0 +1,72 @@
+"""Every built-in kind round-trips: what the schema allows comes out as it went in, nulls aside."""
+
+import json
+from importlib import import_module
+from random import Random
+from typing import Any
+
+import msgspec
+import pytest
+
+from steersman.kinds import Codec, Part
+from steersman.kinds.builtin import BUILTIN_KINDS
+from steersman.kinds.generate.facts import module_of
+from tests.unit.kinds.schemas import facts, schemas
+from tests.unit.kinds.specimens import Chance, Empty, Least, Most, Taste, specimen, without_nulls
+
+# So many objects of each kind by chance, beside the extremes.
+BY_CHANCE = 100
+
+
+def components() -> list[str]:
+    """The schemas of all kinds, and of what they share."""
+    return [
+        name
+        for each in facts().values()
+        for name, schema in each["schemas"].items()
+        if "properties" in schema
+        and not name.endswith("List")
+        and ("x-kubernetes-group-version-kind" in schema or module_of(name) == "meta_v1")
+    ]
+
+
+def kind_of(component: str) -> type[Part]:
+    module = import_module(f"steersman.kinds.{module_of(component)}")
+    kind: type[Part] = getattr(module, component.rpartition(".")[2])
+    return kind
+
+
+def tastes(component: str) -> list[Taste]:
+    by_chance = [Chance(Random(f"{component} {seed}")) for seed in range(BY_CHANCE)]
+    return [Least(), Empty(), Most(), *by_chance]
+
+
+@pytest.mark.timeout(20)
+@pytest.mark.parametrize("component", components(), ids=lambda name: name.removeprefix("io.k8s."))
+def test_every_built_in_kind_round_trips(component: str) -> None:
+    codec, kind = Codec(), kind_of(component)
+
+    for taste in tastes(component):
+        made = specimen(component, taste)
+        again = codec.encode(codec.decode(kind, json.dumps(made).encode(), wanted="read"))
+        assert without_nulls(msgspec.json.decode(again)) == without_nulls(made)
+
+
+def test_every_kind_in_the_table_is_among_them() -> None:
+    found = {
+        (f"{gvk['group']}/{gvk['version']}".lstrip("/"), gvk["kind"])
+        for component in components()
+        for gvk in schemas()[component].get("x-kubernetes-group-version-kind", ())
+    }
+
+    assert found >= set(BUILTIN_KINDS)
+
+
+def test_the_objects_go_into_every_field() -> None:
+    """The round trips are worth something: between them they meet each field of a Pod's spec."""
+    pod: Any = specimen("io.k8s.api.core.v1.Pod", Most())
+
+    spec = schemas()["io.k8s.api.core.v1.PodSpec"]["properties"]
+    volume = schemas()["io.k8s.api.core.v1.Volume"]["properties"]
+    assert pod["spec"].keys() == spec.keys()
+    assert pod["spec"]["volumes"][0].keys() == volume.keys()

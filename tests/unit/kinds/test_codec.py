@@ -1,0 +1,321 @@
+"""JSON to kinds and back, whatever a server or a proxy may send."""
+
+import gc
+from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta, timezone
+from typing import Any
+
+import msgspec
+import pytest
+
+from steersman.errors import BadAnswer, InvalidObject
+from steersman.kinds import Codec, CustomResource, Part, Unstructured
+from steersman.kinds.coordination_v1 import Lease, LeaseSpec
+from steersman.kinds.core_v1 import ConfigMap, Pod, ResourceQuota, Secret
+from steersman.kinds.meta_v1 import APIGroupList, ManagedFieldsEntry, ObjectMeta, Status
+from steersman.kinds.rbac_v1 import ClusterRole
+from steersman.units import MicroTime, Quantity
+
+CODEC = Codec()
+WANTED = "get Widget default/one"
+
+
+class Rack(Part):
+    """Lists and maps that are required."""
+
+    slots: tuple[str, ...]
+    labels: Mapping[str, str]
+    racks: tuple["Rack", ...] = ()
+    spare: "Rack | None" = None
+
+
+class State(Part):
+    ready: int | None = None
+
+
+class Widget(CustomResource[Rack, State], group="app.example.com", version="v1"):
+    """The kind that is asked for here."""
+
+
+AnyWidget = Unstructured.of("app.example.com/v1", "Widget")
+
+
+def widget(name: str = "one", **spec: Any) -> dict[str, Any]:
+    return {
+        "apiVersion": "app.example.com/v1",
+        "kind": "Widget",
+        "metadata": {"name": name, "namespace": "default"},
+        "spec": {"slots": [], "labels": {}, **spec},
+    }
+
+
+def page(*items: Any, **changes: Any) -> bytes:
+    return msgspec.json.encode(
+        {
+            "apiVersion": "app.example.com/v1",
+            "kind": "WidgetList",
+            "metadata": {"resourceVersion": "70", "continue": "next", "remainingItemCount": 5},
+            "items": items,
+            **changes,
+        }
+    )
+
+
+def decoded(body: Any) -> Widget:
+    return CODEC.decode(Widget, msgspec.json.encode(body), wanted=WANTED)
+
+
+def sent(value: object) -> Any:
+    return msgspec.json.decode(CODEC.encode(value))
+
+
+def test_null_is_an_empty_list_or_map_where_the_class_demands_one() -> None:
+    inner = {"slots": None, "labels": None, "more": 1}
+
+    found = decoded(widget(slots=None, labels=None, racks=[inner, inner], spare=inner))
+
+    empty = Rack(slots=(), labels={})
+    assert found.spec == Rack(slots=(), labels={}, racks=(empty, empty), spare=empty)
+
+
+def test_a_mended_object_keeps_its_managed_fields() -> None:
+    body = widget(slots=None)
+    body["metadata"]["managedFields"] = [{"fieldsV1": {"f:spec": {}}}]
+
+    assert sent(decoded(body))["metadata"] == body["metadata"]
+
+
+def test_null_is_unset_where_the_class_does_not_demand_anything() -> None:
+    assert decoded({**widget(), "status": {"ready": None}}).status == State()
+    assert decoded({**widget(), "status": None}).status is None
+
+
+def test_the_empty_lists_of_go_are_read_in_built_in_kinds() -> None:
+    role = b'{"kind":"ClusterRole","metadata":{"name":"a"},"rules":null}'
+    groups = b'{"kind":"APIGroupList","apiVersion":"v1","groups":null}'
+
+    assert CODEC.decode(ClusterRole, role, wanted=WANTED).rules is None
+    assert CODEC.decode(APIGroupList, groups, wanted=WANTED).groups == ()
+
+
+@pytest.mark.parametrize(
+    ("body", "found"),
+    [
+        ({"apiVersion": "v1", "kind": "Status", "code": 404}, "v1 Status"),
+        ({"apiVersion": "meta.k8s.io/v1", "kind": "Table", "rows": []}, "meta.k8s.io/v1 Table"),
+        ({**widget(), "kind": "Gadget"}, "app.example.com/v1 Gadget"),
+        ({**widget(), "apiVersion": "app.example.com/v2"}, "app.example.com/v2 Widget"),
+        ({**widget(), "kind": 5}, "app.example.com/v1 5"),
+        ([], "no object"),
+        (None, "no object"),
+        ("Widget", "no object"),
+    ],
+)
+@pytest.mark.parametrize("kind", [Widget, AnyWidget])
+def test_an_answer_of_another_kind_is_refused(
+    kind: type[Widget] | type[Unstructured], body: Any, found: str
+) -> None:
+    with pytest.raises(BadAnswer) as refused:
+        CODEC.decode(kind, msgspec.json.encode(body), wanted=WANTED)
+
+    assert str(refused.value).startswith(
+        f"could not get Widget default/one: the answer is {found}, not app.example.com/v1 Widget."
+    )
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"",
+        b"{",
+        b"<html>502 Bad Gateway</html>",
+        b'{"spec": NaN}',
+        b'{"spec": {"slots": ["\xff"]}}',
+        b'{"spec": {"slots": ["\\ud800"]}}',
+        b"[" * 100_000,
+        b'{"spec":' * 100_000,
+        b'{"kind":"Widget"} trailing',
+    ],
+)
+@pytest.mark.parametrize("kind", [Widget, AnyWidget])
+def test_what_is_not_json_is_refused(kind: type[Widget] | type[Unstructured], data: bytes) -> None:
+    with pytest.raises(BadAnswer, match="not the JSON it should be"):
+        CODEC.decode(kind, data, wanted=WANTED)
+    with pytest.raises(BadAnswer):
+        CODEC.decode_list(kind, data, wanted=WANTED)
+
+
+def test_the_last_of_several_equal_keys_counts() -> None:
+    data = b'{"metadata":{"name":"a","name":"b"},"spec":{"slots":[],"labels":{"k":"1","k":"2"}}}'
+
+    found = CODEC.decode(Widget, data, wanted=WANTED)
+
+    assert found.name == "b"
+    assert found.spec.labels == {"k": "2"}
+
+
+def test_unknown_fields_are_no_error() -> None:
+    assert decoded({**widget(), "extra": 1}) == decoded(widget())
+
+
+def test_an_object_that_does_not_fit_says_where() -> None:
+    with pytest.raises(InvalidObject) as invalid:
+        decoded(widget(slots=[1]))
+
+    assert invalid.value.ref == "Widget default/one"
+    assert "Expected `str`, got `int` - at `$.spec.slots[0]`." in str(invalid.value)
+    assert invalid.value.body == widget(slots=[1])
+
+
+@pytest.mark.parametrize("kind", [Widget, AnyWidget])
+def test_one_object_that_does_not_fit_does_not_spoil_the_list_it_came_in(
+    kind: type[Widget] | type[Unstructured],
+) -> None:
+    broken = {**widget("broken"), "metadata": "none"}
+    strange = {**widget("strange"), "kind": "Gadget"}
+    data = page(widget("one"), broken, widget("two", slots=["a"]), strange)
+
+    found = CODEC.decode_list(kind, data, wanted="list widgets")
+
+    assert [each.name for each in found.items] == ["one", "two"]
+    assert [each.ref for each in found.invalid] == ["Widget", "Widget default/strange"]
+
+
+def test_a_page_says_where_the_list_stands() -> None:
+    found = CODEC.decode_list(Widget, page(widget("one"), widget("two")), wanted="list widgets")
+
+    assert [each.ref.name for each in found.items] == ["one", "two"]
+    assert (found.resource_version, found.continue_token, found.remaining) == ("70", "next", 5)
+    assert found.invalid == ()
+
+
+@pytest.mark.parametrize("kind", [Widget, AnyWidget])
+def test_an_empty_list_may_be_null(kind: type[Widget] | type[Unstructured]) -> None:
+    for empty in (page(), page(items=None)):
+        assert CODEC.decode_list(kind, empty, wanted="list widgets").items == ()
+
+
+def test_the_items_of_a_built_in_list_need_not_say_what_they_are() -> None:
+    data = msgspec.json.encode(
+        {
+            "apiVersion": "v1",
+            "kind": "ConfigMapList",
+            "metadata": {},
+            "items": [{"metadata": {"name": "a"}}],
+        }
+    )
+
+    typed = CODEC.decode_list(ConfigMap, data, wanted="list configmaps")
+    untyped = CODEC.decode_list(Unstructured.of("v1", "ConfigMap"), data, wanted="list configmaps")
+
+    assert typed.items == (ConfigMap(metadata=ObjectMeta(name="a")),)
+    assert [each.body for each in untyped.items] == [
+        {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a"}}
+    ]
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        {"apiVersion": "v1", "kind": "Status", "metadata": {}, "code": 403},
+        {"apiVersion": "meta.k8s.io/v1", "kind": "Table", "metadata": {}, "rows": []},
+        {"apiVersion": "app.example.com/v2", "kind": "WidgetList", "metadata": {}, "items": []},
+        {"apiVersion": "app.example.com/v1", "kind": "WidgetList", "items": [1]},
+        {},
+    ],
+)
+@pytest.mark.parametrize("kind", [Widget, AnyWidget])
+def test_an_answer_that_is_no_list_of_the_kind_is_refused(
+    kind: type[Widget] | type[Unstructured], answer: Any
+) -> None:
+    with pytest.raises(BadAnswer, match=r"not (a list of )?app\.example\.com/v1 Widget"):
+        CODEC.decode_list(kind, msgspec.json.encode(answer), wanted="list widgets")
+
+
+def test_a_part_that_is_no_resource_can_be_decoded_too() -> None:
+    data = b'{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","code":409}'
+
+    assert CODEC.decode(Status, data, wanted=WANTED).code == 409
+
+
+def test_a_micro_time_is_written_with_six_digits() -> None:
+    east = timezone(timedelta(hours=2))
+    spec = LeaseSpec(renew_time=MicroTime.of(datetime(2026, 1, 2, 5, 4, 5, tzinfo=east)))
+    lease = Lease(metadata=ObjectMeta(name="leader"), spec=spec)
+
+    assert sent(lease)["spec"] == {"renewTime": "2026-01-02T03:04:05.000000Z"}
+    again = CODEC.decode(Lease, CODEC.encode(lease), wanted=WANTED)
+    assert again == lease
+    assert again.spec is not None
+    assert isinstance(again.spec.renew_time, MicroTime)
+
+
+def test_a_moment_is_in_utc_and_a_missing_one_may_be_null() -> None:
+    data = b'{"metadata":{"creationTimestamp":null,"deletionTimestamp":"2026-01-02T03:04:05Z"}}'
+
+    pod = CODEC.decode(Pod, data, wanted=WANTED)
+
+    assert pod.metadata.creation_timestamp is None
+    assert pod.deletion_time == datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
+    assert sent(pod)["metadata"] == {"deletionTimestamp": "2026-01-02T03:04:05Z"}
+
+
+def test_a_quantity_keeps_its_text() -> None:
+    data = b'{"metadata":{},"spec":{"hard":{"cpu":"0.50","memory":"1024Ki","pods":"1e1"}}}'
+
+    quota = CODEC.decode(ResourceQuota, data, wanted=WANTED)
+
+    assert quota.spec is not None
+    assert quota.spec.hard is not None
+    assert quota.spec.hard["memory"] == Quantity("1Mi")
+    assert sent(quota)["spec"]["hard"] == {"cpu": "0.50", "memory": "1024Ki", "pods": "1e1"}
+
+
+@pytest.mark.parametrize("wrong", ["lots", 1.5, True, {}])
+def test_a_malformed_quantity_makes_its_object_invalid(wrong: Any) -> None:
+    data = msgspec.json.encode({"metadata": {}, "spec": {"hard": {"cpu": wrong}}})
+
+    with pytest.raises(InvalidObject):
+        CODEC.decode(ResourceQuota, data, wanted=WANTED)
+
+
+def test_bytes_are_base64_on_the_wire() -> None:
+    secret = Secret(metadata=ObjectMeta(name="a"), data={"key": b"\x00\xff"})
+
+    assert sent(secret)["data"] == {"key": "AP8="}
+    assert CODEC.decode(Secret, CODEC.encode(secret), wanted=WANTED) == secret
+
+
+def test_managed_fields_do_not_keep_the_answer_they_came_in_alive() -> None:
+    class Answer(bytes):
+        """Bytes that the collector can be asked about."""
+
+    entry = {"manager": "kubectl", "fieldsV1": {"f:data": {}}}
+    data = Answer(msgspec.json.encode({"metadata": {"managedFields": [entry]}}))
+
+    found = CODEC.decode(ConfigMap, data, wanted=WANTED)
+
+    fields = found.metadata.managed_fields
+    assert fields is not None
+    assert fields[0].fields_v1 is not None
+    assert bytes(fields[0].fields_v1) == b'{"f:data":{}}'
+    assert [holder for holder in gc.get_referrers(data) if holder is not vars()] == []
+    assert sent(found)["metadata"] == {"managedFields": [entry]}
+
+
+def test_raw_json_may_be_missing() -> None:
+    assert sent(ManagedFieldsEntry(manager="kubectl")) == {"manager": "kubectl"}
+
+
+def test_anything_may_contain_unstructured_objects_and_parts() -> None:
+    body = {"apiVersion": "v1", "kind": "Pod", "b": 1, "a": None}
+
+    assert sent([Unstructured(body), {"rack": Rack(slots=(), labels={})}]) == [
+        body,
+        {"rack": {"slots": [], "labels": {}, "racks": []}},
+    ]
+
+
+def test_what_json_cannot_say_is_refused() -> None:
+    with pytest.raises(TypeError, match="no way to send object as JSON"):
+        CODEC.encode({"x": object()})

@@ -1,0 +1,20 @@
+"""Conditions: true, false or not known, with a reason."""
+
+import pytest
+
+from steersman.kinds import Condition
+
+
+def test_a_condition_is_made_from_what_holds() -> None:
+    yes = Condition.when(True, "Ready", yes="RolledOut", no="RollingOut", message="3 of 3")
+    no = Condition.when(False, "Ready", yes="RolledOut", no="RollingOut")
+
+    assert yes == Condition(type="Ready", status="True", reason="RolledOut", message="3 of 3")
+    assert no == Condition(type="Ready", status="False", reason="RollingOut", message="")
+
+
+@pytest.mark.parametrize(
+    ("status", "is_true"), [("True", True), ("False", False), ("Unknown", False)]
+)
+def test_only_true_is_true(status: str, is_true: bool) -> None:
+    assert Condition(type="Ready", status=status).is_true is is_true

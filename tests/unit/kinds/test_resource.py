@@ -1,0 +1,166 @@
+"""Resources know their kind, where they live, and how people write them."""
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from types import new_class
+
+import msgspec
+import pytest
+
+from steersman.errors import BadName
+from steersman.kinds import Codec, CustomResource, Part, Resource
+from steersman.kinds.apps_v1 import Deployment
+from steersman.kinds.core_v1 import Endpoints, Namespace
+from steersman.kinds.meta_v1 import ObjectMeta
+from steersman.names import GroupVersionKind, ObjectRef
+
+
+class Spec(Part):
+    size: int = 1
+
+
+class Status(Part):
+    ready: int | None = None
+
+
+class Widget(CustomResource[Spec, Status], group="app.example.com", version="v1"):
+    """A kind with every keyword left to its rule."""
+
+
+class Mouse(
+    Resource,
+    group="zoo.example.com",
+    version="v1beta2",
+    kind="HouseMouse",
+    plural="housemice",
+    namespaced=False,
+):
+    """A kind with every keyword given."""
+
+    tail: int | None = None
+
+
+def declare(
+    name: str, *, fields: Mapping[str, type] | None = None, **keywords: str
+) -> type[Resource]:
+    """What a class statement does, with keywords that a test chooses."""
+    body = {"__annotations__": dict(fields or {}), "__module__": __name__}
+    made: type[Resource] = new_class(name, (Resource,), keywords, lambda ns: ns.update(body))
+    return made
+
+
+def test_a_kind_is_what_its_class_statement_says() -> None:
+    widget, mouse = Widget.resource_type, Mouse.resource_type
+
+    assert widget.gvk == GroupVersionKind("app.example.com", "v1", "Widget")
+    assert (widget.plural, widget.namespaced) == ("widgets", True)
+    assert mouse.gvk == GroupVersionKind("zoo.example.com", "v1beta2", "HouseMouse")
+    assert (mouse.plural, mouse.namespaced) == ("housemice", False)
+
+
+def test_built_in_kinds_know_their_odd_plurals_and_scopes() -> None:
+    assert Deployment.resource_type.plural == "deployments"
+    assert Endpoints.resource_type.plural == "endpoints"
+    assert Namespace.resource_type.namespaced is False
+    assert Namespace.resource_type.gvk == GroupVersionKind("", "v1", "Namespace")
+
+
+@pytest.mark.parametrize(
+    ("kind", "plural"),
+    [("Policy", "policies"), ("Gateway", "gateways"), ("Bus", "buses"), ("Box", "boxes")],
+)
+def test_a_plural_follows_the_rule_of_kubernetes(kind: str, plural: str) -> None:
+    made = declare(kind, group="app.example.com", version="v1")
+
+    assert made.resource_type.plural == plural
+
+
+def test_an_object_always_says_what_it_is() -> None:
+    widget = Widget(metadata=ObjectMeta(name="one"), spec=Spec())
+
+    assert msgspec.json.decode(Codec().encode(widget)) == {
+        "apiVersion": "app.example.com/v1",
+        "kind": "Widget",
+        "metadata": {"name": "one"},
+        "spec": {"size": 1},
+    }
+    assert (widget.api_version, widget.kind) == ("app.example.com/v1", "Widget")
+
+
+def test_the_parts_of_a_custom_resource_have_their_own_types() -> None:
+    encoded = b'{"metadata":{"name":"one"},"spec":{"size":3},"status":{"ready":2}}'
+
+    widget = Codec().decode(Widget, encoded, wanted="read")
+
+    assert widget.spec == Spec(size=3)
+    assert widget.status == Status(ready=2)
+
+
+def test_a_resource_says_who_it_is() -> None:
+    asked = datetime(2026, 1, 2, tzinfo=UTC)
+    widget = Widget(
+        metadata=ObjectMeta(
+            name="one",
+            namespace="default",
+            uid="u-1",
+            resource_version="17",
+            generation=3,
+            labels={"tier": "front"},
+            annotations={"note": "x"},
+            deletion_timestamp=asked,
+        ),
+        spec=Spec(),
+    )
+
+    assert (widget.name, widget.namespace, widget.uid) == ("one", "default", "u-1")
+    assert (widget.resource_version, widget.generation) == ("17", 3)
+    assert (widget.labels, widget.annotations) == ({"tier": "front"}, {"note": "x"})
+    assert widget.deletion_time == asked
+    assert widget.ref == ObjectRef("Widget", "default", "one")
+
+
+def test_a_resource_without_metadata_has_nothing_to_say() -> None:
+    mouse = Mouse()
+
+    assert (mouse.name, mouse.namespace, mouse.uid) == ("", None, "")
+    assert (mouse.resource_version, mouse.generation) == ("", 0)
+    assert (mouse.labels, mouse.annotations, mouse.deletion_time) == ({}, {}, None)
+
+
+def test_an_object_still_to_be_named_is_written_with_a_star() -> None:
+    mouse = Mouse(metadata=ObjectMeta(generate_name="grey-"))
+
+    assert str(mouse.ref) == "HouseMouse grey-*"
+
+
+@pytest.mark.parametrize("group", ["apps", "", "UPPER.example.com", "-a.example.com", "a..b"])
+def test_a_group_that_is_no_domain_is_refused(group: str) -> None:
+    with pytest.raises(BadName, match="is not an API group"):
+        declare("Wrong", group=group, version="v1")
+
+
+@pytest.mark.parametrize("kind", ["widget", "My-Widget", "Größe", "W" * 64])
+def test_a_kind_that_is_no_camel_case_name_is_refused(kind: str) -> None:
+    with pytest.raises(BadName, match="is not a kind"):
+        declare("Wrong", group="app.example.com", version="v1", kind=kind)
+
+
+@pytest.mark.parametrize("version", ["V1", "1", "v1.2", ""])
+def test_a_version_that_is_no_label_is_refused(version: str) -> None:
+    with pytest.raises(BadName, match="is not an API version"):
+        declare("Wrong", group="app.example.com", version=version)
+
+
+def test_a_plural_that_is_no_label_is_refused() -> None:
+    with pytest.raises(BadName, match="is not a plural"):
+        declare("Wrong", group="app.example.com", version="v1", plural="Wrongs")
+
+
+def test_a_kind_without_a_version_is_refused() -> None:
+    with pytest.raises(TypeError, match="Wrong: a kind needs version= beside group="):
+        declare("Wrong", group="app.example.com")
+
+
+def test_a_kind_cannot_redefine_what_it_is() -> None:
+    with pytest.raises(BadName, match="every resource has it already"):
+        declare("Wrong", fields={"kind": str}, group="app.example.com", version="v1")

@@ -1,0 +1,40 @@
+"""The front door is lazy: a program pays for what it asks for."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+# Written out for a fresh interpreter, because in this one the tests have loaded everything.
+LOADED_BY_THE_DOOR = """
+import json, sys
+import steersman
+print(json.dumps({name: getattr(module, "__file__", None) for name, module in sys.modules.items()}))
+"""
+
+
+def loaded_modules() -> dict[str, str | None]:
+    """The modules that ``import steersman`` leaves in memory, and their files."""
+    program = [sys.executable, "-c", LOADED_BY_THE_DOOR]
+    finished = subprocess.run(program, check=True, capture_output=True, text=True)
+    loaded: dict[str, str | None] = json.loads(finished.stdout)
+    return loaded
+
+
+def says_generated(file: str) -> bool:
+    with Path(file).open(encoding="utf-8") as lines:
+        return "generated" in lines.readline().lower()
+
+
+def test_importing_steersman_does_not_load_aiohttp() -> None:
+    assert "aiohttp" not in loaded_modules()
+
+
+def test_importing_steersman_does_not_load_a_generated_kind() -> None:
+    ours = {
+        name: file
+        for name, file in loaded_modules().items()
+        if name.startswith("steersman.") and file is not None
+    }
+
+    assert [name for name, file in ours.items() if says_generated(file)] == []

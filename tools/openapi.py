@@ -1,0 +1,63 @@
+"""``python -m tools.openapi``: what a real API server says about its kinds, into ``openapi/``.
+
+It starts a control plane for the purpose; ``make control-plane`` provides the programs. The kinds
+themselves are then made by ``python -m steersman.kinds.generate``.
+"""
+
+import json
+import os
+import re
+from pathlib import Path
+from typing import Any
+
+from steersman.clock import SystemClock
+from steersman.kinds.generate import Facts, facts_of
+from steersman.testing import find_binaries, running_control_plane
+from steersman.testing.calls import Caller
+
+OPENAPI = Path(__file__).parents[1] / "openapi"
+
+# api/v1, apis/apps/v1, apis/node.k8s.io/v1, but no group that somebody has defined; those come and
+# go, and their documents may be gone before they are read.
+BUILT_IN = re.compile(r"apis?(/([a-z0-9]+|[a-z0-9.]+\.k8s\.io))?(/v[0-9]+)?")
+
+AGGREGATED = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
+
+
+def version_of(server: Caller) -> str:
+    """Its major and minor version: 1.36."""
+    version = _read(server, "/version")
+    return f"{version['major']}.{version['minor']}"
+
+
+def facts_from(server: Caller) -> dict[str, Facts]:
+    """What it says about its kinds."""
+    paths = _read(server, "/openapi/v3")["paths"]
+    documents = [_read(server, f"/openapi/v3/{path}") for path in paths if BUILT_IN.fullmatch(path)]
+    discovery = [_read(server, path, accept=AGGREGATED) for path in ("/api", "/apis")]
+    return facts_of(documents, discovery)
+
+
+def _read(server: Caller, path: str, *, accept: str = "application/json") -> Any:
+    answer = server.call("GET", path, accept=accept)
+    if answer.status != 200:
+        raise SystemExit(f"GET {path}: the server answered {answer.status}")
+    return answer.json()
+
+
+def main() -> None:
+    """Write one file for each group and version, in place of those that are there."""
+    binaries = find_binaries(environ=os.environ)
+    with running_control_plane(binaries, clock=SystemClock()) as plane, plane.caller() as server:
+        directory = OPENAPI / f"kubernetes-{version_of(server)}"
+        facts = facts_from(server)
+    directory.mkdir(parents=True, exist_ok=True)
+    for old in directory.glob("*.json"):
+        old.unlink()
+    for module, each in facts.items():
+        text = json.dumps(each, indent=1, sort_keys=True)
+        (directory / f"{module}.json").write_text(f"{text}\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
