@@ -48,10 +48,12 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> object:
-    # prometheus_client is not needed by those who only log.
-    if name == "MetricsObserver":
-        from steersman.observe.metrics import MetricsObserver
+if not TYPE_CHECKING:  # to the checkers, a module with this has whatever is asked for
 
-        return MetricsObserver
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    def __getattr__(name: str) -> object:
+        # prometheus_client is not needed by those who only log.
+        if name == "MetricsObserver":
+            from steersman.observe.metrics import MetricsObserver
+
+            return MetricsObserver
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -46,8 +46,10 @@ _HOMES = {
 }
 
 
-def __getattr__(name: str) -> object:
-    # Opened only when asked: certificates need the dev extra, and building the programs does not.
-    if name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+if not TYPE_CHECKING:  # to the checkers, a module with this has whatever is asked for
+
+    def __getattr__(name: str) -> object:
+        # Opened only when asked: certificates need the dev extra, building the programs does not.
+        if name not in _HOMES:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)

@@ -30,10 +30,12 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> object:
-    # aiohttp takes 0.2 s to import, and not everyone who has bytes to describe sends them.
-    if name == "NetworkTransport":
-        from steersman.wire.network import NetworkTransport
+if not TYPE_CHECKING:  # to the checkers, a module with this has whatever is asked for
 
-        return NetworkTransport
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    def __getattr__(name: str) -> object:
+        # aiohttp takes 0.2 s to import, and not everyone who has bytes to describe sends them.
+        if name == "NetworkTransport":
+            from steersman.wire.network import NetworkTransport
+
+            return NetworkTransport
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

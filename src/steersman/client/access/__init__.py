@@ -1,0 +1,49 @@
+"""Where the cluster is, whom to trust there, and who we are.
+
+Takes:     kubeconfigs, a pod's service account, credential plugins, and a policy for what they may
+           make this process do
+Gives:     a ``ClusterConfig``, and a transport that shows with every request who is asking
+Promises:  - the first file that gives a name wins it whole
+           - a rotated token and CA are picked up within a minute
+           - many 401s at once cause one renewal
+           - inside a cluster no plugin is started unless that is allowed
+           - an unverified server is a risk that two must accept
+           - credentials never travel over plain http to another machine
+           - nothing secret appears in a repr
+Never:     starts a shell, prompts, or believes a server that its CA did not sign
+"""
+
+from steersman.client.access.authenticated import AuthenticatedTransport
+from steersman.client.access.cluster_config import (
+    ClientCertificate,
+    ClusterConfig,
+    ExecPlugin,
+    Password,
+    Token,
+    TokenFile,
+)
+from steersman.client.access.credentials import ConfiguredCredentials, Credentials
+from steersman.client.access.finding import find_config
+from steersman.client.access.impersonation import Impersonation
+from steersman.client.access.in_cluster import in_cluster_config
+from steersman.client.access.kubeconfig import Kubeconfig
+from steersman.client.access.trust import UNTRUSTED, ExecPolicy, Trust
+
+__all__ = [
+    "UNTRUSTED",
+    "AuthenticatedTransport",
+    "ClientCertificate",
+    "ClusterConfig",
+    "ConfiguredCredentials",
+    "Credentials",
+    "ExecPlugin",
+    "ExecPolicy",
+    "Impersonation",
+    "Kubeconfig",
+    "Password",
+    "Token",
+    "TokenFile",
+    "Trust",
+    "find_config",
+    "in_cluster_config",
+]

@@ -1,0 +1,101 @@
+"""A transport that shows with every request who is asking."""
+
+import sys
+from contextlib import AbstractAsyncContextManager
+from types import TracebackType
+
+from steersman.client.access.credentials import Credentials, Proof
+from steersman.client.access.impersonation import Impersonation
+from steersman.wire import Request, Response, Transport
+
+_UNAUTHORIZED = 401
+
+
+class AuthenticatedTransport:
+    """Adds ``credentials`` to each request before ``inner`` carries it.
+
+    A request that is answered with 401 was not carried out, so once the credentials are renewed
+    it is sent again, whatever it was; once, however the second answer turns out. A request that
+    says itself as whom to act is not made to act as ``impersonate``.
+    """
+
+    def __init__(
+        self,
+        inner: Transport,
+        *,
+        credentials: Credentials,
+        impersonate: Impersonation | None = None,
+    ) -> None:
+        self._inner = inner
+        self._credentials = credentials
+        self._acting_as = impersonate.headers() if impersonate else ()
+
+    def open(self, request: Request) -> "_Exchange":
+        """Send ``request`` as who we are."""
+        headers = request.headers
+        if self._acting_as and all(name != "Impersonate-User" for name, _ in headers):
+            headers += self._acting_as
+        return _Exchange(request, headers, inner=self._inner, credentials=self._credentials)
+
+    def __repr__(self) -> str:
+        return f"<AuthenticatedTransport over {self._inner!r}>"
+
+
+class _Exchange:
+    """A request on its way; by hand, because a generator would cost more than all this does."""
+
+    __slots__ = ("_credentials", "_headers", "_held", "_inner", "_request")
+
+    def __init__(
+        self,
+        request: Request,
+        headers: tuple[tuple[str, str], ...],
+        *,
+        inner: Transport,
+        credentials: Credentials,
+    ) -> None:
+        self._request = request
+        self._headers = headers
+        self._inner = inner
+        self._credentials = credentials
+        self._held: AbstractAsyncContextManager[Response] | None = None
+
+    async def __aenter__(self) -> Response:
+        proof = await self._credentials.proof()
+        response = await self._send(proof)
+        if response.status == _UNAUTHORIZED and await self._is_renewed(proof):
+            await self.__aexit__(None, None, None)
+            response = await self._send(await self._credentials.proof())
+        return response
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> bool | None:
+        held, self._held = self._held, None
+        return await held.__aexit__(kind, error, traceback) if held else None
+
+    async def _send(self, proof: Proof) -> Response:
+        request = self._request
+        held = self._inner.open(
+            Request(
+                method=request.method,
+                path=request.path,
+                query=request.query,
+                headers=self._headers + proof.headers,
+                body=request.body,
+            )
+        )
+        response = await held.__aenter__()
+        self._held = held
+        return response
+
+    async def _is_renewed(self, refused: Proof) -> bool:
+        try:
+            return await self._credentials.renew(refused)
+        except BaseException:
+            # The block is never entered, so nobody else would give the connection back.
+            await self.__aexit__(*sys.exc_info())
+            raise

@@ -1,0 +1,212 @@
+"""Who we are, shown with every request, and kept fresh while the client runs."""
+
+import asyncio
+import base64
+import math
+import re
+import ssl
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final, Protocol, assert_never
+
+from steersman.client.access.cluster_config import (
+    ClusterConfig,
+    ExecPlugin,
+    Login,
+    Password,
+    Token,
+    TokenFile,
+    server_url,
+)
+from steersman.client.access.exec_plugin import PluginCredential, PluginSession
+from steersman.client.access.files import read_small_file
+from steersman.clock import Clock
+from steersman.errors import ConfigError
+from steersman.observe import CredentialsNotRenewed, CredentialsRenewed, Observer
+from steersman.wire import TlsSettings, tls_context
+
+# The kubelet replaces a token when four fifths of its life are over, which leaves two minutes of
+# the shortest one. Half of that; reading a few kilobytes this often costs nothing.
+FILE_SECONDS: Final = 60.0
+
+_BEARER: Final = re.compile(r"[\x21-\x7e]+")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Proof:
+    """What shows who we are; a later one is another object, even if it looks the same."""
+
+    headers: tuple[tuple[str, str], ...] = field(repr=False)
+    tls: ssl.SSLContext | None
+
+
+class Credentials(Protocol):
+    """Who we are, now."""
+
+    async def proof(self) -> Proof:
+        """What goes with the next request; at once, unless it has to be made first."""
+        ...
+
+    async def renew(self, refused: Proof) -> bool:
+        """Try to replace ``refused``, which the server answered with 401; whether it is replaced.
+
+        However many ask at once, it is tried once.
+        """
+        ...
+
+    def tls(self) -> ssl.SSLContext | None:
+        """The context of the last proof, for the connection that carries it."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Material:
+    """All that a proof is made of, read at one time."""
+
+    ca: bytes | None = field(repr=False)
+    certificate: bytes | None = field(repr=False)
+    key: bytes | None = field(repr=False)
+    token: bytes | None = field(repr=False)
+    given: PluginCredential | None
+
+
+class ConfiguredCredentials:
+    """Whom a ``ClusterConfig`` says we are.
+
+    Its files are read again when they are ``FILE_SECONDS`` old, and after a 401; its plugin is
+    asked again when what it gave expires, and after a 401. While a file cannot be used, what was
+    read before stays in use, and that is observed; the failure of a plugin is raised.
+    """
+
+    def __init__(self, config: ClusterConfig, *, clock: Clock, observe: Observer) -> None:
+        self._config = config
+        self._clock = clock
+        self._observe = observe
+        self._plugin = (
+            PluginSession(config.login, source=config.source, clock=clock)
+            if isinstance(config.login, ExecPlugin)
+            else None
+        )
+        self._over_tls = server_url(config.server, source=config.source).scheme == "https"
+        self._one_at_a_time = asyncio.Lock()
+        self._material: _Material | None = None
+        # Kept apart, for another token is no reason to leave the connections that are open.
+        self._tls: tuple[TlsSettings, ssl.SSLContext] | None = None
+        self._proof: Proof | None = None
+        self._read_again_at = -math.inf
+
+    async def proof(self) -> Proof:
+        """What goes with the next request; at once, unless it has to be made first."""
+        if self._proof is not None and self._is_fresh:
+            return self._proof
+        async with self._one_at_a_time:
+            if self._proof is not None and self._is_fresh:
+                return self._proof
+            given = await self._plugin.current() if self._plugin else None
+            return self._update(given)
+
+    async def renew(self, refused: Proof) -> bool:
+        """Try to replace ``refused``, which the server answered with 401; whether it worked."""
+        async with self._one_at_a_time:
+            if self._proof is refused:
+                given = await self._plugin.renewed() if self._plugin else None
+                self._update(given)
+            return self._proof is not refused
+
+    def tls(self) -> ssl.SSLContext | None:
+        """The context of the last proof, for the connection that carries it."""
+        if self._proof is None:
+            raise RuntimeError(f"{self!r} has a TLS context only once it has been asked for proof")
+        return self._proof.tls
+
+    @property
+    def _is_fresh(self) -> bool:
+        return self._clock.monotonic() < self._read_again_at and (
+            self._plugin is None or self._plugin.is_fresh
+        )
+
+    def _update(self, given: PluginCredential | None) -> Proof:
+        """The proof as it is now, which is the last one if nothing has changed."""
+        last = self._material
+        self._read_again_at = self._clock.monotonic() + FILE_SECONDS
+        try:
+            material = self._read(given)
+            if self._proof is not None and material == last:
+                return self._proof
+            proof = self._prove(material)
+        except ConfigError as error:
+            if self._proof is None or last is None or given is not last.given:
+                raise
+            self._observe(CredentialsNotRenewed(source=self._config.source, error=error))
+            return self._proof
+        if last is not None:
+            reason = "the plugin was asked again" if given is not last.given else "a file changed"
+            self._observe(CredentialsRenewed(source=self._config.source, reason=reason))
+        self._material = material
+        self._proof = proof
+        return proof
+
+    def _read(self, given: PluginCredential | None) -> _Material:
+        login, pair = self._config.login, self._config.certificate
+        return _Material(
+            ca=_content(self._config.ca),
+            certificate=_content(pair.certificate if pair else None),
+            key=_content(pair.key if pair else None),
+            token=_content(login.path if isinstance(login, TokenFile) else None),
+            given=given,
+        )
+
+    def _prove(self, material: _Material) -> Proof:
+        authorization = self._authorization(self._config.login, material)
+        return Proof(
+            headers=(("Authorization", authorization),) if authorization else (),
+            tls=self._tls_context(material) if self._over_tls else None,
+        )
+
+    def _authorization(self, login: Login | None, material: _Material) -> str | None:
+        match login:
+            case Token(token=token):
+                return _bearer(token, source=self._config.source)
+            case TokenFile(path=path):
+                text = (material.token or b"").decode("ascii", errors="replace")
+                return _bearer(text.strip(), source=str(path))
+            case Password(username=username, password=password):
+                return "Basic " + base64.b64encode(f"{username}:{password}".encode()).decode()
+            case ExecPlugin():
+                given = material.given.token if material.given else None
+                return _bearer(given, source=str(login.command)) if given else None
+            case None:
+                return None
+            case _:
+                assert_never(login)
+
+    def _tls_context(self, material: _Material) -> ssl.SSLContext:
+        # The kubeconfig's own certificate goes before the plugin's, as it does for kubectl.
+        pair = material if material.certificate or not material.given else material.given
+        settings = TlsSettings(
+            ca_data=material.ca,
+            client_certificate=pair.certificate,
+            client_key=pair.key,
+            server_name=self._config.server_name,
+            verify=self._config.verify,
+        )
+        if self._tls is None or self._tls[0] != settings:
+            self._tls = (settings, tls_context(settings, source=self._config.source))
+        return self._tls[1]
+
+    def __repr__(self) -> str:
+        return f"<ConfiguredCredentials of {self._config.source}>"
+
+
+def _content(place: bytes | Path | None) -> bytes | None:
+    return read_small_file(place) if isinstance(place, Path) else place
+
+
+def _bearer(token: str, *, source: str) -> str:
+    if not _BEARER.fullmatch(token):
+        raise ConfigError(
+            source=source,
+            problem="the token is empty, or has characters that no token has",
+            what_now="Put a token there, as one line of text.",
+        )
+    return f"Bearer {token}"

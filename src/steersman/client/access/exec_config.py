@@ -1,0 +1,110 @@
+"""The ``exec`` section of a kubeconfig's user: which program, may it run, what is it told."""
+
+import base64
+import json
+import os
+import shutil
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Final
+
+from steersman.client.access.cluster_config import ExecPlugin
+from steersman.client.access.files import read_small_file
+from steersman.client.access.kubeconfig_files import Cluster, Entry, Exec, User
+from steersman.client.access.trust import ExecPolicy
+from steersman.errors import CredentialPluginFailed
+
+API_VERSIONS: Final = ("client.authentication.k8s.io/v1", "client.authentication.k8s.io/v1beta1")
+
+# Under this name a cluster's settings for plugins stand among its extensions.
+CLUSTER_SETTINGS: Final = "client.authentication.k8s.io/exec"
+
+
+def resolved_plugin(
+    content: Exec,
+    *,
+    user: Entry[User],
+    cluster: Cluster,
+    ca: bytes | Path | None,
+    policy: ExecPolicy,
+    environ: Mapping[str, str],
+) -> ExecPlugin:
+    """The plugin, ready to be started, if ``policy`` allows that."""
+    if "KUBERNETES_SERVICE_HOST" in environ and not policy.in_cluster:
+        raise CredentialPluginFailed(
+            source=user.place,
+            problem="it wants to start a credential plugin, which is not done inside a cluster",
+            what_now="Use the pod's service account, or allow it with ExecPolicy(in_cluster=True).",
+        )
+    command = _resolved(content, user=user, environ=environ)
+    if not policy.allows(command=content.command or "", resolved=str(command)):
+        raise CredentialPluginFailed(
+            source=user.place,
+            problem=f"it wants to start {command}, which is not among the allowed plugins",
+            what_now="Allow it with ExecPolicy(allowed=…) if it is what you expect.",
+        )
+    api_version = content.api_version or ""
+    if api_version not in API_VERSIONS:
+        raise CredentialPluginFailed(
+            source=user.place,
+            problem="its exec section has another apiVersion than can be spoken",
+            what_now=f"Use a plugin for {' or '.join(API_VERSIONS)}.",
+        )
+    if content.interactive_mode == "Always" and not policy.terminal:
+        raise CredentialPluginFailed(
+            source=user.place,
+            problem=f"{command} has to ask a person, and there is no terminal",
+            what_now="Use a plugin that needs nobody, or allow it with ExecPolicy(terminal=True).",
+        )
+    interactive = policy.terminal and content.interactive_mode != "Never"
+    spec: dict[str, object] = {"interactive": interactive}
+    if content.provide_cluster_info:
+        spec["cluster"] = _cluster_info(cluster, ca)
+    info = {"apiVersion": api_version, "kind": "ExecCredential", "spec": spec}
+    return ExecPlugin(
+        command=command,
+        args=content.args or (),
+        environment={
+            **environ,
+            **{variable.name: variable.value or "" for variable in content.env or ()},
+            "KUBERNETES_EXEC_INFO": json.dumps(info),
+        },
+        api_version=api_version,
+        terminal=interactive,
+        timeout_seconds=policy.timeout_seconds,
+    )
+
+
+def _resolved(content: Exec, *, user: Entry[User], environ: Mapping[str, str]) -> Path:
+    """The program's whole path: a bare name is looked up, a path starts at the kubeconfig."""
+    command = content.command or ""
+    if os.sep not in command:
+        found = shutil.which(command, path=environ.get("PATH", os.defpath))
+    else:
+        directory = user.home.path.parent if user.home.path else Path("/")
+        found = shutil.which(directory / command)
+    # A relative entry in PATH would make the plugin depend on where this process was started.
+    if not command or found is None or not Path(found).is_absolute():
+        hint = f" {content.install_hint}" if content.install_hint else ""
+        raise CredentialPluginFailed(
+            source=user.place,
+            problem=f"its credential plugin {command!r} is not there, or cannot be run",
+            what_now=f"Install it, or put it into PATH.{hint}",
+        )
+    return Path(found)
+
+
+def _cluster_info(cluster: Cluster, ca: bytes | Path | None) -> dict[str, object]:
+    ca_data = read_small_file(ca) if isinstance(ca, Path) else ca
+    settings = next(
+        (each.extension for each in cluster.extensions or () if each.name == CLUSTER_SETTINGS), None
+    )
+    told: dict[str, object] = {
+        "server": cluster.server,
+        "tls-server-name": cluster.tls_server_name,
+        "insecure-skip-tls-verify": cluster.insecure_skip_tls_verify,
+        "certificate-authority-data": base64.b64encode(ca_data).decode() if ca_data else None,
+        "proxy-url": cluster.proxy_url,
+        "config": settings,
+    }
+    return {name: value for name, value in told.items() if value}

@@ -1,0 +1,237 @@
+"""Running a credential plugin: a program of the user's that prints a token or a certificate.
+
+It is given no shell, no input unless a person sits there, a limited time and a limited length of
+answer. What it says on standard error goes to that person or nowhere: it may hold secrets, so it
+is in no message.
+"""
+
+import asyncio
+import math
+import os
+import signal
+from contextlib import suppress
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from subprocess import DEVNULL, PIPE
+from typing import Annotated, Final
+
+import msgspec
+
+from steersman.client.access.cluster_config import ExecPlugin
+from steersman.clock import Clock
+from steersman.errors import CredentialPluginFailed
+
+# A token has kilobytes, a certificate chain tens of them.
+MOST_OUTPUT_BYTES: Final = 1024 * 1024
+
+# So long before its end a credential is replaced: a request that carries it must still arrive.
+LEEWAY: Final = timedelta(seconds=10)
+
+# Between a failure and the next try, and between two tries because of a 401. Many requests want
+# the same credential; a plugin that cannot give one is not started for each of them.
+REST_SECONDS: Final = 10.0
+
+_BY_HAND: Final = "Run it by hand, as the kubeconfig says, to see why."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class PluginCredential:
+    """What a plugin gave; each answer is another one, even if it says the same."""
+
+    token: str | None = field(repr=False)
+    certificate: bytes | None = field(repr=False)
+    key: bytes | None = field(repr=False)
+    expiration_time: datetime | None
+
+
+class PluginSession:
+    """A plugin, and what it gave last; one caller at a time may await it."""
+
+    def __init__(self, plugin: ExecPlugin, *, source: str, clock: Clock) -> None:
+        self._plugin = plugin
+        self._source = source
+        self._clock = clock
+        self._last: PluginCredential | None = None
+        self._due_time: datetime | None = None
+        self._renewed_at = -math.inf
+        self._failed_at = -math.inf
+        self._failure: CredentialPluginFailed | None = None
+
+    @property
+    def is_fresh(self) -> bool:
+        """Whether what it gave last can be used."""
+        if self._last is None:
+            return False
+        return self._due_time is None or self._clock.now() < self._due_time
+
+    async def current(self) -> PluginCredential:
+        """What it gave last, or gives now if that was too long ago."""
+        if self._last is None or not self.is_fresh:
+            self._last = await self._ask()
+        return self._last
+
+    async def renewed(self) -> PluginCredential:
+        """What it gives now, because the server refused the last; the last if that was just so."""
+        if self._is_over(self._renewed_at):
+            self._renewed_at = self._clock.monotonic()
+            self._last = await self._ask()
+        return await self.current()
+
+    async def _ask(self) -> PluginCredential:
+        if self._failure is not None and not self._is_over(self._failed_at):
+            raise _failed(
+                self._plugin,
+                self._source,
+                f"failed less than {REST_SECONDS:g} s ago, and is not started again yet",
+            ) from self._failure
+        try:
+            output = await run(self._plugin, source=self._source, clock=self._clock)
+            credential = read_credential(output, plugin=self._plugin, source=self._source)
+            self._due_time = self._time_to_replace(credential)
+        except CredentialPluginFailed as failure:
+            self._failed_at = self._clock.monotonic()
+            self._failure = failure
+            raise
+        self._failure = None
+        return credential
+
+    def _is_over(self, moment_at: float) -> bool:
+        return self._clock.monotonic() >= moment_at + REST_SECONDS
+
+    def _time_to_replace(self, credential: PluginCredential) -> datetime | None:
+        end_time = credential.expiration_time
+        if end_time is None:
+            return None
+        now = self._clock.now()
+        if end_time <= now:
+            raise _failed(
+                self._plugin,
+                self._source,
+                f"gave a credential that had expired, at {end_time:%Y-%m-%d %H:%M:%S %Z}",
+                "Log in again as its maker says, and check the clock of this machine.",
+            )
+        # One that is short-lived from the start is used to its end.
+        return end_time - LEEWAY if now < end_time - LEEWAY else end_time
+
+
+async def run(plugin: ExecPlugin, *, source: str, clock: Clock) -> bytes:
+    """What the program prints; it and its children are gone when this ends without an answer."""
+    loop = asyncio.get_running_loop()
+    try:
+        process, output = await loop.subprocess_exec(
+            _Output,
+            str(plugin.command),
+            *plugin.args,
+            stdin=None if plugin.terminal else DEVNULL,
+            stdout=PIPE,
+            stderr=None if plugin.terminal else DEVNULL,
+            env=plugin.environment,
+            # A group of its own, which can be ended as a whole.
+            start_new_session=True,
+        )
+    except (OSError, ValueError) as error:
+        reason = "its arguments or its environment cannot be passed on"
+        if isinstance(error, OSError):
+            reason = str(error.strerror).lower()
+        raise _failed(plugin, source, f"could not be started: {reason}") from error
+    try:
+        async with clock.timeout(plugin.timeout_seconds):
+            await output.over.wait()
+    except TimeoutError:
+        problem = f"did not answer within {plugin.timeout_seconds:g} s, and was ended"
+        raise _failed(plugin, source, problem) from None
+    finally:
+        if not output.ended.is_set():
+            await _end(process, output)
+        process.close()
+    if len(output.content) > MOST_OUTPUT_BYTES:
+        problem = f"printed more than {MOST_OUTPUT_BYTES} bytes, and was ended"
+        raise _failed(plugin, source, problem)
+    status = process.get_returncode()
+    if status != 0:
+        raise _failed(plugin, source, f"ended with status {status}")
+    return bytes(output.content)
+
+
+async def _end(process: asyncio.SubprocessTransport, output: "_Output") -> None:
+    with suppress(ProcessLookupError):
+        os.killpg(process.get_pid(), signal.SIGKILL)
+    # A child that has left the group may hold the other end, and is not waited for.
+    pipe = process.get_pipe_transport(1)
+    if pipe is not None:
+        pipe.close()
+    # Nothing outlives SIGKILL for long, and the loop that reaps it may be about to end.
+    await output.ended.wait()
+
+
+class _Output(asyncio.SubprocessProtocol):
+    """What a program prints, until it ends or has printed too much."""
+
+    def __init__(self) -> None:
+        self.content = bytearray()
+        self.over = asyncio.Event()
+        self.ended = asyncio.Event()
+
+    def pipe_data_received(self, fd: int, data: bytes) -> None:  # noqa: ARG002
+        if not self.over.is_set():
+            self.content += data
+        if len(self.content) > MOST_OUTPUT_BYTES:
+            self.over.set()
+
+    def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002
+        # The program has ended, and its output is closed.
+        self.ended.set()
+        self.over.set()
+
+
+class _Status(msgspec.Struct, rename="camel"):
+    token: str | None = None
+    client_certificate_data: str | None = None
+    client_key_data: str | None = None
+    expiration_timestamp: Annotated[datetime, msgspec.Meta(tz=True)] | None = None
+
+
+class _ExecCredential(msgspec.Struct, rename="camel"):
+    kind: str = ""
+    api_version: str = ""
+    status: _Status | None = None
+
+
+def read_credential(output: bytes, *, plugin: ExecPlugin, source: str) -> PluginCredential:
+    """The credential that the program printed."""
+    try:
+        answer = msgspec.json.decode(output, type=_ExecCredential)
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        problem = "printed something else than an ExecCredential in JSON"
+        if isinstance(error, msgspec.ValidationError):
+            problem = f"printed an ExecCredential that is not well formed: {error}"
+        # Not chained: an error of the decoder may quote what it could not decode.
+        raise _failed(plugin, source, problem) from None
+    if answer.kind != "ExecCredential" or answer.api_version != plugin.api_version:
+        problem = f"printed something else than an ExecCredential of {plugin.api_version}"
+        raise _failed(plugin, source, problem, "Let its exec section have the version it speaks.")
+    status = answer.status
+    if status is None or not (status.token or status.client_certificate_data):
+        raise _failed(plugin, source, "gave neither a token nor a certificate")
+    if bool(status.client_certificate_data) != bool(status.client_key_data):
+        raise _failed(plugin, source, "gave only one of a certificate and its key")
+    return PluginCredential(
+        token=status.token or None,
+        certificate=_bytes(status.client_certificate_data),
+        key=_bytes(status.client_key_data),
+        expiration_time=status.expiration_timestamp,
+    )
+
+
+def _bytes(text: str | None) -> bytes | None:
+    return text.encode() if text else None
+
+
+def _failed(
+    plugin: ExecPlugin, source: str, problem: str, what_now: str = _BY_HAND
+) -> CredentialPluginFailed:
+    return CredentialPluginFailed(
+        source=source,
+        problem=f"its credential plugin {plugin.command} {problem}",
+        what_now=what_now,
+    )

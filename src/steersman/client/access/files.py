@@ -1,0 +1,52 @@
+"""Small files that configuration is made of, read within a limit."""
+
+from pathlib import Path
+from typing import Final
+
+from steersman.errors import ConfigError
+
+# Tokens and certificates are kilobytes; a bundle of all public authorities is a quarter of this.
+CREDENTIAL_BYTES: Final = 1024 * 1024
+
+
+def read_small_file(path: Path, *, limit_bytes: int = CREDENTIAL_BYTES) -> bytes:
+    """All of the file, which is refused if it is longer than ``limit_bytes``."""
+    content = read_if_there(path, limit_bytes=limit_bytes)
+    if content is None:
+        raise ConfigError(
+            source=str(path), problem="there is no such file", what_now="Check the path."
+        )
+    return content
+
+
+def read_if_there(path: Path, *, limit_bytes: int = CREDENTIAL_BYTES) -> bytes | None:
+    """The same; ``None`` if there is no such file."""
+    try:
+        with path.open("rb") as file:
+            # Not the size first: a pipe or a device has none.
+            content = file.read(limit_bytes + 1)
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "the path is not one"
+        raise ConfigError(
+            source=str(path),
+            problem=f"cannot be read: {reason}",
+            what_now="Make it a file that this process may read.",
+        ) from error
+    if len(content) > limit_bytes:
+        raise ConfigError(
+            source=str(path),
+            problem=f"is larger than {limit_bytes} bytes",
+            what_now="Check that it is the file that was meant.",
+        )
+    return content
+
+
+def is_there(path: Path) -> bool:
+    """Whether there is such a file, as far as this process may see."""
+    try:
+        path.stat()
+    except OSError:
+        return False
+    return True

@@ -1,0 +1,47 @@
+"""Where the cluster's coordinates are looked for, and in which order."""
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+from steersman.client.access.cluster_config import ClusterConfig
+from steersman.client.access.files import is_there
+from steersman.client.access.in_cluster import SERVICE_ACCOUNT, in_cluster_config, is_pod
+from steersman.client.access.kubeconfig import Kubeconfig
+from steersman.client.access.trust import Trust
+from steersman.errors import ConfigError
+from steersman.observe import Observer
+
+
+def find_config(
+    *,
+    environ: Mapping[str, str],
+    home: Path,
+    observe: Observer,
+    kubeconfig: Path | None = None,
+    context: str | None = None,
+    trust: Trust = Trust(),
+    service_account: Path = SERVICE_ACCOUNT,
+) -> ClusterConfig:
+    """What is found first: ``kubeconfig``, $KUBECONFIG, a service account, or ~/.kube/config.
+
+    With a ``context``, only kubeconfigs are looked at, for a service account has none.
+    """
+    named = [Path(each) for each in environ.get("KUBECONFIG", "").split(os.pathsep) if each]
+    default = home / ".kube" / "config"
+    if kubeconfig is not None:
+        paths = [kubeconfig]
+    elif named:
+        paths = named
+    elif context is None and is_pod(environ=environ, service_account=service_account):
+        return in_cluster_config(environ=environ, service_account=service_account)
+    elif is_there(default):
+        paths = [default]
+    else:
+        raise ConfigError(
+            source="the cluster's configuration",
+            problem="there is none: no kubeconfig is named, $KUBECONFIG is not set, there is no"
+            f" service account in {service_account}, and no {default}",
+            what_now="Name a kubeconfig, or give the pod a service account.",
+        )
+    return Kubeconfig.read(*paths).choose(context, trust=trust, environ=environ, observe=observe)

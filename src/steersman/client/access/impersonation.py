@@ -1,0 +1,38 @@
+"""Acting as someone else."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from itertools import chain
+from urllib.parse import quote
+
+from steersman.errors import BadValue
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Impersonation:
+    """Acting as someone else, which one must be allowed to do."""
+
+    user: str
+    uid: str = ""
+    groups: tuple[str, ...] = ()
+    extra: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        values = (self.user, self.uid, *self.groups, *chain.from_iterable(self.extra.values()))
+        if not self.user or not all(map(str.isprintable, values)):
+            raise BadValue(
+                wanted="someone to act as",
+                value=self.user,
+                rule="a user is named, and nothing has a character that a header cannot hold",
+            )
+
+    def headers(self) -> tuple[tuple[str, str], ...]:
+        """How a request says it."""
+        uid = (("Impersonate-Uid", self.uid),) if self.uid else ()
+        groups = (("Impersonate-Group", group) for group in self.groups)
+        extra = (
+            (f"Impersonate-Extra-{quote(key.lower(), safe='')}", value)
+            for key, values in self.extra.items()
+            for value in values
+        )
+        return (("Impersonate-User", self.user), *uid, *groups, *extra)

@@ -1,0 +1,47 @@
+"""The cluster that this process runs in, as the pod's service account."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Final
+
+from steersman.client.access.cluster_config import ClusterConfig, TokenFile
+from steersman.client.access.files import is_there, read_if_there
+from steersman.errors import ConfigError
+
+# Where the kubelet puts the account's token, the cluster's CA and the pod's namespace.
+SERVICE_ACCOUNT: Final = Path("/var/run/secrets/kubernetes.io/serviceaccount")
+
+
+def is_pod(*, environ: Mapping[str, str], service_account: Path = SERVICE_ACCOUNT) -> bool:
+    """Whether this process runs in a pod that has a service account."""
+    return "KUBERNETES_SERVICE_HOST" in environ and is_there(service_account / "token")
+
+
+def in_cluster_config(
+    *, environ: Mapping[str, str], service_account: Path = SERVICE_ACCOUNT
+) -> ClusterConfig:
+    """From what Kubernetes gives every pod; the token and CA files are read while it is used."""
+    host, port = environ.get("KUBERNETES_SERVICE_HOST"), environ.get("KUBERNETES_SERVICE_PORT")
+    if not host or not port:
+        raise ConfigError(
+            source="the pod's environment",
+            problem="KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT are not both set, so this"
+            " is no pod",
+            what_now="Name a kubeconfig, or run inside a cluster.",
+        )
+    token, ca = service_account / "token", service_account / "ca.crt"
+    for path in (token, ca):
+        if read_if_there(path) is None:
+            raise ConfigError(
+                source=str(path),
+                problem="the pod has no service account's file there",
+                what_now="Set automountServiceAccountToken to true in the pod's spec.",
+            )
+    namespace = read_if_there(service_account / "namespace") or b""
+    return ClusterConfig(
+        server=f"https://[{host}]:{port}" if ":" in host else f"https://{host}:{port}",
+        source=f"the service account in {service_account}",
+        namespace=namespace.decode(errors="replace").strip() or "default",
+        ca=ca,
+        login=TokenFile(path=token),
+    )

@@ -1,0 +1,307 @@
+"""What a kubeconfig means: which cluster, as whom, under a policy of what it may ask for."""
+
+import base64
+import binascii
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+from steersman.client.access.cluster_config import (
+    ClientCertificate,
+    ClusterConfig,
+    Login,
+    Password,
+    Token,
+    TokenFile,
+    server_url,
+)
+from steersman.client.access.exec_config import resolved_plugin
+from steersman.client.access.files import is_there
+from steersman.client.access.impersonation import Impersonation
+from steersman.client.access.kubeconfig_files import (
+    Cluster,
+    Entries,
+    Entry,
+    User,
+    parse_entries,
+    read_entries,
+)
+from steersman.client.access.trust import Trust, is_inner
+from steersman.errors import BadValue, ConfigError
+from steersman.observe import Observer, RiskAccepted
+
+# Enough to find the misspelt one; a person with more contexts has a tool for them.
+_CONTEXTS_SHOWN: Final = 10
+
+
+class Kubeconfig:
+    """One or several kubeconfig files, read as one; ``choose`` takes one context from it."""
+
+    def __init__(self, entries: Entries) -> None:
+        self._entries = entries
+
+    @classmethod
+    def read(cls, *paths: Path) -> "Kubeconfig":
+        """The files as one: the first that gives a name wins, as it does for kubectl."""
+        return cls(read_entries(paths))
+
+    @classmethod
+    def parse(cls, content: bytes, *, source: str) -> "Kubeconfig":
+        """A kubeconfig that came from no file, a Secret's for instance; errors name ``source``."""
+        return cls(parse_entries(content, source=source))
+
+    @property
+    def contexts(self) -> Sequence[str]:
+        """The names to choose from."""
+        return tuple(self._entries.contexts)
+
+    @property
+    def current_context(self) -> str | None:
+        """The name that is chosen unless another is given."""
+        return self._entries.current_context or None
+
+    def choose(
+        self,
+        context: str | None = None,
+        *,
+        trust: Trust,
+        environ: Mapping[str, str],
+        observe: Observer,
+    ) -> ClusterConfig:
+        """The cluster and user of ``context``, or of the current one."""
+        name = context or self._entries.current_context
+        if not name:
+            raise self._unknown("names no current context")
+        chosen = self._entries.contexts.get(name)
+        if chosen is None:
+            raise self._unknown(f"has no context {name!r}")
+        cluster = self._entries.clusters.get(chosen.content.cluster or "")
+        if cluster is None:
+            raise self._dangling(chosen.name, "cluster", chosen.content.cluster)
+        # A context may name no user: there are servers that let anyone in.
+        user = self._entries.users.get(chosen.content.user or "")
+        if user is None and chosen.content.user:
+            raise self._dangling(chosen.name, "user", chosen.content.user)
+        reading = _Reading(cluster, user, trust=trust, environ=environ, observe=observe)
+        return reading.config(
+            source=f"context {name} of {chosen.home.source}",
+            namespace=chosen.content.namespace or "default",
+        )
+
+    def _unknown(self, problem: str) -> ConfigError:
+        known = list(self._entries.contexts)
+        shown = ", ".join(known[:_CONTEXTS_SHOWN]) or "none"
+        more = f" and {len(known) - _CONTEXTS_SHOWN} more" if len(known) > _CONTEXTS_SHOWN else ""
+        return ConfigError(
+            source=self._entries.source,
+            problem=problem,
+            what_now=f"Choose one of the contexts that are there: {shown}{more}.",
+        )
+
+    def _dangling(self, context: str, what: str, name: str | None) -> ConfigError:
+        return ConfigError(
+            source=self._entries.source,
+            problem=f"context {context} names the {what} {name or ''!r}, which is not there",
+            what_now=f"Add that {what}, or choose another context.",
+        )
+
+    def __repr__(self) -> str:
+        return f"<Kubeconfig {self._entries.source}: {len(self._entries.contexts)} contexts>"
+
+
+class _Reading:
+    """One cluster and one user, read together."""
+
+    def __init__(
+        self,
+        cluster: Entry[Cluster],
+        user: Entry[User] | None,
+        *,
+        trust: Trust,
+        environ: Mapping[str, str],
+        observe: Observer,
+    ) -> None:
+        self._cluster = cluster
+        self._user = user
+        self._trust = trust
+        self._environ = environ
+        self._observe = observe
+
+    def config(self, *, source: str, namespace: str) -> ClusterConfig:
+        cluster = self._cluster.content
+        self._check_server(cluster)
+        verify = not cluster.insecure_skip_tls_verify
+        if not verify:
+            self._check_unverified()
+        if self._user is not None:
+            self._warn_of_readers(self._user)
+        ca = self._bytes_or_file(
+            self._cluster,
+            "certificate-authority",
+            cluster.certificate_authority_data,
+            cluster.certificate_authority,
+        )
+        return ClusterConfig(
+            server=cluster.server or "",
+            source=source,
+            namespace=namespace,
+            ca=ca,
+            server_name=cluster.tls_server_name or None,
+            verify=verify,
+            proxy_url=cluster.proxy_url or None,
+            login=self._login(self._user, ca) if self._user else None,
+            certificate=self._certificate(self._user) if self._user else None,
+            impersonate=_impersonation(self._user) if self._user else None,
+        )
+
+    def _check_server(self, cluster: Cluster) -> None:
+        url = server_url(cluster.server or "", source=self._cluster.place)
+        if url.scheme == "http" and not self._trust.plain_http:
+            raise _refused(self._cluster, "its server is reached over plain http", "Use https.")
+        if not self._trust.inner_addresses and is_inner(url.hostname or ""):
+            raise _refused(
+                self._cluster, "its server is this machine, or next to it", "Name another server."
+            )
+        if cluster.proxy_url and not self._trust.proxies:
+            raise _refused(self._cluster, "it wants a proxy", "Remove proxy-url.")
+
+    def _check_unverified(self) -> None:
+        if not self._trust.unverified_servers:
+            raise ConfigError(
+                source=self._cluster.place,
+                problem="it sets insecure-skip-tls-verify, which has to be allowed where the"
+                " kubeconfig is used as well",
+                what_now="Set certificate-authority-data instead, or allow it with"
+                " Trust(unverified_servers=True).",
+            )
+        self._observe(
+            RiskAccepted(
+                source=self._cluster.place,
+                risk="the server's certificate is not verified: whoever is on the way can read"
+                " and change everything",
+            )
+        )
+
+    def _login(self, user: Entry[User], ca: bytes | Path | None) -> Login | None:
+        content = user.content
+        if content.auth_provider is not None:
+            raise ConfigError(
+                source=user.place,
+                problem="it uses an auth-provider, which Kubernetes has given up",
+                what_now="Use exec with the plugin of your provider instead.",
+            )
+        ways = [content.token or content.token_file, content.username, content.exec]
+        if sum(map(bool, ways)) > 1:
+            raise ConfigError(
+                source=user.place,
+                problem="it has more than one of token, username and exec",
+                what_now="Keep one of them.",
+            )
+        if content.token_file:
+            return TokenFile(path=self._path(user, "tokenFile", content.token_file))
+        if content.token:
+            return Token(token=content.token)
+        if content.username:
+            return Password(username=content.username, password=content.password or "")
+        if content.exec is not None:
+            return resolved_plugin(
+                content.exec,
+                user=user,
+                cluster=self._cluster.content,
+                ca=ca,
+                policy=self._trust.plugins,
+                environ=self._environ,
+            )
+        return None
+
+    def _warn_of_readers(self, user: Entry[User]) -> None:
+        content, path = user.content, user.home.path
+        has_secrets = content.token or content.password or content.client_key_data
+        if has_secrets and path is not None and is_there(path) and path.stat().st_mode & 0o044:
+            self._observe(
+                RiskAccepted(
+                    source=str(path),
+                    risk="it holds a secret, and others on this machine may read it:"
+                    f" chmod 600 {path}",
+                )
+            )
+
+    def _certificate(self, user: Entry[User]) -> ClientCertificate | None:
+        content = user.content
+        certificate = self._bytes_or_file(
+            user, "client-certificate", content.client_certificate_data, content.client_certificate
+        )
+        key = self._bytes_or_file(user, "client-key", content.client_key_data, content.client_key)
+        if certificate is None and key is None:
+            return None
+        if certificate is None or key is None:
+            missing = "client-certificate" if certificate is None else "client-key"
+            raise ConfigError(
+                source=user.place,
+                problem=f"of the client certificate and its key, {missing} is missing",
+                what_now="Give both, or neither.",
+            )
+        return ClientCertificate(certificate=certificate, key=key)
+
+    def _bytes_or_file(
+        self, entry: Entry[Any], field: str, data: str | None, file: str | None
+    ) -> bytes | Path | None:
+        if data:
+            return _decoded(entry, f"{field}-data", data)
+        return self._path(entry, field, file) if file else None
+
+    def _path(self, entry: Entry[Any], field: str, file: str) -> Path:
+        if not self._trust.files:
+            raise _refused(entry, f"{field} names a file", "Put what it holds into the kubeconfig.")
+        if entry.home.path is None and not Path(file).is_absolute():
+            raise ConfigError(
+                source=entry.place,
+                problem=f"{field} is relative to a kubeconfig that is no file",
+                what_now="Give the whole path.",
+            )
+        return entry.home.path.parent / file if entry.home.path else Path(file)
+
+
+def _refused(entry: Entry[Any], problem: str, what_now: str) -> ConfigError:
+    return ConfigError(
+        source=entry.place,
+        problem=f"{problem}, which this kubeconfig is not trusted to ask for",
+        what_now=f"{what_now} If the kubeconfig is your own, read it with Trust().",
+    )
+
+
+def _decoded(entry: Entry[Any], field: str, data: str) -> bytes:
+    try:
+        return base64.b64decode("".join(data.split()), validate=True)
+    except (binascii.Error, ValueError):
+        # Not chained: nothing is to be learnt from it, and it has seen the data.
+        raise ConfigError(
+            source=entry.place,
+            problem=f"{field} is not base64",
+            what_now=f"Encode the file with base64, or name it in {field.removesuffix('-data')}.",
+        ) from None
+
+
+def _impersonation(user: Entry[User]) -> Impersonation | None:
+    content = user.content
+    if not content.as_user:
+        if content.as_uid or content.as_groups or content.as_user_extra:
+            raise ConfigError(
+                source=user.place,
+                problem="it says as what to act (as-uid, as-groups or as-user-extra), not as whom",
+                what_now="Set `as` as well.",
+            )
+        return None
+    try:
+        return Impersonation(
+            user=content.as_user,
+            uid=content.as_uid or "",
+            groups=content.as_groups or (),
+            extra=content.as_user_extra or {},
+        )
+    except BadValue as error:
+        raise ConfigError(
+            source=user.place,
+            problem="it says as whom to act with characters that no header can hold",
+            what_now="Correct as, as-uid, as-groups or as-user-extra.",
+        ) from error

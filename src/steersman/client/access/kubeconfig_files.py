@@ -1,0 +1,212 @@
+"""What stands in kubeconfig files, several of them read as one; what it means is not known here."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Generic, TypeVar
+
+import msgspec
+
+from steersman.client.access.files import read_if_there
+from steersman.client.access.yaml_files import YamlLimits, parse_yaml_mapping
+from steersman.errors import ConfigError
+
+
+class _Part(msgspec.Struct, rename="kebab"):
+    """A mapping in the file; empty text counts as nothing there."""
+
+    def __repr__(self) -> str:
+        # Nearly every part holds a secret, or a part that does.
+        return f"<{type(self).__name__}>"
+
+
+class Extension(_Part):
+    name: str
+    extension: object = None
+
+
+class Cluster(_Part):
+    server: str | None = None
+    certificate_authority: str | None = None
+    certificate_authority_data: str | None = None
+    tls_server_name: str | None = None
+    insecure_skip_tls_verify: bool | None = None
+    proxy_url: str | None = None
+    extensions: tuple[Extension, ...] | None = None
+
+
+class Variable(_Part):
+    name: str
+    value: str | None = None
+
+
+class Exec(_Part, rename="camel"):
+    command: str | None = None
+    api_version: str | None = None
+    args: tuple[str, ...] | None = None
+    env: tuple[Variable, ...] | None = None
+    install_hint: str | None = None
+    provide_cluster_info: bool | None = None
+    interactive_mode: str | None = None
+
+
+class User(_Part):
+    client_certificate: str | None = None
+    client_certificate_data: str | None = None
+    client_key: str | None = None
+    client_key_data: str | None = None
+    token: str | None = None
+    token_file: str | None = msgspec.field(default=None, name="tokenFile")
+    username: str | None = None
+    password: str | None = None
+    as_user: str | None = msgspec.field(default=None, name="as")
+    as_uid: str | None = None
+    as_groups: tuple[str, ...] | None = None
+    as_user_extra: dict[str, tuple[str, ...]] | None = None
+    auth_provider: dict[str, object] | None = None
+    exec: Exec | None = None
+
+
+class Context(_Part):
+    cluster: str | None = None
+    user: str | None = None
+    namespace: str | None = None
+
+
+class _NamedCluster(_Part):
+    name: str
+    cluster: Cluster | None = None
+
+
+class _NamedUser(_Part):
+    name: str
+    user: User | None = None
+
+
+class _NamedContext(_Part):
+    name: str
+    context: Context | None = None
+
+
+class _File(_Part):
+    kind: str | None = None
+    current_context: str | None = None
+    clusters: tuple[_NamedCluster, ...] | None = None
+    users: tuple[_NamedUser, ...] | None = None
+    contexts: tuple[_NamedContext, ...] | None = None
+
+
+E = TypeVar("E")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Home:
+    """Where an entry stands; ``path`` is ``None`` for text that came from no file."""
+
+    source: str
+    path: Path | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry(Generic[E]):
+    """A named part, and where it stands: the paths in it are relative to that."""
+
+    what: str
+    name: str
+    content: E
+    home: Home
+
+    @property
+    def place(self) -> str:
+        """For messages: ``user admin in ~/.kube/config``."""
+        return f"{self.what} {self.name} in {self.home.source}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entries:
+    """All that the files say, by name."""
+
+    source: str
+    current_context: str
+    contexts: Mapping[str, Entry[Context]]
+    clusters: Mapping[str, Entry[Cluster]]
+    users: Mapping[str, Entry[User]]
+
+
+def read_entries(paths: Sequence[Path]) -> Entries:
+    """The files as one: the first that gives a name wins, as it does for kubectl.
+
+    Among several, one that is missing or empty is passed over.
+    """
+    among_several = len(paths) > 1
+    read: list[tuple[Home, _File]] = []
+    for path in paths:
+        content = read_if_there(path, limit_bytes=YamlLimits().most_bytes)
+        if content is not None and (content.strip() or not among_several):
+            home = Home(source=str(path), path=path.absolute())
+            read.append((home, _parse(content, home)))
+    if not read:
+        raise ConfigError(
+            source=" and ".join(map(str, paths)),
+            problem="there is nothing in any of these files"
+            if among_several
+            else "there is no such file",
+            what_now="Name a kubeconfig that is there, in $KUBECONFIG or by its path.",
+        )
+    return _merged(read)
+
+
+def parse_entries(content: bytes, *, source: str) -> Entries:
+    """The text of a kubeconfig that came from no file; errors name ``source``."""
+    home = Home(source=source, path=None)
+    return _merged([(home, _parse(content, home))])
+
+
+def _parse(content: bytes, home: Home) -> _File:
+    values = parse_yaml_mapping(content, source=home.source)
+    try:
+        file = msgspec.convert(values, _File)
+    except msgspec.ValidationError as error:
+        raise ConfigError(
+            source=home.source,
+            problem=f"is not a kubeconfig: {error}",
+            what_now="Correct that field; text that looks like a number needs quotes.",
+        ) from error
+    if file.kind not in (None, "", "Config"):
+        raise ConfigError(
+            source=home.source,
+            problem="is not a kubeconfig: its kind is not Config",
+            what_now="Name the kubeconfig instead.",
+        )
+    return file
+
+
+def _merged(read: Sequence[tuple[Home, _File]]) -> Entries:
+    return Entries(
+        source=" and ".join(home.source for home, _ in read),
+        current_context=next(
+            (file.current_context for _, file in read if file.current_context), ""
+        ),
+        contexts=_by_name(
+            Entry(what="context", name=each.name, content=each.context or Context(), home=home)
+            for home, file in read
+            for each in file.contexts or ()
+        ),
+        clusters=_by_name(
+            Entry(what="cluster", name=each.name, content=each.cluster or Cluster(), home=home)
+            for home, file in read
+            for each in file.clusters or ()
+        ),
+        users=_by_name(
+            Entry(what="user", name=each.name, content=each.user or User(), home=home)
+            for home, file in read
+            for each in file.users or ()
+        ),
+    )
+
+
+def _by_name(entries: Iterable[Entry[E]]) -> dict[str, Entry[E]]:
+    first: dict[str, Entry[E]] = {}
+    for entry in entries:
+        first.setdefault(entry.name, entry)
+    return first

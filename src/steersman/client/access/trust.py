@@ -1,0 +1,101 @@
+"""What a kubeconfig may make this process do."""
+
+import ipaddress
+import socket
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Final
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExecPolicy:
+    """Which credential plugins may be started, and how.
+
+    ``allowed`` names commands: ``aws`` is what PATH finds under that name, ``/usr/bin/aws`` that
+    file; ``None`` allows every command. Inside a cluster nothing is started unless ``in_cluster``
+    says so: a pod has a service account, and a kubeconfig that brings a command along is more
+    likely an attack. With ``terminal``, a plugin may ask the person there (it gets standard input
+    and standard error), which also wants more time.
+    """
+
+    allowed: frozenset[str] | None = None
+    in_cluster: bool = False
+    terminal: bool = False
+
+    # Plugins that talk to a cloud answer within seconds. Half of what a call has in all, so that
+    # the plugin is blamed and not the server.
+    timeout_seconds: float = 30.0
+
+    def allows(self, *, command: str, resolved: str) -> bool:
+        """Whether ``command``, which was found at ``resolved``, is among the allowed ones."""
+        return self.allowed is None or bool({command, resolved} & self.allowed)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trust:
+    """What a kubeconfig may make this process do; the default is for one's own.
+
+    ``unverified_servers`` is the second yes that ``insecure-skip-tls-verify`` needs.
+    """
+
+    plugins: ExecPolicy = ExecPolicy()
+    files: bool = True
+    proxies: bool = True
+    plain_http: bool = True
+    inner_addresses: bool = True
+    unverified_servers: bool = False
+
+
+# For a kubeconfig that someone else wrote, say in a Secret. It may say who is asking and which
+# certificates count, all in its own text, and lead to a server on the network. Names are not
+# looked up here: where a name may lead is for the network's own rules.
+UNTRUSTED: Final = Trust(
+    plugins=ExecPolicy(allowed=frozenset()),
+    files=False,
+    proxies=False,
+    plain_http=False,
+    inner_addresses=False,
+)
+
+# Where clouds tell a machine its secrets, apart from the link-local addresses.
+_METADATA: Final = frozenset(
+    {"100.100.100.200", "fd00:ec2::254", "metadata", "metadata.google.internal"}
+)
+
+_Address = ipaddress.IPv4Address | ipaddress.IPv6Address
+
+
+def is_loopback(host: str) -> bool:
+    """Whether what is sent to ``host`` stays on this machine."""
+    address = _address(host)
+    return address.is_loopback if address else f".{_plain_name(host)}".endswith(".localhost")
+
+
+def is_inner(host: str) -> bool:
+    """Whether ``host`` is this machine, its link, or a cloud's metadata service."""
+    address = _address(host)
+    if address is None:
+        return is_loopback(host) or _plain_name(host) in _METADATA
+    return (
+        address.is_loopback
+        or address.is_link_local
+        or address.is_unspecified
+        or address.is_multicast
+        or str(address) in _METADATA
+    )
+
+
+def _plain_name(host: str) -> str:
+    return host.lower().rstrip(".")
+
+
+def _address(host: str) -> _Address | None:
+    with suppress(ValueError):
+        address = ipaddress.ip_address(host.partition("%")[0])
+        mapped = getattr(address, "ipv4_mapped", None)
+        return mapped or address
+    # What the system takes for an address is more than four decimal numbers: 127.1, 2130706433
+    # and 0x7f.1 are this machine as well.
+    with suppress(OSError, UnicodeEncodeError):
+        return ipaddress.IPv4Address(socket.inet_aton(host.rstrip(".")))
+    return None

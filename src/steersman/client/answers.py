@@ -1,0 +1,153 @@
+"""From an answer that is not a success to the error it stands for. Pure."""
+
+import re
+from typing import Final
+
+import msgspec
+
+from steersman.errors import (
+    AlreadyExists,
+    ApiError,
+    BadAnswer,
+    BadRequest,
+    Cause,
+    Conflict,
+    Expired,
+    Forbidden,
+    Invalid,
+    MethodNotAllowed,
+    NotFound,
+    ServerFailed,
+    ServerTimeout,
+    SteersmanError,
+    TooLargeResourceVersion,
+    TooManyRequests,
+    Unauthorized,
+    Unavailable,
+)
+
+_BY_CODE: Final[dict[int, type[ApiError]]] = {
+    400: BadRequest,
+    401: Unauthorized,
+    403: Forbidden,
+    404: NotFound,
+    405: MethodNotAllowed,
+    409: Conflict,
+    410: Expired,
+    422: Invalid,
+    429: TooManyRequests,
+    503: Unavailable,
+    504: ServerTimeout,
+}
+
+
+class _Cause(msgspec.Struct):
+    reason: str = ""
+    message: str = ""
+    field: str = ""
+
+
+class _Details(msgspec.Struct, rename="camel"):
+    uid: str = ""
+    causes: tuple[_Cause, ...] | None = None
+    retry_after_seconds: int | None = None
+
+
+class Status(msgspec.Struct, rename="camel"):
+    """The server's own account of what went wrong."""
+
+    kind: str = ""
+    status: str = ""
+    code: int | None = None
+    reason: str = ""
+    message: str = ""
+    details: _Details | None = None
+
+
+_STATUS = msgspec.json.Decoder(Status)
+
+# The server repeats what it cannot make sense of, a Secret's data included: of a patch the whole
+# object that would come of it, of an apply the value.
+_REPEATED_OBJECT: Final = re.compile(r'(patch: Invalid value): "(?:[^"\\]|\\.)*"', re.DOTALL)
+_REPEATED_VALUE: Final = re.compile(r"(: expected \w+), got .*", re.DOTALL)
+
+
+def read_status(body: bytes | msgspec.Raw) -> Status | None:
+    """The Status in ``body``, if it is one."""
+    try:
+        status = _STATUS.decode(body)
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+        return None
+    return status if status.kind == "Status" else None
+
+
+def error_from(
+    wanted: str, *, code: int, body: bytes | msgspec.Raw, retry_after: str | None = None
+) -> SteersmanError:
+    """The error for an answer with this code and body."""
+    if 300 <= code < 400:
+        return BadAnswer(
+            wanted=wanted,
+            problem=f"the server answered {code}, a redirect, and credentials are not sent on",
+            what_now="Put the final address of the API server into the configuration.",
+        )
+    status = read_status(body)
+    if status is None:
+        # A load balancer or proxy on the way answers in its own words, which may be a whole page.
+        return _error(
+            wanted, code, reason="", message="no explanation", retry_after=_seconds(retry_after)
+        )
+    details = status.details or _Details()
+    seconds = _seconds(retry_after)
+    return _error(
+        wanted,
+        # In a watch the stream's own code is 200, and the Status has the one that counts.
+        status.code or code,
+        reason=status.reason,
+        message=_without_values(status.message) or "no explanation",
+        causes=tuple(_cause(each) for each in details.causes or ()),
+        retry_after=seconds if seconds is not None else details.retry_after_seconds or None,
+        uid=details.uid,
+    )
+
+
+def _error(
+    wanted: str,
+    code: int,
+    *,
+    reason: str,
+    message: str,
+    causes: tuple[Cause, ...] = (),
+    retry_after: float | None,
+    uid: str = "",
+) -> ApiError:
+    kind = _BY_CODE.get(code, ServerFailed if code >= 500 else ApiError)
+    if reason == "AlreadyExists":
+        kind = AlreadyExists
+    elif any(cause.reason == "ResourceVersionTooLarge" for cause in causes):
+        kind = TooLargeResourceVersion
+    return kind(
+        wanted=wanted,
+        code=code,
+        reason=reason,
+        message=message,
+        causes=causes,
+        retry_after_seconds=retry_after,
+        uid=uid,
+    )
+
+
+def _cause(each: _Cause) -> Cause:
+    # Together, as they stand in the whole message: only under some fields is a value the object.
+    message = _without_values(f"{each.field}: {each.message}").removeprefix(f"{each.field}: ")
+    return Cause(reason=each.reason, message=message, field=each.field)
+
+
+def _without_values(message: str) -> str:
+    return _REPEATED_VALUE.sub(r"\1", _REPEATED_OBJECT.sub(r"\1", message))
+
+
+def _seconds(retry_after: str | None) -> float | None:
+    # An HTTP date is allowed here too, but API servers send seconds, and comparing a foreign
+    # clock's time with ours would be a guess.
+    return float(retry_after) if retry_after and retry_after.isdecimal() else None

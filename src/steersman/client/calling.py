@@ -1,0 +1,205 @@
+"""One call to the API server: sent, answered, and sent again where that is safe, in time."""
+
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+from random import Random
+
+from steersman.client.answers import error_from
+from steersman.client.retrying import RetryBudget, RetryPolicy
+from steersman.clock import Clock
+from steersman.errors import ApiError, BadAnswer, DeadlinePassed, SteersmanError
+from steersman.names import ObjectRef
+from steersman.observe import ApiWarned, Observer, RequestFinished, RequestRetried, RetriesSpent
+from steersman.wire import Request, Response, Transport
+
+# An error is a Status of a few lines; what is longer was not written for us.
+ERROR_LIMIT_BYTES = 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Call:
+    """A request, and what it is for."""
+
+    verb: str
+    resource: str
+    wanted: str
+    request: Request
+    deadline_seconds: float
+    limit_bytes: int
+    ref: ObjectRef | None = None
+
+    @property
+    def reads(self) -> bool:
+        """Whether carrying it out twice changes nothing."""
+        return self.request.method == "GET"
+
+
+class Caller:
+    """Makes calls over one transport, with one retry budget."""
+
+    def __init__(
+        self, transport: Transport, *, clock: Clock, rng: Random, observe: Observer
+    ) -> None:
+        self._transport = transport
+        self._clock = clock
+        self._rng = rng
+        self._observe = observe
+        self._budget = RetryBudget()
+
+    async def fetch(self, call: Call, policy: RetryPolicy) -> bytes:
+        """The body of a successful answer."""
+        started_at = self._clock.monotonic()
+        self._budget.request()
+        attempt = 1
+        try:
+            async with self._clock.timeout(call.deadline_seconds):
+                while True:
+                    try:
+                        code, body = await self._attempt(call)
+                    except SteersmanError as error:
+                        wait = self._wait_after(error, call, policy, attempt, started_at)
+                        if wait is None:
+                            raise
+                        await self._clock.sleep(wait)
+                        attempt += 1
+                    else:
+                        self._finished(call, started_at, attempt, code=code)
+                        return body
+        except TimeoutError as error:
+            late = _late(call)
+            self._finished(call, started_at, attempt, error=late)
+            raise late from error
+        except SteersmanError as error:
+            self._finished(call, started_at, attempt, error=error)
+            raise
+
+    @asynccontextmanager
+    async def stream(self, call: Call) -> AsyncIterator[Response]:
+        """A successful answer whose body is still to be read, for as long as that takes.
+
+        The deadline is for the answer's beginning. Never tried again: only the reader knows
+        where it had got to.
+        """
+        started_at = self._clock.monotonic()
+        async with AsyncExitStack() as held:
+            try:
+                async with self._clock.timeout(call.deadline_seconds):
+                    response = await held.enter_async_context(self._transport.open(call.request))
+                    await self._check(call, response)
+            except TimeoutError as error:
+                late = _late(call)
+                self._finished(call, started_at, 1, error=late)
+                raise late from error
+            except SteersmanError as error:
+                self._finished(call, started_at, 1, error=error)
+                raise
+            self._finished(call, started_at, 1, code=response.status)
+            yield response
+
+    async def _attempt(self, call: Call) -> tuple[int, bytes]:
+        async with self._transport.open(call.request) as response:
+            await self._check(call, response)
+            try:
+                return response.status, await response.read(limit_bytes=call.limit_bytes)
+            except ValueError as error:
+                raise _too_large(call) from error
+
+    async def _check(self, call: Call, response: Response) -> None:
+        """Pass on the warnings in the answer, and raise what it says if it is no success."""
+        for header in response.warnings:
+            self._observe(
+                ApiWarned(
+                    verb=call.verb, resource=call.resource, ref=call.ref, text=_warning(header)
+                )
+            )
+        if response.status < 300:
+            return
+        try:
+            body = await response.read(limit_bytes=ERROR_LIMIT_BYTES)
+        except ValueError:
+            body = b""
+        raise error_from(
+            call.wanted,
+            code=response.status,
+            body=body,
+            retry_after=response.headers.get("retry-after"),
+        )
+
+    def _wait_after(
+        self,
+        error: SteersmanError,
+        call: Call,
+        policy: RetryPolicy,
+        attempt: int,
+        started_at: float,
+    ) -> float | None:
+        wait = policy.wait_seconds(error, reads=call.reads, attempt=attempt, rng=self._rng)
+        if wait is None:
+            return None
+        left_seconds = started_at + call.deadline_seconds - self._clock.monotonic()
+        if wait >= left_seconds:
+            # The caller learns more from this error, now, than from a deadline that passes later.
+            return None
+        if not self._budget.withdraw():
+            self._observe(
+                RetriesSpent(verb=call.verb, resource=call.resource, ref=call.ref, error=error)
+            )
+            return None
+        self._observe(
+            RequestRetried(
+                verb=call.verb,
+                resource=call.resource,
+                ref=call.ref,
+                attempt=attempt,
+                wait_seconds=wait,
+                error=error,
+            )
+        )
+        return wait
+
+    def _finished(
+        self,
+        call: Call,
+        started_at: float,
+        attempts: int,
+        *,
+        code: int | None = None,
+        error: SteersmanError | None = None,
+    ) -> None:
+        self._observe(
+            RequestFinished(
+                verb=call.verb,
+                resource=call.resource,
+                ref=call.ref,
+                code=error.code if isinstance(error, ApiError) else code,
+                took_seconds=self._clock.monotonic() - started_at,
+                attempts=attempts,
+                error=error,
+            )
+        )
+
+
+def _late(call: Call) -> DeadlinePassed:
+    what_now = (
+        "Ask again, or allow more time."
+        if call.reads
+        else "Nobody knows whether it happened: read before writing again."
+    )
+    return DeadlinePassed(
+        f"could not {call.wanted}: no answer within {call.deadline_seconds:g} s. {what_now}"
+    )
+
+
+def _too_large(call: Call) -> BadAnswer:
+    return BadAnswer(
+        wanted=call.wanted,
+        problem=f"the answer is larger than {call.limit_bytes} bytes",
+        what_now="List in smaller pages, or raise the limit in ClientSettings if it is right.",
+    )
+
+
+def _warning(header: str) -> str:
+    """The text of ``299 - "text"``, the only form that API servers send."""
+    quoted = header.partition('"')[2].rpartition('"')[0]
+    return quoted.replace('\\"', '"').replace("\\\\", "\\") if quoted else header

@@ -1,0 +1,407 @@
+"""``Client``: the verbs of the API, typed. Pass a kind, get that kind back."""
+
+from collections.abc import AsyncIterator
+from contextlib import AbstractAsyncContextManager, aclosing, asynccontextmanager
+from dataclasses import dataclass, replace
+from random import Random
+from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
+
+from steersman.client.answers import read_status
+from steersman.client.asking import Asker
+from steersman.client.calling import Caller
+from steersman.client.deleting import Preconditions, Propagation, delete_options
+from steersman.client.discovery import Discovery, discover
+from steersman.client.patches import APPLY, Patch
+from steersman.client.paths import home_path
+from steersman.client.pod_logs import LogOptions, pod_log
+from steersman.client.questions import Question, about_many, about_one, query, selecting
+from steersman.client.selectors import Fields, Labels
+from steersman.client.settings import ClientSettings
+from steersman.client.subresources import Subresource, whole_typed_write
+from steersman.client.watching import WatchEvent, events_in
+from steersman.clock import Clock
+from steersman.errors import BadValue
+from steersman.kinds import Codec, DecodedList, Part, Resource, Unstructured
+from steersman.observe import Observer
+from steersman.wire import Transport
+
+if TYPE_CHECKING:
+    from steersman.kinds import authentication_v1, autoscaling_v1, core_v1, policy_v1
+
+Obj = TypeVar("Obj", bound=Resource | Unstructured)
+S = TypeVar("S", bound=Part | Unstructured)
+U = TypeVar("U", bound=Unstructured)
+
+VersionMatch = Literal["Exact", "NotOlderThan"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Listing(Generic[Obj]):
+    """All objects that were asked for, and the version at which they were so."""
+
+    items: tuple[Obj, ...]
+    resource_version: str
+
+
+class Client:
+    """The verbs of the Kubernetes API.
+
+    Reads and writes are typed by the kind that is passed; a kind is a ``Resource`` class, or one
+    that ``Unstructured.of`` or discovery made. Every call has a deadline, and is repeated only
+    where it cannot write twice. ``ClientSettings`` says what each does unless told otherwise.
+    """
+
+    def __init__(
+        self,
+        transport: Transport,
+        *,
+        clock: Clock,
+        rng: Random,
+        observe: Observer,
+        settings: ClientSettings | None = None,
+    ) -> None:
+        self.clock = clock
+        self.rng = rng
+        self._ask = Asker(
+            Caller(transport, clock=clock, rng=rng, observe=observe),
+            Codec(),
+            settings or ClientSettings(),
+        )
+
+    @property
+    def settings(self) -> ClientSettings:
+        """What this client does unless told otherwise."""
+        return self._ask.settings
+
+    def adjusted(self, **changes: Any) -> "Client":
+        """The same client with other settings: a dry run, someone else's name, a shorter deadline.
+
+        Connections, credentials and the retry budget are shared.
+        """
+        other = object.__new__(Client)
+        other.clock = self.clock
+        other.rng = self.rng
+        other._ask = self._ask.under(replace(self.settings, **changes))
+        return other
+
+    # Reading
+
+    async def get(
+        self,
+        kind: type[Obj],
+        name: str,
+        *,
+        namespace: str | None = None,
+        resource_version: str | None = None,
+    ) -> Obj:
+        """One object; ``resource_version="0"`` allows an old answer from the server's cache."""
+        options = query(resourceVersion=resource_version)
+        return await self._ask.object(
+            kind, about_one("get", "GET", kind.resource_type, namespace, name, options)
+        )
+
+    async def list(
+        self,
+        kind: type[Obj],
+        *,
+        namespace: str | None = None,
+        labels: Labels | None = None,
+        fields: Fields | None = None,
+        resource_version: str | None = None,
+        resource_version_match: VersionMatch | None = None,
+        page_size: int | None = None,
+    ) -> Listing[Obj]:
+        """All objects of a kind, in one namespace or in all, at one version."""
+        items: list[Obj] = []
+        version = ""
+        async for page in self.pages(
+            kind,
+            namespace=namespace,
+            labels=labels,
+            fields=fields,
+            resource_version=resource_version,
+            resource_version_match=resource_version_match,
+            page_size=page_size,
+        ):
+            items.extend(_all_of(page))
+            version = page.resource_version
+        return Listing(items=tuple(items), resource_version=version)
+
+    async def each(
+        self,
+        kind: type[Obj],
+        *,
+        namespace: str | None = None,
+        labels: Labels | None = None,
+        fields: Fields | None = None,
+        page_size: int | None = None,
+    ) -> AsyncIterator[Obj]:
+        """The same objects one after another, with no more than a page of them in memory."""
+        async for page in self.pages(
+            kind, namespace=namespace, labels=labels, fields=fields, page_size=page_size
+        ):
+            for obj in _all_of(page):
+                yield obj
+
+    async def pages(
+        self,
+        kind: type[Obj],
+        *,
+        namespace: str | None = None,
+        labels: Labels | None = None,
+        fields: Fields | None = None,
+        resource_version: str | None = None,
+        resource_version_match: VersionMatch | None = None,
+        page_size: int | None = None,
+    ) -> AsyncIterator[DecodedList[Obj]]:
+        """The same objects page by page, those that do not fit their class set apart.
+
+        A page that is asked for too late is refused with ``Expired``: the server no longer knows
+        how things stood when the first one was read.
+        """
+        token = ""
+        while True:
+            options = query(
+                limit=page_size or self.settings.page_size,
+                # A continue token says which version it belongs to; naming one again is refused.
+                resourceVersion=None if token else resource_version,
+                resourceVersionMatch=None if token else resource_version_match,
+                **{"continue": token or None},
+                **selecting(labels, fields),
+            )
+            question = about_many(
+                "list",
+                "GET",
+                kind.resource_type,
+                namespace,
+                options,
+                self.settings.page_limit_bytes,
+            )
+            page = self._ask.codec.decode_list(
+                kind, await self._ask.body(question), wanted=question.wanted
+            )
+            yield page
+            token = page.continue_token
+            if not token:
+                return
+
+    @asynccontextmanager
+    async def watch(
+        self,
+        kind: type[Obj],
+        *,
+        namespace: str | None = None,
+        labels: Labels | None = None,
+        fields: Fields | None = None,
+        resource_version: str | None = None,
+        initial_events: bool = False,
+        bookmarks: bool = True,
+        timeout_seconds: float | None = None,
+    ) -> AsyncIterator[AsyncIterator[WatchEvent[Obj]]]:
+        """What happens from ``resource_version`` on, for as long as the block runs.
+
+        With ``initial_events`` the server first tells everything that is there, and ends that with
+        a bookmark. It closes the watch after ``timeout_seconds``, or when it likes.
+        """
+        options = query(
+            watch="true",
+            resourceVersion=resource_version,
+            allowWatchBookmarks="true" if bookmarks or initial_events else None,
+            sendInitialEvents="true" if initial_events else None,
+            resourceVersionMatch="NotOlderThan" if initial_events else None,
+            timeoutSeconds=None if timeout_seconds is None else max(1, round(timeout_seconds)),
+            **selecting(labels, fields),
+        )
+        question = about_many("watch", "GET", kind.resource_type, namespace, options)
+        async with self._ask.stream(question) as response:
+            heard = events_in(
+                response,
+                kind,
+                codec=self._ask.codec,
+                wanted=question.wanted,
+                limit_bytes=self.settings.object_limit_bytes,
+            )
+            async with aclosing(heard) as events:
+                yield events
+
+    # Writing
+
+    async def create(
+        self, obj: Obj, *, field_manager: str | None = None, dry_run: bool | None = None
+    ) -> Obj:
+        """A new object; ``AlreadyExists`` if there is one of its name."""
+        question = Question(
+            verb="create",
+            method="POST",
+            path=home_path(obj.resource_type, obj.namespace),
+            ref=obj.ref,
+            resource=obj.resource_type.plural,
+            query=self._ask.write_query(field_manager, dry_run),
+            body=obj,
+        )
+        return await self._ask.object(type(obj), question)
+
+    async def update(
+        self, obj: U, *, field_manager: str | None = None, dry_run: bool | None = None
+    ) -> U:
+        """The whole object, written back; ``Conflict`` if it was changed since it was read.
+
+        For ``Unstructured`` objects only: a typed one is a view, and would lose what its class
+        does not name.
+        """
+        if not isinstance(obj, Unstructured):
+            raise whole_typed_write(obj.ref)
+        if not obj.resource_version:
+            raise BadValue(
+                wanted=f"an update of {obj.ref}",
+                value="metadata.resourceVersion",
+                rule="without the version that was read it would undo what others wrote since",
+            )
+        options = self._ask.write_query(field_manager, dry_run)
+        place = (obj.resource_type, obj.namespace, obj.name)
+        return await self._ask.object(type(obj), about_one("update", "PUT", *place, options, obj))
+
+    async def patch(
+        self,
+        kind: type[Obj],
+        name: str,
+        patch: Patch,
+        *,
+        namespace: str | None = None,
+        field_manager: str | None = None,
+        dry_run: bool | None = None,
+    ) -> Obj:
+        """Some fields changed."""
+        options = self._ask.write_query(field_manager, dry_run)
+        place = (kind.resource_type, namespace, name)
+        question = about_one("patch", "PATCH", *place, options, patch.body)
+        return await self._ask.object(kind, replace(question, content_type=patch.content_type))
+
+    async def apply(
+        self, obj: Obj, *, field_manager: str, force: bool = False, dry_run: bool | None = None
+    ) -> Obj:
+        """Exactly these fields are ours, with these values (server-side apply).
+
+        ``Conflict`` if another manager holds one of them with another value, unless ``force``.
+        Fields applied before and left out now are given up. An object that carries a uid is never
+        created anew.
+        """
+        options = self._ask.write_query(field_manager, dry_run) + query(
+            force="true" if force else None
+        )
+        place = (obj.resource_type, obj.namespace, obj.name)
+        question = about_one("apply", "PATCH", *place, options, obj)
+        return await self._ask.object(type(obj), replace(question, content_type=APPLY))
+
+    async def delete(
+        self,
+        kind: type[Obj],
+        name: str,
+        *,
+        namespace: str | None = None,
+        preconditions: Preconditions | None = None,
+        propagation: Propagation | None = None,
+        grace_seconds: int | None = None,
+        dry_run: bool | None = None,
+    ) -> Obj | None:
+        """Ask for an object's end.
+
+        Answers with its last state where the server does, else with ``None``. Either way it may
+        still be there: finalizers and grace periods hold it.
+        """
+        tried_only = self._ask.dry_run(dry_run)
+        terms = delete_options(tried_only, preconditions, propagation, grace_seconds)
+        question = about_one("delete", "DELETE", kind.resource_type, namespace, name, (), terms)
+        answer = await self._ask.body(question)
+        if read_status(answer) is not None:
+            return None
+        return self._ask.codec.decode(kind, answer, wanted=question.wanted)
+
+    async def delete_all(
+        self,
+        kind: type[Obj],
+        *,
+        namespace: str | None = None,
+        labels: Labels | None = None,
+        fields: Fields | None = None,
+        propagation: Propagation | None = None,
+        grace_seconds: int | None = None,
+        dry_run: bool | None = None,
+    ) -> None:
+        """Ask for the end of every object that matches; of a namespaced kind, in one namespace."""
+        home_path(kind.resource_type, namespace)  # A namespace is needed, and the error says so.
+        question = about_many(
+            "deletecollection",
+            "DELETE",
+            kind.resource_type,
+            namespace,
+            query(**selecting(labels, fields)),
+            self.settings.page_limit_bytes,
+        )
+        terms = delete_options(self._ask.dry_run(dry_run), None, propagation, grace_seconds)
+        await self._ask.body(replace(question, body=terms))
+
+    # Beside the object itself
+
+    def subresource(
+        self,
+        kind: type[Obj],
+        name: str,
+        subresource: str,
+        *,
+        of: type[S],
+        namespace: str | None = None,
+    ) -> Subresource[S]:
+        """Any subresource of an object, with the class of what it holds."""
+        return Subresource(
+            self._ask, kind.resource_type, namespace=namespace, name=name, path=subresource, of=of
+        )
+
+    def status(
+        self, kind: type[Obj], name: str, *, namespace: str | None = None
+    ) -> Subresource[Obj]:
+        """The object's status; what is written there changes nothing else."""
+        return self.subresource(kind, name, "status", of=kind, namespace=namespace)
+
+    def scale(
+        self, kind: type[Obj], name: str, *, namespace: str | None = None
+    ) -> "Subresource[autoscaling_v1.Scale]":
+        """How many replicas there are and should be."""
+        from steersman.kinds import autoscaling_v1
+
+        return self.subresource(kind, name, "scale", of=autoscaling_v1.Scale, namespace=namespace)
+
+    def eviction(
+        self, kind: "type[core_v1.Pod]", name: str, *, namespace: str
+    ) -> "Subresource[policy_v1.Eviction]":
+        """A Pod's end that disruption budgets can refuse (``TooManyRequests``)."""
+        from steersman.kinds import policy_v1
+
+        return self.subresource(kind, name, "eviction", of=policy_v1.Eviction, namespace=namespace)
+
+    def token(
+        self, kind: "type[core_v1.ServiceAccount]", name: str, *, namespace: str
+    ) -> "Subresource[authentication_v1.TokenRequest]":
+        """Short-lived tokens for a ServiceAccount."""
+        from steersman.kinds import authentication_v1
+
+        return self.subresource(
+            kind, name, "token", of=authentication_v1.TokenRequest, namespace=namespace
+        )
+
+    def logs(
+        self, pod: str, *, namespace: str, options: LogOptions | None = None
+    ) -> AbstractAsyncContextManager[AsyncIterator[str]]:
+        """The lines of a container's log, as they are written if it is followed."""
+        return pod_log(self._ask, pod, namespace=namespace, options=options or LogOptions())
+
+    async def discover(self) -> Discovery:
+        """Every kind that the server serves at this moment."""
+        return await discover(self._ask)
+
+
+def _all_of(page: DecodedList[Obj]) -> tuple[Obj, ...]:
+    if page.invalid:
+        # Leaving one out would look as if someone had deleted it; ``pages`` gives the others.
+        raise page.invalid[0]
+    return page.items

@@ -1,0 +1,37 @@
+"""From a configuration to a client that is ready to be used."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from random import Random
+
+from steersman.client.access import AuthenticatedTransport, ClusterConfig, ConfiguredCredentials
+from steersman.client.client import Client
+from steersman.client.settings import ClientSettings
+from steersman.clock import Clock
+from steersman.observe import Observer
+
+
+@asynccontextmanager
+async def connect(
+    config: ClusterConfig,
+    *,
+    clock: Clock,
+    rng: Random,
+    observe: Observer,
+    settings: ClientSettings | None = None,
+) -> AsyncIterator[Client]:
+    """A client of that cluster, while the block runs; nothing is sent before its first call."""
+    # Here, because aiohttp takes long to import, and only those who connect need it.
+    from steersman.wire import NetworkTransport
+
+    credentials = ConfiguredCredentials(config, clock=clock, observe=observe)
+    async with NetworkTransport(
+        server=config.server,
+        tls=credentials.tls,
+        proxy_url=config.proxy_url,
+        server_name=config.server_name,
+    ) as network:
+        transport = AuthenticatedTransport(
+            network, credentials=credentials, impersonate=config.impersonate
+        )
+        yield Client(transport, clock=clock, rng=rng, observe=observe, settings=settings)

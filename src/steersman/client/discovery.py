@@ -1,0 +1,265 @@
+"""What the server serves: every kind, where it lives, and what can be done with it."""
+
+from collections.abc import AsyncIterator, Iterable, Iterator
+from dataclasses import dataclass
+from typing import TypeVar
+
+import msgspec
+
+from steersman.client.asking import Asker
+from steersman.client.questions import Question
+from steersman.errors import BadAnswer, NotFound, ServerFailed, UnknownKind
+from steersman.kinds import Unstructured
+from steersman.names import GroupVersionKind, ObjectRef, ResourceType, split_api_version
+
+D = TypeVar("D")
+
+# One answer for all groups where the server can (1.27 and later), else its older, smaller ones.
+_AGGREGATED = (
+    "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,"
+    "application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList,"
+    "application/json"
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServedResource:
+    """One resource of the server."""
+
+    resource_type: ResourceType
+    singular: str = ""
+    short_names: tuple[str, ...] = ()
+    categories: tuple[str, ...] = ()
+    verbs: tuple[str, ...] = ()
+    subresources: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Discovery:
+    """Every resource that the server serves, its preferred versions first."""
+
+    resources: tuple[ServedResource, ...]
+
+    def of_kind(self, api_version: str, kind: str) -> ServedResource | None:
+        """The resource whose objects say this of themselves."""
+        gvk = GroupVersionKind.of(api_version, kind)
+        return next((each for each in self.resources if each.resource_type.gvk == gvk), None)
+
+    def named(self, word: str) -> ServedResource | None:
+        """The resource that ``kubectl get WORD`` would show.
+
+        A plural, singular, short name or kind, with ``.group`` or ``.version.group`` behind it
+        where the word alone is not enough.
+        """
+        name, _, rest = word.lower().partition(".")
+        if not name:
+            return None
+        for each in self.resources:
+            gvk = each.resource_type.gvk
+            places = {"", gvk.group, f"{gvk.version}.{gvk.group}".rstrip(".")}
+            words = {each.resource_type.plural, each.singular, gvk.kind.lower(), *each.short_names}
+            if name in words and rest in places:
+                return each
+        return None
+
+    def class_of(self, api_version: str, kind: str) -> type[Unstructured]:
+        """A class for the kind, to be passed to a client."""
+        found = self.of_kind(api_version, kind)
+        if found is None:
+            raise UnknownKind(
+                kind=f"{api_version} {kind}",
+                asked="the API server",
+                what_now="Install its CRD or API service, or correct the version.",
+            )
+        return Unstructured.at(found.resource_type)
+
+
+async def discover(ask: Asker) -> Discovery:
+    """Ask the server for everything it serves."""
+    resources: list[ServedResource] = []
+    for root in ("/api", "/apis"):
+        body = await ask.body(_asking_for(root, _AGGREGATED))
+        page = _decoded(_AGGREGATED_LIST, body, root)
+        match page.kind:
+            case "APIGroupDiscoveryList":
+                resources.extend(_aggregated(page))
+            case "APIVersions" | "APIGroupList":
+                resources.extend([each async for each in _one_by_one(ask, root, body)])
+            case _:
+                raise _unreadable(root, "it is of another kind")
+    return Discovery(tuple(resources))
+
+
+def _asking_for(path: str, accept: str = "application/json") -> Question:
+    return Question(
+        verb="discover",
+        method="GET",
+        path=path,
+        ref=ObjectRef("resources", None, f"under {path}"),
+        resource="discovery",
+        accept=accept,
+        limit_bytes=64 * 1024 * 1024,
+    )
+
+
+# The aggregated form
+
+
+class _Kind(msgspec.Struct):
+    group: str = ""
+    version: str = ""
+    kind: str = ""
+
+
+class _Subresource(msgspec.Struct):
+    subresource: str
+
+
+class _Resource(msgspec.Struct, rename="camel"):
+    resource: str
+    scope: str = ""
+    response_kind: _Kind | None = None
+    singular_resource: str = ""
+    verbs: tuple[str, ...] | None = None
+    short_names: tuple[str, ...] | None = None
+    categories: tuple[str, ...] | None = None
+    subresources: tuple[_Subresource, ...] | None = None
+
+
+class _Version(msgspec.Struct):
+    version: str
+    resources: tuple[_Resource, ...] | None = None
+
+
+class _Named(msgspec.Struct):
+    name: str = ""
+
+
+class _Group(msgspec.Struct):
+    metadata: _Named = msgspec.field(default_factory=_Named)
+    versions: tuple[_Version, ...] | None = None
+
+
+class _GroupList(msgspec.Struct):
+    kind: str
+    items: tuple[_Group, ...] | None = None
+
+
+_AGGREGATED_LIST = msgspec.json.Decoder(_GroupList)
+
+
+def _aggregated(page: _GroupList) -> Iterator[ServedResource]:
+    for group in page.items or ():
+        for version in group.versions or ():
+            for each in version.resources or ():
+                if each.response_kind is not None and each.response_kind.kind:
+                    yield ServedResource(
+                        resource_type=ResourceType(
+                            gvk=GroupVersionKind(
+                                group.metadata.name, version.version, each.response_kind.kind
+                            ),
+                            plural=each.resource,
+                            namespaced=each.scope == "Namespaced",
+                        ),
+                        singular=each.singular_resource,
+                        short_names=each.short_names or (),
+                        categories=each.categories or (),
+                        verbs=each.verbs or (),
+                        subresources=tuple(s.subresource for s in each.subresources or ()),
+                    )
+
+
+# The older form: one answer for each group and version
+
+
+class _GroupVersion(msgspec.Struct, rename="camel"):
+    group_version: str
+
+
+class _OldGroup(msgspec.Struct, rename="camel"):
+    versions: tuple[_GroupVersion, ...] | None = None
+    preferred_version: _GroupVersion | None = None
+
+
+class _OldRoot(msgspec.Struct):
+    versions: tuple[str, ...] | None = None
+    groups: tuple[_OldGroup, ...] | None = None
+
+
+class _OldResource(msgspec.Struct, rename="camel"):
+    name: str
+    kind: str
+    namespaced: bool = False
+    singular_name: str = ""
+    verbs: tuple[str, ...] | None = None
+    short_names: tuple[str, ...] | None = None
+    categories: tuple[str, ...] | None = None
+
+
+class _OldResources(msgspec.Struct):
+    resources: tuple[_OldResource, ...] | None = None
+
+
+_OLD_ROOT = msgspec.json.Decoder(_OldRoot)
+_OLD_RESOURCES = msgspec.json.Decoder(_OldResources)
+
+
+async def _one_by_one(ask: Asker, root: str, body: bytes) -> AsyncIterator[ServedResource]:
+    for api_version in _versions_in(_decoded(_OLD_ROOT, body, root)):
+        path = f"{root}/{api_version}"
+        try:
+            answer = await ask.body(_asking_for(path))
+        except (NotFound, ServerFailed):
+            # The server behind an aggregated API is away; that is no reason to know nothing.
+            continue
+        for each in _old_resources(api_version, _decoded(_OLD_RESOURCES, answer, path)):
+            yield each
+
+
+def _versions_in(root: _OldRoot) -> Iterator[str]:
+    yield from root.versions or ()
+    for group in root.groups or ():
+        versions = [each.group_version for each in group.versions or ()]
+        preferred = group.preferred_version.group_version if group.preferred_version else ""
+        yield from sorted(versions, key=lambda version: version != preferred)
+
+
+def _old_resources(api_version: str, answer: _OldResources) -> Iterator[ServedResource]:
+    group, version = split_api_version(api_version)
+    all_of_them = answer.resources or ()
+    for each in all_of_them:
+        if "/" not in each.name:
+            yield ServedResource(
+                resource_type=ResourceType(
+                    gvk=GroupVersionKind(group, version, each.kind),
+                    plural=each.name,
+                    namespaced=each.namespaced,
+                ),
+                singular=each.singular_name,
+                short_names=each.short_names or (),
+                categories=each.categories or (),
+                verbs=each.verbs or (),
+                subresources=tuple(_below(each.name, all_of_them)),
+            )
+
+
+def _below(plural: str, resources: Iterable[_OldResource]) -> Iterator[str]:
+    for each in resources:
+        parent, slash, subresource = each.name.partition("/")
+        if slash and parent == plural:
+            yield subresource
+
+
+def _decoded(decoder: msgspec.json.Decoder[D], body: bytes, path: str) -> D:
+    try:
+        return decoder.decode(body)
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
+        raise _unreadable(path, str(error)) from None
+
+
+def _unreadable(path: str, why: str) -> BadAnswer:
+    return BadAnswer(
+        wanted=f"discover resources under {path}",
+        problem=f"the answer is no discovery document ({why})",
+        what_now="Check that the address is an API server's and that no proxy stands between.",
+    )

@@ -1,0 +1,76 @@
+"""``RestMapper``: from a kind to where the server has it, kinds that appear later included."""
+
+import asyncio
+import math
+from collections.abc import Callable, Mapping
+from typing import Any, Protocol
+
+from steersman.client.discovery import Discovery, ServedResource
+from steersman.clock import Clock
+from steersman.errors import UnknownKind
+from steersman.kinds import Unstructured
+from steersman.names import GroupVersionKind
+
+# A kind that is not there is looked for again, but not more often than this: whoever keeps asking
+# for one that never comes would otherwise have the server describe itself over and over.
+REFRESH_SECONDS = 5.0
+
+
+class _Discovers(Protocol):
+    clock: Clock
+
+    async def discover(self) -> Discovery: ...
+
+
+class RestMapper:
+    """Knows what the server serves, and asks again when something unknown is wanted."""
+
+    def __init__(self, client: _Discovers) -> None:
+        self._client = client
+        self._known: Discovery | None = None
+        self._looked_again_at = -math.inf
+        self._asking = asyncio.Lock()
+
+    async def of_kind(self, api_version: str, kind: str) -> ServedResource:
+        """The resource whose objects say this of themselves."""
+        return await self._find(
+            str(GroupVersionKind.of(api_version, kind)),
+            lambda known: known.of_kind(api_version, kind),
+        )
+
+    async def named(self, word: str) -> ServedResource:
+        """The resource that ``kubectl get WORD`` would show."""
+        return await self._find(word, lambda known: known.named(word))
+
+    async def class_of(self, api_version: str, kind: str) -> type[Unstructured]:
+        """A class for the kind, to be passed to a client."""
+        return Unstructured.at((await self.of_kind(api_version, kind)).resource_type)
+
+    async def unstructured(self, body: Mapping[str, Any]) -> Unstructured:
+        """An object from elsewhere, such as a file, in a class that knows where it lives."""
+        bare = Unstructured(body)
+        return (await self.class_of(bare.gvk.api_version, bare.gvk.kind))(body)
+
+    async def _find(
+        self, wanted: str, look: Callable[[Discovery], ServedResource | None]
+    ) -> ServedResource:
+        found = look(await self._discovery())
+        if found is None:
+            found = look(await self._discovery(again=True))
+        if found is None:
+            raise UnknownKind(
+                kind=wanted,
+                asked="the API server",
+                what_now="Install its CRD or API service, or correct the name or version.",
+            )
+        return found
+
+    async def _discovery(self, *, again: bool = False) -> Discovery:
+        async with self._asking:
+            clock = self._client.clock
+            if self._known is None:
+                self._known = await self._client.discover()
+            elif again and clock.monotonic() - self._looked_again_at >= REFRESH_SECONDS:
+                self._known = await self._client.discover()
+                self._looked_again_at = clock.monotonic()
+            return self._known

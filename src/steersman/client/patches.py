@@ -1,0 +1,93 @@
+"""The three ways to change part of an object, as values."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Final, Literal, TypeAlias
+
+from steersman.errors import BadValue
+
+# JSON is YAML, and most servers know apply by this name only.
+APPLY: Final = "application/apply-patch+yaml"
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class _Merging:
+    body: Mapping[str, Any]
+
+    def __repr__(self) -> str:
+        # Not the values: they may be a Secret's.
+        return f"<{type(self).__name__} of {', '.join(self.body)}>"
+
+
+class MergePatch(_Merging):
+    """RFC 7386: what is given replaces what is there, and ``None`` removes it; lists go whole."""
+
+    __slots__ = ()
+    content_type: ClassVar[str] = "application/merge-patch+json"
+
+
+class StrategicMergePatch(_Merging):
+    """The same, but the server merges lists of built-in kinds by their keys.
+
+    Not for custom resources: the server refuses it there.
+    """
+
+    __slots__ = ()
+    content_type: ClassVar[str] = "application/strategic-merge-patch+json"
+
+
+@dataclass(frozen=True, slots=True, init=False, repr=False)
+class JsonPatch:
+    """RFC 6902: steps that all succeed or all fail. Begin with a ``test`` of what you read."""
+
+    content_type: ClassVar[str] = "application/json-patch+json"
+    body: Sequence[Mapping[str, Any]]
+
+    def __init__(self, *steps: Mapping[str, Any]) -> None:
+        if not steps:
+            raise BadValue(wanted="a JSON patch", value=steps, rule="it has at least one step")
+        object.__setattr__(self, "body", steps)
+
+    def __repr__(self) -> str:
+        steps = (f"{step.get('op')} {step.get('path')}" for step in self.body)
+        return f"<JsonPatch {', '.join(steps)}>"
+
+    @staticmethod
+    def test(path: str, value: Any) -> Mapping[str, Any]:
+        """Fail unless ``path`` has this value."""
+        return _step("test", path, value=value)
+
+    @staticmethod
+    def add(path: str, value: Any) -> Mapping[str, Any]:
+        """Set ``path``, or insert into a list; ``/-`` is its end."""
+        return _step("add", path, value=value)
+
+    @staticmethod
+    def replace(path: str, value: Any) -> Mapping[str, Any]:
+        """Set ``path``, which must be there."""
+        return _step("replace", path, value=value)
+
+    @staticmethod
+    def remove(path: str) -> Mapping[str, Any]:
+        """Remove ``path``, which must be there."""
+        return _step("remove", path)
+
+    @staticmethod
+    def pointer(*steps: str | int) -> str:
+        """A path from its steps, escaped: ``pointer("metadata", "labels", "a/b")``."""
+        return "".join(f"/{str(step).replace('~', '~0').replace('/', '~1')}" for step in steps)
+
+
+Patch: TypeAlias = MergePatch | StrategicMergePatch | JsonPatch
+
+
+def _step(
+    op: Literal["test", "add", "replace", "remove"], path: str, **rest: Any
+) -> Mapping[str, Any]:
+    if path and not path.startswith("/"):
+        raise BadValue(
+            wanted="a JSON pointer",
+            value=path,
+            rule="it begins with /; JsonPatch.pointer makes one from its steps",
+        )
+    return {"op": op, "path": path, **rest}

@@ -1,0 +1,39 @@
+"""Where objects live: from a kind, a namespace and a name to a path. Pure."""
+
+from steersman.errors import BadName
+from steersman.names import ResourceType, check_label, check_path_segment
+
+
+def collection_path(resource: ResourceType, namespace: str | None) -> str:
+    """The objects of a kind, in one namespace or in all of them."""
+    gvk = resource.gvk
+    root = f"/apis/{gvk.group}/{gvk.version}" if gvk.group else f"/api/{gvk.version}"
+    if namespace is None:
+        return f"{root}/{resource.plural}"
+    if not resource.namespaced:
+        raise BadName(
+            wanted=f"a place for {gvk}", value=namespace, rule="this kind lives in no namespace"
+        )
+    check_label(namespace, wanted="a namespace")
+    return f"{root}/namespaces/{namespace}/{resource.plural}"
+
+
+def object_path(
+    resource: ResourceType, namespace: str | None, name: str, subresource: str = ""
+) -> str:
+    """One object, or one subresource of it."""
+    path = f"{home_path(resource, namespace)}/{check_path_segment(name)}"
+    if not subresource:
+        return path
+    return f"{path}/{check_path_segment(subresource, wanted='a subresource')}"
+
+
+def home_path(resource: ResourceType, namespace: str | None) -> str:
+    """The collection that one object belongs to: for a namespaced kind, that of its namespace."""
+    if resource.namespaced and namespace is None:
+        raise BadName(
+            wanted=f"a place for {resource.gvk}",
+            value=namespace,
+            rule="objects of this kind live in a namespace; say which",
+        )
+    return collection_path(resource, namespace)

@@ -1,0 +1,79 @@
+"""A container's log, line by line."""
+
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import aclosing, asynccontextmanager
+from dataclasses import dataclass
+from datetime import datetime
+
+from steersman.client.asking import Asker
+from steersman.client.questions import Question, query
+from steersman.errors import BadAnswer
+from steersman.names import ObjectRef, check_label, check_path_segment
+from steersman.units import format_time
+from steersman.wire import LineSplitter, Response
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LogOptions:
+    """Which part of which container's log."""
+
+    container: str | None = None
+    follow: bool = False
+    previous: bool = False
+    timestamps: bool = False
+    since_seconds: int | None = None
+    since_time: datetime | None = None
+    tail_lines: int | None = None
+    limit_bytes: int | None = None
+
+
+@asynccontextmanager
+async def pod_log(
+    ask: Asker, pod: str, *, namespace: str, options: LogOptions
+) -> AsyncIterator[AsyncIterator[str]]:
+    """The lines of the log, while the block runs."""
+    check_label(namespace, wanted="a namespace")
+    question = Question(
+        verb="get",
+        about="the log of ",
+        method="GET",
+        path=f"/api/v1/namespaces/{namespace}/pods/{check_path_segment(pod)}/log",
+        ref=ObjectRef("Pod", namespace, pod),
+        resource="pods/log",
+        query=query(
+            container=options.container,
+            follow=_flag(options.follow),
+            previous=_flag(options.previous),
+            timestamps=_flag(options.timestamps),
+            sinceSeconds=options.since_seconds,
+            sinceTime=format_time(options.since_time) if options.since_time else None,
+            tailLines=options.tail_lines,
+            limitBytes=options.limit_bytes,
+        ),
+    )
+    async with ask.stream(question) as response:
+        written = _lines(response, question.wanted, ask.settings.object_limit_bytes)
+        async with aclosing(written) as lines:
+            yield lines
+
+
+async def _lines(response: Response, wanted: str, limit_bytes: int) -> AsyncGenerator[str, None]:
+    splitter = LineSplitter(limit_bytes, keep_empty=True)
+    async for chunk in response.chunks():
+        try:
+            lines = splitter.feed(chunk)
+        except ValueError as error:
+            raise BadAnswer(
+                wanted=wanted,
+                problem=f"one line is longer than {limit_bytes} bytes",
+                what_now="Raise the limit in ClientSettings if that is right.",
+            ) from error
+        for line in lines:
+            yield line.decode(errors="replace")
+    # A log may well end without a newline.
+    if splitter.rest:
+        yield splitter.rest.decode(errors="replace")
+
+
+def _flag(value: bool) -> str | None:
+    return "true" if value else None

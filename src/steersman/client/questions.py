@@ -1,0 +1,85 @@
+"""What is asked of an API server, as values. Pure."""
+
+from dataclasses import dataclass, field
+
+from steersman.client.paths import collection_path, object_path
+from steersman.client.selectors import Fields, Labels
+from steersman.names import ObjectRef, ResourceType
+
+Query = tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Question:
+    """What is asked of the server: a verb, of what, where, with which options and body."""
+
+    verb: str
+    method: str
+    path: str
+    ref: ObjectRef
+    resource: str
+    about: str = ""
+    query: Query = ()
+    body: object = field(default=None, repr=False)  # it may be a Secret
+    content_type: str = "application/json"
+    accept: str = "application/json"
+    limit_bytes: int | None = None
+
+    @property
+    def wanted(self) -> str:
+        """For messages: ``get Pod default/web``, or ``get the log of Pod default/web``."""
+        return f"{self.verb} {self.about}{self.ref}"
+
+
+def about_one(
+    verb: str,
+    method: str,
+    resource: ResourceType,
+    namespace: str | None,
+    name: str,
+    options: Query = (),
+    body: object = None,
+) -> Question:
+    """A question about one object."""
+    return Question(
+        verb=verb,
+        method=method,
+        path=object_path(resource, namespace, name),
+        ref=ObjectRef(resource.gvk.kind, namespace, name),
+        resource=resource.plural,
+        query=options,
+        body=body,
+    )
+
+
+def about_many(
+    verb: str,
+    method: str,
+    resource: ResourceType,
+    namespace: str | None,
+    options: Query,
+    limit_bytes: int | None = None,
+) -> Question:
+    """A question about all objects of a kind, in one namespace or in all."""
+    return Question(
+        verb=verb,
+        method=method,
+        path=collection_path(resource, namespace),
+        ref=ObjectRef(resource.gvk.kind, namespace, "*"),
+        resource=resource.plural,
+        query=options,
+        limit_bytes=limit_bytes,
+    )
+
+
+def query(**options: object) -> Query:
+    """Options as they go into a URL, those that are ``None`` left out."""
+    return tuple((name, str(value)) for name, value in options.items() if value is not None)
+
+
+def selecting(labels: Labels | None, fields: Fields | None) -> dict[str, str | None]:
+    """The options that narrow a question down to what matches."""
+    return {
+        "labelSelector": str(labels or "") or None,
+        "fieldSelector": str(fields or "") or None,
+    }

@@ -1,0 +1,94 @@
+"""When to try again, and after how long. Pure: chance is an argument, and waiting is the caller's.
+
+Repeated is only what cannot write twice: any request that the server certainly did not carry out
+(it never arrived, or the answer was 429 with a time to come back), and reads besides, when the
+server failed or went away.
+"""
+
+from dataclasses import dataclass
+from random import Random
+
+from steersman.errors import (
+    ApiError,
+    DeadlinePassed,
+    ServerFailed,
+    SteersmanError,
+    TooLargeResourceVersion,
+    TooManyRequests,
+    Unreachable,
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RetryPolicy:
+    """How often, and how long to wait: doubling, with up to half of each wait left to chance."""
+
+    # With the waits below about ten seconds in all, in which an API server has restarted.
+    attempts: int = 8
+    first_seconds: float = 0.1
+    longest_seconds: float = 10.0
+
+    def __post_init__(self) -> None:
+        if self.attempts < 1 or not 0 < self.first_seconds <= self.longest_seconds:
+            raise ValueError(
+                f"retries must satisfy attempts >= 1 and 0 < first_seconds <= longest_seconds,"
+                f" got attempts={self.attempts} first_seconds={self.first_seconds}"
+                f" longest_seconds={self.longest_seconds}"
+            )
+
+    def wait_seconds(
+        self, error: SteersmanError, *, reads: bool, attempt: int, rng: Random
+    ) -> float | None:
+        """How long to wait before the next attempt; ``None``: there must not be one."""
+        if attempt >= self.attempts or not is_safe_to_repeat(error, reads=reads):
+            return None
+        pause = self.pause_seconds(attempt, rng=rng)
+        asked = error.retry_after_seconds if isinstance(error, ApiError) else None
+        # What the server asks for is the least; the rest spreads out those it asked together.
+        return pause if asked is None else asked + pause
+
+    def pause_seconds(self, attempt: int, *, rng: Random) -> float:
+        """The wait after so many attempts, whatever they failed of."""
+        # 2.0 ** 1024 overflows; long before that the wait has stopped growing.
+        ceiling = min(self.first_seconds * 2.0 ** min(attempt - 1, 64), self.longest_seconds)
+        return ceiling * (0.5 + rng.random() / 2)
+
+
+def is_safe_to_repeat(error: SteersmanError, *, reads: bool) -> bool:
+    """Whether sending the request again cannot carry it out twice, and might help."""
+    match error:
+        case TooManyRequests(retry_after_seconds=seconds, causes=causes):
+            # Not every 429 is load: an eviction that would break a disruption budget gets one too.
+            is_load = all(cause.reason != "DisruptionBudget" for cause in causes)
+            return is_load and seconds is not None
+        case DeadlinePassed() | TooLargeResourceVersion():
+            return False
+        case Unreachable(may_have_happened=maybe):
+            return reads or not maybe
+        case ServerFailed():
+            return reads
+        case _:
+            return False
+
+
+class RetryBudget:
+    """Retries may add a tenth to the load, and no more, however many requests fail.
+
+    Each request puts a little in, each retry takes one out; a reserve lets a quiet client retry.
+    """
+
+    def __init__(self, *, share: float = 0.1, reserve: float = 10.0) -> None:
+        self._share = share
+        self._reserve = reserve
+        self._balance = reserve
+
+    def request(self) -> None:
+        """Note that a request was made."""
+        self._balance = min(self._balance + self._share, self._reserve)
+
+    def withdraw(self) -> bool:
+        """Take one retry out, if one is left."""
+        if self._balance < 1.0:
+            return False
+        self._balance -= 1.0
+        return True

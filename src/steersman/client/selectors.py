@@ -1,0 +1,201 @@
+"""Label and field selectors as values that cannot be malformed.
+
+    Labels.equal({"app": "web"}) & Labels.has("tier")
+    Fields.equal({"status.phase": "Running"})
+
+``str()`` gives what goes on the wire; ``Labels.matches`` answers the same question in memory.
+"""
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from steersman.errors import BadValue
+from steersman.names import check_label_key, check_label_value
+
+Operator = Literal["in", "notin", "exists", "missing", "above", "below"]
+
+_OPERATORS: Final[Mapping[str, Operator]] = {
+    "in": "in",
+    "=": "in",
+    "==": "in",
+    "notin": "notin",
+    "!=": "notin",
+    ">": "above",
+    "<": "below",
+}
+_FIELD_PATH: Final = re.compile(r"[A-Za-z0-9_./\[\]'-]+")
+
+
+@dataclass(frozen=True, slots=True)
+class _Requirement:
+    key: str
+    operator: Operator
+    values: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        match self.operator:
+            case "exists":
+                return self.key
+            case "missing":
+                return f"!{self.key}"
+            case "above":
+                return f"{self.key}>{self.values[0]}"
+            case "below":
+                return f"{self.key}<{self.values[0]}"
+            case "in" if len(self.values) == 1:
+                return f"{self.key}={self.values[0]}"
+            case _:
+                return f"{self.key} {self.operator} ({','.join(self.values)})"
+
+    def matches(self, labels: Mapping[str, str]) -> bool:
+        value = labels.get(self.key)
+        match self.operator:
+            case "exists":
+                return value is not None
+            case "missing":
+                return value is None
+            case "in":
+                return value in self.values
+            case "notin":
+                return value not in self.values
+            case "above" | "below":
+                number = _whole_number(value or "")
+                limit = int(self.values[0])
+                if number is None:
+                    return False
+                return number > limit if self.operator == "above" else number < limit
+
+
+@dataclass(frozen=True, slots=True)
+class Labels:
+    """A label selector: every requirement must hold; without any, everything matches."""
+
+    requirements: tuple[_Requirement, ...] = ()
+
+    @classmethod
+    def equal(cls, labels: Mapping[str, str]) -> "Labels":
+        """Each label has exactly this value."""
+        return cls(tuple(_required(key, "in", (value,)) for key, value in labels.items()))
+
+    @classmethod
+    def one_of(cls, key: str, values: Iterable[str]) -> "Labels":
+        """The label is there, with one of these values."""
+        return cls((_required(key, "in", tuple(values)),))
+
+    @classmethod
+    def none_of(cls, key: str, values: Iterable[str]) -> "Labels":
+        """The label is missing, or has none of these values."""
+        return cls((_required(key, "notin", tuple(values)),))
+
+    @classmethod
+    def has(cls, key: str) -> "Labels":
+        """The label is there, whatever its value."""
+        return cls((_required(key, "exists"),))
+
+    @classmethod
+    def lacks(cls, key: str) -> "Labels":
+        """The label is not there."""
+        return cls((_required(key, "missing"),))
+
+    @classmethod
+    def above(cls, key: str, number: int) -> "Labels":
+        """The label's value is a whole number greater than this."""
+        return cls((_required(key, "above", (str(number),)),))
+
+    @classmethod
+    def below(cls, key: str, number: int) -> "Labels":
+        """The label's value is a whole number less than this."""
+        return cls((_required(key, "below", (str(number),)),))
+
+    @classmethod
+    def parse(cls, text: str) -> "Labels":
+        """From the form that ``kubectl -l`` takes, such as ``app=web,tier in (a,b),!legacy``."""
+        return cls(tuple(_parsed(part, text) for part in _split(text)))
+
+    def matches(self, labels: Mapping[str, str]) -> bool:
+        """Whether an object with these labels is selected."""
+        return all(each.matches(labels) for each in self.requirements)
+
+    def __and__(self, other: "Labels") -> "Labels":
+        return Labels(self.requirements + other.requirements)
+
+    def __str__(self) -> str:
+        return ",".join(map(str, self.requirements))
+
+
+@dataclass(frozen=True, slots=True)
+class Fields:
+    """A field selector. Which fields a kind can be selected by, only its server knows."""
+
+    terms: tuple[tuple[str, Literal["=", "!="], str], ...] = ()
+
+    def __post_init__(self) -> None:
+        for path, _, _ in self.terms:
+            if not _FIELD_PATH.fullmatch(path):
+                raise BadValue(
+                    wanted="a field selector's path", value=path, rule="it is like status.phase"
+                )
+
+    @classmethod
+    def equal(cls, fields: Mapping[str, str]) -> "Fields":
+        """Each field has exactly this value."""
+        return cls(tuple((path, "=", value) for path, value in fields.items()))
+
+    @classmethod
+    def differ(cls, fields: Mapping[str, str]) -> "Fields":
+        """No field has this value."""
+        return cls(tuple((path, "!=", value) for path, value in fields.items()))
+
+    def __and__(self, other: "Fields") -> "Fields":
+        return Fields(self.terms + other.terms)
+
+    def __str__(self) -> str:
+        return ",".join(f"{path}{sign}{_escaped(value)}" for path, sign, value in self.terms)
+
+
+def _required(key: str, operator: Operator, values: tuple[str, ...] = ()) -> _Requirement:
+    if operator in ("in", "notin") and not values:
+        raise BadValue(wanted=f"a selector on {key}", value=values, rule="name at least one value")
+    # Sorted and once each, so that equal selectors are equal values and equal requests.
+    unique = tuple(sorted({check_label_value(value) for value in values}))
+    if operator in ("above", "below") and _whole_number(unique[0]) is None:
+        raise BadValue(
+            wanted=f"a limit for {key}", value=unique[0], rule="it is a whole number of 64 bits"
+        )
+    return _Requirement(check_label_key(key), operator, unique)
+
+
+def _escaped(value: str) -> str:
+    return re.sub(r"([\\,=])", r"\\\1", value)
+
+
+def _whole_number(value: str) -> int | None:
+    """The number that the server would read there: its numbers have 64 bits."""
+    number = int(value) if re.fullmatch("[0-9]{1,63}", value) else None
+    return number if number is not None and number < 2**63 else None
+
+
+def _split(text: str) -> list[str]:
+    """At the commas that stand outside parentheses."""
+    return re.findall(r"((?:[^,(]|\([^)]*\)?)*),", f"{text},") if text.strip() else []
+
+
+def _parsed(part: str, whole: str) -> _Requirement:
+    part = part.strip()
+    if match := re.fullmatch(r"(\S+)\s+(in|notin)\s*\(([^()]*)\)", part):
+        key, operator, inside = match.groups()
+        values = tuple(value.strip() for value in inside.split(","))
+        return _required(key, _OPERATORS[operator], values)
+    if match := re.fullmatch(r"([^\s!=<>]+)\s*(==|=|!=|>|<)\s*([^\s=<>]*)", part):
+        key, sign, value = match.groups()
+        return _required(key, _OPERATORS[sign], (value,))
+    if match := re.fullmatch(r"(!?)\s*([^\s!=<>()]+)", part):
+        return _required(match[2], "missing" if match[1] else "exists")
+    raise BadValue(
+        wanted="a label selector",
+        value=whole,
+        rule="its parts are KEY, !KEY, KEY=VALUE, KEY!=VALUE, KEY in (A,B), KEY notin (A,B),"
+        " KEY>N or KEY<N, joined by commas",
+    )

@@ -1,0 +1,43 @@
+"""What a client does unless told otherwise, as one frozen value."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from steersman.client.access import Impersonation
+from steersman.client.retrying import RetryPolicy
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClientSettings:
+    """Defaults for every call; ``Client.adjusted`` makes a client with others."""
+
+    # No API server takes longer over a well-behaved request than this: its own limit is 60 s, and
+    # what needs more (watches, logs that are followed) has no deadline on its body.
+    deadline_seconds: float = 60.0
+
+    # client-go's page size: large enough for few round trips, small enough for the server.
+    page_size: int = 500
+
+    # An object in etcd is at most 1.5 MiB unless someone raised the limit; twice a request's 3 MiB.
+    object_limit_bytes: int = 6 * 1024 * 1024
+
+    # A page of a list is many objects; past this, ask for smaller pages.
+    page_limit_bytes: int = 256 * 1024 * 1024
+
+    retry: RetryPolicy = RetryPolicy()
+
+    # A field that the server does not know is a mistake, or an older server; either way it would
+    # be lost without a word.
+    field_validation: Literal["Strict", "Warn", "Ignore"] = "Strict"
+
+    dry_run: bool = False
+    impersonate: Impersonation | None = None
+    user_agent: str = "steersman"
+
+    def __post_init__(self) -> None:
+        sizes = (self.page_size, self.object_limit_bytes, self.page_limit_bytes)
+        if not self.deadline_seconds > 0 or min(sizes) < 1 or not self.user_agent.isprintable():
+            raise ValueError(
+                f"settings must satisfy deadline_seconds > 0, page_size and limits >= 1, and a"
+                f" user_agent on one line, got {self}"
+            )

@@ -1,0 +1,125 @@
+"""``Subresource``: what hangs below an object, such as its status or its scale."""
+
+from typing import Generic, TypeVar
+
+from steersman.client.answers import read_status
+from steersman.client.asking import Asker
+from steersman.client.patches import APPLY, Patch
+from steersman.client.paths import object_path
+from steersman.client.questions import Query, Question, query
+from steersman.errors import BadValue
+from steersman.kinds import Part, Resource, Unstructured
+from steersman.names import ObjectRef, ResourceType
+
+S = TypeVar("S", bound=Part | Unstructured)
+
+
+class Subresource(Generic[S]):
+    """One subresource of one object."""
+
+    def __init__(
+        self,
+        ask: Asker,
+        resource: ResourceType,
+        *,
+        namespace: str | None,
+        name: str,
+        path: str,
+        of: type[S],
+    ) -> None:
+        self._ask = ask
+        self._kind = of
+        self._subresource = path
+        self._resource = resource
+        self._path = object_path(resource, namespace, name, path)
+        self._ref = ObjectRef(resource.gvk.kind, namespace, name)
+
+    async def get(self) -> S:
+        """It as it is."""
+        return await self._asked("get", "GET")
+
+    async def create(
+        self, body: S, *, field_manager: str | None = None, dry_run: bool | None = None
+    ) -> S:
+        """Post to it: an eviction, a token request, a binding.
+
+        Answers with ``body`` where the server has no more to say than that it succeeded.
+        """
+        question = self._question(
+            "create", "POST", self._ask.write_query(field_manager, dry_run), body
+        )
+        answer = await self._ask.body(question)
+        if read_status(answer) is not None:
+            return body
+        return self._ask.codec.decode(self._kind, answer, wanted=question.wanted)
+
+    async def update(
+        self, body: S, *, field_manager: str | None = None, dry_run: bool | None = None
+    ) -> S:
+        """Write it back; ``Conflict`` if the object was changed since it was read.
+
+        For what has no other fields, such as a Scale, and for ``Unstructured`` objects; not for
+        the typed object itself, as in its status, which would lose what its class does not name.
+        """
+        if isinstance(body, Resource) and body.resource_type == self._resource:
+            raise whole_typed_write(self._ref)
+        return await self._asked(
+            "update", "PUT", self._ask.write_query(field_manager, dry_run), body
+        )
+
+    async def patch(
+        self, patch: Patch, *, field_manager: str | None = None, dry_run: bool | None = None
+    ) -> S:
+        """Some fields changed."""
+        options = self._ask.write_query(field_manager, dry_run)
+        return await self._asked("patch", "PATCH", options, patch.body, patch.content_type)
+
+    async def apply(
+        self, body: S, *, field_manager: str, force: bool = False, dry_run: bool | None = None
+    ) -> S:
+        """Exactly these fields are ours, with these values (server-side apply)."""
+        options = self._ask.write_query(field_manager, dry_run) + query(
+            force="true" if force else None
+        )
+        return await self._asked("apply", "PATCH", options, body, APPLY)
+
+    async def _asked(
+        self,
+        verb: str,
+        method: str,
+        options: Query = (),
+        body: object = None,
+        content_type: str = "application/json",
+    ) -> S:
+        question = self._question(verb, method, options, body, content_type)
+        return await self._ask.object(self._kind, question)
+
+    def _question(
+        self,
+        verb: str,
+        method: str,
+        options: Query,
+        body: object,
+        content_type: str = "application/json",
+    ) -> Question:
+        return Question(
+            verb=verb,
+            about=f"the {self._subresource} of ",
+            method=method,
+            path=self._path,
+            ref=self._ref,
+            resource=f"{self._resource.plural}/{self._subresource}",
+            query=options,
+            body=body,
+            content_type=content_type,
+        )
+
+
+def whole_typed_write(ref: ObjectRef) -> BadValue:
+    """The answer to an attempt to write a typed object back whole."""
+    return BadValue(
+        wanted=f"a whole {ref}",
+        value=ref.kind,
+        rule="a typed object is a view and would lose what its class does not name;"
+        " apply or patch it, or update it as Unstructured",
+    )

@@ -1,0 +1,161 @@
+"""Waiting for something to become true of an object, and trying again after a conflict."""
+
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
+from contextlib import aclosing
+from random import Random
+from typing import TypeVar
+
+from steersman.client.client import Client
+from steersman.client.paths import object_path
+from steersman.client.retrying import RetryPolicy
+from steersman.client.selectors import Fields
+from steersman.client.watching import Bookmark, Misfit, Removed, Wrote
+from steersman.clock import Clock
+from steersman.errors import (
+    Conflict,
+    Expired,
+    NotSettled,
+    ServerFailed,
+    TooManyRequests,
+    Unreachable,
+)
+from steersman.kinds import Condition, Resource, Unstructured
+from steersman.names import ObjectRef
+
+Obj = TypeVar("Obj", bound=Resource | Unstructured)
+T = TypeVar("T")
+
+# Between two looks, when the watch between them was cut short.
+_PAUSE_SECONDS = 0.5
+
+
+async def wait_for(
+    client: Client,
+    kind: type[Obj],
+    name: str,
+    holds: Callable[[Obj], bool],
+    *,
+    namespace: str | None = None,
+    within_seconds: float,
+    waited_for: str = "a state",
+) -> Obj:
+    """The object, once ``holds`` is true of it; it need not exist yet. Else ``NotSettled``."""
+
+    def answer(obj: Obj | None) -> Obj | None:
+        return obj if obj is not None and holds(obj) else None
+
+    return await _wait(client, kind, name, answer, namespace, within_seconds, waited_for)
+
+
+async def wait_until_gone(
+    client: Client,
+    kind: type[Obj],
+    name: str,
+    *,
+    uid: str = "",
+    namespace: str | None = None,
+    within_seconds: float,
+) -> None:
+    """Come back once there is no such object; with ``uid``, none that is still the same one."""
+
+    def answer(obj: Obj | None) -> bool | None:
+        return obj is None or (uid != "" and obj.uid != uid) or None
+
+    await _wait(client, kind, name, answer, namespace, within_seconds, "the end")
+
+
+def has_condition(type: str, status: str = "True") -> Callable[[Resource | Unstructured], bool]:
+    """Whether a condition of this type has this status, on any kind that has conditions."""
+    wanted = (type, status)
+
+    def holds(obj: Resource | Unstructured) -> bool:
+        if isinstance(obj, Unstructured):
+            return any(
+                isinstance(each, Mapping) and (each.get("type"), each.get("status")) == wanted
+                for each in obj.get("status", "conditions") or ()
+            )
+        conditions = getattr(getattr(obj, "status", None), "conditions", None) or ()
+        return any(
+            isinstance(each, Condition) and (each.type, each.status) == wanted
+            for each in conditions
+        )
+
+    return holds
+
+
+async def retry_on_conflict(
+    attempt: Callable[[], Awaitable[T]],
+    *,
+    clock: Clock,
+    rng: Random,
+    attempts: int = 5,
+) -> T:
+    """What ``attempt`` answers, made anew after each ``Conflict``; it must read afresh itself."""
+    policy = RetryPolicy(attempts=attempts, first_seconds=0.01, longest_seconds=1.0)
+    for number in range(1, attempts):
+        try:
+            return await attempt()
+        except Conflict:
+            await clock.sleep(policy.pause_seconds(number, rng=rng))
+    return await attempt()
+
+
+async def _wait(
+    client: Client,
+    kind: type[Obj],
+    name: str,
+    answer: Callable[[Obj | None], T | None],
+    namespace: str | None,
+    within_seconds: float,
+    waited_for: str,
+) -> T:
+    """The first answer that is not ``None``, asked of the object at every state that is seen."""
+    object_path(kind.resource_type, namespace, name)  # Or it would be any object of that name.
+    last: Obj | None = None
+    try:
+        async with (
+            client.clock.timeout(within_seconds),
+            aclosing(_states(client, kind, name, namespace)) as states,
+        ):
+            async for last in states:
+                found = answer(last)
+                if found is not None:
+                    return found
+    except TimeoutError:
+        pass
+    raise NotSettled(
+        waited_for=f"{waited_for} of {ObjectRef(kind.resource_type.gvk.kind, namespace, name)}",
+        waited_seconds=within_seconds,
+        last_seen="nothing" if last is None else f"version {last.resource_version}",
+    )
+
+
+async def _states(
+    client: Client, kind: type[Obj], name: str, namespace: str | None
+) -> AsyncGenerator[Obj | None, None]:
+    """The object as it is, and each time that it changes; ``None`` while there is none."""
+    only_it = Fields.equal({"metadata.name": name})
+    while True:
+        listing = await client.list(kind, namespace=namespace, fields=only_it)
+        yield listing.items[0] if listing.items else None
+        try:
+            async with client.watch(
+                kind,
+                namespace=namespace,
+                fields=only_it,
+                resource_version=listing.resource_version,
+            ) as events:
+                async for event in events:
+                    match event:
+                        case Wrote(obj=obj):
+                            yield obj
+                        case Removed():
+                            yield None
+                        case Misfit(error=error):
+                            raise error
+                        case Bookmark():
+                            pass
+        except (Expired, ServerFailed, TooManyRequests, Unreachable):
+            # What happened in between shows in the next listing.
+            pass
+        await client.clock.sleep(_PAUSE_SECONDS)

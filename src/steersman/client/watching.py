@@ -1,0 +1,137 @@
+"""What a watch hears: each line of the stream as a value, or as the error it stands for.
+
+Nothing is healed here. A stream that ends, ends; a 410 is raised as ``Expired``; only the
+reflector knows where to go on from.
+"""
+
+from collections.abc import AsyncGenerator
+from dataclasses import dataclass
+from typing import Generic, TypeAlias, TypeVar
+
+import msgspec
+
+from steersman.client.answers import error_from
+from steersman.errors import BadAnswer, InvalidObject, Unreachable
+from steersman.kinds import Codec, Resource, Unstructured
+from steersman.wire import LineSplitter, Response
+
+D = TypeVar("D")
+Obj = TypeVar("Obj", bound=Resource | Unstructured)
+
+
+@dataclass(frozen=True, slots=True)
+class Wrote(Generic[Obj]):
+    """The object was created or changed; ``is_new`` where the server says that it was created."""
+
+    obj: Obj
+    is_new: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Removed(Generic[Obj]):
+    """The object is gone, or no longer matches the selector; this was its last state."""
+
+    obj: Obj
+
+
+@dataclass(frozen=True, slots=True)
+class Bookmark:
+    """Everything up to this version has been told.
+
+    ``ends_initial_events``: and with that, everything that was there when the watch began.
+    """
+
+    resource_version: str
+    ends_initial_events: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Misfit:
+    """An object was written that does not fit its class; the others go on."""
+
+    error: InvalidObject
+    resource_version: str
+    is_gone: bool
+
+
+WatchEvent: TypeAlias = Wrote[Obj] | Removed[Obj] | Bookmark | Misfit
+
+
+class _Line(msgspec.Struct):
+    type: str
+    object: msgspec.Raw
+
+
+class _Meta(msgspec.Struct, rename="camel"):
+    resource_version: str = ""
+    annotations: dict[str, str] | None = None
+
+
+class _Versioned(msgspec.Struct):
+    metadata: _Meta = msgspec.field(default_factory=_Meta)
+
+
+_LINE = msgspec.json.Decoder(_Line)
+_VERSIONED = msgspec.json.Decoder(_Versioned)
+_INITIAL_EVENTS_END = "k8s.io/initial-events-end"
+
+
+async def events_in(
+    response: Response, kind: type[Obj], *, codec: Codec, wanted: str, limit_bytes: int
+) -> AsyncGenerator[WatchEvent[Obj], None]:
+    """The events in a watch's body."""
+    splitter = LineSplitter(limit_bytes=limit_bytes)
+    async for chunk in response.chunks():
+        try:
+            lines = splitter.feed(chunk)
+        except ValueError as error:
+            raise BadAnswer(
+                wanted=wanted,
+                problem=f"one event is longer than {limit_bytes} bytes",
+                what_now="Raise the limit in ClientSettings if objects are really so large.",
+            ) from error
+        for line in lines:
+            yield read_event(line, kind, codec=codec, wanted=wanted)
+    if splitter.rest:
+        raise Unreachable(
+            f"could not {wanted}: the stream was closed in the middle of an event."
+            f" Watch again from the last version that was heard."
+        )
+
+
+def read_event(line: bytes, kind: type[Obj], *, codec: Codec, wanted: str) -> WatchEvent[Obj]:
+    """One line of a watch."""
+    heard = _decoded(_LINE, line, wanted)
+    match heard.type:
+        case "ADDED" | "MODIFIED" | "DELETED":
+            gone = heard.type == "DELETED"
+            try:
+                obj = codec.decode(kind, heard.object, wanted=wanted)
+            except InvalidObject as error:
+                version = _decoded(_VERSIONED, heard.object, wanted).metadata.resource_version
+                return Misfit(error, version, gone)
+            return Removed(obj) if gone else Wrote(obj, heard.type == "ADDED")
+        case "BOOKMARK":
+            meta = _decoded(_VERSIONED, heard.object, wanted).metadata
+            ends = (meta.annotations or {}).get(_INITIAL_EVENTS_END) == "true"
+            return Bookmark(meta.resource_version, ends)
+        case "ERROR":
+            raise error_from(wanted, code=500, body=heard.object)
+        case other:
+            raise _unreadable(wanted, f"its type is {other[:20]!r}")
+
+
+def _decoded(decoder: msgspec.json.Decoder[D], data: bytes | msgspec.Raw, wanted: str) -> D:
+    try:
+        return decoder.decode(data)
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
+        # Not chained: a UnicodeDecodeError shows the bytes it met, which may be a Secret's.
+        raise _unreadable(wanted, str(error)) from None
+
+
+def _unreadable(wanted: str, why: str) -> BadAnswer:
+    return BadAnswer(
+        wanted=wanted,
+        problem=f"an event cannot be read ({why})",
+        what_now="Check that the address is an API server's and that no proxy stands between.",
+    )

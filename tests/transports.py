@@ -1,0 +1,109 @@
+"""A transport that answers from a script, and remembers what it was asked."""
+
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+import msgspec
+
+from steersman.wire import Request
+
+# Bytes arrive, an exception is raised in their place, and a function is waited for.
+Piece: TypeAlias = bytes | Exception | Callable[[], Awaitable[object]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """What comes back: a status, headers by lower-case name, and a body in pieces."""
+
+    status: int = 200
+    headers: Mapping[str, str] = field(default_factory=dict[str, str])
+    warnings: tuple[str, ...] = ()
+    body: bytes | Sequence[Piece] = b""
+    # Waited for before the status comes.
+    after: Callable[[], Awaitable[object]] | None = None
+
+
+Scripted: TypeAlias = Answer | Exception
+
+
+def saying(body: object, **rest: Any) -> Answer:
+    """An answer with this body, as JSON."""
+    return Answer(body=msgspec.json.encode(body), **rest)
+
+
+def refusing(code: int, reason: str = "", message: str = "because", **rest: Any) -> Answer:
+    """An answer with the Status that an API server would send."""
+    status = {
+        "apiVersion": "v1",
+        "kind": "Status",
+        "status": "Failure",
+        "code": code,
+        "reason": reason,
+        "message": message,
+        "details": rest.pop("details", {}),
+    }
+    return saying(status, status=code, **rest)
+
+
+class ScriptedTransport:
+    """Gives the answers of its script one after another, or those of one function."""
+
+    def __init__(
+        self, *script: Scripted, answering: Callable[[Request], Scripted] | None = None
+    ) -> None:
+        self._script = list(script)
+        self._answering = answering or self._next
+        self.requests: list[Request] = []
+        self.open_answers = 0
+
+    @asynccontextmanager
+    async def open(self, request: Request) -> AsyncIterator["ScriptedResponse"]:
+        self.requests.append(request)
+        answer = self._answering(request)
+        if isinstance(answer, Exception):
+            raise answer
+        self.open_answers += 1
+        try:
+            if answer.after is not None:
+                await answer.after()
+            yield ScriptedResponse(answer)
+        finally:
+            self.open_answers -= 1
+
+    @property
+    def sent(self) -> list[str]:
+        """The requests so far, as ``GET /path?query``."""
+        return [f"{request.method} {request.target}" for request in self.requests]
+
+    def _next(self, request: Request) -> Scripted:
+        assert self._script, f"nobody expected {request}"
+        return self._script.pop(0)
+
+
+class ScriptedResponse:
+    """One answer of the script."""
+
+    def __init__(self, answer: Answer) -> None:
+        self.status = answer.status
+        self.headers = answer.headers
+        self.warnings = answer.warnings
+        self._pieces = [answer.body] if isinstance(answer.body, bytes) else answer.body
+
+    async def read(self, *, limit_bytes: int) -> bytes:
+        body = b""
+        async for chunk in self.chunks():
+            body += chunk
+            if len(body) > limit_bytes:
+                raise ValueError(f"the body is longer than {limit_bytes} bytes")
+        return body
+
+    async def chunks(self) -> AsyncIterator[bytes]:
+        for piece in self._pieces:
+            if isinstance(piece, bytes):
+                yield piece
+            elif isinstance(piece, Exception):
+                raise piece
+            else:
+                await piece()

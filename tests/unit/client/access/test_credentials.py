@@ -1,0 +1,319 @@
+"""Who we are: what each kind of login shows, and how it is kept fresh."""
+
+import asyncio
+import traceback
+from pathlib import Path
+
+import pytest
+
+from steersman.client.access.cluster_config import (
+    ClientCertificate,
+    ClusterConfig,
+    Login,
+    Password,
+    Token,
+    TokenFile,
+)
+from steersman.client.access.credentials import FILE_SECONDS, ConfiguredCredentials
+from steersman.errors import CertificateRefused, ConfigError, CredentialPluginFailed
+from steersman.observe import CredentialsNotRenewed, CredentialsRenewed, Observation
+from tests.certificates import Authority, KeyPair
+from tests.clocks import FakeClock
+from tests.unit.client.access.kubeconfigs import CANARY, SERVER
+from tests.unit.client.access.plugins import answer, counting, plugin, printing, runs
+
+# Without one, every context would be given all the authorities of the system.
+CA = Authority().certificate
+
+
+class World:
+    """Credentials for a server, the clock they go by, and what was observed."""
+
+    def __init__(
+        self,
+        *,
+        login: Login | None = None,
+        server: str = SERVER,
+        ca: bytes | Path = CA,
+        certificate: ClientCertificate | None = None,
+    ) -> None:
+        self.clock = FakeClock()
+        self.observed: list[Observation] = []
+        config = ClusterConfig(
+            server=server, source="context here", login=login, ca=ca, certificate=certificate
+        )
+        self.credentials = ConfiguredCredentials(
+            config, clock=self.clock, observe=self.observed.append
+        )
+
+    async def authorization(self) -> str | None:
+        """What the next request would carry."""
+        return dict((await self.credentials.proof()).headers).get("Authorization")
+
+
+@pytest.mark.parametrize(
+    ("login", "header"),
+    [
+        (None, None),
+        (Token(token="abc"), "Bearer abc"),
+        (Password(username="me", password="pass"), "Basic bWU6cGFzcw=="),
+    ],
+)
+async def test_a_login_is_shown_in_the_authorization_header(
+    login: Login | None, header: str | None
+) -> None:
+    assert await World(login=login).authorization() == header
+
+
+async def test_what_does_not_change_is_shown_again_as_it_is() -> None:
+    world = World(login=Token(token="abc"))
+
+    first = await world.credentials.proof()
+    world.clock.advance(10 * FILE_SECONDS)
+
+    assert await world.credentials.proof() is first
+    assert await world.credentials.renew(first) is False
+    assert world.observed == []
+
+
+@pytest.mark.parametrize("token", ["", " ", f"{CANARY}\r\nX-Other: 1", f"{CANARY} {CANARY}", "é"])
+async def test_a_token_that_cannot_be_one_is_refused_without_being_shown(
+    token: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "token"
+    path.write_text(token)
+
+    for login in (Token(token=token), TokenFile(path=path)):
+        with pytest.raises(ConfigError, match="the token is empty, or has") as refusal:
+            await World(login=login).authorization()
+        assert CANARY not in "".join(traceback.format_exception(refusal.value))
+
+
+async def test_no_token_is_used_that_was_replaced_more_than_a_minute_ago(tmp_path: Path) -> None:
+    path = tmp_path / "token"
+    path.write_text("first\n")
+    world = World(login=TokenFile(path=path))
+
+    assert await world.authorization() == "Bearer first"
+    path.write_text("second\n")
+    world.clock.advance(59)
+    assert await world.authorization() == "Bearer first"
+    world.clock.advance(1)
+
+    assert await world.authorization() == "Bearer second"
+    assert world.observed == [CredentialsRenewed(source="context here", reason="a file changed")]
+
+
+async def test_a_refused_token_is_read_again_at_once(tmp_path: Path) -> None:
+    path = tmp_path / "token"
+    path.write_text("first")
+    world = World(login=TokenFile(path=path))
+    refused = await world.credentials.proof()
+
+    assert await world.credentials.renew(refused) is False
+    path.write_text("second")
+
+    assert await world.credentials.renew(refused) is True
+    assert await world.authorization() == "Bearer second"
+
+
+async def test_what_was_replaced_since_it_was_sent_counts_as_renewed(tmp_path: Path) -> None:
+    path = tmp_path / "token"
+    path.write_text("first")
+    world = World(login=TokenFile(path=path))
+    refused = await world.credentials.proof()
+    path.write_text("second")
+    world.clock.advance(FILE_SECONDS)
+    await world.credentials.proof()
+
+    assert await world.credentials.renew(refused) is True
+
+
+async def test_while_a_file_cannot_be_used_the_last_token_stays(tmp_path: Path) -> None:
+    path = tmp_path / "token"
+    path.write_text("first")
+    world = World(login=TokenFile(path=path))
+    proof = await world.credentials.proof()
+
+    path.unlink()
+    world.clock.advance(FILE_SECONDS)
+    assert await world.credentials.proof() is proof
+    path.write_text("")
+    world.clock.advance(FILE_SECONDS)
+    assert await world.credentials.proof() is proof
+    path.write_text("second")
+    world.clock.advance(FILE_SECONDS)
+
+    assert await world.authorization() == "Bearer second"
+    assert [type(each) for each in world.observed] == [
+        CredentialsNotRenewed,
+        CredentialsNotRenewed,
+        CredentialsRenewed,
+    ]
+
+
+async def test_a_file_that_was_never_there_is_an_error_each_time(tmp_path: Path) -> None:
+    world = World(login=TokenFile(path=tmp_path / "token"))
+
+    for _ in range(2):
+        with pytest.raises(ConfigError, match="there is no such file"):
+            await world.authorization()
+
+
+async def test_another_ca_in_its_file_makes_another_tls_context(tmp_path: Path) -> None:
+    path = tmp_path / "ca.crt"
+    path.write_bytes(Authority().certificate)
+    world = World(ca=path)
+
+    first = (await world.credentials.proof()).tls
+    path.write_bytes(path.read_bytes())
+    world.clock.advance(FILE_SECONDS)
+    same = (await world.credentials.proof()).tls
+    path.write_bytes(Authority().certificate)
+    world.clock.advance(FILE_SECONDS)
+    another = (await world.credentials.proof()).tls
+
+    assert first is not None
+    assert same is first
+    assert another is not first
+    assert world.credentials.tls() is another
+
+
+async def test_a_pair_that_is_replaced_file_by_file_is_used_once_it_fits(tmp_path: Path) -> None:
+    authority = Authority()
+    old, new = authority.client("old"), authority.client("new")
+    certificate, key = tmp_path / "tls.crt", tmp_path / "tls.key"
+    certificate.write_bytes(old.certificate)
+    key.write_bytes(old.key)
+    world = World(
+        ca=authority.certificate, certificate=ClientCertificate(certificate=certificate, key=key)
+    )
+    proof = await world.credentials.proof()
+
+    certificate.write_bytes(new.certificate)
+    assert await world.credentials.renew(proof) is False
+    key.write_bytes(new.key)
+    assert await world.credentials.renew(proof) is True
+
+    misfit, fit = world.observed
+    assert isinstance(misfit, CredentialsNotRenewed)
+    assert isinstance(misfit.error, CertificateRefused)
+    assert isinstance(fit, CredentialsRenewed)
+
+
+async def test_a_key_that_is_none_is_refused_without_being_shown() -> None:
+    pair = ClientCertificate(certificate=b"no certificate", key=CANARY.encode())
+
+    with pytest.raises(ConfigError, match="context here") as refusal:
+        await World(certificate=pair).credentials.proof()
+
+    assert CANARY not in "".join(traceback.format_exception(refusal.value))
+
+
+async def test_there_is_no_tls_on_plain_http() -> None:
+    world = World(server="HTTP://127.0.0.1:8080", login=Token(token="abc"))
+
+    proof = await world.credentials.proof()
+
+    assert proof.tls is None
+    assert world.credentials.tls() is None
+
+
+async def test_tls_comes_with_the_first_proof() -> None:
+    with pytest.raises(RuntimeError, match="once it has been asked for proof"):
+        World().credentials.tls()
+
+
+async def test_a_plugin_is_started_once_for_all_who_wait(tmp_path: Path) -> None:
+    world = World(login=plugin(tmp_path, counting(tmp_path)))
+
+    proofs = await asyncio.gather(*(world.credentials.proof() for _ in range(20)))
+    assert {proof.headers for proof in proofs} == {(("Authorization", "Bearer x"),)}
+    renewed = await asyncio.gather(*(world.credentials.renew(proofs[0]) for _ in range(20)))
+
+    assert all(renewed)
+    assert await world.authorization() == "Bearer xx"
+    assert runs(tmp_path) == 2
+
+
+async def test_a_plugin_that_fails_is_started_once_for_all_who_wait(tmp_path: Path) -> None:
+    world = World(login=plugin(tmp_path, counting(tmp_path, token="")))
+
+    outcomes = await asyncio.gather(
+        *(world.credentials.proof() for _ in range(20)), return_exceptions=True
+    )
+
+    assert {type(outcome) for outcome in outcomes} == {CredentialPluginFailed}
+    assert runs(tmp_path) == 1
+
+
+async def test_when_one_who_waits_gives_up_the_others_are_served(tmp_path: Path) -> None:
+    world = World(login=plugin(tmp_path, counting(tmp_path)))
+
+    async with asyncio.TaskGroup() as group:
+        impatient = group.create_task(world.credentials.proof())
+        patient = group.create_task(world.credentials.proof())
+        group.create_task(world.credentials.proof())
+        asyncio.get_running_loop().call_soon(impatient.cancel)
+
+    assert impatient.cancelled()
+    assert (await patient).headers
+
+
+async def test_another_token_leaves_the_tls_context_as_it_is(tmp_path: Path) -> None:
+    world = World(login=plugin(tmp_path, counting(tmp_path)))
+    proof = await world.credentials.proof()
+
+    assert await world.credentials.renew(proof) is True
+    assert world.credentials.tls() is proof.tls
+
+
+async def test_another_certificate_of_a_plugin_makes_another_tls_context(tmp_path: Path) -> None:
+    authority = Authority()
+    world = World(login=plugin(tmp_path, giving(authority.client("me"))), ca=authority.certificate)
+    proof = await world.credentials.proof()
+    plugin(tmp_path, giving(authority.client("me again")))
+
+    assert proof.headers == ()
+    assert await world.credentials.renew(proof) is True
+    assert world.credentials.tls() is not proof.tls
+
+
+async def test_the_certificate_of_the_kubeconfig_goes_before_that_of_the_plugin(
+    tmp_path: Path,
+) -> None:
+    authority = Authority()
+    own = authority.client("me")
+    world = World(
+        login=plugin(tmp_path, giving(authority.client("plugin"))),
+        ca=authority.certificate,
+        certificate=ClientCertificate(certificate=own.certificate, key=own.key),
+    )
+    proof = await world.credentials.proof()
+    plugin(tmp_path, giving(authority.client("plugin again")))
+
+    assert await world.credentials.renew(proof) is True
+    assert world.credentials.tls() is proof.tls
+
+
+def giving(pair: KeyPair) -> str:
+    """A plugin's source that gives a certificate."""
+    return printing(
+        answer(clientCertificateData=pair.certificate.decode(), clientKeyData=pair.key.decode())
+    )
+
+
+async def test_nothing_secret_is_shown_or_observed(tmp_path: Path) -> None:
+    path = tmp_path / "token"
+    path.write_text(CANARY)
+    world = World(login=TokenFile(path=path))
+    shown = [repr(await world.credentials.proof()), repr(world.credentials)]
+    path.write_text(f"{CANARY}\nnot a token")
+    world.clock.advance(FILE_SECONDS)
+    await world.credentials.proof()
+    path.write_text(f"{CANARY}2")
+    world.clock.advance(FILE_SECONDS)
+    await world.credentials.proof()
+
+    assert len(world.observed) == 2
+    assert CANARY not in repr([*shown, *world.observed, vars(world.credentials)])

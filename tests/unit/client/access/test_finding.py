@@ -1,0 +1,112 @@
+"""Where a cluster's coordinates are looked for, and in which order."""
+
+from pathlib import Path
+
+import pytest
+
+from steersman.client.access.cluster_config import ClusterConfig
+from steersman.client.access.finding import find_config
+from steersman.errors import ConfigError
+from tests.unit.client.access.kubeconfigs import document, ignore, written
+
+POD = {"KUBERNETES_SERVICE_HOST": "10.0.0.1", "KUBERNETES_SERVICE_PORT": "443"}
+
+
+class Machine:
+    """A home, a place for a service account, and kubeconfigs wherever they are wanted."""
+
+    def __init__(self, directory: Path) -> None:
+        self.home = directory / "home"
+        self.service_account = directory / "serviceaccount"
+        self.explicit = self._kubeconfig(directory / "explicit")
+        self.named = self._kubeconfig(directory / "named")
+        self.environ: dict[str, str] = {}
+
+    def _kubeconfig(self, directory: Path) -> Path:
+        directory.mkdir(parents=True)
+        server = f"https://{directory.name.strip('.')}"
+        return written(directory, document(cluster={"server": server}))
+
+    def become_a_pod(self) -> None:
+        self.service_account.mkdir()
+        for name in ("token", "ca.crt", "namespace"):
+            (self.service_account / name).write_text("x")
+        self.environ |= POD
+
+    def have_a_default(self) -> None:
+        self._kubeconfig(self.home / ".kube")
+
+    def find(self, *, kubeconfig: Path | None = None, context: str | None = None) -> ClusterConfig:
+        return find_config(
+            environ=self.environ,
+            home=self.home,
+            observe=ignore,
+            kubeconfig=kubeconfig,
+            context=context,
+            service_account=self.service_account,
+        )
+
+
+@pytest.fixture
+def machine(tmp_path: Path) -> Machine:
+    return Machine(tmp_path)
+
+
+def test_what_is_asked_for_goes_before_what_is_set_before_what_is_around(machine: Machine) -> None:
+    machine.have_a_default()
+    assert machine.find().server == "https://kube"
+
+    machine.become_a_pod()
+    assert machine.find().server == "https://10.0.0.1:443"
+
+    machine.environ["KUBECONFIG"] = str(machine.named)
+    assert machine.find().server == "https://named"
+
+    assert machine.find(kubeconfig=machine.explicit).server == "https://explicit"
+
+
+def test_several_kubeconfigs_are_one(machine: Machine, tmp_path: Path) -> None:
+    machine.environ["KUBECONFIG"] = f"{tmp_path}/missing::{machine.named}:{machine.explicit}"
+
+    assert machine.find().server == "https://named"
+
+
+def test_an_empty_variable_names_nothing(machine: Machine) -> None:
+    machine.environ["KUBECONFIG"] = ""
+    machine.have_a_default()
+
+    assert machine.find().server == "https://kube"
+
+
+def test_a_context_is_looked_for_in_kubeconfigs_only(machine: Machine) -> None:
+    machine.become_a_pod()
+    machine.have_a_default()
+
+    assert machine.find(context="here").server == "https://kube"
+
+
+def test_a_pod_without_a_service_account_may_have_a_kubeconfig(machine: Machine) -> None:
+    machine.environ |= POD
+    machine.have_a_default()
+
+    assert machine.find().server == "https://kube"
+
+
+def test_what_is_named_and_missing_is_not_made_up_for(machine: Machine, tmp_path: Path) -> None:
+    machine.become_a_pod()
+    machine.have_a_default()
+
+    with pytest.raises(ConfigError, match=f"{tmp_path}/gone: there is no such file"):
+        machine.find(kubeconfig=tmp_path / "gone")
+
+    machine.environ["KUBECONFIG"] = f"{tmp_path}/gone"
+    with pytest.raises(ConfigError, match=f"{tmp_path}/gone: there is no such file"):
+        machine.find()
+
+
+def test_when_there_is_nothing_every_place_is_named(machine: Machine) -> None:
+    with pytest.raises(ConfigError) as nothing:
+        machine.find()
+
+    for place in ("$KUBECONFIG", machine.service_account, machine.home / ".kube" / "config"):
+        assert str(place) in str(nothing.value)

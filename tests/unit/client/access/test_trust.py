@@ -1,0 +1,63 @@
+"""What a kubeconfig may make this process do."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from steersman.client.access.cluster_config import Token
+from steersman.client.access.trust import UNTRUSTED, is_inner, is_loopback
+from steersman.errors import ConfigError
+from tests.unit.client.access.kubeconfigs import CANARY, chosen, document, written
+
+PLUGIN = {"exec": {"apiVersion": "client.authentication.k8s.io/v1", "command": "sh"}}
+
+BEYOND_TRUST = {
+    "a plugin": document(user=PLUGIN),
+    "a token file": document(user={"tokenFile": "/etc/passwd"}),
+    "a CA file": document(cluster={"certificate-authority": "/etc/passwd"}),
+    "a key file": document(user={"client-certificate-data": "YQ==", "client-key": "/k"}),
+    "a proxy": document(cluster={"proxy-url": "http://10.0.0.1:3128"}),
+    "plain http": document(cluster={"server": "http://kube.example.com"}),
+    "this machine": document(cluster={"server": "https://127.0.0.1:6443"}),
+    "this machine by name": document(cluster={"server": "https://LOCALHOST.:6443"}),
+    "this machine in one number": document(cluster={"server": "https://2130706433"}),
+    "this machine in IPv6": document(cluster={"server": "https://[::ffff:127.0.0.1]"}),
+    "any address": document(cluster={"server": "https://0.0.0.0"}),
+    "a metadata service": document(cluster={"server": "https://169.254.169.254"}),
+    "a metadata service by name": document(cluster={"server": "https://metadata.google.internal"}),
+    "no verification": document(cluster={"insecure-skip-tls-verify": True}),
+}
+
+
+@pytest.mark.parametrize("content", BEYOND_TRUST.values(), ids=BEYOND_TRUST.keys())
+def test_an_untrusted_kubeconfig_reaches_nothing_of_this_machine(
+    content: dict[str, Any], tmp_path: Path
+) -> None:
+    with pytest.raises(ConfigError):
+        chosen(written(tmp_path, content), trust=UNTRUSTED, environ={"PATH": "/usr/bin:/bin"})
+
+
+def test_an_untrusted_kubeconfig_may_bring_its_own_material(tmp_path: Path) -> None:
+    content = document(cluster={"certificate-authority-data": "Y2E="}, user={"token": CANARY})
+
+    config = chosen(written(tmp_path, content), trust=UNTRUSTED)
+
+    assert (config.ca, config.login) == (b"ca", Token(token=CANARY))
+
+
+@pytest.mark.parametrize(
+    "host",
+    ["localhost", "a.localhost", "127.0.0.1", "127.1", "0x7f.1", "2130706433", "::1", "127.9.9.9"],
+)
+def test_every_spelling_of_this_machine_is_known(host: str) -> None:
+    assert is_loopback(host)
+    assert is_inner(host)
+
+
+@pytest.mark.parametrize(
+    "host", ["kube.example.com", "notlocalhost", "10.0.0.1", "192.168.1.1", "fd00::1", "8.8.8.8"]
+)
+def test_other_machines_are_not_taken_for_this_one(host: str) -> None:
+    assert not is_loopback(host)
+    assert not is_inner(host)

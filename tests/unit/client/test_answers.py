@@ -1,0 +1,201 @@
+"""Which error each answer stands for."""
+
+from typing import Any
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from steersman.client.answers import error_from, read_status
+from steersman.errors import (
+    AlreadyExists,
+    ApiError,
+    BadAnswer,
+    BadRequest,
+    Cause,
+    Conflict,
+    Expired,
+    Forbidden,
+    Invalid,
+    MethodNotAllowed,
+    NotFound,
+    ServerFailed,
+    ServerTimeout,
+    SteersmanError,
+    TooLargeResourceVersion,
+    TooManyRequests,
+    Unauthorized,
+    Unavailable,
+)
+
+WANTED = "get Pod default/web"
+
+
+def status(code: int, reason: str = "", message: str = "because", **details: object) -> bytes:
+    return msgspec.json.encode(
+        {
+            "apiVersion": "v1",
+            "kind": "Status",
+            "metadata": {},
+            "status": "Failure",
+            "code": code,
+            "reason": reason,
+            "message": message,
+            "details": details or None,
+        }
+    )
+
+
+def api_error(code: int, body: bytes, retry_after: str | None = None) -> ApiError:
+    error = error_from(WANTED, code=code, body=body, retry_after=retry_after)
+    assert isinstance(error, ApiError)
+    return error
+
+
+@pytest.mark.parametrize(
+    ("code", "kind"),
+    [
+        (400, BadRequest),
+        (401, Unauthorized),
+        (403, Forbidden),
+        (404, NotFound),
+        (405, MethodNotAllowed),
+        (406, ApiError),
+        (409, Conflict),
+        (410, Expired),
+        (413, ApiError),
+        (415, ApiError),
+        (422, Invalid),
+        (429, TooManyRequests),
+        (500, ServerFailed),
+        (502, ServerFailed),
+        (503, Unavailable),
+        (504, ServerTimeout),
+        (507, ServerFailed),
+    ],
+)
+@pytest.mark.parametrize("explained", [True, False])
+def test_each_code_has_its_error(code: int, kind: type[ApiError], explained: bool) -> None:
+    body = status(code) if explained else b""
+
+    error = api_error(code, body)
+
+    assert type(error) is kind
+    assert error.code == code
+
+
+def test_a_conflict_over_a_name_that_is_taken_is_not_just_a_conflict() -> None:
+    assert type(api_error(409, status(409, "AlreadyExists"))) is AlreadyExists
+    assert type(api_error(409, status(409, "Conflict"))) is Conflict
+
+
+def test_a_server_that_is_behind_is_told_apart_from_one_that_timed_out() -> None:
+    behind = status(
+        504,
+        "Timeout",
+        "Too large resource version: 9, current: 8",
+        causes=[{"reason": "ResourceVersionTooLarge", "message": "Too large resource version"}],
+        retryAfterSeconds=1,
+    )
+
+    error = api_error(504, behind)
+
+    assert type(error) is TooLargeResourceVersion
+    assert error.retry_after_seconds == 1
+
+
+def test_an_error_has_what_the_server_said_as_attributes() -> None:
+    body = status(
+        422,
+        "Invalid",
+        "Pod is invalid.",
+        uid="u-1",
+        causes=[
+            {"reason": "FieldValueInvalid", "message": "too small", "field": "spec.size"},
+            {"message": "odd"},
+        ],
+    )
+
+    error = api_error(422, body)
+
+    assert (error.wanted, error.code, error.reason) == (WANTED, 422, "Invalid")
+    assert error.message == "Pod is invalid."
+    assert error.uid == "u-1"
+    assert error.causes == (
+        Cause(reason="FieldValueInvalid", message="too small", field="spec.size"),
+        Cause(reason="", message="odd"),
+    )
+    assert str(error) == (
+        "could not get Pod default/web: the server answered 422 Invalid: Pod is invalid."
+        " Change the fields named above."
+    )
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"<html><body><h1>502 Bad Gateway</h1></body></html>",
+        b"",
+        b"null",
+        b"[]",
+        b'{"kind": "Status", "message": 7}',
+        b'{"error": "no healthy upstream"}',
+        b'{"kind": "Status", "message": "\xff"}',
+        b"[" * 100_000,
+    ],
+)
+def test_the_words_of_a_load_balancer_are_not_repeated(body: bytes) -> None:
+    error = api_error(502, body)
+
+    assert type(error) is ServerFailed
+    assert error.message == "no explanation"
+    assert str(error).startswith(
+        "could not get Pod default/web: the server answered 502: no explanation."
+    )
+
+
+@pytest.mark.parametrize("code", [301, 302, 303, 307, 308])
+def test_a_redirect_is_not_an_answer(code: int) -> None:
+    error = error_from(WANTED, code=code, body=b"<a href='https://elsewhere'>")
+
+    assert isinstance(error, BadAnswer)
+    assert "a redirect" in str(error)
+    assert "elsewhere" not in str(error)
+
+
+@pytest.mark.parametrize(
+    ("header", "details", "seconds"),
+    [
+        (None, {}, None),
+        ("7", {}, 7.0),
+        ("0", {}, 0.0),
+        (None, {"retryAfterSeconds": 3}, 3.0),
+        (None, {"retryAfterSeconds": 0}, None),
+        ("7", {"retryAfterSeconds": 3}, 7.0),
+        ("Wed, 21 Oct 2026 07:28:00 GMT", {"retryAfterSeconds": 3}, 3.0),
+        ("Wed, 21 Oct 2026 07:28:00 GMT", {}, None),
+        ("-1", {}, None),
+        ("soon", {}, None),
+    ],
+)
+def test_when_to_come_back_is_what_the_header_says_else_what_the_details_say(
+    header: str | None, details: dict[str, Any], seconds: float | None
+) -> None:
+    error = api_error(429, status(429, "TooManyRequests", **details), header)
+
+    assert error.retry_after_seconds == seconds
+
+
+def test_the_code_in_a_status_counts_more_than_the_one_it_came_with() -> None:
+    assert type(api_error(500, status(410, "Expired"))) is Expired
+
+
+def test_an_object_is_no_status() -> None:
+    assert read_status(b'{"kind": "Pod", "status": {"phase": "Running"}}') is None
+    assert read_status(b'{"kind": "Pod"}') is None
+
+
+@given(code=st.integers(300, 599), body=st.binary() | st.text().map(str.encode))
+def test_whatever_comes_is_one_of_our_errors(code: int, body: bytes) -> None:
+    assert isinstance(error_from(WANTED, code=code, body=body), SteersmanError)

@@ -1,0 +1,282 @@
+"""One call: its deadline, its attempts, and what is told about it."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Coroutine
+
+import pytest
+
+from steersman.client import Client, ClientSettings, MergePatch
+from steersman.errors import (
+    BadAnswer,
+    DeadlinePassed,
+    NotFound,
+    SteersmanError,
+    Unavailable,
+    Unreachable,
+)
+from steersman.names import ObjectRef
+from steersman.observe import ApiWarned, RequestFinished, RequestRetried, RetriesSpent
+from tests.clocks import FakeClock
+from tests.transports import Answer, Scripted, refusing, saying
+from tests.unit.client.kit import Widget, World, widget
+
+REF = ObjectRef("Widget", "default", "web")
+LOST = Unreachable("connection refused", may_have_happened=False)
+
+Verb = Callable[[Client], Coroutine[None, None, object]]
+
+
+async def get(client: Client) -> object:
+    return await client.get(Widget, "web", namespace="default")
+
+
+async def patch(client: Client) -> object:
+    return await client.patch(Widget, "web", MergePatch({}), namespace="default")
+
+
+async def watch(client: Client) -> object:
+    async with client.watch(Widget, namespace="default") as events:
+        return [event async for event in events]
+
+
+@pytest.mark.parametrize(
+    ("verb", "where"),
+    [
+        (get, "before the answer"),
+        (get, "in the body"),
+        (get, "in the body of an error"),
+        (patch, "before the answer"),
+        (patch, "in the body"),
+        (patch, "in the body of an error"),
+        (watch, "before the answer"),
+        # The body of a watch goes on for as long as its reader likes.
+        (watch, "in the body of an error"),
+    ],
+)
+async def test_a_call_ends_by_its_deadline(verb: Verb, where: str) -> None:
+    clock = FakeClock()
+    began_at = clock.monotonic()
+
+    def hang() -> Awaitable[None]:
+        return clock.sleep(1_000_000)
+
+    answers = {
+        "before the answer": Answer(after=hang),
+        "in the body": Answer(body=[b"{", hang]),
+        "in the body of an error": Answer(status=500, body=[b"{", hang]),
+    }
+    world = World(answers[where], clock=clock, settings=ClientSettings(deadline_seconds=7.0))
+
+    with pytest.raises(DeadlinePassed, match="no answer within 7 s") as caught:
+        await verb(world.client)
+
+    assert clock.monotonic() - began_at == 7.0
+    assert world.server.open_answers == 0
+    (finished,) = world.observed
+    assert isinstance(finished, RequestFinished)
+    assert (finished.error, finished.took_seconds) == (caught.value, 7.0)
+
+
+async def test_a_write_that_ran_out_of_time_may_have_happened() -> None:
+    clock = FakeClock()
+    world = World(Answer(after=lambda: clock.sleep(1000)), clock=clock)
+
+    with pytest.raises(DeadlinePassed, match="Nobody knows whether it happened") as caught:
+        await patch(world.client)
+
+    assert caught.value.may_have_happened
+
+
+async def test_no_attempt_is_waited_for_that_would_come_too_late() -> None:
+    shed = refusing(503, headers={"retry-after": "25"})
+    world = World(answering=lambda _: shed)
+    began_at = world.clock.monotonic()
+
+    with pytest.raises(Unavailable):
+        await get(world.client)
+
+    assert len(world.server.requests) == 3
+    assert 50 <= world.clock.monotonic() - began_at < 60
+
+
+async def test_attempts_share_one_deadline() -> None:
+    clock = FakeClock()
+    slow_and_lost = Answer(after=lambda: clock.sleep(25), body=[LOST])
+    world = World(answering=lambda _: slow_and_lost, clock=clock)
+    began_at = clock.monotonic()
+
+    with pytest.raises(DeadlinePassed):
+        await get(world.client)
+
+    assert len(world.server.requests) == 3
+    assert clock.monotonic() - began_at == 60
+
+
+async def test_a_call_that_succeeds_at_last_is_told_as_one_request() -> None:
+    world = World(LOST, refusing(429, headers={"retry-after": "2"}), saying(widget()))
+    began_at = world.clock.monotonic()
+
+    await get(world.client)
+
+    lost, shed, finished = world.observed
+    assert isinstance(lost, RequestRetried)
+    assert (lost.verb, lost.resource, lost.ref) == ("get", "widgets", REF)
+    assert (lost.attempt, lost.error) == (1, LOST)
+    assert isinstance(shed, RequestRetried)
+    assert shed.attempt == 2
+    assert shed.wait_seconds >= 2
+    took_seconds = world.clock.monotonic() - began_at
+    assert took_seconds == pytest.approx(lost.wait_seconds + shed.wait_seconds)
+    assert finished == RequestFinished(
+        verb="get",
+        resource="widgets",
+        ref=REF,
+        code=200,
+        took_seconds=took_seconds,
+        attempts=3,
+        error=None,
+    )
+
+
+async def test_the_last_of_several_errors_is_the_one_that_is_raised() -> None:
+    world = World(LOST, refusing(404, "NotFound"))
+
+    with pytest.raises(NotFound) as caught:
+        await get(world.client)
+
+    finished = world.observed[-1]
+    assert isinstance(finished, RequestFinished)
+    assert (finished.code, finished.attempts) == (404, 2)
+    assert finished.error is caught.value
+
+
+async def test_a_success_is_told_with_the_code_it_came_with() -> None:
+    world = World(saying(widget(), status=201))
+
+    await patch(world.client)
+
+    (finished,) = world.observed
+    assert isinstance(finished, RequestFinished)
+    assert finished.code == 201
+
+
+async def test_no_answer_is_told_without_a_code() -> None:
+    world = World(Unreachable("connection reset"))
+
+    with pytest.raises(Unreachable):
+        await patch(world.client)
+
+    (finished,) = world.observed
+    assert isinstance(finished, RequestFinished)
+    assert finished.code is None
+
+
+async def test_a_retry_that_the_budget_does_not_allow_is_told() -> None:
+    world = World(answering=lambda _: LOST)
+    for _ in range(2):  # Five retries each, and the reserve is ten.
+        with pytest.raises(Unreachable):
+            await get(world.client)
+    world.observed.clear()
+
+    with pytest.raises(Unreachable):
+        await get(world.client)
+
+    spent, finished = world.observed
+    assert spent == RetriesSpent(verb="get", resource="widgets", ref=REF, error=LOST)
+    assert isinstance(finished, RequestFinished)
+    assert finished.attempts == 1
+
+
+@pytest.mark.parametrize(
+    ("header", "text"),
+    [
+        ('299 - "v1 Widget is deprecated"', "v1 Widget is deprecated"),
+        (r'299 - "unknown field \"spec.x\" in C:\\"', 'unknown field "spec.x" in C:\\'),
+        ("299 - something else", "299 - something else"),
+        ('299 - ""', '299 - ""'),
+    ],
+)
+@pytest.mark.parametrize("verb", [get, watch])
+async def test_a_warning_from_the_server_is_passed_on(verb: Verb, header: str, text: str) -> None:
+    body = saying(widget()).body if verb is get else b""
+    world = World(Answer(warnings=(header,), body=body))
+
+    await verb(world.client)
+
+    first = world.observed[0]
+    assert isinstance(first, ApiWarned)
+    assert (first.resource, first.text) == ("widgets", text)
+
+
+async def test_a_warning_beside_a_refusal_is_passed_on_too() -> None:
+    world = World(refusing(404, warnings=('299 - "old"',)))
+
+    with pytest.raises(NotFound):
+        await get(world.client)
+
+    assert isinstance(world.observed[0], ApiWarned)
+
+
+@pytest.mark.parametrize(
+    "failure",
+    [LOST, Unreachable("reset"), refusing(503), refusing(429, headers={"retry-after": "1"})],
+)
+async def test_a_stream_is_never_tried_again(failure: Scripted) -> None:
+    world = World(failure)
+
+    with pytest.raises(SteersmanError):
+        await watch(world.client)
+
+    assert len(world.server.requests) == 1
+    (finished,) = world.observed
+    assert isinstance(finished, RequestFinished)
+    assert finished.attempts == 1
+
+
+async def test_a_stream_is_told_when_it_begins() -> None:
+    world = World(Answer(body=[Unreachable("cut off")]))
+
+    async with world.client.watch(Widget) as events:
+        (finished,) = world.observed
+        with pytest.raises(Unreachable):
+            await anext(events)
+
+    assert isinstance(finished, RequestFinished)
+    assert (finished.verb, finished.code, finished.error) == ("watch", 200, None)
+    assert world.observed == [finished]
+
+
+@pytest.mark.parametrize("verb", [get, watch])
+async def test_who_is_cancelled_leaves_no_answer_open(verb: Verb) -> None:
+    began = asyncio.Event()
+
+    async def hang() -> None:
+        began.set()
+        await asyncio.Event().wait()
+
+    world = World(Answer(body=[hang]))
+
+    async with asyncio.TaskGroup() as group:
+        task = group.create_task(verb(world.client))
+        await began.wait()
+        held = world.server.open_answers
+        task.cancel()
+
+    assert (held, world.server.open_answers) == (1, 0)
+    assert task.cancelled()
+
+
+async def test_an_answer_is_closed_when_its_reader_fails() -> None:
+    world = World(Answer(body=b'{"type":"NONSENSE","object":{}}\n'))
+
+    with pytest.raises(BadAnswer):
+        await watch(world.client)
+
+    assert world.server.open_answers == 0
+
+
+async def test_an_error_that_is_a_whole_page_is_not_read_to_its_end() -> None:
+    world = World(Answer(status=500, body=[b"x" * 2_000_000, AssertionError("read on")]))
+
+    with pytest.raises(SteersmanError, match="no explanation"):
+        await patch(world.client)

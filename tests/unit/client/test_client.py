@@ -1,0 +1,333 @@
+"""What comes of the answers, what is refused before it is sent, and settings."""
+
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import pytest
+
+from steersman.client import (
+    Client,
+    ClientSettings,
+    Impersonation,
+    Labels,
+    MergePatch,
+)
+from steersman.errors import (
+    BadAnswer,
+    BadName,
+    BadValue,
+    Expired,
+    InvalidObject,
+    Unreachable,
+)
+from steersman.kinds import (
+    Unstructured,
+    core_v1,
+    meta_v1,
+    policy_v1,
+)
+from tests.transports import Answer, refusing, saying
+from tests.unit.client.kit import Galaxy, Widget, WidgetSpec, World, widget, widgets
+
+Verb = Callable[[Client], Awaitable[object]]
+
+LooseWidget = Unstructured.of("example.com/v1", "Widget")
+TYPED = Widget(
+    metadata=meta_v1.ObjectMeta(name="web", namespace="default"), spec=WidgetSpec(size=3)
+)
+HOME = "/apis/example.com/v1/namespaces/default/widgets"
+APP_LABELS = Labels.equal({"app": "web"})
+
+
+async def test_what_is_asked_for_comes_back_as_its_class() -> None:
+    world = World(saying(widget(size=4)), saying(widget(size=4)))
+
+    typed = await world.client.get(Widget, "web", namespace="default")
+    loose = await world.client.get(LooseWidget, "web", namespace="default")
+
+    assert type(typed) is Widget
+    assert typed.spec.size == 4
+    assert type(loose) is LooseWidget
+    assert loose.body == widget(size=4)
+
+
+async def test_a_delete_answers_with_the_last_state_where_the_server_does() -> None:
+    status = {"kind": "Status", "apiVersion": "v1", "status": "Success", "details": {"uid": "u"}}
+    world = World(saying(widget(version="8")), saying(status))
+
+    held = await world.client.delete(Widget, "web", namespace="default")
+    gone = await world.client.delete(Widget, "web", namespace="default")
+
+    assert held is not None
+    assert held.resource_version == "8"
+    assert gone is None
+
+
+async def test_an_eviction_that_the_server_only_confirms_answers_with_itself() -> None:
+    world = World(saying({"kind": "Status", "status": "Success"}, status=201))
+    eviction = policy_v1.Eviction(metadata=meta_v1.ObjectMeta(name="web"))
+
+    answer = await world.client.eviction(core_v1.Pod, "web", namespace="default").create(eviction)
+
+    assert answer is eviction
+
+
+@pytest.mark.parametrize(
+    ("answer", "problem"),
+    [
+        (Answer(body=b"x" * 10_000_000), "larger than 6291456 bytes"),
+        (Answer(body=b"<html>hello</html>"), "not the JSON it should be"),
+        (Answer(body=b""), "not the JSON it should be"),
+        (Answer(body=b'{"kind": "Wid'), "not the JSON it should be"),
+        (Answer(body=b'"\xff"'), "not the JSON it should be"),
+        (Answer(body=b"[" * 100_000), "not the JSON it should be"),
+        (saying([]), "the answer is no object"),
+        (saying(widget() | {"kind": "Gadget"}), "example.com/v1 Gadget"),
+        (saying(widget() | {"apiVersion": "example.com/v2"}), "example.com/v2 Widget"),
+        (saying({"kind": "Status", "apiVersion": "v1", "status": "Success"}), "v1 Status"),
+        (Answer(status=302, headers={"location": "https://elsewhere"}), "a redirect"),
+    ],
+)
+@pytest.mark.parametrize("kind", [Widget, LooseWidget])
+async def test_an_answer_that_no_api_server_should_give_is_a_bad_answer(
+    kind: type[Widget | Unstructured], answer: Answer, problem: str
+) -> None:
+    with pytest.raises(BadAnswer, match=problem) as caught:
+        await World(answer).client.get(kind, "web", namespace="default")
+
+    assert str(caught.value).startswith("could not get Widget default/web: ")
+    assert len(str(caught.value)) < 400
+
+
+async def test_an_object_that_does_not_fit_its_class_is_told_with_what_is_wrong() -> None:
+    world = World(saying(widget(size="large")))
+
+    with pytest.raises(InvalidObject, match=r"Widget default/web does not fit Widget") as caught:
+        await world.client.get(Widget, "web", namespace="default")
+
+    assert caught.value.body == widget(size="large")
+
+
+# Pages
+
+
+async def test_a_list_is_read_page_by_page_and_given_as_a_whole() -> None:
+    world = World(
+        saying(widgets(widget("a"), widget("b"), token="2/3")),
+        saying(widgets(widget("c"))),
+    )
+
+    listing = await world.client.list(
+        Widget, namespace="default", page_size=2, resource_version="5", labels=APP_LABELS
+    )
+
+    assert [item.name for item in listing.items] == ["a", "b", "c"]
+    assert listing.resource_version == "9"
+    # The token says which version it belongs to, and the server refuses to be told again.
+    assert world.server.sent == [
+        f"GET {HOME}?limit=2&resourceVersion=5&labelSelector=app%3Dweb",
+        f"GET {HOME}?limit=2&continue=2%2F3&labelSelector=app%3Dweb",
+    ]
+
+
+async def test_objects_can_be_had_one_after_another_without_the_pages_to_come() -> None:
+    world = World(saying(widgets(widget("a"), widget("b"), token="more")))
+
+    async for item in world.client.each(Widget, page_size=2):
+        if item.name == "b":
+            break
+
+    assert len(world.server.requests) == 1
+
+
+async def test_each_goes_on_to_the_last_page() -> None:
+    world = World(saying(widgets(widget("a"), token="more")), saying(widgets(widget("b"))))
+
+    names = [item.name async for item in world.client.each(Widget, namespace="default")]
+
+    assert names == ["a", "b"]
+
+
+async def test_pages_set_apart_what_does_not_fit() -> None:
+    world = World(
+        saying(widgets(widget("a"), widget("b", size="large"), remainingItemCount=1, token="x")),
+        saying(widgets(widget("c"))),
+    )
+
+    pages = [page async for page in world.client.pages(Widget)]
+
+    assert [[item.name for item in page.items] for page in pages] == [["a"], ["c"]]
+    assert [len(page.invalid) for page in pages] == [1, 0]
+    assert [page.remaining for page in pages] == [1, None]
+
+
+async def test_a_list_with_an_object_that_does_not_fit_is_not_given_without_it() -> None:
+    page = saying(widgets(widget("a"), widget("b", size="large")))
+
+    with pytest.raises(InvalidObject, match="Widget default/b"):
+        await World(page).client.list(Widget)
+    with pytest.raises(InvalidObject, match="Widget default/b"):
+        _ = [item async for item in World(page).client.each(Widget)]
+
+
+async def test_a_page_that_is_asked_for_too_late_is_refused() -> None:
+    world = World(saying(widgets(widget("a"), token="old")), refusing(410, "Expired"))
+
+    with pytest.raises(Expired):
+        await world.client.list(Widget)
+
+
+async def test_a_page_may_be_larger_than_an_object() -> None:
+    settings = ClientSettings(object_limit_bytes=10, page_limit_bytes=10_000)
+    world = World(saying(widgets(widget())), saying(widget()), settings=settings)
+
+    assert len((await world.client.list(Widget)).items) == 1
+    with pytest.raises(BadAnswer, match="larger than 10 bytes"):
+        await world.client.get(Widget, "web", namespace="default")
+
+
+@pytest.mark.parametrize(
+    "body", [widget(), {"kind": "GadgetList", "apiVersion": "example.com/v2"}, [], {}]
+)
+@pytest.mark.parametrize("kind", [Widget, LooseWidget])
+async def test_a_list_of_something_else_is_a_bad_answer(
+    kind: type[Widget | Unstructured], body: object
+) -> None:
+    with pytest.raises(BadAnswer):
+        await World(saying(body)).client.list(kind)
+
+
+async def test_items_of_an_unstructured_list_know_their_kind_although_it_is_not_repeated() -> None:
+    bare = {"metadata": {"name": "a"}, "spec": {}}
+    world = World(saying(widgets(bare)))
+
+    (item,) = (await world.client.list(LooseWidget)).items
+
+    assert item.gvk == Widget.resource_type.gvk
+
+
+# What is refused before it is sent
+
+
+async def refused(world: World, call: Awaitable[object], match: str) -> None:
+    with pytest.raises((BadName, BadValue), match=match):
+        await call
+    assert world.server.requests == []
+
+
+async def test_a_typed_object_is_never_written_back_whole() -> None:
+    world = World()
+    read: Any = Widget(
+        metadata=meta_v1.ObjectMeta(name="web", resource_version="7"), spec=TYPED.spec
+    )
+
+    await refused(world, world.client.update(read), "a typed object is a view")
+    status = world.client.status(Widget, "web", namespace="default")
+    await refused(world, status.update(read), "a typed object is a view")
+
+
+async def test_an_update_without_the_version_that_was_read_is_refused() -> None:
+    world = World()
+    loose = LooseWidget(widget(version=""))
+
+    await refused(world, world.client.update(loose), "undo what others wrote since")
+
+
+@pytest.mark.parametrize(
+    "verb",
+    [
+        lambda c: c.get(Widget, "web"),
+        lambda c: c.create(Widget(spec=WidgetSpec(size=3))),
+        lambda c: c.patch(Widget, "web", MergePatch({})),
+        lambda c: c.apply(
+            Widget(metadata=meta_v1.ObjectMeta(name="web"), spec=TYPED.spec), field_manager="me"
+        ),
+        lambda c: c.delete(Widget, "web"),
+        lambda c: c.delete_all(Widget),
+    ],
+)
+async def test_a_namespaced_object_without_a_namespace_is_refused(verb: Verb) -> None:
+    world = World()
+
+    await refused(world, verb(world.client), "live in a namespace; say which")
+
+
+def test_a_subresource_of_a_namespaced_object_needs_a_namespace() -> None:
+    with pytest.raises(BadName, match="say which"):
+        World().client.status(Widget, "web")
+
+
+async def test_a_cluster_wide_object_in_a_namespace_is_refused() -> None:
+    world = World()
+
+    await refused(world, world.client.get(Galaxy, "web", namespace="a"), "lives in no namespace")
+
+
+async def test_an_apply_without_a_name_is_refused() -> None:
+    world = World()
+    nameless = Widget(metadata=meta_v1.ObjectMeta(namespace="default"), spec=TYPED.spec)
+
+    await refused(world, world.client.apply(nameless, field_manager="me"), "an object's name")
+
+
+async def test_a_bare_unstructured_object_is_refused_because_nobody_knows_where_it_lives() -> None:
+    world = World()
+
+    await refused(world, world.client.create(Unstructured(widget())), "where its objects live")
+
+
+# Settings
+
+
+async def test_impersonation_is_sent_with_every_request() -> None:
+    who = Impersonation(user="jane", groups=("dev", "ops"))
+    world = World(saying(widget()), Answer(), settings=ClientSettings(impersonate=who))
+
+    await world.client.get(Widget, "web", namespace="default")
+    async with world.client.watch(Widget):
+        pass
+
+    for request in world.server.requests:
+        assert [header for header in request.headers if header[0].startswith("Imp")] == [
+            ("Impersonate-User", "jane"),
+            ("Impersonate-Group", "dev"),
+            ("Impersonate-Group", "ops"),
+        ]
+
+
+async def test_an_adjusted_client_leaves_the_first_one_as_it_was() -> None:
+    world = World(saying(widget()), saying(widget()))
+
+    await world.client.adjusted(dry_run=True, user_agent="trial").create(TYPED)
+    await world.client.create(TYPED)
+
+    trial, meant = world.server.requests
+    assert ("dryRun", "All") in trial.query
+    assert ("User-Agent", "trial") in trial.headers
+    assert ("dryRun", "All") not in meant.query
+    assert ("User-Agent", "steersman") in meant.headers
+
+
+async def test_an_adjusted_client_has_the_same_retry_budget() -> None:
+    world = World(answering=lambda _: Unreachable("refused", may_have_happened=False))
+    for _ in range(2):  # Five retries each, and the reserve is ten.
+        with pytest.raises(Unreachable):
+            await world.client.get(Widget, "web", namespace="default")
+    world.server.requests.clear()
+
+    with pytest.raises(Unreachable):
+        await world.client.adjusted(dry_run=True).get(Widget, "web", namespace="default")
+
+    assert len(world.server.requests) == 1
+
+
+def test_a_setting_that_does_not_exist_is_refused() -> None:
+    with pytest.raises(TypeError):
+        World().client.adjusted(patience=3)
+
+
+def test_an_adjusted_client_shows_its_settings() -> None:
+    client = World().client
+
+    assert client.adjusted(page_size=7).settings == ClientSettings(page_size=7)
+    assert client.settings == ClientSettings()

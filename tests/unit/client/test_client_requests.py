@@ -1,0 +1,368 @@
+"""Every verb, as it is sent."""
+
+import json
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+
+from steersman.client import (
+    Client,
+    ClientSettings,
+    Fields,
+    JsonPatch,
+    Labels,
+    MergePatch,
+    Preconditions,
+    StrategicMergePatch,
+)
+from steersman.kinds import (
+    Unstructured,
+    authentication_v1,
+    autoscaling_v1,
+    core_v1,
+    meta_v1,
+    policy_v1,
+)
+from tests.transports import Answer, Scripted, saying
+from tests.unit.client.kit import Galaxy, Widget, WidgetSpec, World, widget, widgets
+
+Verb = Callable[[Client], Awaitable[object]]
+
+LooseWidget = Unstructured.of("example.com/v1", "Widget")
+TYPED = Widget(
+    metadata=meta_v1.ObjectMeta(name="web", namespace="default"), spec=WidgetSpec(size=3)
+)
+TYPED_JSON = {
+    "apiVersion": "example.com/v1",
+    "kind": "Widget",
+    "metadata": {"name": "web", "namespace": "default"},
+    "spec": {"size": 3},
+}
+STRICT = "fieldValidation=Strict"
+ROOT = "/apis/example.com/v1"
+HOME = f"{ROOT}/namespaces/default/widgets"
+DELETE_OPTIONS = {"apiVersion": "meta.k8s.io/v1", "kind": "DeleteOptions"}
+
+APP_LABELS = Labels.equal({"app": "web"})
+NAME_FIELD = Fields.equal({"metadata.name": "web"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Case:
+    """A verb, and the request it must become."""
+
+    verb: Verb
+    sent: str
+    body: object = None
+    content_type: str | None = None
+    answer: Scripted = saying(widget())
+
+
+async def watched(client: Client, **options: Any) -> None:
+    async with client.watch(Widget, **options) as events:
+        assert [event async for event in events] == []
+
+
+JSON = "application/json"
+READING = {
+    "get": Case(verb=lambda c: c.get(Widget, "web", namespace="default"), sent=f"GET {HOME}/web"),
+    "get an old one": Case(
+        verb=lambda c: c.get(Widget, "web", namespace="default", resource_version="0"),
+        sent=f"GET {HOME}/web?resourceVersion=0",
+    ),
+    "get unstructured": Case(
+        verb=lambda c: c.get(LooseWidget, "web", namespace="default"), sent=f"GET {HOME}/web"
+    ),
+    "get what lives in no namespace": Case(
+        verb=lambda c: c.get(Galaxy, "milky way"),
+        sent=f"GET {ROOT}/galaxies/milky%20way",
+        answer=saying(widget() | {"kind": "Galaxy"}),
+    ),
+    "list everywhere": Case(
+        verb=lambda c: c.list(Widget),
+        sent=f"GET {ROOT}/widgets?limit=500",
+        answer=saying(widgets()),
+    ),
+    "list with every option": Case(
+        verb=lambda c: c.list(
+            Widget,
+            namespace="default",
+            labels=APP_LABELS,
+            fields=NAME_FIELD,
+            resource_version="5",
+            resource_version_match="NotOlderThan",
+            page_size=7,
+        ),
+        sent=f"GET {HOME}?limit=7&resourceVersion=5&resourceVersionMatch=NotOlderThan"
+        "&labelSelector=app%3Dweb&fieldSelector=metadata.name%3Dweb",
+        answer=saying(widgets()),
+    ),
+    "list with a selector of nothing": Case(
+        verb=lambda c: c.list(Widget, labels=Labels(), fields=Fields()),
+        sent=f"GET {ROOT}/widgets?limit=500",
+        answer=saying(widgets()),
+    ),
+    "watch": Case(
+        verb=lambda c: watched(c, namespace="default", resource_version="5"),
+        sent=f"GET {HOME}?watch=true&resourceVersion=5&allowWatchBookmarks=true",
+        answer=Answer(),
+    ),
+    "watch from the beginning": Case(
+        verb=lambda c: watched(c, initial_events=True, bookmarks=False),
+        sent=f"GET {ROOT}/widgets?watch=true&allowWatchBookmarks=true&sendInitialEvents=true"
+        "&resourceVersionMatch=NotOlderThan",
+        answer=Answer(),
+    ),
+    "watch with every other option": Case(
+        verb=lambda c: watched(
+            c, labels=APP_LABELS, fields=NAME_FIELD, bookmarks=False, timeout_seconds=0.2
+        ),
+        sent=f"GET {ROOT}/widgets?watch=true&timeoutSeconds=1"
+        "&labelSelector=app%3Dweb&fieldSelector=metadata.name%3Dweb",
+        answer=Answer(),
+    ),
+    "get status": Case(
+        verb=lambda c: c.status(Widget, "web", namespace="default").get(),
+        sent=f"GET {HOME}/web/status",
+    ),
+}
+WRITING = {
+    "create": Case(
+        verb=lambda c: c.create(TYPED),
+        sent=f"POST {HOME}?{STRICT}",
+        body=TYPED_JSON,
+        content_type=JSON,
+    ),
+    "create as a manager, as a dry run": Case(
+        verb=lambda c: c.create(TYPED, field_manager="me & you", dry_run=True),
+        sent=f"POST {HOME}?fieldManager=me+%26+you&{STRICT}&dryRun=All",
+        body=TYPED_JSON,
+        content_type=JSON,
+    ),
+    "create with a name that the server makes": Case(
+        verb=lambda c: c.create(
+            Widget(
+                metadata=meta_v1.ObjectMeta(generate_name="web-", namespace="default"),
+                spec=WidgetSpec(size=3),
+            )
+        ),
+        sent=f"POST {HOME}?{STRICT}",
+        body=TYPED_JSON | {"metadata": {"generateName": "web-", "namespace": "default"}},
+        content_type=JSON,
+    ),
+    "create unstructured": Case(
+        verb=lambda c: c.create(LooseWidget(widget() | {"extra": None})),
+        sent=f"POST {HOME}?{STRICT}",
+        body=widget() | {"extra": None},
+        content_type=JSON,
+    ),
+    "update": Case(
+        verb=lambda c: c.update(LooseWidget(widget()), field_manager="me"),
+        sent=f"PUT {HOME}/web?fieldManager=me&{STRICT}",
+        body=widget(),
+        content_type=JSON,
+    ),
+    "merge patch": Case(
+        verb=lambda c: c.patch(
+            Widget, "web", MergePatch({"spec": {"colour": None}}), namespace="default"
+        ),
+        sent=f"PATCH {HOME}/web?{STRICT}",
+        body={"spec": {"colour": None}},
+        content_type="application/merge-patch+json",
+    ),
+    "strategic merge patch": Case(
+        verb=lambda c: c.patch(
+            Widget, "web", StrategicMergePatch({"spec": {}}), namespace="default", dry_run=True
+        ),
+        sent=f"PATCH {HOME}/web?{STRICT}&dryRun=All",
+        body={"spec": {}},
+        content_type="application/strategic-merge-patch+json",
+    ),
+    "json patch": Case(
+        verb=lambda c: c.patch(
+            Widget, "web", JsonPatch(JsonPatch.remove("/spec/colour")), namespace="default"
+        ),
+        sent=f"PATCH {HOME}/web?{STRICT}",
+        body=[{"op": "remove", "path": "/spec/colour"}],
+        content_type="application/json-patch+json",
+    ),
+    "apply": Case(
+        verb=lambda c: c.apply(TYPED, field_manager="me"),
+        sent=f"PATCH {HOME}/web?fieldManager=me&{STRICT}",
+        body=TYPED_JSON,
+        content_type="application/apply-patch+yaml",
+    ),
+    "apply by force": Case(
+        verb=lambda c: c.apply(TYPED, field_manager="me", force=True, dry_run=True),
+        sent=f"PATCH {HOME}/web?fieldManager=me&{STRICT}&dryRun=All&force=true",
+        body=TYPED_JSON,
+        content_type="application/apply-patch+yaml",
+    ),
+    "delete": Case(
+        verb=lambda c: c.delete(Widget, "web", namespace="default"), sent=f"DELETE {HOME}/web"
+    ),
+    "delete on conditions": Case(
+        verb=lambda c: c.delete(
+            Widget,
+            "web",
+            namespace="default",
+            preconditions=Preconditions(uid="u-1", resource_version="7"),
+            propagation="Foreground",
+            grace_seconds=0,
+            # In the body: the server would not look for it in the query as well, and would delete.
+            dry_run=True,
+        ),
+        sent=f"DELETE {HOME}/web",
+        body=DELETE_OPTIONS
+        | {
+            "dryRun": ["All"],
+            "preconditions": {"uid": "u-1", "resourceVersion": "7"},
+            "propagationPolicy": "Foreground",
+            "gracePeriodSeconds": 0,
+        },
+        content_type=JSON,
+    ),
+    "delete all": Case(
+        verb=lambda c: c.delete_all(
+            Widget,
+            namespace="default",
+            labels=APP_LABELS,
+            fields=NAME_FIELD,
+            propagation="Orphan",
+            grace_seconds=5,
+            dry_run=True,
+        ),
+        sent=f"DELETE {HOME}?labelSelector=app%3Dweb&fieldSelector=metadata.name%3Dweb",
+        body=DELETE_OPTIONS
+        | {"dryRun": ["All"], "propagationPolicy": "Orphan", "gracePeriodSeconds": 5},
+        content_type=JSON,
+        answer=saying(widgets()),
+    ),
+    "patch status": Case(
+        verb=lambda c: c.status(Widget, "web", namespace="default").patch(
+            MergePatch({"status": {}}), field_manager="me", dry_run=True
+        ),
+        sent=f"PATCH {HOME}/web/status?fieldManager=me&{STRICT}&dryRun=All",
+        body={"status": {}},
+        content_type="application/merge-patch+json",
+    ),
+    "apply status": Case(
+        verb=lambda c: c.status(Widget, "web", namespace="default").apply(
+            TYPED, field_manager="me", force=True
+        ),
+        sent=f"PATCH {HOME}/web/status?fieldManager=me&{STRICT}&force=true",
+        body=TYPED_JSON,
+        content_type="application/apply-patch+yaml",
+    ),
+    "update an unstructured status": Case(
+        verb=lambda c: c.status(LooseWidget, "web", namespace="default").update(
+            LooseWidget(widget())
+        ),
+        sent=f"PUT {HOME}/web/status?{STRICT}",
+        body=widget(),
+        content_type=JSON,
+    ),
+    "update scale": Case(
+        verb=lambda c: c.scale(Widget, "web", namespace="default").update(
+            autoscaling_v1.Scale(spec=autoscaling_v1.ScaleSpec(replicas=4))
+        ),
+        sent=f"PUT {HOME}/web/scale?{STRICT}",
+        body={
+            "apiVersion": "autoscaling/v1",
+            "kind": "Scale",
+            "metadata": {},
+            "spec": {"replicas": 4},
+        },
+        content_type=JSON,
+        answer=saying({"apiVersion": "autoscaling/v1", "kind": "Scale", "spec": {"replicas": 4}}),
+    ),
+    "evict": Case(
+        verb=lambda c: c.eviction(core_v1.Pod, "web", namespace="default").create(
+            policy_v1.Eviction(metadata=meta_v1.ObjectMeta(name="web"))
+        ),
+        sent=f"POST /api/v1/namespaces/default/pods/web/eviction?{STRICT}",
+        body={"apiVersion": "policy/v1", "kind": "Eviction", "metadata": {"name": "web"}},
+        content_type=JSON,
+        answer=saying({"kind": "Status", "apiVersion": "v1", "status": "Success"}, status=201),
+    ),
+    "ask for a token": Case(
+        verb=lambda c: c.token(core_v1.ServiceAccount, "me", namespace="default").create(
+            authentication_v1.TokenRequest(
+                spec=authentication_v1.TokenRequestSpec(audiences=("api",))
+            )
+        ),
+        sent=f"POST /api/v1/namespaces/default/serviceaccounts/me/token?{STRICT}",
+        body={
+            "apiVersion": "authentication.k8s.io/v1",
+            "kind": "TokenRequest",
+            "metadata": {},
+            "spec": {"audiences": ["api"]},
+        },
+        content_type=JSON,
+        answer=saying(
+            {
+                "apiVersion": "authentication.k8s.io/v1",
+                "kind": "TokenRequest",
+                "spec": {"audiences": ["api"]},
+                "status": {"token": "t", "expirationTimestamp": "2026-01-01T00:00:00Z"},
+            },
+            status=201,
+        ),
+    ),
+    "any subresource": Case(
+        verb=lambda c: c.subresource(Galaxy, "milky", "spin", of=LooseWidget).create(
+            LooseWidget(widget())
+        ),
+        sent=f"POST {ROOT}/galaxies/milky/spin?{STRICT}",
+        body=widget(),
+        content_type=JSON,
+    ),
+}
+
+
+@pytest.mark.parametrize("name", [*READING, *WRITING])
+async def test_each_verb_is_sent_as_the_server_expects_it(name: str) -> None:
+    case = {**READING, **WRITING}[name]
+    world = World(case.answer)
+
+    await case.verb(world.client)
+
+    (request,) = world.server.requests
+    assert world.server.sent == [case.sent]
+    assert (None if request.body is None else json.loads(request.body)) == case.body
+    headers = dict(request.headers)
+    assert headers.get("Content-Type") == case.content_type
+    assert headers["Accept"] == "application/json"
+    assert headers["User-Agent"] == "steersman"
+
+
+@pytest.mark.parametrize("name", WRITING)
+async def test_a_client_for_dry_runs_changes_nothing_whatever_is_called(name: str) -> None:
+    case = WRITING[name]
+    world = World(case.answer, settings=ClientSettings(dry_run=True))
+
+    await case.verb(world.client)
+
+    (request,) = world.server.requests
+    if request.method == "DELETE":
+        assert json.loads(request.body or b"{}")["dryRun"] == ["All"]
+    else:
+        assert ("dryRun", "All") in request.query
+
+
+async def test_a_call_can_be_meant_although_the_client_is_for_dry_runs() -> None:
+    world = World(saying(widget()), settings=ClientSettings(dry_run=True))
+
+    await world.client.create(TYPED, dry_run=False)
+
+    assert world.server.sent == [f"POST {HOME}?{STRICT}"]
+
+
+async def test_unknown_fields_can_be_warned_about_instead_of_refused() -> None:
+    world = World(saying(widget()), settings=ClientSettings(field_validation="Warn"))
+
+    await world.client.create(TYPED)
+
+    assert ("fieldValidation", "Warn") in world.server.requests[0].query

@@ -1,0 +1,134 @@
+"""From a kind to where the server has it."""
+
+import asyncio
+
+import pytest
+
+from steersman.client import RestMapper
+from steersman.client.mapper import REFRESH_SECONDS
+from steersman.errors import BadValue, UnknownKind, Unreachable
+from steersman.wire import Request
+from tests.clocks import FakeClock
+from tests.transports import Answer, Scripted, saying
+from tests.unit.client.kit import World, widget
+
+
+class Server:
+    """An API server that serves these kinds of example.com/v1, and can be given more."""
+
+    def __init__(self, *kinds: str) -> None:
+        self.kinds = [*kinds]
+        self.fails = False
+        self.clock = FakeClock()
+        self.world = World(answering=self.answer, clock=self.clock)
+        self.mapper = RestMapper(self.world.client)
+
+    def answer(self, request: Request) -> Scripted:
+        if self.fails:
+            return Unreachable("connection reset")
+        resources = [
+            {"resource": f"{kind.lower()}s", "responseKind": {"kind": kind}, "scope": "Namespaced"}
+            for kind in self.kinds
+        ]
+        group = {
+            "metadata": {"name": "example.com"},
+            "versions": [{"version": "v1", "resources": resources}],
+        }
+        served = [group] if request.path == "/apis" else []
+        body = saying({"kind": "APIGroupDiscoveryList", "items": served}).body
+        # Slow enough that everybody who asks at once is still waiting when the answer comes.
+        return Answer(after=lambda: self.clock.sleep(REFRESH_SECONDS), body=body)
+
+    @property
+    def discoveries(self) -> int:
+        return self.world.server.sent.count("GET /apis")
+
+
+async def test_the_server_is_asked_once_for_all_it_serves() -> None:
+    server = Server("Widget", "Gadget")
+
+    found = await server.mapper.of_kind("example.com/v1", "Widget")
+    named = await server.mapper.named("gadgets")
+
+    assert found.resource_type.plural == "widgets"
+    assert named.resource_type.gvk.kind == "Gadget"
+    assert server.discoveries == 1
+
+
+async def test_a_kind_that_appears_later_is_found() -> None:
+    server = Server("Widget")
+    await server.mapper.named("widgets")
+
+    server.kinds.append("Gadget")
+    found = await server.mapper.of_kind("example.com/v1", "Gadget")
+
+    assert found.resource_type.plural == "gadgets"
+    assert server.discoveries == 2
+
+
+async def test_a_kind_that_never_comes_does_not_have_the_server_asked_over_and_over() -> None:
+    server = Server("Widget")
+
+    for _ in range(20):
+        with pytest.raises(UnknownKind, match=r"does not know example\.com/v1 Ghost"):
+            await server.mapper.of_kind("example.com/v1", "Ghost")
+        server.clock.advance(REFRESH_SECONDS / 10)
+
+    # At the start, and then at most once in each span of REFRESH_SECONDS.
+    assert server.discoveries == 1 + 2
+
+
+async def test_many_who_ask_at_once_have_the_server_asked_once() -> None:
+    server = Server("Widget")
+
+    async with asyncio.TaskGroup() as group:
+        for _ in range(50):
+            group.create_task(server.mapper.named("widgets"))
+
+    assert server.discoveries == 1
+
+
+async def test_many_who_miss_at_once_have_the_server_asked_once_more() -> None:
+    server = Server("Widget")
+    await server.mapper.named("widgets")
+    server.clock.advance(REFRESH_SECONDS)
+
+    found = await asyncio.gather(
+        *(server.mapper.named("ghosts") for _ in range(50)), return_exceptions=True
+    )
+
+    assert {type(each) for each in found} == {UnknownKind}
+    assert server.discoveries == 2
+
+
+async def test_what_is_known_stays_known_while_the_server_is_away() -> None:
+    server = Server("Widget")
+    await server.mapper.named("widgets")
+    server.fails = True
+    server.clock.advance(REFRESH_SECONDS)
+
+    with pytest.raises(Unreachable):
+        await server.mapper.named("ghosts")
+    found = await server.mapper.named("widgets")
+
+    assert found.resource_type.plural == "widgets"
+
+
+async def test_an_object_from_a_file_gets_a_class_that_knows_where_it_lives() -> None:
+    server = Server("Widget")
+
+    obj = await server.mapper.unstructured(widget())
+
+    assert type(obj).resource_type.plural == "widgets"
+    assert obj.body == widget()
+
+
+async def test_what_is_no_object_is_refused() -> None:
+    with pytest.raises(BadValue, match="a Kubernetes object"):
+        await Server().mapper.unstructured({"hello": "world"})
+
+
+async def test_a_class_can_be_had_for_a_kind_without_one() -> None:
+    kind = await Server("Widget").mapper.class_of("example.com/v1", "Widget")
+
+    assert kind.resource_type.plural == "widgets"

@@ -1,0 +1,115 @@
+"""A container's log, line by line."""
+
+from datetime import UTC, datetime
+
+import pytest
+
+from steersman.client import ClientSettings, LogOptions
+from steersman.errors import BadAnswer, BadName, BadRequest, Unreachable
+from tests.transports import Answer, Piece, refusing
+from tests.unit.client.kit import World
+
+
+async def lines(world: World, options: LogOptions | None = None) -> list[str]:
+    async with world.client.logs("web", namespace="default", options=options) as log:
+        return [line async for line in log]
+
+
+async def test_a_log_is_asked_for_as_a_whole_unless_told_otherwise() -> None:
+    world = World(Answer(body=b"one\n"))
+
+    await lines(world)
+
+    assert world.server.sent == ["GET /api/v1/namespaces/default/pods/web/log"]
+
+
+async def test_every_option_is_sent() -> None:
+    world = World(Answer())
+    options = LogOptions(
+        container="app",
+        follow=True,
+        previous=True,
+        timestamps=True,
+        since_seconds=60,
+        since_time=datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC),
+        tail_lines=0,
+        limit_bytes=10,
+    )
+
+    await lines(world, options)
+
+    assert world.server.requests[0].query == (
+        ("container", "app"),
+        ("follow", "true"),
+        ("previous", "true"),
+        ("timestamps", "true"),
+        ("sinceSeconds", "60"),
+        ("sinceTime", "2026-01-02T03:04:05Z"),
+        ("tailLines", "0"),
+        ("limitBytes", "10"),
+    )
+
+
+@pytest.mark.parametrize(
+    ("pieces", "expected"),
+    [
+        ([], []),
+        ([b"one\ntwo\n"], ["one", "two"]),
+        ([b"on", b"e\ntw", b"o\n"], ["one", "two"]),
+        ([b"one\ntwo"], ["one", "two"]),
+        ([b"one\n\n\ntwo\n"], ["one", "", "", "two"]),
+        ([b"caf\xc3", b"\xa9\n"], ["café"]),
+        ([b"\xff\xfe\n"], ["\ufffd\ufffd"]),
+    ],
+)
+async def test_each_line_of_the_log_is_given(pieces: list[Piece], expected: list[str]) -> None:
+    assert await lines(World(Answer(body=pieces))) == expected
+
+
+async def test_a_followed_log_is_given_as_it_is_written() -> None:
+    world = World(Answer(body=[b"one\n", Unreachable("cut off")]))
+
+    async with world.client.logs("web", namespace="default") as log:
+        first = await anext(log)
+        with pytest.raises(Unreachable):
+            await anext(log)
+
+    assert first == "one"
+    assert world.server.open_answers == 0
+
+
+async def test_the_lines_end_with_the_block() -> None:
+    world = World(Answer(body=b"one\ntwo\n"))
+
+    async with world.client.logs("web", namespace="default") as log:
+        await anext(log)
+
+    assert [line async for line in log] == []
+
+
+async def test_a_line_that_is_too_long_is_refused_before_it_has_all_come() -> None:
+    world = World(
+        Answer(body=[b"x" * 11, AssertionError("read on")]),
+        settings=ClientSettings(object_limit_bytes=10),
+    )
+
+    with pytest.raises(BadAnswer, match="longer than 10 bytes"):
+        await lines(world)
+
+
+async def test_a_log_that_is_not_there_yet_is_a_refusal() -> None:
+    world = World(refusing(400, "BadRequest", "container is waiting to start"))
+
+    with pytest.raises(BadRequest, match="could not get the log of Pod default/web"):
+        await lines(world)
+
+
+@pytest.mark.parametrize(("pod", "namespace"), [("a/../b", "default"), ("web", "a/b"), ("", "a")])
+async def test_no_name_leads_to_another_log(pod: str, namespace: str) -> None:
+    world = World()
+
+    with pytest.raises(BadName):
+        async with world.client.logs(pod, namespace=namespace):
+            pass
+
+    assert world.server.requests == []

@@ -1,0 +1,206 @@
+"""What is sent again, and after how long."""
+
+from collections.abc import Awaitable, Callable
+from random import Random
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from steersman.client import Client, ClientSettings, JsonPatch, MergePatch, RetryPolicy
+from steersman.client.retrying import RetryBudget
+from steersman.errors import SteersmanError, TooManyRequests, Unreachable
+from steersman.kinds import Unstructured, meta_v1
+from steersman.observe import RetriesSpent
+from tests.transports import Answer, Scripted, refusing
+from tests.unit.client.kit import Widget, WidgetSpec, World, widget
+
+LOOSE = Unstructured.of("example.com/v1", "Widget")(widget())
+TYPED = Widget(
+    metadata=meta_v1.ObjectMeta(name="web", namespace="default"), spec=WidgetSpec(size=3)
+)
+
+Verb = Callable[[Client], Awaitable[object]]
+
+READS: dict[str, Verb] = {
+    "get": lambda client: client.get(Widget, "web", namespace="default"),
+    "list": lambda client: client.list(Widget, namespace="default"),
+    "get status": lambda client: client.status(Widget, "web", namespace="default").get(),
+    "discover": lambda client: client.discover(),
+}
+WRITES: dict[str, Verb] = {
+    "create": lambda client: client.create(TYPED),
+    "update": lambda client: client.update(LOOSE),
+    "merge patch": lambda client: client.patch(
+        Widget, "web", MergePatch({"spec": {"size": 4}}), namespace="default"
+    ),
+    "json patch": lambda client: client.patch(
+        Widget, "web", JsonPatch(JsonPatch.add("/spec/colours/-", "red")), namespace="default"
+    ),
+    "apply": lambda client: client.apply(TYPED, field_manager="me"),
+    "delete": lambda client: client.delete(Widget, "web", namespace="default"),
+    "delete all": lambda client: client.delete_all(Widget, namespace="default"),
+    "create subresource": lambda client: client.status(Widget, "web", namespace="default").create(
+        TYPED
+    ),
+    "patch status": lambda client: client.status(Widget, "web", namespace="default").patch(
+        MergePatch({})
+    ),
+    "apply status": lambda client: client.status(Widget, "web", namespace="default").apply(
+        TYPED, field_manager="me"
+    ),
+    "a dry run": lambda client: client.create(TYPED, dry_run=True),
+}
+
+# What went wrong, and whether the server has certainly not carried it out.
+NOT_CARRIED_OUT: dict[str, Scripted] = {
+    "never arrived": Unreachable("connection refused", may_have_happened=False),
+    "shed, with a time to come back": refusing(
+        429, "TooManyRequests", headers={"retry-after": "1"}
+    ),
+}
+MAYBE_CARRIED_OUT: dict[str, Scripted] = {
+    "no answer": Unreachable("connection reset"),
+    "answer cut off": Answer(body=[b'{"kind"', Unreachable("connection reset")]),
+    "500": refusing(500, "InternalError"),
+    "500 with a time to come back": refusing(500, headers={"retry-after": "1"}),
+    "502": Answer(status=502, body=b"<html>"),
+    "503": refusing(503, "ServiceUnavailable", headers={"retry-after": "1"}),
+    "504": refusing(504, "Timeout"),
+}
+# Sending these again would get the same answer, or is for others to decide.
+ANSWERED: dict[str, Scripted] = {
+    "a no without a time to come back": refusing(429, "TooManyRequests"),
+    "a disruption budget's no": refusing(
+        429,
+        "TooManyRequests",
+        headers={"retry-after": "10"},
+        details={"causes": [{"reason": "DisruptionBudget"}]},
+    ),
+    "a server that is behind": refusing(
+        504, "Timeout", details={"causes": [{"reason": "ResourceVersionTooLarge"}]}
+    ),
+    "a redirect": Answer(status=307),
+    "too large": Answer(body=[ValueError("the body is longer than its limit")]),
+    **{str(code): refusing(code) for code in (400, 401, 403, 404, 405, 409, 410, 413, 422)},
+}
+
+
+async def times_sent(verb: Verb, failure: Scripted) -> int:
+    settings = ClientSettings(retry=RetryPolicy(attempts=2))
+    world = World(answering=lambda _: failure, settings=settings)
+    with pytest.raises(SteersmanError):
+        await verb(world.client)
+    return len(world.server.requests)
+
+
+@pytest.mark.parametrize("verb", WRITES)
+@pytest.mark.parametrize("failure", [*MAYBE_CARRIED_OUT, *ANSWERED])
+async def test_nothing_is_sent_again_that_could_write_twice(verb: str, failure: str) -> None:
+    script = {**MAYBE_CARRIED_OUT, **ANSWERED}
+
+    assert await times_sent(WRITES[verb], script[failure]) == 1
+
+
+@pytest.mark.parametrize("verb", [*READS, *WRITES])
+@pytest.mark.parametrize("failure", NOT_CARRIED_OUT)
+async def test_what_was_certainly_not_carried_out_is_sent_again(verb: str, failure: str) -> None:
+    verbs = {**READS, **WRITES}
+
+    assert await times_sent(verbs[verb], NOT_CARRIED_OUT[failure]) == 2
+
+
+@pytest.mark.parametrize("verb", READS)
+@pytest.mark.parametrize("failure", MAYBE_CARRIED_OUT)
+async def test_a_read_that_the_server_did_not_answer_is_sent_again(verb: str, failure: str) -> None:
+    assert await times_sent(READS[verb], MAYBE_CARRIED_OUT[failure]) == 2
+
+
+@pytest.mark.parametrize("verb", READS)
+@pytest.mark.parametrize("failure", ANSWERED)
+async def test_a_read_that_was_answered_is_not_sent_again(verb: str, failure: str) -> None:
+    assert await times_sent(READS[verb], ANSWERED[failure]) == 1
+
+
+async def test_retries_add_at_most_a_tenth_to_the_load() -> None:
+    world = World(answering=lambda _: refusing(503))
+    requests = 500
+
+    for _ in range(requests):
+        with pytest.raises(SteersmanError):
+            await world.client.get(Widget, "web", namespace="default")
+
+    # Beside the tenth there is the reserve with which a quiet client begins.
+    retries = len(world.server.requests) - requests
+    assert requests * 0.1 <= retries <= requests * 0.1 + 10
+    assert any(isinstance(each, RetriesSpent) for each in world.observed)
+
+
+def test_a_budget_that_was_not_used_does_not_grow_beyond_its_reserve() -> None:
+    budget = RetryBudget(share=0.5, reserve=2.0)
+    for _ in range(100):
+        budget.request()
+
+    assert [budget.withdraw() for _ in range(3)] == [True, True, False]
+
+
+def test_a_spent_budget_comes_back_with_the_requests_that_are_made() -> None:
+    budget = RetryBudget(share=0.5, reserve=1.0)
+    budget.withdraw()
+
+    budget.request()
+    first = budget.withdraw()
+    budget.request()
+    second = budget.withdraw()
+
+    assert (first, second) == (False, True)
+
+
+@given(attempt=st.integers(1, 5000), seed=st.integers(0, 99))
+def test_waits_double_up_to_the_longest_and_half_of_each_is_left_to_chance(
+    attempt: int, seed: int
+) -> None:
+    policy = RetryPolicy(attempts=9999, first_seconds=0.1, longest_seconds=10.0)
+
+    pause = policy.pause_seconds(attempt, rng=Random(seed))
+
+    whole = min(0.1 * 2 ** min(attempt - 1, 99), 10.0)
+    assert whole / 2 <= pause <= whole
+
+
+def test_two_clients_that_fail_together_do_not_come_back_together() -> None:
+    policy = RetryPolicy()
+
+    assert len({policy.pause_seconds(1, rng=Random(seed)) for seed in range(20)}) == 20
+
+
+@given(seconds=st.floats(0, 1000), seed=st.integers(0, 99))
+def test_nobody_comes_back_before_the_time_the_server_asked_for(seconds: float, seed: int) -> None:
+    shed = TooManyRequests(wanted="x", code=429, reason="", message="", retry_after_seconds=seconds)
+
+    wait = RetryPolicy().wait_seconds(shed, reads=False, attempt=1, rng=Random(seed))
+
+    assert wait is not None
+    assert seconds <= wait <= seconds + 0.1
+
+
+def test_after_the_last_attempt_there_is_no_other() -> None:
+    lost = Unreachable("x", may_have_happened=False)
+    policy = RetryPolicy(attempts=3)
+
+    waits = [policy.wait_seconds(lost, reads=True, attempt=n, rng=Random(0)) for n in (1, 2, 3)]
+
+    assert [wait is None for wait in waits] == [False, False, True]
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"attempts": 0},
+        {"first_seconds": 0.0},
+        {"first_seconds": 2.0, "longest_seconds": 1.0},
+    ],
+)
+def test_a_policy_that_makes_no_sense_cannot_be_made(wrong: dict[str, float]) -> None:
+    with pytest.raises(ValueError, match="retries must satisfy"):
+        RetryPolicy(**wrong)  # type: ignore[arg-type]

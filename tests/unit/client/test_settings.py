@@ -1,0 +1,54 @@
+"""Settings are valid from birth."""
+
+from typing import Any
+
+import pytest
+
+from steersman.client import ClientSettings, Impersonation
+from steersman.errors import BadValue
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"deadline_seconds": 0.0},
+        {"deadline_seconds": float("nan")},
+        {"page_size": 0},
+        {"object_limit_bytes": 0},
+        {"page_limit_bytes": -1},
+        {"user_agent": "a\r\nAuthorization: x"},
+    ],
+)
+def test_settings_that_make_no_sense_cannot_be_made(wrong: dict[str, Any]) -> None:
+    with pytest.raises(ValueError, match="settings must satisfy"):
+        ClientSettings(**wrong)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"user": ""},
+        {"user": "a\r\nAuthorization: x"},
+        {"user": "a", "groups": ("b\n",)},
+        {"user": "a", "uid": "\0"},
+        {"user": "a", "extra": {"b": ("c\r",)}},
+    ],
+)
+def test_an_impersonation_that_no_header_can_hold_cannot_be_made(wrong: dict[str, Any]) -> None:
+    with pytest.raises(BadValue, match="someone to act as"):
+        Impersonation(**wrong)
+
+
+def test_groups_and_extra_values_are_headers_of_their_own() -> None:
+    who = Impersonation(
+        user="jane", uid="u-7", groups=("dev", "ops"), extra={"example.com/Scopes": ("a", "b")}
+    )
+
+    assert who.headers() == (
+        ("Impersonate-User", "jane"),
+        ("Impersonate-Uid", "u-7"),
+        ("Impersonate-Group", "dev"),
+        ("Impersonate-Group", "ops"),
+        ("Impersonate-Extra-example.com%2Fscopes", "a"),
+        ("Impersonate-Extra-example.com%2Fscopes", "b"),
+    )

@@ -1,0 +1,270 @@
+"""Waiting for something to become true, and trying again after a conflict."""
+
+from collections.abc import Awaitable
+from random import Random
+from typing import Any
+
+import msgspec
+import pytest
+
+from steersman.client import has_condition, retry_on_conflict, wait_for, wait_until_gone
+from steersman.errors import (
+    BadName,
+    Conflict,
+    Forbidden,
+    InvalidObject,
+    NotFound,
+    NotSettled,
+    Unreachable,
+)
+from steersman.kinds import Condition, Unstructured, apps_v1
+from tests.clocks import FakeClock
+from tests.transports import Answer, Piece, refusing, saying
+from tests.unit.client.kit import Widget, WidgetSpec, WidgetStatus, World, widget, widgets
+
+
+def large(obj: Widget) -> bool:
+    return obj.spec.size > 5
+
+
+def event(type: str, obj: dict[str, Any]) -> bytes:
+    return msgspec.json.encode({"type": type, "object": obj}) + b"\n"
+
+
+async def wait(world: World, **options: Any) -> Widget:
+    return await wait_for(
+        world.client, Widget, "web", large, namespace="default", within_seconds=30, **options
+    )
+
+
+def for_ever(clock: FakeClock) -> Piece:
+    def hang() -> Awaitable[None]:
+        return clock.sleep(1_000_000)
+
+    return hang
+
+
+async def test_what_is_true_already_is_not_waited_for() -> None:
+    world = World(saying(widgets(widget(size=9))))
+
+    found = await wait(world)
+
+    assert found.spec.size == 9
+    assert world.server.sent == [
+        "GET /apis/example.com/v1/namespaces/default/widgets?limit=500&fieldSelector="
+        "metadata.name%3Dweb"
+    ]
+
+
+async def test_an_object_is_watched_from_where_it_was_seen_until_it_is_so() -> None:
+    events = event("MODIFIED", widget(size=4)) + event("MODIFIED", widget(size=9))
+    world = World(saying(widgets(widget(), version="12")), Answer(body=events))
+
+    found = await wait(world)
+
+    assert found.spec.size == 9
+    assert dict(world.server.requests[1].query)["resourceVersion"] == "12"
+    assert world.server.open_answers == 0
+
+
+async def test_an_object_may_come_only_later() -> None:
+    world = World(saying(widgets()), Answer(body=event("ADDED", widget(size=9))))
+
+    assert (await wait(world)).spec.size == 9
+
+
+async def test_an_object_that_is_replaced_while_waiting_is_waited_for_all_the_same() -> None:
+    events = event("DELETED", widget()) + event("ADDED", widget(size=9))
+    world = World(saying(widgets(widget())), Answer(body=events))
+
+    assert (await wait(world)).spec.size == 9
+
+
+@pytest.mark.parametrize(
+    "ending",
+    [
+        Answer(),
+        Answer(body=event("BOOKMARK", {"metadata": {"resourceVersion": "13"}})),
+        Answer(body=event("ERROR", {"kind": "Status", "code": 410, "reason": "Expired"})),
+        Answer(body=[Unreachable("connection reset")]),
+        refusing(410, "Expired"),
+        refusing(503, "ServiceUnavailable"),
+        Unreachable("connection refused", may_have_happened=False),
+    ],
+)
+async def test_a_watch_that_ends_early_is_followed_by_another_look(
+    ending: Answer | Unreachable,
+) -> None:
+    world = World(saying(widgets(widget())), ending, saying(widgets(widget(size=9))))
+
+    assert (await wait(world)).spec.size == 9
+
+
+async def test_what_does_not_come_about_in_time_is_told_with_what_was_seen_last() -> None:
+    clock = FakeClock()
+    began_at = clock.monotonic()
+    world = World(
+        saying(widgets(widget())),
+        Answer(body=[event("MODIFIED", widget(version="13")), for_ever(clock)]),
+        clock=clock,
+    )
+
+    with pytest.raises(NotSettled) as caught:
+        await wait(world, waited_for="a large size")
+
+    assert str(caught.value) == (
+        "waited 30 s for a large size of Widget default/web, in vain; last seen: version 13."
+    )
+    assert clock.monotonic() - began_at == 30
+    assert world.server.open_answers == 0
+
+
+async def test_what_was_never_there_is_told_as_such() -> None:
+    clock = FakeClock()
+    world = World(saying(widgets()), Answer(body=[for_ever(clock)]), clock=clock)
+
+    with pytest.raises(NotSettled, match="last seen: nothing"):
+        await wait(world)
+
+
+async def test_a_refusal_ends_the_wait() -> None:
+    with pytest.raises(Forbidden):
+        await wait(World(refusing(403, "Forbidden")))
+    with pytest.raises(Forbidden):
+        await wait(World(saying(widgets()), refusing(403, "Forbidden")))
+
+
+async def test_an_object_that_does_not_fit_ends_the_wait() -> None:
+    with pytest.raises(InvalidObject):
+        await wait(World(saying(widgets(widget(size="large")))))
+    with pytest.raises(InvalidObject):
+        await wait(World(saying(widgets()), Answer(body=event("ADDED", widget(size="large")))))
+
+
+async def test_without_a_namespace_not_just_any_object_of_that_name_is_waited_for() -> None:
+    world = World()
+
+    with pytest.raises(BadName, match="say which"):
+        await wait_for(world.client, Widget, "web", large, within_seconds=1)
+
+    assert world.server.requests == []
+
+
+async def test_an_object_that_goes_away_is_waited_for_until_it_is_gone() -> None:
+    events = event("MODIFIED", widget()) + event("DELETED", widget())
+    world = World(saying(widgets(widget())), Answer(body=events))
+
+    await wait_until_gone(world.client, Widget, "web", namespace="default", within_seconds=30)
+
+    assert len(world.server.requests) == 2
+    assert world.server.open_answers == 0
+
+
+async def test_with_a_uid_another_object_of_that_name_is_no_reason_to_wait() -> None:
+    world = World(saying(widgets(widget(uid="u-2"))))
+
+    await wait_until_gone(
+        world.client, Widget, "web", uid="u-1", namespace="default", within_seconds=30
+    )
+
+    assert len(world.server.requests) == 1
+
+
+async def test_an_object_that_stays_is_told_after_the_wait() -> None:
+    clock = FakeClock()
+    world = World(saying(widgets(widget())), Answer(body=[for_ever(clock)]), clock=clock)
+
+    with pytest.raises(NotSettled, match="for the end of Widget default/web"):
+        await wait_until_gone(
+            world.client, Widget, "web", uid="u-1", namespace="default", within_seconds=30
+        )
+
+
+@pytest.mark.parametrize(
+    ("conditions", "holds"),
+    [
+        ([{"type": "Ready", "status": "True"}], True),
+        ([{"type": "Odd", "status": "False"}, {"type": "Ready", "status": "True"}], True),
+        ([{"type": "Ready", "status": "False"}], False),
+        ([{"type": "Ready", "status": "Unknown"}], False),
+        ([{"type": "Odd", "status": "True"}], False),
+        ([], False),
+        (None, False),
+    ],
+)
+def test_a_condition_is_found_in_typed_and_in_unstructured_objects(
+    conditions: list[dict[str, str]] | None, holds: bool
+) -> None:
+    loose = Unstructured(widget() | {"status": {"conditions": conditions}})
+    typed = Widget(
+        spec=WidgetSpec(size=3),
+        status=WidgetStatus(
+            conditions=None
+            if conditions is None
+            else tuple(Condition(type=each["type"], status=each["status"]) for each in conditions)
+        ),
+    )
+
+    assert has_condition("Ready")(loose) is holds
+    assert has_condition("Ready")(typed) is holds
+
+
+def test_a_condition_can_be_waited_for_to_be_false() -> None:
+    deployment = apps_v1.Deployment(
+        status=apps_v1.DeploymentStatus(
+            conditions=(apps_v1.DeploymentCondition(type="Available", status="False"),)
+        )
+    )
+
+    assert has_condition("Available", "False")(deployment)
+
+
+@pytest.mark.parametrize("status", [{}, None, {"conditions": ["odd", 7]}, "odd"])
+def test_what_has_no_conditions_satisfies_none(status: object) -> None:
+    assert not has_condition("Ready")(Unstructured(widget() | {"status": status}))
+
+
+def conflict() -> Conflict:
+    return Conflict(wanted="x", code=409, reason="Conflict", message="changed")
+
+
+async def test_an_attempt_is_made_anew_after_each_conflict() -> None:
+    clock = FakeClock()
+    outcomes: list[Conflict | str] = [conflict(), conflict(), "written"]
+    began_at = clock.monotonic()
+
+    async def attempt() -> str:
+        outcome = outcomes.pop(0)
+        if isinstance(outcome, Conflict):
+            raise outcome
+        return outcome
+
+    assert await retry_on_conflict(attempt, clock=clock, rng=Random(0)) == "written"
+    assert 0.015 <= clock.monotonic() - began_at <= 0.03
+
+
+async def test_after_the_last_attempt_the_conflict_is_raised() -> None:
+    made: list[Conflict] = []
+
+    async def attempt() -> None:
+        made.append(conflict())
+        raise made[-1]
+
+    with pytest.raises(Conflict) as caught:
+        await retry_on_conflict(attempt, clock=FakeClock(), rng=Random(0), attempts=3)
+
+    assert len(made) == 3
+    assert caught.value is made[-1]
+
+
+async def test_only_conflicts_are_reason_to_try_again() -> None:
+    made: list[int] = []
+
+    async def attempt() -> None:
+        made.append(1)
+        raise NotFound(wanted="x", code=404, reason="NotFound", message="gone")
+
+    with pytest.raises(NotFound):
+        await retry_on_conflict(attempt, clock=FakeClock(), rng=Random(0))
+
+    assert len(made) == 1

@@ -1,0 +1,230 @@
+"""What a watch hears, line by line."""
+
+from typing import Any
+
+import msgspec
+import pytest
+
+from steersman.client import Bookmark, ClientSettings, Misfit, Removed, WatchEvent, Wrote
+from steersman.client.watching import read_event
+from steersman.errors import (
+    BadAnswer,
+    Expired,
+    Forbidden,
+    ServerFailed,
+    SteersmanError,
+    Unreachable,
+)
+from steersman.kinds import Codec, Unstructured
+from tests.transports import Answer, Piece, refusing
+from tests.unit.client.kit import Widget, World, widget
+
+LooseWidget = Unstructured.of("example.com/v1", "Widget")
+WANTED = "watch Widget default/*"
+
+
+def line(type: str, obj: object) -> bytes:
+    return msgspec.json.encode({"type": type, "object": obj}) + b"\n"
+
+
+def read(type: str, obj: object) -> WatchEvent[Widget]:
+    return read_event(line(type, obj), Widget, codec=Codec(), wanted=WANTED)
+
+
+def bookmark(version: str, **annotations: str) -> dict[str, Any]:
+    return {
+        "apiVersion": "example.com/v1",
+        "kind": "Widget",
+        "metadata": {"resourceVersion": version, "annotations": annotations},
+        "spec": {},
+    }
+
+
+def status(code: int, reason: str) -> dict[str, Any]:
+    return {"kind": "Status", "code": code, "reason": reason, "message": "because"}
+
+
+async def heard(world: World) -> tuple[list[WatchEvent[Widget]], SteersmanError | None]:
+    """Every event of a watch, and the error that ended it."""
+    found: list[WatchEvent[Widget]] = []
+    try:
+        async with world.client.watch(Widget, namespace="default") as events:
+            async for event in events:
+                found.append(event)  # noqa: PERF401 - what was heard before an error counts
+    except SteersmanError as error:
+        return found, error
+    return found, None
+
+
+@pytest.mark.parametrize(("type", "is_new"), [("ADDED", True), ("MODIFIED", False)])
+def test_an_object_that_was_written_is_heard(type: str, is_new: bool) -> None:
+    event = read(type, widget(size=4))
+
+    assert isinstance(event, Wrote)
+    assert (event.obj.spec.size, event.is_new) == (4, is_new)
+
+
+def test_an_object_that_is_gone_is_heard_with_its_last_state() -> None:
+    event = read("DELETED", widget(version="8"))
+
+    assert isinstance(event, Removed)
+    assert event.obj.resource_version == "8"
+
+
+def test_unstructured_objects_are_heard_with_every_field() -> None:
+    body = widget(finalizers=["example.com/x"]) | {"extra": {"z": 1, "a": 2}}
+
+    event = read_event(line("ADDED", body), LooseWidget, codec=Codec(), wanted=WANTED)
+
+    assert isinstance(event, Wrote)
+    assert event.obj.body == body
+    assert type(event.obj) is LooseWidget
+
+
+def test_a_bookmark_says_how_far_everything_was_told() -> None:
+    assert read("BOOKMARK", bookmark("9")) == Bookmark("9")
+
+
+def test_a_bookmark_can_be_the_end_of_what_was_there_at_first() -> None:
+    end = bookmark("9", **{"k8s.io/initial-events-end": "true"})
+
+    assert read("BOOKMARK", end) == Bookmark("9", ends_initial_events=True)
+
+
+def test_an_object_that_does_not_fit_is_told_as_such() -> None:
+    event = read("MODIFIED", widget(size="large", version="8"))
+
+    assert isinstance(event, Misfit)
+    assert (event.resource_version, event.is_gone) == ("8", False)
+    assert event.error.ref == "Widget default/web"
+
+
+def test_an_object_that_does_not_fit_and_is_gone_is_told_as_gone() -> None:
+    event = read("DELETED", widget(size="large"))
+
+    assert isinstance(event, Misfit)
+    assert event.is_gone
+
+
+async def test_an_object_that_does_not_fit_does_not_end_the_watch() -> None:
+    body = line("ADDED", widget(size="large")) + line("ADDED", widget("api"))
+
+    events, error = await heard(World(Answer(body=body)))
+
+    assert [type(event) for event in events] == [Misfit, Wrote]
+    assert error is None
+
+
+@pytest.mark.parametrize(
+    ("code", "reason", "kind"),
+    [(410, "Expired", Expired), (410, "Gone", Expired), (403, "Forbidden", Forbidden)],
+)
+def test_an_error_in_the_stream_is_raised_as_what_it_stands_for(
+    code: int, reason: str, kind: type[SteersmanError]
+) -> None:
+    with pytest.raises(kind, match=r"could not watch Widget default/\*"):
+        read("ERROR", status(code, reason))
+
+
+def test_an_error_in_the_stream_that_says_nothing_is_the_servers() -> None:
+    with pytest.raises(ServerFailed, match="no explanation"):
+        read("ERROR", {})
+
+
+@pytest.mark.parametrize(
+    ("answer", "kind"),
+    [
+        (refusing(410, "Expired"), Expired),
+        (Answer(body=line("ERROR", status(410, "Expired"))), Expired),
+        (Answer(body=line("ADDED", widget()) + line("ERROR", status(410, "Expired"))), Expired),
+        (Answer(body=[line("ADDED", widget()), Unreachable("connection reset")]), Unreachable),
+    ],
+)
+async def test_a_watch_is_never_resumed_and_a_410_never_hidden(
+    answer: Answer, kind: type[SteersmanError]
+) -> None:
+    world = World(answer)
+
+    _, error = await heard(world)
+
+    assert type(error) is kind
+    assert len(world.server.requests) == 1
+
+
+async def test_a_watch_that_the_server_closes_just_ends() -> None:
+    events, error = await heard(World(Answer(body=line("BOOKMARK", bookmark("9")))))
+
+    assert events == [Bookmark("9")]
+    assert error is None
+
+
+async def test_where_the_pieces_of_the_stream_end_makes_no_difference() -> None:
+    body = line("ADDED", widget("é")) + b"\n" + line("DELETED", widget("é"))
+
+    events, _ = await heard(World(Answer(body=[body[at : at + 1] for at in range(len(body))])))
+
+    assert [type(event) for event in events] == [Wrote, Removed]
+
+
+async def test_a_stream_that_is_closed_in_the_middle_of_a_line_is_told_as_lost() -> None:
+    whole = line("ADDED", widget())
+
+    events, error = await heard(World(Answer(body=[whole, whole[:40]])))
+
+    assert len(events) == 1
+    assert type(error) is Unreachable
+    assert "closed in the middle of an event" in str(error)
+
+
+@pytest.mark.parametrize(
+    "nonsense",
+    [
+        b"<html>\n",
+        b"{}\n",
+        b"[]\n",
+        b'{"type": 7, "object": {}}\n',
+        b'{"type": "ADDED"}\n',
+        b'{"type": "ADDED", "object": {"a": }}\n',
+        b'{"type": "\xff", "object": {}}\n',
+        b'{"type": "ADDED", "object": ' + b"[" * 100_000 + b"\n",
+        line("ADDED", 7),
+        line("ADDED", widget() | {"kind": "Gadget"}),
+        line("ADDED", widget(size="large") | {"metadata": 7}),
+        line("BOOKMARK", 7),
+        line("BOOKMARK", {"metadata": {"resourceVersion": 7}}),
+        line("SURPRISE", widget()),
+        line("X" * 1000, widget()),
+    ],
+)
+async def test_what_no_api_server_says_is_a_bad_answer(nonsense: bytes) -> None:
+    events, error = await heard(World(Answer(body=[line("ADDED", widget()), nonsense])))
+
+    assert len(events) == 1
+    assert type(error) is BadAnswer
+    assert len(str(error)) < 400
+
+
+@pytest.mark.parametrize("piece_bytes", [1000, 2500])
+async def test_an_event_that_is_too_long_is_refused_before_it_has_all_come(
+    piece_bytes: int,
+) -> None:
+    endless: list[Piece] = [b"x" * piece_bytes] * 2
+    world = World(
+        Answer(body=[*endless, AssertionError("read on")]),
+        settings=ClientSettings(object_limit_bytes=1500),
+    )
+
+    _, error = await heard(world)
+
+    assert type(error) is BadAnswer
+    assert "longer than 1500 bytes" in str(error)
+
+
+async def test_the_events_end_with_the_block() -> None:
+    world = World(Answer(body=line("ADDED", widget()) * 2))
+
+    async with world.client.watch(Widget) as events:
+        await anext(events)
+
+    assert [event async for event in events] == []
+    assert world.server.open_answers == 0
