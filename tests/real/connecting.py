@@ -1,0 +1,39 @@
+"""Clients of the real API server, by whatever way there, as whoever has a token."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from random import Random
+
+from steersman.client import Client, connect, find_config
+from steersman.client.access.cluster_config import Token
+from steersman.clock import Clock, SystemClock
+from steersman.observe import Observer
+from steersman.testing import ControlPlane
+
+
+@asynccontextmanager
+async def connected(
+    plane: ControlPlane,
+    *,
+    observe: Observer,
+    clock: Clock | None = None,
+    server: str | None = None,
+    token: str | None = None,
+) -> AsyncIterator[Client]:
+    """A client while the block runs: the admin's, or that of whoever has ``token``.
+
+    ``server`` is another way to the same API server.
+    """
+    config = find_config(
+        environ={}, home=plane.directory, kubeconfig=plane.kubeconfig, observe=observe
+    )
+    config = replace(
+        config,
+        server=server or config.server,
+        login=Token(token=token) if token else config.login,
+    )
+    async with connect(
+        config, clock=clock or SystemClock(), rng=Random(0), observe=observe
+    ) as client:
+        yield client

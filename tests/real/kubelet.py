@@ -1,0 +1,41 @@
+"""A kubelet, as far as the API server asks one for logs."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from typing import TypeAlias
+from urllib.parse import parse_qsl, urlsplit
+
+from steersman.client import Client, MergePatch
+from steersman.kinds import core_v1, meta_v1
+from tests.certificates import Authority
+from tests.raw_server import Received, raw_server, server_tls
+
+# From the path and the query of a request to the pieces of a log.
+Log: TypeAlias = Callable[[str, dict[str, str]], AsyncIterator[bytes]]
+
+
+@asynccontextmanager
+async def kubelet(client: Client, log: Log) -> AsyncIterator[str]:
+    """The name of a Node whose kubelet serves ``log``, while the block runs."""
+
+    async def answer(request: Received, writer: asyncio.StreamWriter) -> None:
+        asked = urlsplit(request.line.split(" ")[1])
+        writer.write(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n")
+        async for piece in log(asked.path, dict(parse_qsl(asked.query))):
+            writer.write(b"%x\r\n%b\r\n" % (len(piece), piece))
+            await writer.drain()
+        writer.write(b"0\r\n\r\n")
+
+    tls = server_tls(Authority().server("127.0.0.1"))
+    async with raw_server(answer, tls=tls) as server:
+        node = await client.create(core_v1.Node(metadata=meta_v1.ObjectMeta(generate_name="node-")))
+        status = core_v1.NodeStatus(
+            addresses=(core_v1.NodeAddress(type="InternalIP", address="127.0.0.1"),),
+            daemon_endpoints=core_v1.NodeDaemonEndpoints(
+                kubelet_endpoint=core_v1.DaemonEndpoint(port=server.port)
+            ),
+        )
+        await client.status(core_v1.Node, node.name).patch(MergePatch({"status": status}))
+        yield node.name
+        await client.delete(core_v1.Node, node.name)

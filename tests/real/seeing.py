@@ -1,0 +1,39 @@
+"""An observer that a test can look at, and wait for."""
+
+import asyncio
+from typing import TypeVar
+
+from steersman.observe import Observation, RequestFinished
+
+T = TypeVar("T", bound=Observation)
+
+
+class Seen:
+    """What has been observed so far, in order."""
+
+    def __init__(self) -> None:
+        self._observations: list[Observation] = []
+        self._more = asyncio.Event()
+
+    def __call__(self, observation: Observation) -> None:
+        self._observations.append(observation)
+        self._more.set()
+
+    def of(self, kind: type[T]) -> list[T]:
+        """The observations of one kind."""
+        return [each for each in self._observations if isinstance(each, kind)]
+
+    async def first(self, kind: type[T]) -> T:
+        """The first observation of a kind, once there is one."""
+        while not (found := self.of(kind)):
+            self._more.clear()
+            await self._more.wait()
+        return found[0]
+
+    @property
+    def last_attempts(self) -> int:
+        """How often the last request was sent."""
+        return self.of(RequestFinished)[-1].attempts
+
+    def __repr__(self) -> str:
+        return repr(self._observations)

@@ -1,0 +1,206 @@
+"""apply: exactly these fields are ours, and what is sent is what was said."""
+
+import pytest
+
+from steersman.client import Client, MergePatch
+from steersman.errors import BadRequest, Conflict, Invalid, NotFound
+from steersman.kinds import apps_v1, core_v1, meta_v1, replace
+from tests.real.definitions import AnyWidget, Widget, any_widget, widget
+from tests.real.objects import AnyConfigMap, config_map, deployment
+
+
+def with_uid(obj: core_v1.ConfigMap, uid: str) -> core_v1.ConfigMap:
+    return replace(obj, metadata=replace(obj.metadata, uid=uid))
+
+
+async def test_what_is_applied_is_created(client: Client, namespace: str) -> None:
+    applied = await client.apply(
+        config_map(namespace, "settings", color="blue"), field_manager="us"
+    )
+
+    assert applied.data == {"color": "blue"}
+    assert applied == await client.get(core_v1.ConfigMap, "settings", namespace=namespace)
+
+
+async def test_an_unstructured_object_is_applied(client: Client, namespace: str) -> None:
+    body = {
+        "apiVersion": "v1",
+        "kind": "ConfigMap",
+        "metadata": {"name": "settings", "namespace": namespace},
+        "data": {"color": "blue"},
+    }
+
+    applied = await client.apply(AnyConfigMap(body), field_manager="us")
+
+    (entry,) = applied.metadata["managedFields"]
+    assert (entry["manager"], entry["operation"]) == ("us", "Apply")
+
+
+async def test_applying_the_same_again_changes_nothing(client: Client, namespace: str) -> None:
+    settings = config_map(namespace, "settings", color="blue")
+
+    first = await client.apply(settings, field_manager="us")
+    second = await client.apply(settings, field_manager="us")
+
+    assert second == first
+
+
+async def test_two_managers_hold_different_fields_of_one_object(
+    client: Client, namespace: str
+) -> None:
+    await client.apply(config_map(namespace, "settings", color="blue"), field_manager="us")
+
+    both = await client.apply(config_map(namespace, "settings", age="7"), field_manager="them")
+
+    assert both.data == {"color": "blue", "age": "7"}
+
+
+async def test_a_field_that_another_holds_is_a_conflict_that_names_both(
+    client: Client, namespace: str
+) -> None:
+    await client.apply(config_map(namespace, "settings", color="blue"), field_manager="them")
+
+    with pytest.raises(Conflict) as refusal:
+        await client.apply(config_map(namespace, "settings", color="red"), field_manager="us")
+
+    (cause,) = refusal.value.causes
+    assert (cause.reason, cause.field) == ("FieldManagerConflict", ".data.color")
+    assert '"them"' in cause.message
+    kept = await client.get(core_v1.ConfigMap, "settings", namespace=namespace)
+    assert kept.data == {"color": "blue"}
+
+
+async def test_force_takes_a_field_over(client: Client, namespace: str) -> None:
+    await client.apply(config_map(namespace, "settings", color="blue"), field_manager="them")
+
+    taken = await client.apply(
+        config_map(namespace, "settings", color="red"), field_manager="us", force=True
+    )
+    with pytest.raises(Conflict, match='"us"'):
+        await client.apply(config_map(namespace, "settings", color="blue"), field_manager="them")
+
+    assert taken.data == {"color": "red"}
+
+
+async def test_a_field_that_is_left_out_is_given_up_and_goes_if_nobody_else_holds_it(
+    client: Client, namespace: str
+) -> None:
+    ours = config_map(namespace, "settings", color="blue", age="7", shape="round")
+    await client.apply(ours, field_manager="us")
+    await client.apply(config_map(namespace, "settings", age="7"), field_manager="them")
+
+    left = await client.apply(config_map(namespace, "settings", shape="round"), field_manager="us")
+
+    assert left.data == {"age": "7", "shape": "round"}
+
+
+async def test_an_authors_default_is_sent_and_conflicts_with_another_value(
+    client: Client, namespace: str, widgets: None
+) -> None:
+    await client.apply(any_widget(namespace, "one", size=3), field_manager="them")
+
+    with pytest.raises(Conflict) as refusal:
+        await client.apply(widget(namespace, "one"), field_manager="us")
+    assert [cause.field for cause in refusal.value.causes] == [".spec.size"]
+
+    taken = await client.apply(widget(namespace, "one"), field_manager="us", force=True)
+    assert taken.spec.size == 1
+
+
+async def test_false_zero_and_empty_are_sent_and_none_is_not(
+    client: Client, namespace: str, widgets: None
+) -> None:
+    theirs = any_widget(namespace, "one", size=3, shiny=True, tags=["a"], color="blue")
+    await client.apply(theirs, field_manager="them")
+
+    await client.apply(
+        widget(namespace, "one", size=0, shiny=False, tags=(), color=None),
+        field_manager="us",
+        force=True,
+    )
+
+    stored = await client.get(AnyWidget, "one", namespace=namespace)
+    assert stored.body["spec"] == {"size": 0, "shiny": False, "tags": [], "color": "blue"}
+
+
+async def test_a_zero_in_a_built_in_kind_is_sent_and_an_unset_field_is_left_to_the_server(
+    client: Client, namespace: str
+) -> None:
+    none = await client.apply(deployment(namespace, "none", replicas=0), field_manager="us")
+    unset = await client.apply(deployment(namespace, "unset"), field_manager="us")
+
+    assert none.spec is not None
+    assert unset.spec is not None
+    assert (none.spec.replicas, unset.spec.replicas) == (0, 1)
+
+
+async def test_an_unset_field_is_nobodys_and_can_be_set_by_another(
+    client: Client, namespace: str
+) -> None:
+    await client.apply(deployment(namespace, "web"), field_manager="us")
+    await client.patch(
+        apps_v1.Deployment, "web", MergePatch({"spec": {"replicas": 5}}), namespace=namespace
+    )
+
+    again = await client.apply(deployment(namespace, "web"), field_manager="us")
+
+    assert again.spec is not None
+    assert again.spec.replicas == 5
+
+
+async def test_an_object_that_was_seen_and_deleted_is_not_created_anew(
+    client: Client, namespace: str
+) -> None:
+    settings = config_map(namespace, "settings", color="blue")
+    seen = await client.apply(settings, field_manager="us")
+    await client.delete(core_v1.ConfigMap, "settings", namespace=namespace)
+
+    with pytest.raises(Conflict, match="uid"):
+        await client.apply(with_uid(settings, seen.uid), field_manager="us")
+
+    with pytest.raises(NotFound):
+        await client.get(core_v1.ConfigMap, "settings", namespace=namespace)
+
+
+async def test_an_apply_to_an_object_that_was_replaced_meanwhile_is_refused(
+    client: Client, namespace: str
+) -> None:
+    settings = config_map(namespace, "settings", color="blue")
+    first = await client.apply(settings, field_manager="us")
+    await client.delete(core_v1.ConfigMap, "settings", namespace=namespace)
+    second = await client.apply(settings, field_manager="us")
+
+    # Not a conflict: for an object that is there, the server takes a uid for a change of it.
+    with pytest.raises(Invalid) as refusal:
+        await client.apply(with_uid(settings, first.uid), field_manager="us")
+
+    assert {cause.field for cause in refusal.value.causes} == {"metadata.uid"}
+    assert await client.apply(with_uid(settings, second.uid), field_manager="us") == second
+
+
+async def test_an_invalid_object_is_not_applied(
+    client: Client, namespace: str, widgets: None
+) -> None:
+    with pytest.raises(Invalid) as refusal:
+        await client.apply(widget(namespace, "one", size=-1), field_manager="us")
+
+    assert "spec.size" in [cause.field for cause in refusal.value.causes]
+    with pytest.raises(NotFound):
+        await client.get(Widget, "one", namespace=namespace)
+
+
+async def test_a_read_object_cannot_be_applied_as_it_came(client: Client, namespace: str) -> None:
+    read = await client.apply(config_map(namespace, "settings", a="b"), field_manager="us")
+
+    with pytest.raises(BadRequest, match="managedFields"):
+        await client.apply(read, field_manager="us")
+
+
+async def test_a_cluster_scoped_object_is_applied(client: Client) -> None:
+    namespace = core_v1.Namespace(
+        metadata=meta_v1.ObjectMeta(name="default", labels={"tests.example.com/seen": "yes"})
+    )
+
+    applied = await client.apply(namespace, field_manager="tests")
+
+    assert applied.labels["tests.example.com/seen"] == "yes"

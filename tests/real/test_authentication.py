@@ -1,0 +1,295 @@
+"""Who we are to the real API server, by every way to say so."""
+
+import json
+import traceback
+from collections.abc import Mapping
+from pathlib import Path
+from random import Random
+from typing import Any
+from urllib.parse import urlsplit
+
+import pytest
+
+from steersman.client import Client, ClusterConfig, Trust, connect, find_config
+from steersman.clock import SystemClock
+from steersman.errors import CertificateRefused, ConfigError, Unauthorized
+from steersman.kinds import authentication_v1
+from steersman.observe import CredentialsRenewed, Observation, Observer
+from steersman.testing import ControlPlane
+from tests.certificates import Authority
+from tests.unit.client.access.kubeconfigs import ignore
+from tests.unit.client.access.plugins import V1, V1BETA1, answer, plugin, printing
+
+
+def kubeconfig(
+    plane: ControlPlane,
+    directory: Path,
+    *,
+    user: Mapping[str, Any],
+    cluster: Mapping[str, Any] | None = None,
+) -> Path:
+    """A kubeconfig for the control plane, as ``user``."""
+    content = json.loads(plane.kubeconfig.read_text())
+    content["clusters"][0]["cluster"] |= cluster or {}
+    content["users"] = [{"name": "me", "user": dict(user)}]
+    content["contexts"] = [{"name": "here", "context": {"cluster": "control-plane", "user": "me"}}]
+    content["current-context"] = "here"
+    path = directory / "config"
+    path.write_text(json.dumps(content))
+    path.chmod(0o600)
+    return path
+
+
+def found(path: Path, *, context: str | None = None, trust: Trust = Trust()) -> ClusterConfig:
+    """What the kubeconfig means, to someone with no environment to speak of."""
+    return find_config(
+        environ={}, home=path.parent, observe=ignore, kubeconfig=path, context=context, trust=trust
+    )
+
+
+async def who_is(client: Client) -> authentication_v1.UserInfo:
+    """Whom the server takes the client for."""
+    review = await client.create(authentication_v1.SelfSubjectReview())
+    assert review.status is not None
+    assert review.status.user_info is not None
+    return review.status.user_info
+
+
+async def user_of(
+    config: ClusterConfig, *, observe: Observer = ignore
+) -> authentication_v1.UserInfo:
+    """Whom the server takes someone for who comes as ``config`` says."""
+    async with connect(config, clock=SystemClock(), rng=Random(0), observe=observe) as client:
+        return await who_is(client)
+
+
+def exec_user(directory: Path, source: str, *, api_version: str = V1) -> dict[str, Any]:
+    """A user whose plugin is made of ``source``."""
+    plugin(directory, source)
+    return {"exec": {"apiVersion": api_version, "command": "./plugin", "interactiveMode": "Never"}}
+
+
+@pytest.mark.parametrize("context", ["admin", "limited", "certificate"])
+async def test_each_context_is_another_user(control_plane: ControlPlane, context: str) -> None:
+    user = await user_of(found(control_plane.kubeconfig, context=context))
+
+    assert user.username == context
+
+
+async def test_a_token_that_nobody_has_is_not_accepted_nor_shown(
+    control_plane: ControlPlane, tmp_path: Path
+) -> None:
+    config = found(kubeconfig(control_plane, tmp_path, user={"token": "nobody-has-it"}))
+
+    with pytest.raises(Unauthorized) as refusal:
+        await user_of(config)
+
+    assert "nobody-has-it" not in "".join(traceback.format_exception(refusal.value))
+
+
+async def test_a_client_certificate_may_be_in_files(
+    control_plane: ControlPlane, tmp_path: Path
+) -> None:
+    given = control_plane.credentials
+    files = {
+        "client-certificate": str(given.client_certificate_file),
+        "client-key": str(given.client_key_file),
+    }
+
+    user = await user_of(found(kubeconfig(control_plane, tmp_path, user=files)))
+
+    assert user.username == "certificate"
+
+
+async def test_a_rotated_token_is_used_in_the_request_in_which_the_old_one_is_refused(
+    control_plane: ControlPlane, tmp_path: Path
+) -> None:
+    token = tmp_path / "token"
+    token.write_text("out-of-date")
+    config = found(kubeconfig(control_plane, tmp_path, user={"tokenFile": "token"}))
+    seen: list[Observation] = []
+
+    async with connect(config, clock=SystemClock(), rng=Random(0), observe=seen.append) as client:
+        with pytest.raises(Unauthorized):
+            await who_is(client)
+        token.write_text(control_plane.credentials.admin_token)
+        user = await who_is(client)
+
+    assert user.username == "admin"
+    assert len([each for each in seen if isinstance(each, CredentialsRenewed)]) == 1
+
+
+async def test_rotated_certificate_files_are_used_in_the_request_in_which_the_old_are_refused(
+    control_plane: ControlPlane, tmp_path: Path
+) -> None:
+    given = control_plane.credentials
+    stranger = Authority().client("stranger")
+    certificate, key = tmp_path / "tls.crt", tmp_path / "tls.key"
+    certificate.write_bytes(stranger.certificate)
+    key.write_bytes(stranger.key)
+    files = {"client-certificate": "tls.crt", "client-key": "tls.key"}
+    config = found(kubeconfig(control_plane, tmp_path, user=files))
+
+    async with connect(config, clock=SystemClock(), rng=Random(0), observe=ignore) as client:
+        with pytest.raises(Unauthorized):
+            await who_is(client)
+        certificate.write_bytes(given.client_certificate_file.read_bytes())
+        key.write_bytes(given.client_key_file.read_bytes())
+        user = await who_is(client)
+
+    assert user.username == "certificate"
+
+
+@pytest.mark.parametrize("version", [V1, V1BETA1])
+async def test_a_plugin_gives_a_token(
+    version: str, control_plane: ControlPlane, tmp_path: Path
+) -> None:
+    token = control_plane.credentials.admin_token
+    source = printing(answer(token=token, api_version=version))
+    given = exec_user(tmp_path, source, api_version=version)
+
+    user = await user_of(found(kubeconfig(control_plane, tmp_path, user=given)))
+
+    assert user.username == "admin"
+
+
+async def test_a_plugin_gives_a_certificate(control_plane: ControlPlane, tmp_path: Path) -> None:
+    pair = control_plane.credentials
+    source = printing(
+        answer(
+            clientCertificateData=pair.client_certificate_file.read_text(),
+            clientKeyData=pair.client_key_file.read_text(),
+        )
+    )
+    given = exec_user(tmp_path, source)
+
+    user = await user_of(found(kubeconfig(control_plane, tmp_path, user=given)))
+
+    assert user.username == "certificate"
+
+
+async def test_a_plugin_is_asked_again_in_the_request_in_which_its_certificate_is_refused(
+    control_plane: ControlPlane, tmp_path: Path
+) -> None:
+    stranger = Authority().client("stranger")
+    pair = control_plane.credentials
+    first = answer(
+        clientCertificateData=stranger.certificate.decode(), clientKeyData=stranger.key.decode()
+    )
+    then = answer(
+        clientCertificateData=pair.client_certificate_file.read_text(),
+        clientKeyData=pair.client_key_file.read_text(),
+    )
+    source = f"""
+        import os
+        print({then!r} if os.path.exists({f"{tmp_path}/ran"!r}) else {first!r})
+        open({f"{tmp_path}/ran"!r}, "w").close()
+        """
+    seen: list[Observation] = []
+
+    config = found(kubeconfig(control_plane, tmp_path, user=exec_user(tmp_path, source)))
+    user = await user_of(config, observe=seen.append)
+
+    assert user.username == "certificate"
+    assert len([each for each in seen if isinstance(each, CredentialsRenewed)]) == 1
+
+
+async def test_a_kubeconfig_may_act_as_someone_else_with_all_that_they_have(
+    control_plane: ControlPlane, tmp_path: Path
+) -> None:
+    given = {
+        "token": control_plane.credentials.admin_token,
+        "as": "jane",
+        "as-uid": "u-1",
+        "as-groups": ["developers", "testers"],
+        "as-user-extra": {"example.com/scope": ["view", "edit"]},
+    }
+
+    user = await user_of(found(kubeconfig(control_plane, tmp_path, user=given)))
+
+    assert (user.username, user.uid) == ("jane", "u-1")
+    assert {"developers", "testers"} <= set(user.groups or ())
+    assert user.extra == {"example.com/scope": ("view", "edit")}
+
+
+async def test_a_pod_is_its_service_account(
+    control_plane: ControlPlane, namespace: str, tmp_path: Path
+) -> None:
+    control_plane.kubectl("create", "serviceaccount", "robot", "-n", namespace)
+    token = control_plane.kubectl("create", "token", "robot", "-n", namespace)
+    (tmp_path / "token").write_text(token)
+    (tmp_path / "ca.crt").write_bytes(control_plane.credentials.ca_file.read_bytes())
+    (tmp_path / "namespace").write_text(namespace)
+    address = urlsplit(control_plane.url)
+    environ = {
+        "KUBERNETES_SERVICE_HOST": str(address.hostname),
+        "KUBERNETES_SERVICE_PORT": str(address.port),
+    }
+
+    config = find_config(environ=environ, home=tmp_path, observe=ignore, service_account=tmp_path)
+    user = await user_of(config)
+
+    assert config.namespace == namespace
+    assert user.username == f"system:serviceaccount:{namespace}:robot"
+
+
+async def test_a_server_that_another_authority_vouches_for_is_not_spoken_to(
+    control_plane: ControlPlane, tmp_path: Path
+) -> None:
+    ca = tmp_path / "ca.crt"
+    ca.write_bytes(Authority().certificate)
+    config = found(
+        kubeconfig(
+            control_plane,
+            tmp_path,
+            user={"token": control_plane.credentials.admin_token},
+            cluster={"certificate-authority-data": "", "certificate-authority": "ca.crt"},
+        )
+    )
+
+    with pytest.raises(CertificateRefused) as refusal:
+        await user_of(config)
+
+    told = "".join(traceback.format_exception(refusal.value))
+    assert control_plane.credentials.admin_token not in told
+
+
+async def test_the_server_may_have_another_name_if_the_kubeconfig_expects_it(
+    control_plane: ControlPlane, tmp_path: Path
+) -> None:
+    given = {"token": control_plane.credentials.admin_token}
+
+    expected = found(
+        kubeconfig(control_plane, tmp_path, user=given, cluster={"tls-server-name": "localhost"})
+    )
+    assert (await user_of(expected)).username == "admin"
+
+    unexpected = found(
+        kubeconfig(control_plane, tmp_path, user=given, cluster={"tls-server-name": "elsewhere"})
+    )
+    with pytest.raises(CertificateRefused):
+        await user_of(unexpected)
+
+
+async def test_a_server_that_is_not_verified_is_spoken_to_if_both_want_that(
+    control_plane: ControlPlane, tmp_path: Path
+) -> None:
+    path = kubeconfig(
+        control_plane,
+        tmp_path,
+        user={"token": control_plane.credentials.admin_token},
+        cluster={"certificate-authority-data": "", "insecure-skip-tls-verify": True},
+    )
+
+    with pytest.raises(ConfigError, match="insecure-skip-tls-verify"):
+        found(path)
+    user = await user_of(found(path, trust=Trust(unverified_servers=True)))
+
+    assert user.username == "admin"
+
+
+async def test_an_unknown_context_is_answered_with_those_that_are_there(
+    control_plane: ControlPlane,
+) -> None:
+    with pytest.raises(ConfigError, match=r"has no context 'gone'.*admin, certificate, limited"):
+        found(control_plane.kubeconfig, context="gone")

@@ -1,0 +1,129 @@
+"""Built-in kinds, put to a real API server: what we send it keeps, what it sends we keep."""
+
+from typing import Any
+
+import msgspec
+import pytest
+
+from steersman.client import Client
+from steersman.kinds import Codec, Resource, Scheme, Unstructured
+from steersman.kinds.builtin import BUILTIN_KINDS
+from tests.real.samples import reviews, rules_review, samples
+from tests.unit.kinds.schemas import facts
+
+CODEC = Codec()
+
+# Kinds that are no objects of their own, or that only the server makes.
+NOT_CREATED = {
+    ("authentication.k8s.io/v1", "TokenRequest"),
+    ("autoscaling/v1", "Scale"),
+    ("policy/v1", "Eviction"),
+    ("v1", "Binding"),
+    ("v1", "ComponentStatus"),
+}
+
+
+def listed_kinds() -> list[tuple[str, str]]:
+    return [
+        (f"{each['group']}/{each['version']}".lstrip("/"), resource["kind"])
+        for each in facts().values()
+        for resource in each["resources"].values()
+        if "list" in resource["verbs"]
+    ]
+
+
+def kind_of(sample: Resource) -> tuple[str, str]:
+    gvk = type(sample).resource_type.gvk
+    return gvk.api_version, gvk.kind
+
+
+def sample_of(kind: tuple[str, str], namespace: str) -> Resource:
+    return next(each for each in samples(namespace) if kind_of(each) == kind)
+
+
+def as_json(value: object) -> Any:
+    return msgspec.json.decode(CODEC.encode(value))
+
+
+def without_nulls(value: Any) -> Any:
+    match value:
+        case dict():
+            return {key: without_nulls(each) for key, each in value.items() if each is not None}
+        case list():
+            return [without_nulls(each) for each in value]
+        case _:
+            return value
+
+
+def missing(sent: Any, kept: Any, where: str = "") -> list[str]:
+    """The places where what was sent is not in what was kept."""
+    if isinstance(sent, dict) and isinstance(kept, dict):
+        return [
+            place
+            for key, value in sent.items()
+            for place in missing(value, kept.get(key), f"{where}.{key}")
+        ]
+    if isinstance(sent, list) and isinstance(kept, list) and len(sent) == len(kept):
+        return [
+            place
+            for index, (one, other) in enumerate(zip(sent, kept, strict=True))
+            for place in missing(one, other, f"{where}[{index}]")
+        ]
+    # The server leaves out what is empty, and means the same by it.
+    empty = sent in ("", 0, False, [], {}) and kept is None
+    return [] if sent == kept or empty else [f"{where}: sent {sent!r}, kept {kept!r}"]
+
+
+@pytest.mark.parametrize("kind", [kind_of(each) for each in samples("x")], ids=" ".join)
+async def test_a_sample_of_each_kind_is_created_and_read_back_unchanged(
+    kind: tuple[str, str], client: Client, namespace: str
+) -> None:
+    sample = sample_of(kind, namespace)
+    resource_type = type(sample).resource_type
+
+    await client.create(sample)
+    try:
+        raw = await client.get(
+            Unstructured.at(resource_type), sample.name, namespace=sample.namespace
+        )
+        typed = await client.get(type(sample), sample.name, namespace=sample.namespace)
+    finally:
+        await client.delete(type(sample), sample.name, namespace=sample.namespace)
+
+    assert missing(as_json(sample), raw.body) == []
+    decoded = CODEC.decode(type(sample), CODEC.encode(raw), wanted="read")
+    assert as_json(decoded) == without_nulls(raw.body)
+    assert (typed.uid, typed.ref) == (raw.uid, raw.ref)
+
+
+@pytest.mark.parametrize("review", list(reviews("default")), ids=lambda review: review.kind)
+async def test_a_review_comes_back_with_an_answer(review: Resource, client: Client) -> None:
+    answer = as_json(await client.create(review))
+
+    assert answer["status"]
+    assert missing(as_json(review), answer) == []
+
+
+async def test_a_review_of_rules_comes_back_with_rules_only(client: Client) -> None:
+    answer = await client.create(rules_review("default"))
+
+    assert answer.status is not None
+    assert ("*",) in [rule.verbs for rule in answer.status.resource_rules]
+
+
+def test_there_is_a_sample_of_every_kind_that_can_be_created() -> None:
+    sampled = {kind_of(each) for each in (*samples("x"), *reviews("x"), rules_review("x"))}
+
+    assert sampled == BUILTIN_KINDS.keys() - NOT_CREATED
+
+
+@pytest.mark.parametrize("kind", listed_kinds(), ids=" ".join)
+async def test_what_the_server_has_by_itself_fits_its_class(
+    kind: tuple[str, str], client: Client
+) -> None:
+    typed = Scheme().class_of(*kind)
+
+    raw = (await client.list(Unstructured.at(typed.resource_type))).items
+    found = [CODEC.decode(typed, CODEC.encode(each), wanted="read") for each in raw]
+
+    assert [as_json(each) for each in found] == [without_nulls(each.body) for each in raw]

@@ -1,0 +1,164 @@
+"""Discovery: what the server serves, in its new form and its old, and kinds that appear later."""
+
+from contextlib import AbstractAsyncContextManager
+from dataclasses import replace
+from random import Random
+
+import pytest
+
+from steersman.client import Client, Discovery, RestMapper
+from steersman.clock import SystemClock
+from steersman.errors import UnknownKind
+from steersman.kinds import Unstructured
+from steersman.kinds.apiextensions_v1 import CustomResourceDefinition
+from steersman.testing import ControlPlane
+from steersman.wire import NetworkTransport, Request, Response, TlsSettings, Transport, tls_context
+from tests.real.connecting import connected
+from tests.real.definitions import ANYTHING, GROUP, definition, install, version
+from tests.real.seeing import Seen
+
+
+class AsOfOld:
+    """Asks for nothing that API servers before 1.26 did not have."""
+
+    def __init__(self, inner: Transport) -> None:
+        self._inner = inner
+
+    def open(self, request: Request) -> AbstractAsyncContextManager[Response]:
+        others = tuple(header for header in request.headers if header[0] != "Accept")
+        return self._inner.open(replace(request, headers=(*others, ("Accept", "application/json"))))
+
+
+class SkippingClock(SystemClock):
+    """The clock of this machine, and as much ahead of it as somebody says."""
+
+    def __init__(self) -> None:
+        self.skipped_seconds = 0.0
+
+    def monotonic(self) -> float:
+        return super().monotonic() + self.skipped_seconds
+
+
+async def discovered_as_of_old(plane: ControlPlane) -> Discovery:
+    credentials = plane.credentials
+    tls = tls_context(
+        TlsSettings(
+            ca_data=credentials.ca_file.read_bytes(),
+            client_certificate=credentials.client_certificate_file.read_bytes(),
+            client_key=credentials.client_key_file.read_bytes(),
+        ),
+        source="the control plane",
+    )
+    async with NetworkTransport(server=plane.url, tls=lambda: tls) as network:
+        client = Client(
+            AsOfOld(network), clock=SystemClock(), rng=Random(0), observe=lambda _: None
+        )
+        return await client.discover()
+
+
+async def test_every_kind_is_discovered_with_all_that_is_known_of_it(client: Client) -> None:
+    discovery = await client.discover()
+
+    deployments = discovery.of_kind("apps/v1", "Deployment")
+    assert deployments is not None
+    assert deployments.resource_type.plural == "deployments"
+    assert deployments.resource_type.namespaced
+    assert (deployments.singular, deployments.short_names) == ("deployment", ("deploy",))
+    assert deployments.categories == ("all",)
+    assert set(deployments.subresources) == {"scale", "status"}
+    assert {"create", "deletecollection", "patch", "watch"} <= set(deployments.verbs)
+    nodes = discovery.of_kind("v1", "Node")
+    assert nodes is not None
+    assert not nodes.resource_type.namespaced
+
+
+async def test_the_server_as_of_old_serves_the_same_kinds(
+    client: Client, control_plane: ControlPlane, widgets: None
+) -> None:
+    new = await client.discover()
+    old = await discovered_as_of_old(control_plane)
+
+    def in_order(discovery: Discovery) -> list[str]:
+        return sorted(map(repr, discovery.resources))
+
+    assert old.of_kind(f"{GROUP}/v1", "Widget") is not None
+    assert in_order(old) == in_order(new)
+
+
+@pytest.mark.parametrize(
+    ("word", "api_version", "kind"),
+    [
+        ("pods", "v1", "Pod"),
+        ("pod", "v1", "Pod"),
+        ("Pod", "v1", "Pod"),
+        ("po", "v1", "Pod"),
+        ("deploy", "apps/v1", "Deployment"),
+        ("deployments.apps", "apps/v1", "Deployment"),
+        ("deployments.v1.apps", "apps/v1", "Deployment"),
+        ("events", "v1", "Event"),
+        ("events.events.k8s.io", "events.k8s.io/v1", "Event"),
+        ("hpa", "autoscaling/v2", "HorizontalPodAutoscaler"),
+        ("hpa.v1.autoscaling", "autoscaling/v1", "HorizontalPodAutoscaler"),
+        ("wd", f"{GROUP}/v1", "Widget"),
+    ],
+)
+async def test_a_word_means_what_kubectl_means_by_it(
+    client: Client, widgets: None, word: str, api_version: str, kind: str
+) -> None:
+    found = (await client.discover()).named(word)
+
+    assert found is not None
+    assert (found.resource_type.gvk.api_version, found.resource_type.gvk.kind) == (
+        api_version,
+        kind,
+    )
+
+
+async def test_a_discovered_class_reads_objects(client: Client) -> None:
+    discovery = await client.discover()
+
+    listing = await client.list(discovery.class_of("v1", "Namespace"))
+
+    assert "default" in [each.name for each in listing.items]
+    with pytest.raises(UnknownKind, match=r"nobody.example.com/v1 Ghost"):
+        discovery.class_of("nobody.example.com/v1", "Ghost")
+
+
+async def test_an_irregular_plural_is_discovered(client: Client, octopodes: None) -> None:
+    mapper = RestMapper(client)
+
+    octopus = await mapper.of_kind(f"{GROUP}/v1", "Octopus")
+
+    assert octopus.resource_type.plural == "octopodes"
+    assert not octopus.resource_type.namespaced
+
+
+async def test_an_object_from_elsewhere_finds_its_place(client: Client, namespace: str) -> None:
+    mapper = RestMapper(client)
+    body = {
+        "apiVersion": "networking.k8s.io/v1",
+        "kind": "NetworkPolicy",
+        "metadata": {"name": "closed", "namespace": namespace},
+        "spec": {"podSelector": {}},
+    }
+
+    created = await client.create(await mapper.unstructured(body))
+
+    assert type(created).resource_type.plural == "networkpolicies"
+    assert created.get("spec", "policyTypes") == ["Ingress"]
+
+
+async def test_a_kind_that_appears_later_is_found(control_plane: ControlPlane, seen: Seen) -> None:
+    clock = SkippingClock()
+    async with connected(control_plane, observe=seen, clock=clock) as client:
+        mapper = RestMapper(client)
+        with pytest.raises(UnknownKind, match="Install its CRD"):
+            await mapper.class_of(f"{GROUP}/v1", "Latecomer")
+
+        await install(client, definition("Latecomer", "latecomers", version(spec=ANYTHING)))
+        clock.skipped_seconds += 60.0
+        latecomer = await mapper.class_of(f"{GROUP}/v1", "Latecomer")
+
+        assert issubclass(latecomer, Unstructured)
+        assert (await client.list(latecomer)).items == ()
+        await client.delete(CustomResourceDefinition, f"latecomers.{GROUP}")

@@ -1,0 +1,145 @@
+"""A server that is paused, restarted or cut off: calls end in time, and nothing is sent twice."""
+
+import asyncio
+
+import pytest
+
+from steersman.client import Client, RetryPolicy
+from steersman.errors import DeadlinePassed, Expired, Unreachable
+from steersman.kinds import core_v1, meta_v1
+from steersman.observe import RequestRetried
+from steersman.testing import ControlPlane
+from tests.real.connecting import connected
+from tests.real.objects import config_map, create_config_maps
+from tests.real.relay import relay_to
+from tests.real.seeing import Seen
+
+# An API server is back within seconds; the usual policy gives up sooner.
+PATIENT = RetryPolicy(attempts=20, first_seconds=0.2, longest_seconds=2.0)
+
+
+async def test_a_read_ends_by_its_deadline_when_the_server_says_nothing(
+    client: Client, control_plane: ControlPlane, namespace: str
+) -> None:
+    hasty = client.adjusted(deadline_seconds=0.2)
+    started_at = client.clock.monotonic()
+
+    with control_plane.api_server.paused():
+        with pytest.raises(DeadlinePassed, match=r"no answer within 0\.2 s"):
+            await hasty.get(core_v1.ConfigMap, "settings", namespace=namespace)
+
+    assert 0.2 <= client.clock.monotonic() - started_at < 5.0
+
+
+async def test_a_write_that_ends_by_its_deadline_may_have_happened(
+    client: Client, control_plane: ControlPlane, namespace: str, seen: Seen
+) -> None:
+    # So that there is a connection on which the request can be sent.
+    await client.list(core_v1.ConfigMap, namespace=namespace)
+    hasty = client.adjusted(deadline_seconds=0.2)
+
+    with control_plane.api_server.paused():
+        with pytest.raises(DeadlinePassed, match="Nobody knows whether it happened") as late:
+            await hasty.create(config_map(namespace, "settings"))
+
+    assert late.value.may_have_happened
+    assert seen.last_attempts == 1
+
+
+async def test_a_watch_begins_by_its_deadline_or_not_at_all(
+    client: Client, control_plane: ControlPlane, namespace: str
+) -> None:
+    hasty = client.adjusted(deadline_seconds=0.2)
+
+    with control_plane.api_server.paused():
+        with pytest.raises(DeadlinePassed):
+            async with hasty.watch(core_v1.ConfigMap, namespace=namespace):
+                pass
+
+
+async def test_a_watch_that_has_begun_lasts_longer_than_the_deadline(
+    client: Client, namespace: str
+) -> None:
+    hasty = client.adjusted(deadline_seconds=0.5)
+    started_at = client.clock.monotonic()
+
+    async with hasty.watch(core_v1.ConfigMap, namespace=namespace, timeout_seconds=1.0) as events:
+        async for _ in events:
+            pass
+
+    assert client.clock.monotonic() - started_at > 0.9
+
+
+async def test_reads_go_on_while_the_server_is_restarted(
+    client: Client, control_plane: ControlPlane, namespace: str, seen: Seen
+) -> None:
+    await create_config_maps(client, namespace, "settings")
+    patient = client.adjusted(retry=PATIENT)
+
+    async with asyncio.TaskGroup() as group:
+        restart = group.create_task(asyncio.to_thread(control_plane.api_server.restart))
+        while not restart.done():
+            found = await patient.get(core_v1.ConfigMap, "settings", namespace=namespace)
+
+            assert found.name == "settings"
+
+    assert {each.verb for each in seen.of(RequestRetried)} == {"get"}
+
+
+async def test_a_write_whose_answer_is_lost_is_not_sent_again(
+    client: Client, control_plane: ControlPlane, namespace: str
+) -> None:
+    unnamed = core_v1.ConfigMap(
+        metadata=meta_v1.ObjectMeta(generate_name="settings-", namespace=namespace)
+    )
+    async with (
+        relay_to(control_plane.url) as relay,
+        connected(control_plane, observe=lambda _: None, server=relay.url) as unlucky,
+    ):
+        await unlucky.list(core_v1.ConfigMap, namespace=namespace)
+        relay.lose_answers()
+
+        with pytest.raises(Unreachable, match="read before writing again") as loss:
+            await unlucky.create(unnamed)
+
+    assert loss.value.may_have_happened
+    assert len((await client.list(core_v1.ConfigMap, namespace=namespace)).items) == 1
+
+
+async def test_a_write_that_cannot_have_arrived_is_sent_again(
+    client: Client, control_plane: ControlPlane, namespace: str, seen: Seen
+) -> None:
+    patient = client.adjusted(retry=PATIENT)
+
+    async with asyncio.TaskGroup() as group:
+        with control_plane.api_server.stopped():
+            creation = group.create_task(patient.create(config_map(namespace, "settings")))
+            await seen.first(RequestRetried)
+
+    assert await client.get(core_v1.ConfigMap, "settings", namespace=namespace) == creation.result()
+
+
+async def test_history_that_the_server_has_forgotten_is_expired(
+    client: Client, control_plane: ControlPlane, namespace: str
+) -> None:
+    await create_config_maps(client, namespace, "a", "b", "c")
+    patient = client.adjusted(retry=PATIENT)
+    pages = patient.pages(core_v1.ConfigMap, namespace=namespace, page_size=2)
+    version = (await anext(pages)).resource_version
+
+    await asyncio.to_thread(control_plane.forget_history)
+
+    with pytest.raises(Expired, match="List again"):
+        await anext(pages)
+    with pytest.raises(Expired, match="List again"):
+        await client.list(
+            core_v1.ConfigMap,
+            namespace=namespace,
+            resource_version=version,
+            resource_version_match="Exact",
+        )
+    async with client.watch(
+        core_v1.ConfigMap, namespace=namespace, resource_version=version
+    ) as events:
+        with pytest.raises(Expired, match="List again"):
+            await anext(events)

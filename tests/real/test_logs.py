@@ -1,0 +1,131 @@
+"""logs: a container's lines, as the API server passes them on from a kubelet."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from datetime import UTC, datetime
+
+import pytest
+
+from steersman.client import Client, LogOptions
+from steersman.errors import BadAnswer, BadRequest, NotFound
+from tests.real.kubelet import Log, kubelet
+from tests.real.objects import pod
+
+
+def holding(*pieces: bytes) -> Log:
+    async def log(path: str, query: dict[str, str]) -> AsyncIterator[bytes]:
+        for piece in pieces:
+            yield piece
+
+    return log
+
+
+async def telling_what_was_asked(path: str, query: dict[str, str]) -> AsyncIterator[bytes]:
+    yield f"{path}\n".encode()
+    for name, value in sorted(query.items()):
+        yield f"{name} is {value}\n".encode()
+
+
+async def lines_of(client: Client, namespace: str, options: LogOptions | None = None) -> list[str]:
+    async with client.logs("web", namespace=namespace, options=options) as lines:
+        return [line async for line in lines]
+
+
+async def test_a_log_is_read_whole_however_it_was_cut_up(client: Client, namespace: str) -> None:
+    pieces = (b"on", b"e\ntwo\n", b"\nfo", b"ur ", b"\xff\nthe end")
+
+    async with kubelet(client, holding(*pieces)) as node:
+        await client.create(pod(namespace, "web", node=node))
+
+        assert await lines_of(client, namespace) == ["one", "two", "", "four \ufffd", "the end"]
+
+
+async def test_an_empty_log_has_no_lines(client: Client, namespace: str) -> None:
+    async with kubelet(client, holding()) as node:
+        await client.create(pod(namespace, "web", node=node))
+
+        assert await lines_of(client, namespace) == []
+
+
+async def test_lines_come_as_they_are_written_while_a_log_is_followed(
+    client: Client, namespace: str
+) -> None:
+    written = asyncio.Queue[bytes]()
+
+    async def log(path: str, query: dict[str, str]) -> AsyncIterator[bytes]:
+        while piece := await written.get():
+            yield piece
+
+    async with kubelet(client, log) as node:
+        await client.create(pod(namespace, "web", node=node))
+        async with client.logs(
+            "web", namespace=namespace, options=LogOptions(follow=True)
+        ) as lines:
+            for line in ("first", "second"):
+                written.put_nowait(f"{line}\n".encode())
+                assert await anext(lines) == line
+            written.put_nowait(b"")
+            assert [line async for line in lines] == []
+
+
+async def test_every_option_reaches_the_kubelet(client: Client, namespace: str) -> None:
+    options = LogOptions(
+        container="main",
+        follow=True,
+        previous=True,
+        timestamps=True,
+        since_seconds=60,
+        tail_lines=5,
+        limit_bytes=1000,
+    )
+
+    async with kubelet(client, telling_what_was_asked) as node:
+        await client.create(pod(namespace, "web", node=node))
+
+        lines = await lines_of(client, namespace, options)
+
+    assert lines[0] == f"/containerLogs/{namespace}/web/main"
+    assert set(lines[1:]) >= {
+        "follow is true",
+        "limitBytes is 1000",
+        "previous is true",
+        "sinceSeconds is 60",
+        "tailLines is 5",
+        "timestamps is true",
+    }
+
+
+async def test_a_log_is_read_from_a_moment_on(client: Client, namespace: str) -> None:
+    moment = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
+
+    async with kubelet(client, telling_what_was_asked) as node:
+        await client.create(pod(namespace, "web", node=node))
+
+        lines = await lines_of(client, namespace, LogOptions(since_time=moment))
+
+    assert "sinceTime is 2026-01-02T03:04:05Z" in lines
+
+
+async def test_a_line_without_end_is_refused(client: Client, namespace: str) -> None:
+    async def log(path: str, query: dict[str, str]) -> AsyncIterator[bytes]:
+        while True:
+            yield b"x" * 1000
+
+    brief = client.adjusted(object_limit_bytes=10_000)
+    async with kubelet(client, log) as node:
+        await client.create(pod(namespace, "web", node=node))
+
+        with pytest.raises(BadAnswer, match="longer than 10000 bytes"):
+            await lines_of(brief, namespace)
+
+
+async def test_there_is_no_log_of_a_pod_or_container_that_is_not_there(
+    client: Client, namespace: str
+) -> None:
+    with pytest.raises(NotFound, match='"web" not found'):
+        await lines_of(client, namespace)
+
+    await client.create(pod(namespace, "web"))
+
+    with pytest.raises(BadRequest, match="container other is not valid"):
+        await lines_of(client, namespace, LogOptions(container="other"))

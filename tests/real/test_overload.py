@@ -1,0 +1,134 @@
+"""A server that turns requests away, and says when to come back."""
+
+import asyncio
+import csv
+import io
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import pytest
+
+from steersman.client import Client, Impersonation, RetryPolicy, has_condition, wait_for
+from steersman.errors import TooManyRequests
+from steersman.kinds import core_v1, flowcontrol_v1, meta_v1, rbac_v1
+from steersman.observe import RequestRetried
+from steersman.testing import ControlPlane
+from tests.real.objects import config_map
+from tests.real.seeing import Seen
+
+RBAC = "rbac.authorization.k8s.io"
+ADA = Impersonation(user="ada")
+
+
+@pytest.fixture
+async def one_at_a_time_for_ada(client: Client, namespace: str) -> AsyncIterator[None]:
+    """Of what ada wants, the server does one thing at a time, and turns the rest away."""
+    await client.create(
+        rbac_v1.RoleBinding(
+            metadata=meta_v1.ObjectMeta(name="ada", namespace=namespace),
+            role_ref=rbac_v1.RoleRef(api_group=RBAC, kind="ClusterRole", name="cluster-admin"),
+            subjects=(rbac_v1.Subject(api_group=RBAC, kind="User", name=ADA.user),),
+        )
+    )
+    meta = meta_v1.ObjectMeta(name=f"ada-{namespace}")
+    await client.create(
+        flowcontrol_v1.PriorityLevelConfiguration(
+            metadata=meta,
+            spec=flowcontrol_v1.PriorityLevelConfigurationSpec(
+                type="Limited",
+                limited=flowcontrol_v1.LimitedPriorityLevelConfiguration(
+                    nominal_concurrency_shares=0,
+                    borrowing_limit_percent=0,
+                    limit_response=flowcontrol_v1.LimitResponse(type="Reject"),
+                ),
+            ),
+        )
+    )
+    everything = flowcontrol_v1.ResourcePolicyRule(
+        api_groups=("*",), resources=("*",), namespaces=("*",), verbs=("*",)
+    )
+    ada = flowcontrol_v1.Subject(kind="User", user=flowcontrol_v1.UserSubject(name=ADA.user))
+    await client.create(
+        flowcontrol_v1.FlowSchema(
+            metadata=meta,
+            spec=flowcontrol_v1.FlowSchemaSpec(
+                matching_precedence=100,
+                priority_level_configuration=flowcontrol_v1.PriorityLevelConfigurationReference(
+                    name=f"ada-{namespace}"
+                ),
+                rules=(
+                    flowcontrol_v1.PolicyRulesWithSubjects(
+                        subjects=(ada,), resource_rules=(everything,)
+                    ),
+                ),
+            ),
+        )
+    )
+    await wait_for(
+        client,
+        flowcontrol_v1.FlowSchema,
+        f"ada-{namespace}",
+        has_condition("Dangling", "False"),
+        within_seconds=20.0,
+    )
+    yield
+    await client.delete(flowcontrol_v1.FlowSchema, f"ada-{namespace}")
+    await client.delete(flowcontrol_v1.PriorityLevelConfiguration, f"ada-{namespace}")
+
+
+@asynccontextmanager
+async def busy(ada: Client, namespace: str, plane: ControlPlane) -> AsyncIterator[None]:
+    """While the block runs, the server waits on ada's behalf for a version that is far off."""
+    async with asyncio.TaskGroup() as group:
+        waiting = group.create_task(
+            ada.list(
+                core_v1.ConfigMap,
+                namespace=namespace,
+                resource_version=str(2**62),
+                resource_version_match="NotOlderThan",
+            )
+        )
+        while not await asyncio.to_thread(is_served, f"ada-{namespace}", plane):
+            pass
+        yield
+        waiting.cancel()
+
+
+def is_served(priority_level: str, plane: ControlPlane) -> bool:
+    with plane.caller() as api:
+        dump = api.call("GET", "/debug/api_priority_and_fairness/dump_priority_levels").body
+    rows = csv.DictReader(io.StringIO(dump.decode()), skipinitialspace=True)
+    executing = {row["PriorityLevelName"]: row["ExecutingRequests"] for row in rows}
+    return executing.get(priority_level) == "1"
+
+
+async def test_a_request_that_is_turned_away_says_when_to_come_back(
+    client: Client, control_plane: ControlPlane, namespace: str, one_at_a_time_for_ada: None
+) -> None:
+    ada = client.adjusted(impersonate=ADA, retry=RetryPolicy(attempts=1))
+
+    async with busy(ada, namespace, control_plane):
+        with pytest.raises(TooManyRequests) as refusal:
+            await ada.list(core_v1.ConfigMap, namespace=namespace)
+
+    assert refusal.value.retry_after_seconds == 1
+
+
+async def test_a_write_that_is_turned_away_is_carried_out_after_the_time_asked_for(
+    client: Client,
+    control_plane: ControlPlane,
+    namespace: str,
+    one_at_a_time_for_ada: None,
+    seen: Seen,
+) -> None:
+    ada = client.adjusted(impersonate=ADA)
+
+    async with asyncio.TaskGroup() as group:
+        async with busy(ada, namespace, control_plane):
+            creation = group.create_task(ada.create(config_map(namespace, "settings")))
+            turned_away = await seen.first(RequestRetried)
+
+    assert turned_away.verb == "create"
+    assert turned_away.wait_seconds > 1
+    listing = await client.list(core_v1.ConfigMap, namespace=namespace)
+    assert listing.items == (creation.result(),)

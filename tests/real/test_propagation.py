@@ -1,0 +1,65 @@
+"""What becomes of the owned when their owner is deleted, with the garbage collector at work."""
+
+import pytest
+
+from steersman.client import Client, wait_for, wait_until_gone
+from steersman.kinds import core_v1, meta_v1, replace
+from tests.real.objects import config_map
+
+pytestmark = pytest.mark.usefixtures("controllers")
+
+# The garbage collector takes a while to begin, and more on a busy machine.
+LONG = 50.0
+
+
+async def create_owner_and_owned(client: Client, namespace: str) -> None:
+    owner = await client.create(config_map(namespace, "owner"))
+    reference = meta_v1.OwnerReference(
+        api_version="v1",
+        kind="ConfigMap",
+        name=owner.name,
+        uid=owner.uid,
+        block_owner_deletion=True,
+    )
+    owned = config_map(namespace, "owned")
+    await client.create(
+        replace(owned, metadata=replace(owned.metadata, owner_references=(reference,)))
+    )
+
+
+async def gone(client: Client, namespace: str, name: str) -> None:
+    await wait_until_gone(client, core_v1.ConfigMap, name, namespace=namespace, within_seconds=LONG)
+
+
+async def test_in_the_foreground_the_owned_go_first(client: Client, namespace: str) -> None:
+    await create_owner_and_owned(client, namespace)
+
+    await client.delete(core_v1.ConfigMap, "owner", namespace=namespace, propagation="Foreground")
+    await gone(client, namespace, "owner")
+
+    assert (await client.list(core_v1.ConfigMap, namespace=namespace)).items == ()
+
+
+async def test_in_the_background_the_owned_follow(client: Client, namespace: str) -> None:
+    await create_owner_and_owned(client, namespace)
+
+    await client.delete(core_v1.ConfigMap, "owner", namespace=namespace, propagation="Background")
+
+    await gone(client, namespace, "owned")
+
+
+async def test_orphans_stay_and_have_no_owner(client: Client, namespace: str) -> None:
+    await create_owner_and_owned(client, namespace)
+
+    await client.delete(core_v1.ConfigMap, "owner", namespace=namespace, propagation="Orphan")
+    await gone(client, namespace, "owner")
+
+    orphan = await wait_for(
+        client,
+        core_v1.ConfigMap,
+        "owned",
+        lambda obj: obj.metadata.owner_references is None,
+        namespace=namespace,
+        within_seconds=LONG,
+    )
+    assert orphan.deletion_time is None

@@ -1,0 +1,151 @@
+"""Selectors: the server understands them as they are meant, and agrees with ``matches``."""
+
+from collections.abc import Mapping
+
+import pytest
+
+from steersman.client import Client, Fields, Labels
+from steersman.errors import BadRequest
+from steersman.kinds import core_v1, meta_v1
+from tests.real.objects import config_map, create_config_maps
+
+LABELLED: Mapping[str, Mapping[str, str]] = {
+    "bare": {},
+    "empty": {"size": ""},
+    "word": {"size": "large"},
+    "zero": {"size": "0"},
+    "three": {"size": "3", "app.example.com/tier": "front"},
+    "padded": {"size": "007", "app.example.com/tier": "back"},
+    "ten": {"size": "10", "app.example.com/tier": ""},
+    "grouped": {"size": "1_000"},
+    "hex": {"size": "0x10"},
+    "half": {"size": "7.5"},
+    "longest": {"size": str(2**63 - 1)},
+    "too-long": {"size": str(2**63)},
+}
+
+SELECTORS = (
+    Labels(),
+    Labels.equal({"size": "3"}),
+    Labels.equal({"size": ""}),
+    Labels.equal({"size": "3", "app.example.com/tier": "front"}),
+    Labels.one_of("size", ["3", "10"]),
+    Labels.one_of("size", ["", "large"]),
+    Labels.none_of("size", ["3"]),
+    Labels.none_of("size", ["3", "", "007"]),
+    Labels.has("size"),
+    Labels.has("app.example.com/tier"),
+    Labels.lacks("size"),
+    Labels.lacks("app.example.com/tier"),
+    Labels.above("size", 0),
+    Labels.above("size", 3),
+    Labels.above("size", 7),
+    Labels.above("size", 2**63 - 1),
+    Labels.below("size", 0),
+    Labels.below("size", 8),
+    Labels.below("size", 2**63 - 1),
+    Labels.has("size") & Labels.lacks("app.example.com/tier"),
+    Labels.above("size", 1) & Labels.below("size", 10),
+    Labels.none_of("app.example.com/tier", ["front"]) & Labels.above("size", 1),
+)
+
+
+@pytest.fixture
+async def labelled(client: Client, namespace: str) -> str:
+    """A namespace with a ConfigMap for each of ``LABELLED``."""
+    for name, labels in LABELLED.items():
+        await client.create(config_map(namespace, name, labels=labels))
+    return namespace
+
+
+async def names(
+    client: Client, namespace: str, labels: Labels | None = None, fields: Fields | None = None
+) -> set[str]:
+    listing = await client.list(
+        core_v1.ConfigMap, namespace=namespace, labels=labels, fields=fields
+    )
+    return {each.name for each in listing.items}
+
+
+async def test_the_server_selects_what_a_label_selector_matches(
+    client: Client, labelled: str
+) -> None:
+    for selector in SELECTORS:
+        matching = {name for name, labels in LABELLED.items() if selector.matches(labels)}
+
+        assert await names(client, labelled, selector) == matching, str(selector)
+
+
+async def test_a_label_selector_reads_its_own_text(client: Client, labelled: str) -> None:
+    for selector in SELECTORS:
+        parsed = Labels.parse(str(selector))
+
+        assert await names(client, labelled, parsed) == await names(client, labelled, selector)
+
+
+async def test_label_operators_select_by_equality_membership_presence_and_order(
+    client: Client, labelled: str
+) -> None:
+    tier = "app.example.com/tier"
+
+    assert await names(client, labelled, Labels.equal({tier: "front"})) == {"three"}
+    assert await names(client, labelled, Labels.one_of(tier, ["front", "back"])) == {
+        "three",
+        "padded",
+    }
+    assert "bare" in await names(client, labelled, Labels.none_of(tier, ["front"]))
+    assert await names(client, labelled, Labels.has(tier)) == {"three", "padded", "ten"}
+    assert "three" not in await names(client, labelled, Labels.lacks(tier))
+    assert await names(client, labelled, Labels.above("size", 7)) == {"ten", "longest"}
+    assert await names(client, labelled, Labels.below("size", 7)) == {"zero", "three"}
+
+
+async def test_field_selectors_select_by_equality_and_difference(
+    client: Client, namespace: str
+) -> None:
+    await create_config_maps(client, namespace, "a", "b", "c")
+
+    only_b = Fields.equal({"metadata.name": "b"})
+    not_b = Fields.differ({"metadata.name": "b"})
+    only_c = not_b & Fields.differ({"metadata.name": "a"})
+
+    assert await names(client, namespace, fields=only_b) == {"b"}
+    assert await names(client, namespace, fields=not_b) == {"a", "c"}
+    assert await names(client, namespace, fields=only_c) == {"c"}
+
+
+async def test_label_and_field_selectors_select_together(client: Client, labelled: str) -> None:
+    both = await names(
+        client, labelled, Labels.above("size", 1), Fields.differ({"metadata.name": "ten"})
+    )
+
+    assert both == {"three", "padded", "longest"}
+
+
+async def test_a_field_selector_may_look_for_any_text(client: Client, namespace: str) -> None:
+    awkward = r"a,b=c\d!=e"
+    for name, reason in (("awkward", awkward), ("plain", "a"), ("other", r"a,b=c\\d!=e")):
+        await client.create(
+            core_v1.Event(
+                metadata=meta_v1.ObjectMeta(name=name, namespace=namespace),
+                involved_object=core_v1.ObjectReference(namespace=namespace),
+                reason=reason,
+            )
+        )
+
+    found = await client.list(
+        core_v1.Event, namespace=namespace, fields=Fields.equal({"reason": awkward})
+    )
+    others = await client.list(
+        core_v1.Event, namespace=namespace, fields=Fields.differ({"reason": awkward})
+    )
+
+    assert [each.name for each in found.items] == ["awkward"]
+    assert [each.name for each in others.items] == ["other", "plain"]
+
+
+async def test_a_field_that_cannot_be_selected_by_is_refused(
+    client: Client, namespace: str
+) -> None:
+    with pytest.raises(BadRequest, match="not a known field selector"):
+        await names(client, namespace, fields=Fields.equal({"data.color": "blue"}))

@@ -1,0 +1,277 @@
+"""What holds for all calls of one client: dry run, field validation, impersonation, warnings."""
+
+import pytest
+
+from steersman.client import Client, Impersonation, MergePatch
+from steersman.errors import ApiError, BadAnswer, BadRequest, Forbidden, Invalid
+from steersman.kinds import (
+    Unstructured,
+    authentication_v1,
+    core_v1,
+    meta_v1,
+    rbac_v1,
+)
+from steersman.observe import ApiWarned
+from steersman.testing import ControlPlane
+from tests.real.connecting import connected
+from tests.real.definitions import DEPRECATION, OldWidget, Widget, any_widget, widget
+from tests.real.objects import AnyConfigMap, config_map, create_config_maps
+from tests.real.seeing import Seen
+
+AnyDeployment = Unstructured.of("apps/v1", "Deployment")
+
+
+def misspelt(namespace: str) -> Unstructured:
+    """A Deployment with a field that there is not, and one that is there twice over."""
+    labels = {"app": "web"}
+    pod = {"containers": [{"name": "main", "image": "example.com/main:1"}]}
+    return AnyDeployment(
+        {
+            "apiVersion": "apps/v1",
+            "kind": "Deployment",
+            "metadata": {"name": "web", "namespace": namespace},
+            "spec": {
+                "replicsa": 3,
+                "selector": {"matchLabels": labels},
+                "template": {"metadata": {"labels": labels}, "spec": pod},
+            },
+        }
+    )
+
+
+def warnings(seen: Seen) -> list[str]:
+    return [each.text for each in seen.of(ApiWarned)]
+
+
+async def whoami(client: Client) -> authentication_v1.UserInfo:
+    review = await client.create(authentication_v1.SelfSubjectReview())
+    assert review.status is not None
+    assert review.status.user_info is not None
+    return review.status.user_info
+
+
+# Dry run
+
+
+async def test_a_client_that_only_tries_changes_nothing(client: Client, namespace: str) -> None:
+    await create_config_maps(client, namespace, "there")
+    before = await client.list(core_v1.ConfigMap, namespace=namespace)
+    trying = client.adjusted(dry_run=True)
+    change = MergePatch({"data": {"color": "blue"}})
+    there = await client.get(AnyConfigMap, "there", namespace=namespace)
+
+    created = await trying.create(config_map(namespace, "created", color="blue"))
+    applied = await trying.apply(config_map(namespace, "applied"), field_manager="us")
+    patched = await trying.patch(core_v1.ConfigMap, "there", change, namespace=namespace)
+    updated = await trying.update(there.changed("data", to={"color": "red"}))
+    await trying.delete(core_v1.ConfigMap, "there", namespace=namespace)
+    await trying.delete_all(core_v1.ConfigMap, namespace=namespace)
+
+    assert (created.name, applied.name) == ("created", "applied")
+    assert patched.data == {"color": "blue"}
+    assert updated.get("data", "color") == "red"
+    after = await client.list(core_v1.ConfigMap, namespace=namespace)
+    assert after.items == before.items
+
+
+async def test_a_single_call_may_be_only_tried(client: Client, namespace: str) -> None:
+    created = await client.create(config_map(namespace, "settings"), dry_run=True)
+    applied = await client.apply(
+        config_map(namespace, "settings"), field_manager="us", dry_run=True
+    )
+
+    assert created.uid
+    assert applied.uid
+    assert (await client.list(core_v1.ConfigMap, namespace=namespace)).items == ()
+
+
+async def test_a_single_call_of_a_client_that_only_tries_may_be_meant(
+    client: Client, namespace: str
+) -> None:
+    trying = client.adjusted(dry_run=True)
+
+    created = await trying.create(config_map(namespace, "settings"), dry_run=False)
+
+    assert await client.get(core_v1.ConfigMap, "settings", namespace=namespace) == created
+
+
+# Field validation
+
+
+async def test_a_field_that_there_is_not_is_refused_by_name(client: Client, namespace: str) -> None:
+    with pytest.raises(BadRequest, match=r'unknown field "spec.replicsa"'):
+        await client.create(misspelt(namespace))
+
+    assert (await client.list(AnyDeployment, namespace=namespace)).items == ()
+
+
+async def test_a_patch_with_a_field_that_there_is_not_is_refused_by_name(
+    client: Client, namespace: str, widgets: None
+) -> None:
+    await client.create(widget(namespace, "one"))
+
+    with pytest.raises(Invalid, match=r'unknown field "spec.sizze"'):
+        await client.patch(Widget, "one", MergePatch({"spec": {"sizze": 3}}), namespace=namespace)
+
+
+async def test_an_apply_with_a_field_that_there_is_not_is_refused_by_name(
+    client: Client, namespace: str, widgets: None
+) -> None:
+    # The server takes this for a failure of its own: 500.
+    with pytest.raises(ApiError, match=r"\.spec\.sizze: field not declared in schema"):
+        await client.apply(any_widget(namespace, "one", sizze=3), field_manager="us")
+
+
+async def test_a_client_may_be_warned_of_a_field_that_there_is_not(
+    client: Client, namespace: str, seen: Seen
+) -> None:
+    lenient = client.adjusted(field_validation="Warn")
+
+    created = await lenient.create(misspelt(namespace))
+
+    assert warnings(seen) == ['unknown field "spec.replicsa"']
+    assert created.get("spec", "replicsa") is None
+
+
+async def test_a_client_may_ignore_a_field_that_there_is_not(
+    client: Client, namespace: str, seen: Seen
+) -> None:
+    careless = client.adjusted(field_validation="Ignore")
+
+    created = await careless.create(misspelt(namespace))
+
+    assert warnings(seen) == []
+    assert created.get("spec", "replicsa") is None
+
+
+# Impersonation
+
+
+async def test_a_client_acts_as_someone_else_with_all_that_is_said_of_them(
+    client: Client,
+) -> None:
+    ada = Impersonation(
+        user="ada",
+        uid="7",
+        groups=("engineers", "team: grün"),
+        extra={"example.com/Reason": ("tests", "curiosity"), "scopes": ("all",)},
+    )
+
+    user = await whoami(client.adjusted(impersonate=ada))
+
+    assert (user.username, user.uid) == ("ada", "7")
+    assert user.groups == ("engineers", "team: grün", "system:authenticated")
+    assert user.extra is not None
+    assert user.extra["example.com/reason"] == ("tests", "curiosity")
+    assert user.extra["scopes"] == ("all",)
+
+
+async def test_one_client_acts_as_someone_else_and_the_other_stays_who_it_is(
+    client: Client,
+) -> None:
+    other = client.adjusted(impersonate=Impersonation(user="ada"))
+
+    assert (await whoami(other)).username == "ada"
+    assert (await whoami(client)).username == "admin"
+
+
+async def test_what_someone_else_may_not_do_is_forbidden(client: Client, namespace: str) -> None:
+    ada = client.adjusted(impersonate=Impersonation(user="ada"))
+
+    with pytest.raises(Forbidden) as refusal:
+        await ada.get(core_v1.Secret, "key", namespace=namespace)
+
+    assert (refusal.value.code, refusal.value.reason) == (403, "Forbidden")
+    assert 'User "ada" cannot get resource "secrets"' in refusal.value.message
+    assert "Grant this verb" in str(refusal.value)
+
+
+async def test_a_group_may_do_what_its_role_says(client: Client, namespace: str) -> None:
+    reading = rbac_v1.PolicyRule(api_groups=("",), resources=("configmaps",), verbs=("get",))
+    meta = meta_v1.ObjectMeta(name="readers", namespace=namespace)
+    await client.create(rbac_v1.Role(metadata=meta, rules=(reading,)))
+    await client.create(
+        rbac_v1.RoleBinding(
+            metadata=meta,
+            role_ref=rbac_v1.RoleRef(
+                api_group="rbac.authorization.k8s.io", kind="Role", name="readers"
+            ),
+            subjects=(
+                rbac_v1.Subject(
+                    api_group="rbac.authorization.k8s.io", kind="Group", name="engineers"
+                ),
+            ),
+        )
+    )
+    created = await client.create(config_map(namespace, "settings"))
+    ada = client.adjusted(impersonate=Impersonation(user="ada", groups=("others", "engineers")))
+
+    assert await ada.get(core_v1.ConfigMap, "settings", namespace=namespace) == created
+    with pytest.raises(Forbidden):
+        await ada.delete(core_v1.ConfigMap, "settings", namespace=namespace)
+
+
+async def test_who_may_not_act_as_others_is_forbidden_to(control_plane: ControlPlane) -> None:
+    token = control_plane.credentials.limited_token
+    async with connected(control_plane, observe=lambda _: None, token=token) as limited:
+        assert (await whoami(limited)).username == "limited"
+
+        with pytest.raises(Forbidden, match='User "limited" cannot impersonate'):
+            await whoami(limited.adjusted(impersonate=Impersonation(user="admin")))
+
+
+# Warnings
+
+
+async def test_a_deprecated_version_is_warned_of(
+    client: Client, namespace: str, widgets: None, seen: Seen
+) -> None:
+    await client.list(OldWidget, namespace=namespace)
+
+    assert warnings(seen) == [DEPRECATION]
+    (warned,) = seen.of(ApiWarned)
+    assert (warned.verb, warned.resource) == ("list", "widgets")
+
+
+async def test_a_current_version_is_not(
+    client: Client, namespace: str, widgets: None, seen: Seen
+) -> None:
+    await client.list(Widget, namespace=namespace)
+
+    assert warnings(seen) == []
+
+
+# The rest
+
+
+async def test_the_user_agent_is_the_manager_of_fields_unless_one_is_named(
+    client: Client, namespace: str
+) -> None:
+    branded = client.adjusted(user_agent="our-operator/1.2")
+
+    await branded.create(config_map(namespace, "settings", color="blue"))
+
+    stored = await client.get(AnyConfigMap, "settings", namespace=namespace)
+    assert [each["manager"] for each in stored.metadata["managedFields"]] == ["our-operator"]
+
+
+async def test_lists_come_in_pages_of_the_size_that_is_set(client: Client, namespace: str) -> None:
+    await create_config_maps(client, namespace, "a", "b", "c")
+    frugal = client.adjusted(page_size=2)
+
+    pages = [page async for page in frugal.pages(core_v1.ConfigMap, namespace=namespace)]
+
+    assert [len(page.items) for page in pages] == [2, 1]
+
+
+async def test_an_answer_over_the_limit_is_not_read(client: Client, namespace: str) -> None:
+    await client.create(config_map(namespace, "large", text="x" * 100_000))
+    wary = client.adjusted(object_limit_bytes=10_000, page_limit_bytes=20_000)
+
+    with pytest.raises(BadAnswer, match="larger than 10000 bytes"):
+        await wary.get(core_v1.ConfigMap, "large", namespace=namespace)
+    with pytest.raises(BadAnswer, match="larger than 20000 bytes"):
+        await wary.list(core_v1.ConfigMap, namespace=namespace)
+    async with wary.watch(core_v1.ConfigMap, namespace=namespace, initial_events=True) as events:
+        with pytest.raises(BadAnswer, match="longer than 10000 bytes"):
+            await anext(events)

@@ -1,0 +1,201 @@
+"""wait_for, wait_until_gone and retry_on_conflict, with something really going on."""
+
+import asyncio
+
+import pytest
+
+from steersman.client import (
+    Client,
+    MergePatch,
+    has_condition,
+    retry_on_conflict,
+    wait_for,
+    wait_until_gone,
+)
+from steersman.errors import Conflict, NotSettled
+from steersman.kinds import Unstructured, apps_v1, core_v1
+from steersman.kinds.apiextensions_v1 import CustomResourceDefinition
+from tests.real.definitions import ANYTHING, GROUP, Widget, definition, version, widget
+from tests.real.objects import AnyConfigMap, config_map, create_config_maps, deployment
+
+# Longer than anything here takes, on whatever machine.
+LONG = 30.0
+
+AVAILABLE = {"type": "Available", "status": "True", "reason": "Tests", "message": ""}
+
+
+def is_blue(obj: core_v1.ConfigMap) -> bool:
+    return (obj.data or {}).get("color") == "blue"
+
+
+async def test_an_object_that_is_so_already_is_answered_at_once(
+    client: Client, namespace: str
+) -> None:
+    created = await client.create(config_map(namespace, "settings", color="blue"))
+
+    found = await wait_for(
+        client, core_v1.ConfigMap, "settings", is_blue, namespace=namespace, within_seconds=LONG
+    )
+
+    assert found == created
+
+
+async def test_an_object_is_waited_for_that_is_not_there_yet(
+    client: Client, namespace: str
+) -> None:
+    async with asyncio.TaskGroup() as group:
+        waiting = group.create_task(
+            wait_for(
+                client,
+                core_v1.ConfigMap,
+                "settings",
+                is_blue,
+                namespace=namespace,
+                within_seconds=LONG,
+            )
+        )
+        await create_config_maps(client, namespace, "other", "settings")
+        painted = await client.patch(
+            core_v1.ConfigMap,
+            "settings",
+            MergePatch({"data": {"color": "blue"}}),
+            namespace=namespace,
+        )
+
+    assert waiting.result() == painted
+
+
+async def test_a_condition_is_waited_for_on_a_built_in_kind_and_on_any(
+    client: Client, namespace: str
+) -> None:
+    await client.create(deployment(namespace, "web"))
+    any_deployment = Unstructured.of("apps/v1", "Deployment")
+    available = has_condition("Available")
+
+    async with asyncio.TaskGroup() as group:
+        typed = group.create_task(
+            wait_for(
+                client,
+                apps_v1.Deployment,
+                "web",
+                available,
+                namespace=namespace,
+                within_seconds=LONG,
+            )
+        )
+        untyped = group.create_task(
+            wait_for(
+                client, any_deployment, "web", available, namespace=namespace, within_seconds=LONG
+            )
+        )
+        await client.status(apps_v1.Deployment, "web", namespace=namespace).patch(
+            MergePatch({"status": {"conditions": [AVAILABLE]}})
+        )
+
+    assert available(typed.result())
+    assert available(untyped.result())
+    assert not has_condition("Available", "False")(typed.result())
+
+
+async def test_a_definition_is_waited_for_until_its_kind_is_served(client: Client) -> None:
+    brief = definition("Brief", "briefs", version(spec=ANYTHING))
+    await client.create(brief)
+
+    await wait_for(
+        client,
+        CustomResourceDefinition,
+        brief.name,
+        has_condition("Established"),
+        within_seconds=LONG,
+    )
+
+    assert (await client.list(Unstructured.of(f"{GROUP}/v1", "Brief"))).items == ()
+    await client.delete(CustomResourceDefinition, brief.name)
+    await wait_until_gone(client, CustomResourceDefinition, brief.name, within_seconds=LONG)
+
+
+async def test_what_does_not_come_about_is_not_settled(
+    client: Client, namespace: str, widgets: None
+) -> None:
+    created = await client.create(widget(namespace, "one"))
+
+    with pytest.raises(NotSettled) as vain:
+        await wait_for(
+            client,
+            Widget,
+            "one",
+            has_condition("Ready"),
+            namespace=namespace,
+            within_seconds=1.0,
+            waited_for="readiness",
+        )
+
+    assert f"waited 1 s for readiness of Widget {namespace}/one" in str(vain.value)
+    assert vain.value.last_seen == f"version {created.resource_version}"
+
+
+async def test_an_end_is_waited_for(client: Client, namespace: str) -> None:
+    await create_config_maps(client, namespace, "settings")
+
+    async with asyncio.TaskGroup() as group:
+        group.create_task(
+            wait_until_gone(
+                client, core_v1.ConfigMap, "settings", namespace=namespace, within_seconds=LONG
+            )
+        )
+        await client.delete(core_v1.ConfigMap, "settings", namespace=namespace)
+
+
+async def test_an_object_that_was_replaced_is_gone_and_one_of_its_name_is_not(
+    client: Client, namespace: str
+) -> None:
+    first = await client.create(config_map(namespace, "settings"))
+    await client.delete(core_v1.ConfigMap, "settings", namespace=namespace)
+    await client.create(config_map(namespace, "settings"))
+
+    await wait_until_gone(
+        client,
+        core_v1.ConfigMap,
+        "settings",
+        uid=first.uid,
+        namespace=namespace,
+        within_seconds=LONG,
+    )
+    with pytest.raises(NotSettled):
+        await wait_until_gone(
+            client, core_v1.ConfigMap, "settings", namespace=namespace, within_seconds=0.2
+        )
+
+
+async def test_of_ten_who_count_at_once_each_is_counted(client: Client, namespace: str) -> None:
+    await client.create(config_map(namespace, "counter", count="0"))
+
+    async def count() -> None:
+        read = await client.get(AnyConfigMap, "counter", namespace=namespace)
+        more = str(int(read.get("data", "count")) + 1)
+        await client.update(read.changed("data", "count", to=more))
+
+    async with asyncio.TaskGroup() as group:
+        for _ in range(10):
+            group.create_task(
+                retry_on_conflict(count, clock=client.clock, rng=client.rng, attempts=30)
+            )
+
+    counter = await client.get(core_v1.ConfigMap, "counter", namespace=namespace)
+    assert counter.data == {"count": "10"}
+
+
+async def test_a_conflict_that_does_not_end_is_raised_in_the_end(
+    client: Client, namespace: str
+) -> None:
+    await client.create(config_map(namespace, "settings", color="blue"))
+    stale = await client.get(AnyConfigMap, "settings", namespace=namespace)
+    await client.update(stale.changed("data", "color", to="red"))
+
+    with pytest.raises(Conflict):
+        await retry_on_conflict(
+            lambda: client.update(stale.changed("data", "color", to="green")),
+            clock=client.clock,
+            rng=client.rng,
+            attempts=3,
+        )

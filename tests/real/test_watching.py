@@ -1,0 +1,202 @@
+"""watch: what happens, in the order in which it happened, until somebody ends it."""
+
+from collections.abc import AsyncIterator
+from typing import TypeVar
+
+import pytest
+
+from steersman.client import Bookmark, Client, Fields, Labels, MergePatch, Removed, Wrote
+from steersman.errors import Unreachable
+from steersman.kinds import core_v1
+from steersman.testing import ControlPlane
+from tests.real.connecting import connected
+from tests.real.objects import AnyConfigMap, config_map, create_config_maps
+from tests.real.relay import relay_to
+
+T = TypeVar("T")
+
+# Two seconds before its end, and every minute, the server says how far it has got.
+WATCH_SECONDS = 4
+
+
+async def first(count: int, events: AsyncIterator[T]) -> list[T]:
+    heard: list[T] = []
+    async for event in events:
+        heard.append(event)
+        if len(heard) == count:
+            break
+    return heard
+
+
+async def version(client: Client, namespace: str) -> str:
+    return (await client.list(core_v1.ConfigMap, namespace=namespace)).resource_version
+
+
+def paint(color: str) -> MergePatch:
+    return MergePatch({"metadata": {"labels": {"color": color}}})
+
+
+async def test_creations_changes_and_deletions_are_told_in_order(
+    client: Client, namespace: str
+) -> None:
+    start = await version(client, namespace)
+    created = await client.create(config_map(namespace, "settings"))
+    changed = await client.patch(core_v1.ConfigMap, "settings", paint("red"), namespace=namespace)
+    await client.delete(core_v1.ConfigMap, "settings", namespace=namespace)
+
+    async with client.watch(
+        core_v1.ConfigMap, namespace=namespace, resource_version=start
+    ) as events:
+        heard = await first(3, events)
+
+    assert heard[:2] == [Wrote(created, is_new=True), Wrote(changed)]
+    assert isinstance(heard[2], Removed)
+    assert heard[2].obj.name == "settings"
+    assert int(heard[2].obj.resource_version) > int(changed.resource_version)
+
+
+async def test_a_watch_of_any_kind_gives_whole_objects(client: Client, namespace: str) -> None:
+    start = await version(client, namespace)
+    await client.create(config_map(namespace, "settings", color="blue"))
+
+    async with client.watch(AnyConfigMap, namespace=namespace, resource_version=start) as events:
+        (heard,) = await first(1, events)
+
+    found = await client.get(AnyConfigMap, "settings", namespace=namespace)
+    assert heard == Wrote(found, is_new=True)
+
+
+async def test_a_watch_without_a_namespace_hears_of_all_of_them(
+    client: Client, namespace: str
+) -> None:
+    start = await version(client, namespace)
+    await create_config_maps(client, namespace, "settings")
+
+    async with client.watch(core_v1.ConfigMap, resource_version=start) as events:
+        (heard,) = await first(1, events)
+
+    assert isinstance(heard, Wrote)
+    assert (heard.obj.namespace, heard.obj.name) == (namespace, "settings")
+
+
+async def test_initial_events_end_with_a_bookmark_and_then_news_follow(
+    client: Client, namespace: str
+) -> None:
+    await create_config_maps(client, namespace, "a", "b")
+
+    async with client.watch(core_v1.ConfigMap, namespace=namespace, initial_events=True) as events:
+        heard = await first(3, events)
+        await create_config_maps(client, namespace, "c")
+        heard += await first(1, events)
+
+    names = [event.obj.name if isinstance(event, Wrote) else "" for event in heard]
+    assert names == ["a", "b", "", "c"]
+    assert isinstance(heard[2], Bookmark)
+    assert heard[2].ends_initial_events
+    assert int(heard[2].resource_version) > 0
+
+
+async def test_the_server_ends_a_watch_in_time_and_before_that_marks_how_far_it_got(
+    client: Client, namespace: str
+) -> None:
+    start = await version(client, namespace)
+    nothing = Fields.equal({"metadata.name": "nothing"})
+
+    async with (
+        client.watch(
+            core_v1.ConfigMap,
+            namespace=namespace,
+            fields=nothing,
+            resource_version=start,
+            timeout_seconds=WATCH_SECONDS,
+        ) as marked,
+        client.watch(
+            core_v1.ConfigMap,
+            namespace=namespace,
+            fields=nothing,
+            resource_version=start,
+            timeout_seconds=WATCH_SECONDS,
+            bookmarks=False,
+        ) as unmarked,
+    ):
+        elsewhere = await client.create(config_map(namespace, "something"))
+        marks = [event async for event in marked]
+        silence = [event async for event in unmarked]
+
+    assert isinstance(marks[-1], Bookmark)
+    assert int(marks[-1].resource_version) >= int(elsewhere.resource_version)
+    assert not marks[-1].ends_initial_events
+    assert silence == []
+
+
+async def test_an_object_that_leaves_the_selection_is_removed_and_one_that_enters_is_new(
+    client: Client, namespace: str
+) -> None:
+    start = await version(client, namespace)
+    await client.create(config_map(namespace, "settings", labels={"color": "red"}))
+    for color in ("blue", "red"):
+        await client.patch(core_v1.ConfigMap, "settings", paint(color), namespace=namespace)
+
+    async with client.watch(
+        core_v1.ConfigMap,
+        namespace=namespace,
+        resource_version=start,
+        labels=Labels.equal({"color": "red"}),
+    ) as events:
+        created, left, back = await first(3, events)
+
+    assert isinstance(created, Wrote)
+    assert created.is_new
+    assert isinstance(left, Removed)
+    assert left.obj.labels == {"color": "red"}
+    assert isinstance(back, Wrote)
+    assert back.is_new
+
+
+async def test_a_watch_of_some_fields_hears_of_nothing_else(client: Client, namespace: str) -> None:
+    start = await version(client, namespace)
+    await create_config_maps(client, namespace, "a", "b")
+
+    async with client.watch(
+        core_v1.ConfigMap,
+        namespace=namespace,
+        resource_version=start,
+        fields=Fields.equal({"metadata.name": "b"}),
+    ) as events:
+        (heard,) = await first(1, events)
+
+    assert isinstance(heard, Wrote)
+    assert heard.obj.name == "b"
+
+
+async def test_leaving_the_block_closes_the_connection(
+    control_plane: ControlPlane, namespace: str
+) -> None:
+    async with (
+        relay_to(control_plane.url) as relay,
+        connected(control_plane, observe=lambda _: None, server=relay.url) as client,
+    ):
+        await create_config_maps(client, namespace, "settings")
+
+        async with client.watch(
+            core_v1.ConfigMap, namespace=namespace, initial_events=True
+        ) as events:
+            await first(1, events)
+
+        await relay.deserted()
+
+
+async def test_a_watch_that_is_cut_off_is_not_resumed_in_secret(
+    control_plane: ControlPlane, namespace: str
+) -> None:
+    async with (
+        relay_to(control_plane.url) as relay,
+        connected(control_plane, observe=lambda _: None, server=relay.url) as client,
+        client.watch(core_v1.ConfigMap, namespace=namespace, initial_events=True) as events,
+    ):
+        assert len(await first(1, events)) == 1
+
+        relay.cut()
+
+        with pytest.raises(Unreachable):
+            await anext(events)
