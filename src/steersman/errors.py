@@ -24,11 +24,15 @@ SteersmanError
 │   ├── CertificateRefused       the other side's certificate, or ours, was not accepted
 │   └── CredentialPluginFailed
 ├── BadValue                     a value that Kubernetes would refuse
-│   └── BadName
+│   ├── BadName
+│   └── NotAKind                 a class that does not say where its objects live
 ├── UnknownKind                  nobody has heard of this kind
 ├── NoConversion                 no way from one version of a kind to another
 ├── NotSettled                   a condition that was waited for did not come about in time
 └── ControlPlaneError            a control plane for tests could not be built, started or used
+
+A class statement or a call that is wrong in itself is a ``TypeError`` or ``ValueError``, as it is
+everywhere in Python.
 
 A message says who wanted what, why not, and what to do now. It never contains a secret: values
 that came from credentials or from the data of a Secret stay out of it.
@@ -36,11 +40,16 @@ that came from credentials or from the data of a Secret stay out of it.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 
 class SteersmanError(Exception):
     """The root of everything steersman raises on purpose."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # To copy or unpickle an exception, Python calls its class with the message; ours are made
+        # from keywords.
+        return _without_init, (type(self), *self.args), vars(self)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -225,6 +234,10 @@ class BadName(BadValue):
     """A name, label or path that Kubernetes would refuse, with the rule it broke."""
 
 
+class NotAKind(BadValue, AttributeError):
+    """A class that does not say where its objects live: it has no ``resource_type``."""
+
+
 class UnknownKind(SteersmanError):
     """Nobody has heard of this kind: not the scheme, or not the server."""
 
@@ -266,6 +279,10 @@ class ControlPlaneError(SteersmanError):
         self.log_tail = log_tail
         tail = f"\n\n{log_tail}" if log_tail else ""
         super().__init__(f"{problem}. {what_now}{tail}")
+
+
+def _without_init(kind: type[SteersmanError], *args: object) -> SteersmanError:
+    return kind.__new__(kind, *args)
 
 
 def _shown(value: object) -> str:

@@ -83,12 +83,8 @@ class ObjectRef:
     name: str
 
     def __str__(self) -> str:
-        return f"{self.kind} {self.namespace}/{self.name}" if self.namespace else self.slug
-
-    @property
-    def slug(self) -> str:
-        """The kind and the bare name."""
-        return f"{self.kind} {self.name}"
+        place = f"{self.namespace}/" if self.namespace else ""
+        return f"{self.kind} {place}{self.name}"
 
 
 def split_api_version(api_version: str) -> tuple[str, str]:
@@ -104,7 +100,10 @@ def split_api_version(api_version: str) -> tuple[str, str]:
 
 
 def plural_of(kind: str) -> str:
-    """The plural that Kubernetes guesses for a kind: ``Policy`` becomes ``policies``."""
+    """The plural of a kind by the rules of spelling: ``Policy`` becomes ``policies``.
+
+    A guess, where nothing better is known: ``Mouse`` becomes ``mouses``.
+    """
     word = kind.lower()
     if word.endswith(("s", "x", "z", "ch", "sh")):
         return word + "es"

@@ -10,6 +10,7 @@ from steersman.kinds import Codec, Resource, Scheme, Unstructured
 from steersman.kinds.builtin import BUILTIN_KINDS
 from tests.real.samples import reviews, rules_review, samples
 from tests.unit.kinds.schemas import facts
+from tests.unit.kinds.specimens import without_nulls
 
 CODEC = Codec()
 
@@ -43,16 +44,6 @@ def sample_of(kind: tuple[str, str], namespace: str) -> Resource:
 
 def as_json(value: object) -> Any:
     return msgspec.json.decode(CODEC.encode(value))
-
-
-def without_nulls(value: Any) -> Any:
-    match value:
-        case dict():
-            return {key: without_nulls(each) for key, each in value.items() if each is not None}
-        case list():
-            return [without_nulls(each) for each in value]
-        case _:
-            return value
 
 
 def missing(sent: Any, kept: Any, where: str = "") -> list[str]:

@@ -1,6 +1,8 @@
 """Messages say who wanted what, why not, and what to do now."""
 
+import copy
 import inspect
+import pickle
 
 import pytest
 
@@ -41,6 +43,15 @@ def test_a_refusal_by_the_server_says_what_was_wanted_and_what_to_do() -> None:
         ' conflict with "kubectl": .spec.replicas. Read the object again and decide afresh.'
     )
     assert error.causes[0].field == ".spec.replicas"
+
+
+def test_an_error_can_be_copied_and_sent_to_another_process() -> None:
+    error = NotFound(wanted="get Pod a/b", code=404, reason="NotFound", message="no such pod")
+
+    for again in (copy.copy(error), pickle.loads(pickle.dumps(error))):  # noqa: S301
+        assert type(again) is NotFound
+        assert str(again) == str(error)
+        assert vars(again) == vars(error)
 
 
 def test_a_refusal_without_advice_ends_with_the_servers_words() -> None:

@@ -34,6 +34,7 @@ def test_a_name_is_the_same_at_both_doors(name: str) -> None:
     inner = import_module(f"steersman.{steersman._DOORS[name]}")
 
     assert getattr(steersman, name) is getattr(inner, name)
+    assert vars(steersman)[name] is getattr(inner, name)
 
 
 def test_there_is_nothing_else_behind_the_door() -> None:

@@ -70,10 +70,10 @@ def test_an_object_is_written_with_its_namespace_where_it_has_one() -> None:
         ("Batch", "batches"),
         ("NetworkPolicy", "networkpolicies"),
         ("Gateway", "gateways"),
-        ("Y", "ies"),
+        ("Mouse", "mouses"),
     ],
 )
-def test_plurals_follow_the_rule_that_kubernetes_guesses_by(kind: str, plural: str) -> None:
+def test_plurals_follow_the_rules_of_spelling(kind: str, plural: str) -> None:
     assert plural_of(kind) == plural
 
 

@@ -2,7 +2,7 @@
 
 Takes:     JSON from an API server; class statements from an author
 Gives:     frozen structs, and JSON again; the class of a kind, and the kind of a class
-Promises:  - a field that is none is not sent and anything else is
+Promises:  - a field left at none is not sent and anything else is
            - an object cannot be changed
            - unstructured objects keep every field and its order
            - one object that does not fit does not spoil the list it came in

@@ -21,7 +21,9 @@ from steersman.kinds.declaring import (
     PartInfo,
     ResourceDeclaration,
     always_send_defaults,
+    check_bases,
     check_fields,
+    check_names,
 )
 
 if TYPE_CHECKING:
@@ -30,18 +32,14 @@ if TYPE_CHECKING:
 
     @dataclass_transform(kw_only_default=True, frozen_default=True)
     class Part:
-        """A frozen piece of a Kubernetes object."""
+        """A frozen piece of a Kubernetes object.
+
+        In the class statement, ``wire_names={"cluster_ip": "clusterIP"}`` names fields that are not
+        in plain camelCase on the wire, and ``sensitive={"password"}`` those that no repr may show.
+        """
 
         def __init_subclass__(
-            cls,
-            *,
-            group: str | None = None,
-            version: str | None = None,
-            kind: str | None = None,
-            plural: str | None = None,
-            namespaced: bool | None = None,
-            wire_names: Mapping[str, str] | None = None,
-            sensitive: Collection[str] = (),
+            cls, *, wire_names: Mapping[str, str] | None = None, sensitive: Collection[str] = ()
         ) -> None: ...
 
 else:
@@ -57,8 +55,10 @@ else:
             sensitive: Collection[str] = (),
             **declared: Any,
         ) -> type:
+            check_bases(name, bases)
+            check_names(name, bases, namespace.get("__annotations__", ()))
             always_send_defaults(name, namespace)
-            declaration = ResourceDeclaration.read(name, namespace, declared)
+            declaration = ResourceDeclaration.read(name, bases, namespace, declared)
             if declaration is not None:
                 declaration.inject_into(namespace)
             info = PartInfo.joining(bases, wire_names=wire_names or {}, sensitive=sensitive)

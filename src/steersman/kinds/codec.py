@@ -41,6 +41,7 @@ class Codec:
     def __init__(self) -> None:
         self._decoders: dict[type[Any], msgspec.json.Decoder[Any]] = {}
         self._list_decoders: dict[type[Any], msgspec.json.Decoder[Any]] = {}
+        self._shapes: dict[type[Any], msgspec.inspect.Type] = {}
 
     def encode(self, value: object) -> bytes:
         """``value`` as JSON: a Part, an Unstructured, or plain data that may contain them."""
@@ -63,8 +64,7 @@ class Codec:
             return self._decode_one_by_one(kind, data, wanted)
         decoder = self._list_decoders.get(kind)
         if decoder is None:
-            page_type = _Page[kind]  # type: ignore[valid-type]
-            decoder = msgspec.json.Decoder(page_type, dec_hook=_from_wire)
+            decoder = _decoder(kind, _Page[kind])  # type: ignore[valid-type]
             self._list_decoders[kind] = decoder
         try:
             page: _Page[R] = decoder.decode(data)
@@ -102,8 +102,7 @@ class Codec:
         try:
             if issubclass(kind, Unstructured):
                 return kind(body)
-            shape = mended(body, msgspec.inspect.type_info(kind))
-            return self._decode_fast(kind, _ENCODER.encode(shape))
+            return self._decode_fast(kind, _ENCODER.encode(mended(body, self._shape_of(kind))))
         except (*_MISFITS, BadValue) as error:
             raise InvalidObject(
                 ref=_ref_of(body, kind.__name__),
@@ -115,9 +114,15 @@ class Codec:
     def _decode_fast(self, kind: type[T], data: bytes | msgspec.Raw) -> T:
         decoder = self._decoders.get(kind)
         if decoder is None:
-            decoder = self._decoders[kind] = msgspec.json.Decoder(kind, dec_hook=_from_wire)
+            decoder = self._decoders[kind] = _decoder(kind, kind)
         decoded: T = decoder.decode(data)
         return decoded
+
+    def _shape_of(self, kind: type[Any]) -> msgspec.inspect.Type:
+        # It takes 30 ms to find out for a Pod, and a list may have thousands to mend.
+        if kind not in self._shapes:
+            self._shapes[kind] = msgspec.inspect.type_info(kind)
+        return self._shapes[kind]
 
 
 _MISFITS = (msgspec.MsgspecError, RecursionError, UnicodeDecodeError)
@@ -157,6 +162,18 @@ def _page_of_raws(data: bytes, wanted: str) -> _Page[msgspec.Raw]:
         raise _not_json(wanted, error) from None
 
 
+def _decoder(kind: type[Any], shape: Any) -> msgspec.json.Decoder[Any]:
+    """What decodes ``shape``, in which objects of ``kind`` are."""
+    try:
+        return msgspec.json.Decoder(shape, dec_hook=_from_wire)
+    except NameError as error:
+        raise TypeError(
+            f"{kind.__name__}: an annotation names {error.name}, which its module does not have."
+            f" Annotations that are text are looked up there: define {error.name} outside of any"
+            f" function, or do without `from __future__ import annotations`"
+        ) from error
+
+
 def _any_json(data: bytes | msgspec.Raw, wanted: str) -> Any:
     try:
         return msgspec.json.decode(data)
@@ -185,7 +202,8 @@ def _ref_of(body: Mapping[str, Any], kind: str) -> str:
     metadata = body.get("metadata")
     if not isinstance(metadata, dict):
         return kind
-    return str(ObjectRef(kind, metadata.get("namespace"), str(metadata.get("name", ""))))
+    namespace, name = metadata.get("namespace"), metadata.get("name")
+    return str(ObjectRef(kind, namespace, str(name))) if name else kind
 
 
 def _not_json(wanted: str, error: Exception) -> BadAnswer:

@@ -1,12 +1,15 @@
 """What a class statement says: its fields and their wire names, and the kind it stands for."""
 
-from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass
-from typing import Any, Literal
+import re
+from collections.abc import Callable, Collection, Iterable, Mapping
+from copy import deepcopy
+from dataclasses import Field, dataclass
+from functools import partial
+from typing import Any, ClassVar, Literal
 
 import msgspec
 
-from steersman.errors import BadName, BadValue
+from steersman.errors import BadName, NotAKind
 from steersman.names import (
     GroupVersionKind,
     ResourceType,
@@ -16,6 +19,9 @@ from steersman.names import (
     check_version,
     plural_of,
 )
+
+# Annotations may be text, with whatever name the module has for typing: "t.ClassVar[int]".
+_is_class_variable = re.compile(r"([A-Za-z_]\w*\.)*ClassVar\b").match
 
 # kubectl keeps a copy of the whole object in this annotation, a Secret's data included.
 _LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
@@ -72,7 +78,7 @@ class Nowhere:
     """The ``resource_type`` of a class that stands for no kind: an error that says so."""
 
     def __get__(self, obj: object, owner: type) -> ResourceType:
-        raise BadValue(
+        raise NotAKind(
             wanted="a kind",
             value=owner.__name__,
             rule="it does not say where its objects live: a kind of your own names its group and"
@@ -88,7 +94,11 @@ class ResourceDeclaration:
 
     @classmethod
     def read(
-        cls, name: str, namespace: Mapping[str, Any], declared: Mapping[str, Any]
+        cls,
+        name: str,
+        bases: Iterable[type],
+        namespace: Mapping[str, Any],
+        declared: Mapping[str, Any],
     ) -> "ResourceDeclaration | None":
         """The declaration in ``class NAME(..., group=..., version=...)``, if it makes one."""
         if unknown := declared.keys() - {"group", "version", "kind", "plural", "namespaced"}:
@@ -98,6 +108,8 @@ class ResourceDeclaration:
             if declared:
                 raise TypeError(f"{name}: a kind needs version= beside {', '.join(declared)}=")
             return None
+        if not any(hasattr(base, "api_version") for base in bases):
+            raise TypeError(f"{name}: only a Resource has a {' and a '.join(declared)}")
         group = declared.get("group") or ""
         # Built-in groups such as "apps" have no dot; they are made by the generator, whose modules
         # live in this package, and nobody else may claim them.
@@ -132,19 +144,41 @@ def check_fields(name: str, keyword: str, named: Iterable[str], fields: Collecti
         raise TypeError(f"{name}: {keyword} names {', '.join(missing)}, which it does not declare")
 
 
+def check_names(name: str, bases: Iterable[type], fields: Iterable[str]) -> None:
+    """Refuse a field that hides a property: who asks for ``labels`` wants those in the metadata."""
+    for field in fields:
+        if any(isinstance(getattr(base, field, None), property) for base in bases):
+            raise TypeError(
+                f"{name}: {field} means something else already; call the field {field}_,"
+                f" which is {wire_name(field)} on the wire"
+            )
+
+
+def check_bases(name: str, bases: Iterable[type]) -> None:
+    """Refuse a base whose objects can be given attributes: a part cannot be changed."""
+    for base in bases:
+        if base.__dictoffset__:
+            raise TypeError(f"{name}: its base {base.__name__} needs `__slots__ = ()`")
+
+
 def always_send_defaults(name: str, namespace: dict[str, Any]) -> None:
     """Turn each default in a class body, unless it is ``None``, into one that is sent even so."""
-    for field, annotation in namespace.get("__annotations__", {}).items():
+    annotations = namespace.get("__annotations__", {})
+    for field, annotation in annotations.items():
         default = namespace.get(field)
-        if default is None or str(annotation).removeprefix("typing.").startswith("ClassVar"):
-            continue
-        if isinstance(default, _Field):
+        if _is_class_variable(str(annotation)):
+            annotations[field] = ClassVar  # as text, msgspec knows it by its usual names only
+        elif isinstance(default, _FIELD_SPECIFIERS):
             raise TypeError(f"{name}.{field}: a part's field has a plain default, or none")
-        namespace[field] = _always(default)
+        elif default is not None:
+            namespace[field] = _always(default)
 
 
 def _always(value: Any) -> Any:
-    return msgspec.field(default_factory=lambda: value)
+    # What can be changed, although nobody should, is at least not everybody's.
+    changeable = isinstance(value, dict | list | set)
+    factory: Callable[[], Any] = partial(deepcopy, value) if changeable else lambda: value
+    return msgspec.field(default_factory=factory)
 
 
-_Field = type(_always(None))
+_FIELD_SPECIFIERS = (Field, type(_always(None)))

@@ -12,7 +12,7 @@ from msgspec import inspect
 def mended(value: Any, info: inspect.Type) -> Any:
     """``value`` with each ``null`` that stands for an empty list or map replaced by one."""
     match info:
-        case inspect.VarTupleType(item_type=item):
+        case inspect.CollectionType(item_type=item):
             if value is None:
                 return []
             return [mended(each, item) for each in value] if isinstance(value, list) else value

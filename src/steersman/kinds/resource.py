@@ -1,16 +1,17 @@
 """``Resource``: an object with a kind and a name; ``CustomResource``: one of the author's own."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from datetime import datetime
-from typing import ClassVar, Generic, TypeVar, cast
+from typing import TYPE_CHECKING, ClassVar, Generic, TypeVar, cast
 
 from steersman.kinds.base import Part
 from steersman.kinds.declaring import Nowhere
 from steersman.kinds.meta_v1 import ObjectMeta
 from steersman.names import ObjectRef, ResourceType
 
-S = TypeVar("S", bound=Part)
-T = TypeVar("T", bound=Part)
+# Covariant, because objects are frozen: an App is a CustomResource[Part, Part] too.
+Spec_co = TypeVar("Spec_co", bound=Part, covariant=True)
+Status_co = TypeVar("Status_co", bound=Part, covariant=True)
 
 
 class Resource(Part):
@@ -20,6 +21,20 @@ class Resource(Part):
     ``kind=``, ``plural=`` and ``namespaced=`` where they differ from the class's name, the usual
     plural, and ``True``.
     """
+
+    if TYPE_CHECKING:  # at run time, it is the metaclass that takes these
+
+        def __init_subclass__(
+            cls,
+            *,
+            group: str | None = None,
+            version: str | None = None,
+            kind: str | None = None,
+            plural: str | None = None,
+            namespaced: bool | None = None,
+            wire_names: Mapping[str, str] | None = None,
+            sensitive: Collection[str] = (),
+        ) -> None: ...
 
     resource_type: ClassVar[ResourceType] = cast(ResourceType, Nowhere())
 
@@ -74,8 +89,8 @@ class Resource(Part):
         return ObjectRef(self.kind, self.namespace, self.name or generated)
 
 
-class CustomResource(Resource, Generic[S, T]):
+class CustomResource(Resource, Generic[Spec_co, Status_co]):
     """A kind of one's own: ``class App(CustomResource[Spec, Status], group=..., version=...)``."""
 
-    spec: S
-    status: T | None = None
+    spec: Spec_co
+    status: Status_co | None = None

@@ -6,6 +6,7 @@ still be readable.
 """
 
 from dataclasses import dataclass
+from itertools import product
 from typing import Literal
 
 
@@ -44,7 +45,10 @@ class Rule:
                 f"list_type='map' and list_map_keys go together,"
                 f" got list_type={self.list_type!r} list_map_keys={self.list_map_keys!r}"
             )
-        for low, high in (("ge", "le"), ("gt", "lt"), ("min_length", "max_length")):
+        for low, high in (*product(("ge", "gt"), ("le", "lt")), ("min_length", "max_length")):
             least, most = getattr(self, low), getattr(self, high)
-            if least is not None and most is not None and least > most:
+            if least is None or most is None:
+                continue
+            excluded = low == "gt" or high == "lt"
+            if least > most or (excluded and least == most):
                 raise ValueError(f"no value can satisfy {low}={least} and {high}={most}")

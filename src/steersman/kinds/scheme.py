@@ -96,13 +96,13 @@ class Scheme:
 
     def _path(
         self, source: type[Resource], target: type[Resource]
-    ) -> Iterator[Callable[[Any], Any]]:
+    ) -> tuple[Callable[[Any], Any], ...]:
         reached: dict[type[Resource], tuple[Callable[[Any], Any], ...]] = {source: ()}
         ahead = deque([source])
         while ahead:
             here = ahead.popleft()
             if here is target:
-                return iter(reached[here])
+                return reached[here]
             for there, step in self._steps_from(here):
                 if there not in reached:
                     reached[there] = (*reached[here], step)

@@ -2,6 +2,7 @@
 
 import copy
 from collections.abc import Mapping
+from datetime import datetime
 from typing import Any, ClassVar, Self, cast
 
 from steersman.errors import BadValue
@@ -14,6 +15,7 @@ from steersman.names import (
     check_plural,
     plural_of,
 )
+from steersman.units import parse_time
 
 
 class Unstructured:
@@ -28,7 +30,7 @@ class Unstructured:
         widget = await client.get(Widget, "one", namespace="default")
     """
 
-    __slots__ = ("body",)
+    __slots__ = ("_body",)
 
     resource_type: ClassVar[ResourceType] = cast(ResourceType, Nowhere())
 
@@ -66,13 +68,18 @@ class Unstructured:
             raise BadValue(
                 wanted="a Kubernetes object", value="metadata", rule="'metadata' is an object"
             )
-        self.body = body
+        self._body = body
         if type(self) is not Unstructured and self.gvk != self.resource_type.gvk:
             raise BadValue(
                 wanted=f"an object of {self.resource_type}",
                 value=str(self.gvk),
                 rule="it is another kind",
             )
+
+    @property
+    def body(self) -> Mapping[str, Any]:
+        """The JSON object itself."""
+        return self._body
 
     @property
     def gvk(self) -> GroupVersionKind:
@@ -105,6 +112,11 @@ class Unstructured:
         return str(self.metadata.get("resourceVersion") or "")
 
     @property
+    def generation(self) -> int:
+        """``metadata.generation``, or 0 before the server has given one."""
+        return int(self.metadata.get("generation") or 0)
+
+    @property
     def labels(self) -> Mapping[str, str]:
         """``metadata.labels``, empty where there are none."""
         return self.metadata.get("labels") or {}
@@ -113,6 +125,12 @@ class Unstructured:
     def annotations(self) -> Mapping[str, str]:
         """``metadata.annotations``, empty where there are none."""
         return self.metadata.get("annotations") or {}
+
+    @property
+    def deletion_time(self) -> datetime | None:
+        """When its deletion was asked for; ``None`` while nobody has."""
+        asked = self.metadata.get("deletionTimestamp")
+        return parse_time(asked) if asked else None
 
     @property
     def ref(self) -> ObjectRef:

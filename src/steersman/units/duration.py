@@ -58,7 +58,7 @@ def format_duration(seconds: float) -> str:
             wanted="a duration", value=seconds, rule="it is a finite number of seconds"
         ) from None
     nanos = (2 * abs(numerator) * 10**9 + denominator) // (2 * denominator)
-    sign = "-" if numerator < 0 and nanos else ""
+    sign = "-" if numerator < 0 else ""
     _check_range(-nanos if sign else nanos, seconds)
     if nanos == 0:
         return "0s"

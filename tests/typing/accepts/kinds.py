@@ -54,6 +54,13 @@ if app.status is not None:
 bigger = sm.replace(app, spec=sm.replace(app.spec, size=3))
 assert_type(bigger, AppService)
 
+
+def spec_of(resource: sm.CustomResource[sm.Part, sm.Part]) -> sm.Part:
+    return resource.spec
+
+
+spec_of(app)
+
 container = core_v1.Container(
     name=app.name,
     image=app.spec.image,

@@ -26,6 +26,10 @@ class Misspelt(sm.Resource, group="app.example.com", version="v1", plurals="miss
     pass
 
 
+class NoResource(sm.Part, group="app.example.com", version="v1"):  # refused
+    pass
+
+
 class Wrong(sm.Resource, group="app.example.com", version=1):  # refused
     pass
 

@@ -1,6 +1,9 @@
 """Parts: what is sent, what is not, what cannot be changed, and what nobody gets to see."""
 
 import copy
+import dataclasses
+import gc
+import pickle
 from collections.abc import Mapping
 from types import new_class
 from typing import Any, ClassVar
@@ -54,7 +57,7 @@ def sent(part: Part) -> Any:
     return msgspec.json.decode(Codec().encode(part))
 
 
-def test_a_field_that_is_none_is_not_sent_and_anything_else_is() -> None:
+def test_a_field_left_at_none_is_not_sent_and_anything_else_is() -> None:
     unset = Choices()
     empty = Choices(
         count=0, ratio=0.0, on=False, text="", items=(), labels={}, inner=Choices(count=0)
@@ -70,6 +73,14 @@ def test_a_field_that_is_none_is_not_sent_and_anything_else_is() -> None:
         "labels": {},
         "inner": {"count": 0},
     }
+
+
+def test_none_is_sent_where_it_is_not_the_default() -> None:
+    class Nullable(Part):
+        owner: str | None
+        size: int | None = 1
+
+    assert sent(Nullable(owner=None, size=None)) == {"owner": None, "size": None}
 
 
 def test_unset_and_explicitly_empty_are_told_apart_when_decoded() -> None:
@@ -105,6 +116,18 @@ def test_inherited_defaults_are_sent_too_and_overridden_ones_replaced() -> None:
 
 def test_a_default_fills_in_what_the_server_left_out() -> None:
     assert Codec().decode(Defaults, b"{}", wanted="read") == Defaults()
+
+
+def test_a_default_that_could_be_changed_is_not_shared() -> None:
+    class Careless(Part):
+        tags: list[str] = []  # noqa: RUF012
+        ports: dict[str, list[int]] = {"http": []}  # noqa: RUF012
+
+    first = Careless()
+    first.tags.append("a")
+    first.ports["http"].append(80)
+
+    assert Careless() == Careless(tags=[], ports={"http": []})
 
 
 def test_an_object_cannot_be_changed() -> None:
@@ -143,7 +166,12 @@ def test_a_copy_is_equal_and_parts_are_compared_by_value() -> None:
     part = Choices(count=1, items=("a",))
 
     assert copy.deepcopy(part) == part
+    assert pickle.loads(pickle.dumps(part)) == part  # noqa: S301
     assert part != Choices(count=2, items=("a",))
+
+
+def test_the_garbage_collector_has_nothing_to_look_at() -> None:
+    assert not gc.is_tracked(Choices(labels={"a": "b"}, inner=Choices()))
 
 
 def test_names_are_camel_case_on_the_wire() -> None:
@@ -199,13 +227,37 @@ def test_a_class_variable_is_no_field() -> None:
     assert sent(WithConstant()) == {"size": 1}
 
 
+@pytest.mark.parametrize("annotation", ["ClassVar[int]", "typing.ClassVar[int]", "t.ClassVar"])
+def test_a_class_variable_is_no_field_where_annotations_are_text(annotation: str) -> None:
+    body = {"__annotations__": {"LIMIT": annotation, "size": "int"}, "LIMIT": 3, "size": 1}
+
+    kind: Any = new_class("WithConstant", (Part,), exec_body=lambda space: space.update(body))
+
+    assert kind.LIMIT == 3
+    assert sent(kind()) == {"size": 1}
+
+
+def test_a_base_whose_objects_could_be_changed_is_refused() -> None:
+    class Loose:
+        pass
+
+    class Tight:
+        __slots__ = ()
+
+    with pytest.raises(TypeError, match="Mixed: its base Loose needs `__slots__ = "):
+        new_class("Mixed", (Choices, Loose))
+
+    assert issubclass(new_class("Mixed", (Choices, Tight)), Tight)
+
+
 def test_an_unknown_class_keyword_is_refused() -> None:
     with pytest.raises(TypeError, match="Thawed: no such class keyword: frozen"):
         new_class("Thawed", (Part,), {"frozen": False})
 
 
-def test_a_field_with_options_of_msgspec_is_refused() -> None:
-    body = {"__annotations__": {"size": int}, "size": msgspec.field(default=3)}
+@pytest.mark.parametrize("options", [msgspec.field(default=3), dataclasses.field(default=3)])
+def test_a_field_with_options_is_refused(options: Any) -> None:
+    body = {"__annotations__": {"size": int}, "size": options}
 
     with pytest.raises(TypeError, match=r"Odd\.size: a part's field has a plain default"):
         new_class("Odd", (Part,), exec_body=lambda namespace: namespace.update(body))

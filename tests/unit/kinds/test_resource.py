@@ -7,8 +7,8 @@ from types import new_class
 import msgspec
 import pytest
 
-from steersman.errors import BadName
-from steersman.kinds import Codec, CustomResource, Part, Resource
+from steersman.errors import BadName, NotAKind
+from steersman.kinds import Codec, CustomResource, Part, Resource, Unstructured
 from steersman.kinds.apps_v1 import Deployment
 from steersman.kinds.core_v1 import Endpoints, Namespace
 from steersman.kinds.meta_v1 import ObjectMeta
@@ -69,7 +69,7 @@ def test_built_in_kinds_know_their_odd_plurals_and_scopes() -> None:
     ("kind", "plural"),
     [("Policy", "policies"), ("Gateway", "gateways"), ("Bus", "buses"), ("Box", "boxes")],
 )
-def test_a_plural_follows_the_rule_of_kubernetes(kind: str, plural: str) -> None:
+def test_a_plural_follows_the_rules_of_spelling(kind: str, plural: str) -> None:
     made = declare(kind, group="app.example.com", version="v1")
 
     assert made.resource_type.plural == plural
@@ -159,6 +159,29 @@ def test_a_plural_that_is_no_label_is_refused() -> None:
 def test_a_kind_without_a_version_is_refused() -> None:
     with pytest.raises(TypeError, match="Wrong: a kind needs version= beside group="):
         declare("Wrong", group="app.example.com")
+
+
+def test_a_field_cannot_hide_what_every_resource_says_of_itself() -> None:
+    with pytest.raises(TypeError, match="Wrong: labels means something else already"):
+        declare("Wrong", fields={"labels": str}, group="app.example.com", version="v1")
+
+    right = declare("Right", fields={"labels_": str}, group="app.example.com", version="v1")
+    assert "labels" in right.__struct_encode_fields__  # type: ignore[attr-defined]
+
+
+def test_a_part_that_is_no_resource_is_no_kind_either() -> None:
+    with pytest.raises(TypeError, match="Wrong: only a Resource has a group and a version"):
+        new_class("Wrong", (Part,), {"group": "app.example.com", "version": "v1"})
+
+
+@pytest.mark.parametrize("base", [Resource, CustomResource, Unstructured])
+def test_a_class_that_stands_for_no_kind_has_no_resource_type(
+    base: type[Resource] | type[Unstructured],
+) -> None:
+    with pytest.raises(NotAKind, match="it does not say where its objects live"):
+        _ = base.resource_type
+
+    assert not hasattr(base, "resource_type")
 
 
 def test_a_kind_cannot_redefine_what_it_is() -> None:

@@ -12,6 +12,11 @@ from steersman.kinds import Rule
     [
         {"ge": 2, "le": 1},
         {"gt": 2, "lt": 1},
+        {"ge": 2, "lt": 1},
+        {"gt": 2, "le": 1},
+        {"gt": 1, "lt": 1},
+        {"ge": 1, "lt": 1},
+        {"gt": 1, "le": 1},
         {"min_length": 2, "max_length": 1},
         {"list_type": "map"},
         {"list_type": "set", "list_map_keys": ("name",)},

@@ -1,6 +1,7 @@
 """Objects of any kind: nothing lost, nothing reordered, nothing changed in place."""
 
 import json
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -53,6 +54,23 @@ def test_an_unstructured_object_says_who_it_is() -> None:
     assert widget.annotations == {}
     assert widget.ref == ObjectRef("Widget", "default", "one")
     assert repr(widget) == "<Widget default/one (app.example.com/v1) at 17>"
+
+
+def test_an_unstructured_object_knows_how_far_it_has_got() -> None:
+    metadata = {"generation": 3, "deletionTimestamp": "2026-01-02T03:04:05Z"}
+
+    widget = Widget({**BODY, "metadata": metadata})
+
+    assert (widget.generation, Widget(BODY).generation) == (3, 0)
+    assert widget.deletion_time == datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
+    assert Widget(BODY).deletion_time is None
+
+
+def test_the_body_of_an_object_cannot_be_exchanged() -> None:
+    widget = Widget(BODY)
+
+    with pytest.raises(AttributeError):
+        widget.body = {}  # type: ignore[misc]
 
 
 def test_an_object_without_metadata_is_an_object_too() -> None:
@@ -158,3 +176,9 @@ def test_a_change_at_a_place_that_cannot_be_is_refused(path: tuple[str | int, ..
 def test_equal_bodies_are_equal_objects() -> None:
     assert Widget(BODY) == Unstructured(dict(BODY))
     assert Widget(BODY) != Widget(BODY).changed("spec", "on", to=True)
+    assert Widget(BODY) != BODY
+
+
+def test_an_object_is_no_key_because_its_body_is_none() -> None:
+    with pytest.raises(TypeError, match="unhashable type"):
+        hash(Widget(BODY))

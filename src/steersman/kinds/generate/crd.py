@@ -9,6 +9,7 @@ from steersman.kinds.generate.facts import Schema
 from steersman.kinds.generate.model import Class, Field, Module, Type, imported
 from steersman.kinds.generate.naming import class_name, unlike
 from steersman.kinds.generate.reading import (
+    CONDITION_NAMES,
     INHERITED,
     RESOURCE_NAMES,
     beyond_condition,
@@ -125,9 +126,14 @@ class _Reader:
             return plain_type(schema, lambda inside: self._type_of(place, inside))
         name = unlike(self._taken, class_name(self._name, *place), "{}{}".format)
         self._taken.add(name)
-        fields = fields_of(schema, lambda wire, each: self._type_of((*place, wire), each))
+        in_conditions = place[-1] == "conditions"
+        fields = fields_of(
+            schema,
+            lambda wire, each: self._type_of((*place, wire), each),
+            taken=CONDITION_NAMES if in_conditions else (),
+        )
         base = PART
-        if place[-1] == "conditions" and is_condition(fields):
+        if in_conditions and is_condition(fields):
             base, fields = CONDITION, beyond_condition(fields)
             if not fields:
                 return CONDITION

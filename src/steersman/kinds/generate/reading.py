@@ -26,7 +26,7 @@ from steersman.kinds.resource import Resource
 INHERITED = frozenset({"apiVersion", "kind", "metadata"})
 RESOURCE_NAMES = frozenset(name for name in dir(Resource) if not name.startswith("_"))
 
-# What kinds.Condition has.
+# What kinds.Condition has: fields by their names on the wire, and other names in Python.
 CONDITION_FIELDS: Mapping[str, Type] = {
     "type": STR,
     "status": STR,
@@ -35,6 +35,7 @@ CONDITION_FIELDS: Mapping[str, Type] = {
     "lastTransitionTime": DATETIME,
     "observedGeneration": INT,
 }
+CONDITION_NAMES = frozenset({"is_true", "when"})
 
 # Names that msgspec does not take; nobody has such fields.
 _unspeakable = re.compile(r'["\\\x00-\x1f\ud800-\udfff]').search
@@ -56,7 +57,7 @@ def plain_type(schema: Schema, inside: Callable[[Schema], Type]) -> Type:
             values = schema.get("additionalProperties")
             return mapping_of(_each(values, inside) if isinstance(values, Mapping) else ANY)
         case "boolean" | "integer" | "number" | "string" as scalar:
-            return _FORMATS.get(schema.get("format", ""), _SCALARS[scalar])
+            return _FORMATS.get(str(schema.get("format")), _SCALARS[scalar])
         case None:
             return ANY
         case unknown:
@@ -83,12 +84,13 @@ def fields_of(
     """The fields of an object's schema, in its order; names in ``taken`` mean something already."""
     properties = {k: v for k, v in _properties(schema).items() if k not in without}
     names = field_names(properties, taken=taken)
+    required = _required(schema)
     return tuple(
         Field(
             name=names[wire],
             wire=wire,
             type=type_of(wire, each),
-            required=wire in schema.get("required", ()),
+            required=wire in required,
             nullable=each.get("nullable") is True,
             sensitive=wire in sensitive or each.get("format") == "password",
         )
@@ -110,6 +112,15 @@ def _properties(schema: Schema) -> Mapping[str, Schema]:
                 rule="it is text without quotes, backslashes and control characters",
             )
     return properties
+
+
+def _required(schema: Schema) -> Collection[str]:
+    required = schema.get("required") or []
+    if not isinstance(required, list):
+        raise BadValue(
+            wanted="the required fields of a schema", value=required, rule="they are a list"
+        )
+    return required
 
 
 def is_condition(fields: Collection[Field]) -> bool:

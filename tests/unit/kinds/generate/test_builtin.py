@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,7 @@ import steersman.kinds
 from steersman.kinds import Condition, Part, Resource, Scheme
 from steersman.kinds.builtin import BUILTIN_KINDS
 from steersman.kinds.generate import builtin_sources
-from steersman.kinds.generate.reading import CONDITION_FIELDS
+from steersman.kinds.generate.reading import CONDITION_FIELDS, CONDITION_NAMES
 from tests.unit.kinds.schemas import ROOT, facts, schemas
 
 KINDS = Path(steersman.kinds.__path__[0])
@@ -154,6 +155,10 @@ def test_the_generator_knows_the_fields_of_a_condition() -> None:
         "status": "str",
     }
     assert list(types) == list(CONDITION_FIELDS)
+    assert {name for name in dir(Condition) if not name.startswith("_")} == {
+        *Condition.__struct_fields__,  # type: ignore[attr-defined]
+        *CONDITION_NAMES,
+    }
 
 
 @pytest.mark.parametrize(
@@ -173,5 +178,11 @@ def test_secrets_and_tokens_are_sensitive(kind: str, field: str) -> None:
 
 
 def test_no_description_of_upstream_is_repeated() -> None:
-    for name, schema in schemas().items():
-        assert "description" not in schema, name
+    def descriptions(schema: Any) -> Iterator[str]:
+        if isinstance(schema, dict):
+            if isinstance(schema.get("description"), str):
+                yield schema["description"]
+            for each in schema.values():
+                yield from descriptions(each)
+
+    assert list(descriptions(schemas())) == []

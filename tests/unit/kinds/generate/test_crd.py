@@ -242,6 +242,21 @@ def test_a_spec_that_may_be_missing_is_optional() -> None:
     assert "    spec: WidgetSpec | None = None\n    status: WidgetStatus | None = None" in source
 
 
+@pytest.mark.parametrize(
+    ("required", "nullable"), [(["spec"], True), (["spec", "status"], False), (["status"], False)]
+)
+def test_a_shape_that_no_custom_resource_has_is_spelled_out(
+    required: list[str], nullable: bool
+) -> None:
+    spec = {**properties(size={"type": "integer"}), "nullable": nullable}
+    schema = {**properties(spec=spec, status=properties(ok={})), "required": required}
+
+    source = models_from_crd(crd(schema))
+
+    assert "class Widget(Resource, " in source
+    assert ("    status: WidgetStatus\n" in source) == ("status" in required)
+
+
 def test_scope_and_plural_are_said_where_they_differ_from_the_rule() -> None:
     source = models_from_crd(crd(properties(), scope="Cluster"))
 
@@ -250,11 +265,16 @@ def test_scope_and_plural_are_said_where_they_differ_from_the_rule() -> None:
 
 def test_a_condition_with_fields_of_its_own_is_a_condition() -> None:
     usual = {"type": {"type": "string"}, "status": {"type": "string"}}
-    conditions = {"type": "array", "items": properties(**usual, severity={"type": "string"})}
+    own = {"severity": {"type": "string"}, "isTrue": {"type": "boolean"}}
+    conditions = {"type": "array", "items": properties(**usual, **own)}
 
     source = models_from_crd(crd(properties(status=properties(conditions=conditions))))
 
-    assert "class WidgetStatusConditions(Condition):\n    severity: str | None = None\n" in source
+    assert (
+        "class WidgetStatusConditions(Condition):\n"
+        "    severity: str | None = None\n"
+        "    is_true_: bool | None = None\n"
+    ) in source
 
 
 def test_what_only_looks_like_a_condition_is_none() -> None:
@@ -375,6 +395,7 @@ def test_models_are_formatted_as_ruff_would_format_them(tmp_path: Path) -> None:
         crd(properties(a={"type": "text"})),
         crd(properties(a={"type": ["string"]})),
         crd(properties(a={"type": "array", "items": [{}]})),
+        crd({**properties(a={}), "required": 5}),
     ],
 )
 def test_what_is_no_definition_is_refused(broken: Any) -> None:
