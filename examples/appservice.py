@@ -77,7 +77,7 @@ def deployment_for(app: AppService) -> apps_v1.Deployment:
 
 async def reconcile(app: AppService, client: Client) -> None:
     """Make it so, and say how far it has got."""
-    deployment = await client.apply(deployment_for(app), field_manager=MANAGER, force=True)
+    deployment = await client.apply(deployment_for(app), field_manager=MANAGER)
     ready = (deployment.status and deployment.status.ready_replicas) or 0
     condition = sm.Condition.when(ready == app.spec.size, "Ready", yes="RolledOut", no="RollingOut")
     status = Status(ready_replicas=ready, conditions=(condition,))
@@ -88,16 +88,18 @@ async def reconcile(app: AppService, client: Client) -> None:
 
 async def operate(client: Client) -> None:
     """Reconcile every AppService there is, and each again when someone changes it."""
-    there = await client.list(AppService)
-    done = {app.uid: app.generation for app in there.items}
-    for app in there.items:
-        await reconcile(app, client)
-    async with client.watch(AppService, resource_version=there.resource_version) as events:
-        async for event in events:
-            # A change of the status alone, our own among them, leaves the generation as it is.
-            if isinstance(event, Wrote) and done.get(event.obj.uid) != event.obj.generation:
-                done[event.obj.uid] = event.obj.generation
-                await reconcile(event.obj, client)
+    while True:
+        there = await client.list(AppService)
+        done = {app.uid: app.generation for app in there.items}
+        for app in there.items:
+            await reconcile(app, client)
+        # The server ends every watch after a while.
+        async with client.watch(AppService, resource_version=there.resource_version) as events:
+            async for event in events:
+                # A change of the status alone, our own among them, leaves the generation as it is.
+                if isinstance(event, Wrote) and done.get(event.obj.uid) != event.obj.generation:
+                    done[event.obj.uid] = event.obj.generation
+                    await reconcile(event.obj, client)
 
 
 async def install(client: Client) -> None:

@@ -14,10 +14,9 @@ from steersman.client import Client, ClusterConfig, Trust, connect, find_config
 from steersman.clock import SystemClock
 from steersman.errors import CertificateRefused, ConfigError, Unauthorized
 from steersman.kinds import authentication_v1
-from steersman.observe import CredentialsRenewed, Observation, Observer
+from steersman.observe import CredentialsRenewed, Observation, Observer, ignore
 from steersman.testing import ControlPlane
 from tests.certificates import Authority
-from tests.unit.client.access.kubeconfigs import ignore
 from tests.unit.client.access.plugins import V1, V1BETA1, answer, plugin, printing
 
 

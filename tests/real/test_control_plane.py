@@ -150,6 +150,17 @@ def test_a_namespace_is_gone_with_all_that_was_in_it_when_its_block_ends(
     assert name not in left
 
 
+def test_what_finalizers_hold_goes_with_its_namespace(control_plane: ControlPlane) -> None:
+    meta = {"name": "held", "finalizers": ["example.com/never-comes"]}
+    manifest = json.dumps({"apiVersion": "v1", "kind": "ConfigMap", "metadata": meta})
+
+    with fresh_namespace(control_plane) as name:
+        control_plane.kubectl("create", "--filename=-", f"--namespace={name}", stdin=manifest)
+
+    left = control_plane.kubectl("get", "configmaps", "--all-namespaces")
+    assert "held" not in left
+
+
 def test_each_namespace_is_another(control_plane: ControlPlane, namespace: str) -> None:
     with fresh_namespace(control_plane) as other:
         assert other != namespace

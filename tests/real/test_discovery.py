@@ -1,10 +1,10 @@
 """Discovery: what the server serves, in its new form and its old, and kinds that appear later."""
 
 from contextlib import AbstractAsyncContextManager
-from dataclasses import replace
 from random import Random
 
 import pytest
+from msgspec.structs import replace
 
 from steersman.client import Client, Discovery, RestMapper
 from steersman.clock import SystemClock

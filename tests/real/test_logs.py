@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 import pytest
 
 from steersman.client import Client, LogOptions
-from steersman.errors import BadAnswer, BadRequest, NotFound
+from steersman.errors import BadAnswer, BadRequest, DeadlinePassed, NotFound
 from tests.real.kubelet import Log, kubelet
 from tests.real.objects import pod
 
@@ -66,6 +66,19 @@ async def test_lines_come_as_they_are_written_while_a_log_is_followed(
                 assert await anext(lines) == line
             written.put_nowait(b"")
             assert [line async for line in lines] == []
+
+
+async def test_a_log_that_stops_coming_ends_by_the_deadline(client: Client, namespace: str) -> None:
+    async def log(path: str, query: dict[str, str]) -> AsyncIterator[bytes]:
+        yield b"first\n"
+        await asyncio.Event().wait()
+
+    hasty = client.adjusted(deadline_seconds=0.5)
+    async with kubelet(client, log) as node:
+        await client.create(pod(namespace, "web", node=node))
+
+        with pytest.raises(DeadlinePassed, match="the log of Pod"):
+            await lines_of(hasty, namespace)
 
 
 async def test_every_option_reaches_the_kubelet(client: Client, namespace: str) -> None:

@@ -20,6 +20,7 @@ BROKEN_PATCHES = (
     MergePatch({"data": {"other": f"{CANARY} is not base64"}}),
     StrategicMergePatch({"data": {"other": f"{CANARY} is not base64"}}),
     StrategicMergePatch({"data": CANARY}),
+    StrategicMergePatch({"data": {"$patch": "odd", "other": CANARY}}),
     JsonPatch(JsonPatch.test("/data/key", CANARY)),
     JsonPatch(JsonPatch.add("/dataa", f'{CANARY}": "')),
     JsonPatch(JsonPatch.replace("/data", CANARY)),

@@ -221,9 +221,7 @@ async def test_what_has_no_scale_has_none(client: Client, namespace: str) -> Non
 async def test_a_pod_is_evicted(client: Client, namespace: str) -> None:
     await client.create(pod(namespace, "web"))
 
-    await client.eviction(core_v1.Pod, "web", namespace=namespace).create(
-        eviction_of(namespace, "web")
-    )
+    await client.eviction("web", namespace=namespace).create(eviction_of(namespace, "web"))
 
     with pytest.raises(NotFound):
         await client.get(core_v1.Pod, "web", namespace=namespace)
@@ -243,9 +241,7 @@ async def test_an_eviction_that_breaks_a_disruption_budget_is_refused_and_not_re
     )
 
     with pytest.raises(TooManyRequests, match="disruption budget") as refusal:
-        await client.eviction(core_v1.Pod, "web", namespace=namespace).create(
-            eviction_of(namespace, "web")
-        )
+        await client.eviction("web", namespace=namespace).create(eviction_of(namespace, "web"))
 
     assert [cause.reason for cause in refusal.value.causes] == ["DisruptionBudget"]
     assert seen.last_attempts == 1
@@ -258,7 +254,7 @@ async def test_an_eviction_that_is_only_tried_leaves_the_pod(
 ) -> None:
     created = await client.create(pod(namespace, "web"))
 
-    await client.eviction(core_v1.Pod, "web", namespace=namespace).create(
+    await client.eviction("web", namespace=namespace).create(
         eviction_of(namespace, "web"), dry_run=True
     )
 
@@ -278,7 +274,7 @@ async def test_a_token_lets_its_bearer_in_and_shows_nowhere(
     robot = core_v1.ServiceAccount(metadata=meta_v1.ObjectMeta(name="robot", namespace=namespace))
     await client.create(robot)
 
-    answer = await client.token(core_v1.ServiceAccount, "robot", namespace=namespace).create(
+    answer = await client.token("robot", namespace=namespace).create(
         authentication_v1.TokenRequest(
             spec=authentication_v1.TokenRequestSpec(expiration_seconds=600)
         )

@@ -67,9 +67,15 @@ class Status(msgspec.Struct, rename="camel"):
 _STATUS = msgspec.json.Decoder(Status)
 
 # The server repeats what it cannot make sense of, a Secret's data included: of a patch the whole
-# object that would come of it, of an apply the value.
-_REPEATED_OBJECT: Final = re.compile(r'(patch: Invalid value): "(?:[^"\\]|\\.)*"', re.DOTALL)
-_REPEATED_VALUE: Final = re.compile(r"(: expected \w+), got .*", re.DOTALL)
+# object that would come of it, of a strategic one the map that is odd, of an apply the value.
+_REPEATED: Final = tuple(
+    re.compile(pattern, re.DOTALL)
+    for pattern in (
+        r'(patch: Invalid value): "(?:[^"\\]|\\.)*"',
+        r"(\bmap): map\[.*\]",
+        r"(: expected \w+), got .*",
+    )
+)
 
 
 def read_status(body: bytes | msgspec.Raw) -> Status | None:
@@ -144,7 +150,9 @@ def _cause(each: _Cause) -> Cause:
 
 
 def _without_values(message: str) -> str:
-    return _REPEATED_VALUE.sub(r"\1", _REPEATED_OBJECT.sub(r"\1", message))
+    for repeated in _REPEATED:
+        message = repeated.sub(r"\1", message)
+    return message
 
 
 def _seconds(retry_after: str | None) -> float | None:

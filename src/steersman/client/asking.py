@@ -6,6 +6,7 @@ from typing import TypeVar
 from steersman.client.calling import Call, Caller
 from steersman.client.questions import Query, Question, query
 from steersman.client.settings import ClientSettings
+from steersman.errors import BadAnswer, InvalidObject
 from steersman.kinds import Codec, Part, Unstructured
 from steersman.wire import Request, Response
 
@@ -34,7 +35,13 @@ class Asker:
 
     async def object(self, kind: type[T], question: Question) -> T:
         """The answer, as an object."""
-        return self.codec.decode(kind, await self.body(question), wanted=question.wanted)
+        answer = await self.body(question)
+        try:
+            return self.codec.decode(kind, answer, wanted=question.wanted)
+        except (BadAnswer, InvalidObject) as error:
+            if question.method != "GET":
+                error.add_note("The server had answered that it was carried out.")
+            raise
 
     def stream(self, question: Question) -> AbstractAsyncContextManager[Response]:
         """The answer, to be read while it goes on."""
@@ -59,10 +66,7 @@ class Asker:
         if body is not None:
             headers = (*headers, ("Content-Type", question.content_type))
         return Call(
-            verb=question.verb,
-            resource=question.resource,
-            wanted=question.wanted,
-            ref=question.ref,
+            question=question,
             request=Request(
                 method=question.method,
                 path=question.path,

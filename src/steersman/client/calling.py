@@ -2,14 +2,15 @@
 
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass
 from random import Random
 
+import msgspec
+
 from steersman.client.answers import error_from
+from steersman.client.questions import Question
 from steersman.client.retrying import RetryBudget, RetryPolicy
 from steersman.clock import Clock
 from steersman.errors import ApiError, BadAnswer, DeadlinePassed, SteersmanError
-from steersman.names import ObjectRef
 from steersman.observe import ApiWarned, Observer, RequestFinished, RequestRetried, RetriesSpent
 from steersman.wire import Request, Response, Transport
 
@@ -17,17 +18,13 @@ from steersman.wire import Request, Response, Transport
 ERROR_LIMIT_BYTES = 1024 * 1024
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Call:
-    """A request, and what it is for."""
+class Call(msgspec.Struct, frozen=True, kw_only=True):
+    """A question on its way: as a request, and with the limits of its answer."""
 
-    verb: str
-    resource: str
-    wanted: str
+    question: Question
     request: Request
     deadline_seconds: float
     limit_bytes: int
-    ref: ObjectRef | None = None
 
     @property
     def reads(self) -> bool:
@@ -110,7 +107,10 @@ class Caller:
         for header in response.warnings:
             self._observe(
                 ApiWarned(
-                    verb=call.verb, resource=call.resource, ref=call.ref, text=_warning(header)
+                    verb=call.question.verb,
+                    resource=call.question.resource,
+                    ref=call.question.ref,
+                    text=_warning(header),
                 )
             )
         if response.status < 300:
@@ -120,7 +120,7 @@ class Caller:
         except ValueError:
             body = b""
         raise error_from(
-            call.wanted,
+            call.question.wanted,
             code=response.status,
             body=body,
             retry_after=response.headers.get("retry-after"),
@@ -143,14 +143,19 @@ class Caller:
             return None
         if not self._budget.withdraw():
             self._observe(
-                RetriesSpent(verb=call.verb, resource=call.resource, ref=call.ref, error=error)
+                RetriesSpent(
+                    verb=call.question.verb,
+                    resource=call.question.resource,
+                    ref=call.question.ref,
+                    error=error,
+                )
             )
             return None
         self._observe(
             RequestRetried(
-                verb=call.verb,
-                resource=call.resource,
-                ref=call.ref,
+                verb=call.question.verb,
+                resource=call.question.resource,
+                ref=call.question.ref,
                 attempt=attempt,
                 wait_seconds=wait,
                 error=error,
@@ -169,9 +174,9 @@ class Caller:
     ) -> None:
         self._observe(
             RequestFinished(
-                verb=call.verb,
-                resource=call.resource,
-                ref=call.ref,
+                verb=call.question.verb,
+                resource=call.question.resource,
+                ref=call.question.ref,
                 code=error.code if isinstance(error, ApiError) else code,
                 took_seconds=self._clock.monotonic() - started_at,
                 attempts=attempts,
@@ -186,16 +191,17 @@ def _late(call: Call) -> DeadlinePassed:
         if call.reads
         else "Nobody knows whether it happened: read before writing again."
     )
-    return DeadlinePassed(
-        f"could not {call.wanted}: no answer within {call.deadline_seconds:g} s. {what_now}"
-    )
+    within = f"within {call.deadline_seconds:g} s"
+    return DeadlinePassed(f"could not {call.question.wanted}: no answer {within}. {what_now}")
 
 
 def _too_large(call: Call) -> BadAnswer:
     return BadAnswer(
-        wanted=call.wanted,
+        wanted=call.question.wanted,
         problem=f"the answer is larger than {call.limit_bytes} bytes",
-        what_now="List in smaller pages, or raise the limit in ClientSettings if it is right.",
+        what_now="List in smaller pages, or raise the limit in ClientSettings if it is right."
+        if call.reads
+        else "It may have been carried out all the same: read before writing again.",
     )
 
 

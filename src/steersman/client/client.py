@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator
 from contextlib import AbstractAsyncContextManager, aclosing, asynccontextmanager
 from dataclasses import dataclass, replace
 from random import Random
-from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
+from typing import TYPE_CHECKING, Generic, Literal, TypeVar, Unpack
 
 from steersman.client.answers import read_status
 from steersman.client.asking import Asker
@@ -16,17 +16,16 @@ from steersman.client.paths import home_path
 from steersman.client.pod_logs import LogOptions, pod_log
 from steersman.client.questions import Question, about_many, about_one, query, selecting
 from steersman.client.selectors import Fields, Labels
-from steersman.client.settings import ClientSettings
-from steersman.client.subresources import Subresource, whole_typed_write
+from steersman.client.settings import ClientSettings, SettingsChanges
+from steersman.client.subresources import Subresource, unread_write, whole_typed_write
 from steersman.client.watching import WatchEvent, events_in
 from steersman.clock import Clock
-from steersman.errors import BadValue
 from steersman.kinds import Codec, DecodedList, Part, Resource, Unstructured
 from steersman.observe import Observer
 from steersman.wire import Transport
 
 if TYPE_CHECKING:
-    from steersman.kinds import authentication_v1, autoscaling_v1, core_v1, policy_v1
+    from steersman.kinds import authentication_v1, autoscaling_v1, policy_v1
 
 Obj = TypeVar("Obj", bound=Resource | Unstructured)
 S = TypeVar("S", bound=Part | Unstructured)
@@ -73,7 +72,7 @@ class Client:
         """What this client does unless told otherwise."""
         return self._ask.settings
 
-    def adjusted(self, **changes: Any) -> "Client":
+    def adjusted(self, **changes: Unpack[SettingsChanges]) -> "Client":
         """The same client with other settings: a dry run, someone else's name, a shorter deadline.
 
         Connections, credentials and the retry budget are shared.
@@ -252,11 +251,7 @@ class Client:
         if not isinstance(obj, Unstructured):
             raise whole_typed_write(obj.ref)
         if not obj.resource_version:
-            raise BadValue(
-                wanted=f"an update of {obj.ref}",
-                value="metadata.resourceVersion",
-                rule="without the version that was read it would undo what others wrote since",
-            )
+            raise unread_write(obj.ref)
         options = self._ask.write_query(field_manager, dry_run)
         place = (obj.resource_type, obj.namespace, obj.name)
         return await self._ask.object(type(obj), about_one("update", "PUT", *place, options, obj))
@@ -274,8 +269,8 @@ class Client:
         """Some fields changed."""
         options = self._ask.write_query(field_manager, dry_run)
         place = (kind.resource_type, namespace, name)
-        question = about_one("patch", "PATCH", *place, options, patch.body)
-        return await self._ask.object(kind, replace(question, content_type=patch.content_type))
+        question = about_one("patch", "PATCH", *place, options, patch.body, patch.content_type)
+        return await self._ask.object(kind, question)
 
     async def apply(
         self, obj: Obj, *, field_manager: str, force: bool = False, dry_run: bool | None = None
@@ -290,8 +285,8 @@ class Client:
             force="true" if force else None
         )
         place = (obj.resource_type, obj.namespace, obj.name)
-        question = about_one("apply", "PATCH", *place, options, obj)
-        return await self._ask.object(type(obj), replace(question, content_type=APPLY))
+        question = about_one("apply", "PATCH", *place, options, obj, APPLY)
+        return await self._ask.object(type(obj), question)
 
     async def delete(
         self,
@@ -337,9 +332,9 @@ class Client:
             namespace,
             query(**selecting(labels, fields)),
             self.settings.page_limit_bytes,
+            delete_options(self._ask.dry_run(dry_run), None, propagation, grace_seconds),
         )
-        terms = delete_options(self._ask.dry_run(dry_run), None, propagation, grace_seconds)
-        await self._ask.body(replace(question, body=terms))
+        await self._ask.body(question)
 
     # Beside the object itself
 
@@ -371,29 +366,35 @@ class Client:
 
         return self.subresource(kind, name, "scale", of=autoscaling_v1.Scale, namespace=namespace)
 
-    def eviction(
-        self, kind: "type[core_v1.Pod]", name: str, *, namespace: str
-    ) -> "Subresource[policy_v1.Eviction]":
+    def eviction(self, pod: str, *, namespace: str) -> "Subresource[policy_v1.Eviction]":
         """A Pod's end that disruption budgets can refuse (``TooManyRequests``)."""
-        from steersman.kinds import policy_v1
-
-        return self.subresource(kind, name, "eviction", of=policy_v1.Eviction, namespace=namespace)
-
-    def token(
-        self, kind: "type[core_v1.ServiceAccount]", name: str, *, namespace: str
-    ) -> "Subresource[authentication_v1.TokenRequest]":
-        """Short-lived tokens for a ServiceAccount."""
-        from steersman.kinds import authentication_v1
+        from steersman.kinds import core_v1, policy_v1
 
         return self.subresource(
-            kind, name, "token", of=authentication_v1.TokenRequest, namespace=namespace
+            core_v1.Pod, pod, "eviction", of=policy_v1.Eviction, namespace=namespace
+        )
+
+    def token(
+        self, service_account: str, *, namespace: str
+    ) -> "Subresource[authentication_v1.TokenRequest]":
+        """Short-lived tokens for a ServiceAccount."""
+        from steersman.kinds import authentication_v1, core_v1
+
+        return self.subresource(
+            core_v1.ServiceAccount,
+            service_account,
+            "token",
+            of=authentication_v1.TokenRequest,
+            namespace=namespace,
         )
 
     def logs(
         self, pod: str, *, namespace: str, options: LogOptions | None = None
     ) -> AbstractAsyncContextManager[AsyncIterator[str]]:
         """The lines of a container's log, as they are written if it is followed."""
-        return pod_log(self._ask, pod, namespace=namespace, options=options or LogOptions())
+        return pod_log(
+            self._ask, pod, namespace=namespace, options=options or LogOptions(), clock=self.clock
+        )
 
     async def discover(self) -> Discovery:
         """Every kind that the server serves at this moment."""

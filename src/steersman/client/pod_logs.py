@@ -7,7 +7,8 @@ from datetime import datetime
 
 from steersman.client.asking import Asker
 from steersman.client.questions import Question, query
-from steersman.errors import BadAnswer
+from steersman.clock import Clock
+from steersman.errors import BadAnswer, DeadlinePassed
 from steersman.names import ObjectRef, check_label, check_path_segment
 from steersman.units import format_time
 from steersman.wire import LineSplitter, Response
@@ -29,9 +30,12 @@ class LogOptions:
 
 @asynccontextmanager
 async def pod_log(
-    ask: Asker, pod: str, *, namespace: str, options: LogOptions
+    ask: Asker, pod: str, *, namespace: str, options: LogOptions, clock: Clock
 ) -> AsyncIterator[AsyncIterator[str]]:
-    """The lines of the log, while the block runs."""
+    """The lines of the log, while the block runs.
+
+    One that is not followed is all there; where it stops coming, nobody waits past the deadline.
+    """
     check_label(namespace, wanted="a namespace")
     question = Question(
         verb="get",
@@ -51,15 +55,37 @@ async def pod_log(
             limitBytes=options.limit_bytes,
         ),
     )
+    silence_seconds = None if options.follow else ask.settings.deadline_seconds
     async with ask.stream(question) as response:
-        written = _lines(response, question.wanted, ask.settings.object_limit_bytes)
-        async with aclosing(written) as lines:
+        pieces = _pieces(response, question.wanted, silence_seconds, clock)
+        written = _lines(pieces, question.wanted, ask.settings.object_limit_bytes)
+        async with aclosing(pieces), aclosing(written) as lines:
             yield lines
 
 
-async def _lines(response: Response, wanted: str, limit_bytes: int) -> AsyncGenerator[str, None]:
+async def _pieces(
+    response: Response, wanted: str, silence_seconds: float | None, clock: Clock
+) -> AsyncGenerator[bytes, None]:
+    chunks = response.chunks()
+    while True:
+        try:
+            async with clock.timeout(silence_seconds):
+                piece = await anext(chunks, None)
+        except TimeoutError as error:
+            raise DeadlinePassed(
+                f"could not {wanted}: nothing more came within {silence_seconds:g} s."
+                f" Read it again, or allow more time."
+            ) from error
+        if piece is None:
+            return
+        yield piece
+
+
+async def _lines(
+    pieces: AsyncIterator[bytes], wanted: str, limit_bytes: int
+) -> AsyncGenerator[str, None]:
     splitter = LineSplitter(limit_bytes, keep_empty=True)
-    async for chunk in response.chunks():
+    async for chunk in pieces:
         try:
             lines = splitter.feed(chunk)
         except ValueError as error:

@@ -1,7 +1,7 @@
 """What a client does unless told otherwise, as one frozen value."""
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, TypedDict
 
 from steersman.client.access import Impersonation
 from steersman.client.retrying import RetryPolicy
@@ -11,8 +11,8 @@ from steersman.client.retrying import RetryPolicy
 class ClientSettings:
     """Defaults for every call; ``Client.adjusted`` makes a client with others."""
 
-    # No API server takes longer over a well-behaved request than this: its own limit is 60 s, and
-    # what needs more (watches, logs that are followed) has no deadline on its body.
+    # No API server takes longer over a well-behaved request than this: its own limit is 60 s. Of
+    # what needs more, the deadline is for the beginning: watches, and logs that are followed.
     deadline_seconds: float = 60.0
 
     # client-go's page size: large enough for few round trips, small enough for the server.
@@ -41,3 +41,17 @@ class ClientSettings:
                 f"settings must satisfy deadline_seconds > 0, page_size and limits >= 1, and a"
                 f" user_agent on one line, got {self}"
             )
+
+
+class SettingsChanges(TypedDict, total=False):
+    """Any of the settings, for the checkers; a test holds it to the fields above."""
+
+    deadline_seconds: float
+    page_size: int
+    object_limit_bytes: int
+    page_limit_bytes: int
+    retry: RetryPolicy
+    field_validation: Literal["Strict", "Warn", "Ignore"]
+    dry_run: bool
+    impersonate: Impersonation | None
+    user_agent: str

@@ -63,6 +63,8 @@ class Subresource(Generic[S]):
         """
         if isinstance(body, Resource) and body.resource_type == self._resource:
             raise whole_typed_write(self._ref)
+        if isinstance(body, Resource | Unstructured) and not body.resource_version:
+            raise unread_write(self._ref)
         return await self._asked(
             "update", "PUT", self._ask.write_query(field_manager, dry_run), body
         )
@@ -122,4 +124,14 @@ def whole_typed_write(ref: ObjectRef) -> BadValue:
         value=ref.kind,
         rule="a typed object is a view and would lose what its class does not name;"
         " apply or patch it, or update it as Unstructured",
+    )
+
+
+def unread_write(ref: ObjectRef) -> BadValue:
+    """The answer to an attempt to write an object back as if nobody else had written."""
+    return BadValue(
+        wanted=f"a version of {ref} to write back",
+        value="",
+        rule="without the one that was read it would undo what others wrote since;"
+        " read it first, or patch it",
     )

@@ -136,9 +136,9 @@ async def _states(
     """The object as it is, and each time that it changes; ``None`` while there is none."""
     only_it = Fields.equal({"metadata.name": name})
     while True:
-        listing = await client.list(kind, namespace=namespace, fields=only_it)
-        yield listing.items[0] if listing.items else None
         try:
+            listing = await client.list(kind, namespace=namespace, fields=only_it)
+            yield listing.items[0] if listing.items else None
             async with client.watch(
                 kind,
                 namespace=namespace,

@@ -15,6 +15,8 @@ from typing import Any, Self
 # Nothing asked here takes a second; a paused API server must not hold up a test for longer.
 CALL_SECONDS = 10.0
 
+JSON = "application/json"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
@@ -49,11 +51,11 @@ class Caller:
         self._connection.close()
 
     def call(
-        self, method: str, path: str, body: object = None, *, accept: str = "application/json"
+        self, method: str, path: str, body: object = None, *, sends: str = JSON, accept: str = JSON
     ) -> Answer:
         """Send ``body``, if any, as JSON, and wait for the whole answer."""
         content = None if body is None else json.dumps(body)
-        headers = {"Accept": accept, "Content-Type": "application/json", **self._headers}
+        headers = {"Accept": accept, "Content-Type": sends, **self._headers}
         self._connection.request(method, path, content, headers)
         response = self._connection.getresponse()
         return Answer(status=response.status, body=response.read())

@@ -7,7 +7,7 @@ Promises:  - a request is sent at most once
            - no header of a request appears in a repr
            - a connection is used again for the next request
            - a line is never longer than its limit
-Never:     parses JSON, retries, waits for longer than its caller does, or reads the environment
+Never:     parses JSON, retries, waits longer than its caller, or takes a proxy from the environment
 """
 
 from typing import TYPE_CHECKING

@@ -2,13 +2,13 @@
 
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Any, Protocol
 from urllib.parse import quote, urlencode
 
+import msgspec
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Request:
+
+class Request(msgspec.Struct, frozen=True, kw_only=True):
     """One HTTP request.
 
     ``path`` is plain text, not yet percent-encoded. A header may be there several times, each
@@ -18,14 +18,20 @@ class Request:
     method: str
     path: str
     query: tuple[tuple[str, str], ...] = ()
-    headers: tuple[tuple[str, str], ...] = field(default=(), repr=False)
-    body: bytes | None = field(default=None, repr=False)
+    headers: tuple[tuple[str, str], ...] = ()
+    body: bytes | None = None
 
     @property
     def target(self) -> str:
         """Path and query as they stand in the request line."""
         path = quote(self.path, safe="/:@!$&'()*+,;=-._~")
         return f"{path}?{urlencode(self.query)}" if self.query else path
+
+    def __repr__(self) -> str:
+        return f"<Request {self.method} {self.target}>"
+
+    def __rich_repr__(self) -> list[tuple[str, Any]]:
+        return [("method", self.method), ("target", self.target)]
 
 
 class Response(Protocol):

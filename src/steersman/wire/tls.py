@@ -23,15 +23,11 @@ _NAMES_ANOTHER: Final = frozenset({62, 64})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TlsSettings:
-    """Whom to trust and as whom to come, each as PEM.
-
-    ``server_name`` is the name to expect in the server's certificate, where it is not the host's.
-    """
+    """Whom to trust and as whom to come, each as PEM."""
 
     ca_data: bytes | None = field(default=None, repr=False)
     client_certificate: bytes | None = field(default=None, repr=False)
     client_key: bytes | None = field(default=None, repr=False)
-    server_name: str | None = None
     verify: bool = True
 
 

@@ -14,4 +14,6 @@ async def misuse(client: Client, deployment: apps_v1.Deployment) -> None:
     await client.patch(apps_v1.Deployment, "web", {"spec": {}})  # refused
     pod: core_v1.Pod = await client.get(apps_v1.Deployment, "web")  # refused
     Labels.above("size", "three")  # refused
+    client.adjusted(patience=3)  # refused
+    client.adjusted(dry_run="yes")  # refused
     del pod

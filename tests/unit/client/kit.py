@@ -5,7 +5,7 @@ from random import Random
 from typing import Any
 
 from steersman.client import Client, ClientSettings
-from steersman.kinds import Condition, CustomResource, Part
+from steersman.kinds import Condition, CustomResource, Part, Unstructured, meta_v1
 from steersman.observe import Observation
 from steersman.wire import Request
 from tests.clocks import FakeClock
@@ -23,6 +23,13 @@ class WidgetStatus(Part):
 
 class Widget(CustomResource[WidgetSpec, WidgetStatus], group="example.com", version="v1"):
     """A kind that lives in namespaces."""
+
+
+LooseWidget = Unstructured.of("example.com/v1", "Widget")
+
+TYPED = Widget(
+    metadata=meta_v1.ObjectMeta(name="web", namespace="default"), spec=WidgetSpec(size=3)
+)
 
 
 class Galaxy(

@@ -155,6 +155,66 @@ def test_the_words_of_a_load_balancer_are_not_repeated(body: bytes) -> None:
     )
 
 
+# As a real API server writes them, with what was sent or stored in the place of the canary.
+REPEATING = {
+    "an object": (
+        r' "" is invalid: patch: Invalid value: "{\"data\":{\"k\":\"canary\",\"o\":\"a\\\"b\"}}":'
+        " illegal base64 data at input byte 3",
+        ' "" is invalid: patch: Invalid value: illegal base64 data at input byte 3',
+    ),
+    "an object and a field": (
+        r' "" is invalid: patch: Invalid value: "{\"data\":{\"k\":\"canary\"},\"dataa\":{}}":'
+        ' strict decoding error: unknown field "dataa"',
+        ' "" is invalid: patch: Invalid value: strict decoding error: unknown field "dataa"',
+    ),
+    "a value": (
+        "failed to create typed patch object (/key; /v1, Kind=Secret): .data: expected map,"
+        " got &{canary}",
+        "failed to create typed patch object (/key; /v1, Kind=Secret): .data: expected map",
+    ),
+    "several values": (
+        "failed to create typed patch object (/key; /v1, Kind=Secret): errors:\n"
+        "  .stringData.a: expected string, got &value.valueUnstructured{Value:7}\n"
+        '  .stringData.b: expected string, got &value.valueUnstructured{Value:"canary"}',
+        "failed to create typed patch object (/key; /v1, Kind=Secret): errors:\n"
+        "  .stringData.a: expected string",
+    ),
+    "a map": (
+        "unknown patch type: x in map: map[$patch:x k:canary] l:canary]",
+        "unknown patch type: x in map",
+    ),
+    "a map without a key": (
+        "map: map[env:[map[name:a value:canary]] image:x] does not contain declared merge key:"
+        " name",
+        "map does not contain declared merge key: name",
+    ),
+}
+
+
+@pytest.mark.parametrize(("said", "told"), REPEATING.values(), ids=REPEATING.keys())
+def test_what_the_server_repeats_of_an_object_is_cut_out(said: str, told: str) -> None:
+    field, _, message = said.removeprefix(' "" is invalid: ').partition(": ")
+    body = status(422, "Invalid", said, causes=[{"field": field, "message": message}])
+
+    error = api_error(422, body)
+
+    assert error.message == told
+    assert "canary" not in f"{error!r} {error} {error.causes}"
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        'spec.size: Invalid value: "three": must be a number',
+        'Secret "key" is invalid: data[a b]: Invalid value: "a b": a valid config key must consist',
+        "json: cannot unmarshal array into Go struct field Secret.data of type map[string][]uint8",
+        'Apply failed with 1 conflict: conflict with "them": .data.color',
+    ],
+)
+def test_what_the_server_says_of_a_field_stays(message: str) -> None:
+    assert api_error(422, status(422, "Invalid", message)).message == message
+
+
 @pytest.mark.parametrize("code", [301, 302, 303, 307, 308])
 def test_a_redirect_is_not_an_answer(code: int) -> None:
     error = error_from(WANTED, code=code, body=b"<a href='https://elsewhere'>")

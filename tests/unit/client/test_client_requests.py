@@ -18,22 +18,25 @@ from steersman.client import (
     StrategicMergePatch,
 )
 from steersman.kinds import (
-    Unstructured,
     authentication_v1,
     autoscaling_v1,
-    core_v1,
     meta_v1,
     policy_v1,
 )
 from tests.transports import Answer, Scripted, saying
-from tests.unit.client.kit import Galaxy, Widget, WidgetSpec, World, widget, widgets
+from tests.unit.client.kit import (
+    TYPED,
+    Galaxy,
+    LooseWidget,
+    Widget,
+    WidgetSpec,
+    World,
+    widget,
+    widgets,
+)
 
 Verb = Callable[[Client], Awaitable[object]]
 
-LooseWidget = Unstructured.of("example.com/v1", "Widget")
-TYPED = Widget(
-    metadata=meta_v1.ObjectMeta(name="web", namespace="default"), spec=WidgetSpec(size=3)
-)
 TYPED_JSON = {
     "apiVersion": "example.com/v1",
     "kind": "Widget",
@@ -266,20 +269,23 @@ WRITING = {
     ),
     "update scale": Case(
         verb=lambda c: c.scale(Widget, "web", namespace="default").update(
-            autoscaling_v1.Scale(spec=autoscaling_v1.ScaleSpec(replicas=4))
+            autoscaling_v1.Scale(
+                metadata=meta_v1.ObjectMeta(resource_version="7"),
+                spec=autoscaling_v1.ScaleSpec(replicas=4),
+            )
         ),
         sent=f"PUT {HOME}/web/scale?{STRICT}",
         body={
             "apiVersion": "autoscaling/v1",
             "kind": "Scale",
-            "metadata": {},
+            "metadata": {"resourceVersion": "7"},
             "spec": {"replicas": 4},
         },
         content_type=JSON,
         answer=saying({"apiVersion": "autoscaling/v1", "kind": "Scale", "spec": {"replicas": 4}}),
     ),
     "evict": Case(
-        verb=lambda c: c.eviction(core_v1.Pod, "web", namespace="default").create(
+        verb=lambda c: c.eviction("web", namespace="default").create(
             policy_v1.Eviction(metadata=meta_v1.ObjectMeta(name="web"))
         ),
         sent=f"POST /api/v1/namespaces/default/pods/web/eviction?{STRICT}",
@@ -288,7 +294,7 @@ WRITING = {
         answer=saying({"kind": "Status", "apiVersion": "v1", "status": "Success"}, status=201),
     ),
     "ask for a token": Case(
-        verb=lambda c: c.token(core_v1.ServiceAccount, "me", namespace="default").create(
+        verb=lambda c: c.token("me", namespace="default").create(
             authentication_v1.TokenRequest(
                 spec=authentication_v1.TokenRequestSpec(audiences=("api",))
             )

@@ -5,7 +5,8 @@ from datetime import UTC, datetime
 import pytest
 
 from steersman.client import ClientSettings, LogOptions
-from steersman.errors import BadAnswer, BadName, BadRequest, Unreachable
+from steersman.errors import BadAnswer, BadName, BadRequest, DeadlinePassed, Unreachable
+from tests.clocks import FakeClock
 from tests.transports import Answer, Piece, refusing
 from tests.unit.client.kit import World
 
@@ -76,6 +77,19 @@ async def test_a_followed_log_is_given_as_it_is_written() -> None:
 
     assert first == "one"
     assert world.server.open_answers == 0
+
+
+async def test_a_log_that_stops_coming_ends_by_the_deadline_unless_it_is_followed() -> None:
+    clock = FakeClock()
+    pieces: list[Piece] = [b"one\n", lambda: clock.sleep(100), b"two\n"]
+    whole = World(Answer(body=pieces), clock=clock)
+    followed = World(Answer(body=pieces), clock=clock)
+
+    with pytest.raises(DeadlinePassed, match="log of Pod default/web: nothing more came within 60"):
+        await lines(whole)
+
+    assert whole.server.open_answers == 0
+    assert await lines(followed, LogOptions(follow=True)) == ["one", "two"]
 
 
 async def test_the_lines_end_with_the_block() -> None:

@@ -10,15 +10,11 @@ from hypothesis import strategies as st
 from steersman.client import Client, ClientSettings, JsonPatch, MergePatch, RetryPolicy
 from steersman.client.retrying import RetryBudget
 from steersman.errors import SteersmanError, TooManyRequests, Unreachable
-from steersman.kinds import Unstructured, meta_v1
 from steersman.observe import RetriesSpent
 from tests.transports import Answer, Scripted, refusing
-from tests.unit.client.kit import Widget, WidgetSpec, World, widget
+from tests.unit.client.kit import TYPED, LooseWidget, Widget, World, widget
 
-LOOSE = Unstructured.of("example.com/v1", "Widget")(widget())
-TYPED = Widget(
-    metadata=meta_v1.ObjectMeta(name="web", namespace="default"), spec=WidgetSpec(size=3)
-)
+LOOSE = LooseWidget(widget())
 
 Verb = Callable[[Client], Awaitable[object]]
 

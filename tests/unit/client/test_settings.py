@@ -1,10 +1,11 @@
 """Settings are valid from birth."""
 
-from typing import Any
+from typing import Any, get_type_hints
 
 import pytest
 
 from steersman.client import ClientSettings, Impersonation
+from steersman.client.settings import SettingsChanges
 from steersman.errors import BadValue
 
 
@@ -52,3 +53,7 @@ def test_groups_and_extra_values_are_headers_of_their_own() -> None:
         ("Impersonate-Extra-example.com%2Fscopes", "a"),
         ("Impersonate-Extra-example.com%2Fscopes", "b"),
     )
+
+
+def test_every_setting_can_be_adjusted_by_its_own_type() -> None:
+    assert get_type_hints(SettingsChanges) == get_type_hints(ClientSettings)

@@ -268,3 +268,12 @@ async def test_only_conflicts_are_reason_to_try_again() -> None:
         await retry_on_conflict(attempt, clock=FakeClock(), rng=Random(0))
 
     assert len(made) == 1
+
+
+async def test_a_server_that_is_away_for_a_while_is_waited_for() -> None:
+    away = Unreachable("connection refused", may_have_happened=False)
+    world = World(*[away] * 20, saying(widgets(widget(size=9))))
+
+    found = await wait(world)
+
+    assert found.spec.size == 9

@@ -15,11 +15,10 @@ from steersman.errors import (
     SteersmanError,
     Unreachable,
 )
-from steersman.kinds import Codec, Unstructured
+from steersman.kinds import Codec
 from tests.transports import Answer, Piece, refusing
-from tests.unit.client.kit import Widget, World, widget
+from tests.unit.client.kit import LooseWidget, Widget, World, widget
 
-LooseWidget = Unstructured.of("example.com/v1", "Widget")
 WANTED = "watch Widget default/*"
 
 

@@ -12,6 +12,7 @@ def test_no_header_of_a_request_appears_in_a_repr() -> None:
     )
 
     assert "canary" not in repr(request)
+    assert "canary" not in str(request.__rich_repr__())
     assert "/api/v1/namespaces/default/secrets/db" in repr(request)
 
 

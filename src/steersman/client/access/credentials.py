@@ -136,6 +136,8 @@ class ConfiguredCredentials:
             proof = self._prove(material)
         except ConfigError as error:
             if self._proof is None or last is None or given is not last.given:
+                # Or whoever asks next would get the last proof, which the plugin has replaced.
+                self._read_again_at = -math.inf
                 raise
             self._observe(CredentialsNotRenewed(source=self._config.source, error=error))
             return self._proof
@@ -187,7 +189,6 @@ class ConfiguredCredentials:
             ca_data=material.ca,
             client_certificate=pair.certificate,
             client_key=pair.key,
-            server_name=self._config.server_name,
             verify=self._config.verify,
         )
         if self._tls is None or self._tls[0] != settings:

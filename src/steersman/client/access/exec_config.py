@@ -81,9 +81,10 @@ def _resolved(content: Exec, *, user: Entry[User], environ: Mapping[str, str]) -
     if os.sep not in command:
         found = shutil.which(command, path=environ.get("PATH", os.defpath))
     else:
-        directory = user.home.path.parent if user.home.path else Path("/")
+        directory = user.home.path.parent if user.home.path else Path()
         found = shutil.which(directory / command)
-    # A relative entry in PATH would make the plugin depend on where this process was started.
+    # From a relative entry in PATH, or a relative path in a kubeconfig that is no file, the plugin
+    # would depend on where this process was started.
     if not command or found is None or not Path(found).is_absolute():
         hint = f" {content.install_hint}" if content.install_hint else ""
         raise CredentialPluginFailed(

@@ -160,7 +160,9 @@ class _Reading:
             raise _refused(self._cluster, "its server is reached over plain http", "Use https.")
         if not self._trust.inner_addresses and is_inner(url.hostname or ""):
             raise _refused(
-                self._cluster, "its server is this machine, or next to it", "Name another server."
+                self._cluster,
+                "its server is, or may be, this machine or next to it",
+                "Name another server, in plain letters.",
             )
         if cluster.proxy_url and not self._trust.proxies:
             raise _refused(self._cluster, "it wants a proxy", "Remove proxy-url.")

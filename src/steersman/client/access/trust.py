@@ -1,6 +1,7 @@
 """What a kubeconfig may make this process do."""
 
 import ipaddress
+import re
 import socket
 from contextlib import suppress
 from dataclasses import dataclass
@@ -62,6 +63,8 @@ _METADATA: Final = frozenset(
     {"100.100.100.200", "fd00:ec2::254", "metadata", "metadata.google.internal"}
 )
 
+_PLAIN_NAME: Final = re.compile(r"[A-Za-z0-9._-]+")
+
 _Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 
 
@@ -72,10 +75,13 @@ def is_loopback(host: str) -> bool:
 
 
 def is_inner(host: str) -> bool:
-    """Whether ``host`` is this machine, its link, or a cloud's metadata service."""
+    """Whether ``host`` is or may be this machine, its link, or a cloud's metadata service."""
     address = _address(host)
     if address is None:
-        return is_loopback(host) or _plain_name(host) in _METADATA
+        # Other characters become plain ones on the way to the network, as full-width digits do,
+        # and with them a name may become this machine's.
+        is_odd = not _PLAIN_NAME.fullmatch(host)
+        return is_odd or is_loopback(host) or _plain_name(host) in _METADATA
     return (
         address.is_loopback
         or address.is_link_local

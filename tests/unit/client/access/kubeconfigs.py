@@ -8,16 +8,12 @@ from typing import Any
 from steersman.client.access.cluster_config import ClusterConfig
 from steersman.client.access.kubeconfig import Kubeconfig
 from steersman.client.access.trust import Trust
-from steersman.observe import Observation, Observer
+from steersman.observe import Observer, ignore
 
 SERVER = "https://kube.example.com:6443"
 
 # What must appear in no message, repr or log.
 CANARY = "c4n4ry-s3cr3t"
-
-
-def ignore(_: Observation) -> None:
-    """An observer that does not care."""
 
 
 def document(

@@ -16,12 +16,13 @@ from steersman.client.access.cluster_config import (
 from steersman.client.access.credentials import ConfiguredCredentials
 from steersman.client.access.impersonation import Impersonation
 from steersman.errors import ConfigError, CredentialPluginFailed
+from steersman.observe import ignore
 from steersman.wire import NetworkTransport, Request
 from tests.certificates import Authority
 from tests.clocks import FakeClock
 from tests.raw_server import ok, raw_server, says
 from tests.transports import Answer, Scripted, ScriptedTransport, refusing, saying
-from tests.unit.client.access.kubeconfigs import CANARY, SERVER, ignore
+from tests.unit.client.access.kubeconfigs import CANARY, SERVER
 from tests.unit.client.access.plugins import HANGING, counting, line_at, plugin, runs
 
 GET = Request(method="GET", path="/version", headers=(("Accept", "application/json"),))

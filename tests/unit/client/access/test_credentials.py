@@ -247,6 +247,17 @@ async def test_a_plugin_that_fails_is_started_once_for_all_who_wait(tmp_path: Pa
     assert runs(tmp_path) == 1
 
 
+async def test_a_plugin_that_gives_nonsense_is_an_error_each_time(tmp_path: Path) -> None:
+    world = World(login=plugin(tmp_path, printing(answer(token="abc"))))
+    proof = await world.credentials.proof()
+    plugin(tmp_path, printing(answer(token="a b")))
+
+    with pytest.raises(ConfigError, match="characters that no token has"):
+        await world.credentials.renew(proof)
+    with pytest.raises(ConfigError, match="characters that no token has"):
+        await world.credentials.proof()
+
+
 async def test_when_one_who_waits_gives_up_the_others_are_served(tmp_path: Path) -> None:
     world = World(login=plugin(tmp_path, counting(tmp_path)))
 

@@ -8,8 +8,10 @@ from typing import Any
 import pytest
 
 from steersman.client.access.cluster_config import ExecPlugin
+from steersman.client.access.kubeconfig import Kubeconfig
 from steersman.client.access.trust import ExecPolicy, Trust
 from steersman.errors import CredentialPluginFailed
+from steersman.observe import ignore
 from tests.unit.client.access.kubeconfigs import CANARY, SERVER, chosen, document, written
 
 V1 = "client.authentication.k8s.io/v1"
@@ -60,6 +62,15 @@ def test_a_relative_command_starts_at_the_kubeconfig(command: str, tmp_path: Pat
 
     assert plugin.command.samefile(found)
     assert plugin.command.is_absolute()
+
+
+def test_a_relative_command_of_a_kubeconfig_that_is_no_file_is_refused() -> None:
+    section = {"apiVersion": V1, "command": "bin/sh"}
+    content = json.dumps(document(user={"exec": section})).encode()
+    kubeconfig = Kubeconfig.parse(content, source="Secret default/remote")
+
+    with pytest.raises(CredentialPluginFailed, match="'bin/sh' is not there"):
+        kubeconfig.choose(trust=Trust(), environ={}, observe=ignore)
 
 
 @pytest.mark.parametrize("path", [".", "", "bin", "/nowhere"])

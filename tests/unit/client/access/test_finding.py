@@ -7,7 +7,8 @@ import pytest
 from steersman.client.access.cluster_config import ClusterConfig
 from steersman.client.access.finding import find_config
 from steersman.errors import ConfigError
-from tests.unit.client.access.kubeconfigs import document, ignore, written
+from steersman.observe import ignore
+from tests.unit.client.access.kubeconfigs import document, written
 
 POD = {"KUBERNETES_SERVICE_HOST": "10.0.0.1", "KUBERNETES_SERVICE_PORT": "443"}
 

@@ -8,9 +8,10 @@ from steersman.client.access.cluster_config import TokenFile
 from steersman.client.access.credentials import FILE_SECONDS, ConfiguredCredentials
 from steersman.client.access.in_cluster import in_cluster_config
 from steersman.errors import ConfigError
+from steersman.observe import ignore
 from tests.certificates import Authority
 from tests.clocks import FakeClock
-from tests.unit.client.access.kubeconfigs import CANARY, ignore
+from tests.unit.client.access.kubeconfigs import CANARY
 
 ENVIRON = {"KUBERNETES_SERVICE_HOST": "10.0.0.1", "KUBERNETES_SERVICE_PORT": "443"}
 

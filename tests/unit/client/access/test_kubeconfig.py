@@ -17,8 +17,8 @@ from steersman.client.access.impersonation import Impersonation
 from steersman.client.access.kubeconfig import Kubeconfig
 from steersman.client.access.trust import UNTRUSTED, Trust
 from steersman.errors import ConfigError
-from steersman.observe import Observation, RiskAccepted
-from tests.unit.client.access.kubeconfigs import CANARY, SERVER, chosen, document, ignore, written
+from steersman.observe import Observation, RiskAccepted, ignore
+from tests.unit.client.access.kubeconfigs import CANARY, SERVER, chosen, document, written
 
 
 def encoded(content: bytes) -> str:

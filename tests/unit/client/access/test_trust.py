@@ -12,6 +12,9 @@ from tests.unit.client.access.kubeconfigs import CANARY, chosen, document, writt
 
 PLUGIN = {"exec": {"apiVersion": "client.authentication.k8s.io/v1", "command": "sh"}}
 
+# The network takes each of these characters for the plain one that it looks like.
+WIDE_LOOPBACK = "127.0.0.1".translate({ord(c): ord(c) + 0xFEE0 for c in "0127"})
+
 BEYOND_TRUST = {
     "a plugin": document(user=PLUGIN),
     "a token file": document(user={"tokenFile": "/etc/passwd"}),
@@ -24,6 +27,7 @@ BEYOND_TRUST = {
     "this machine in one number": document(cluster={"server": "https://2130706433"}),
     "this machine in IPv6": document(cluster={"server": "https://[::ffff:127.0.0.1]"}),
     "any address": document(cluster={"server": "https://0.0.0.0"}),
+    "this machine in wide digits": document(cluster={"server": f"https://{WIDE_LOOPBACK}"}),
     "a metadata service": document(cluster={"server": "https://169.254.169.254"}),
     "a metadata service by name": document(cluster={"server": "https://metadata.google.internal"}),
     "no verification": document(cluster={"insecure-skip-tls-verify": True}),
@@ -53,6 +57,15 @@ def test_an_untrusted_kubeconfig_may_bring_its_own_material(tmp_path: Path) -> N
 def test_every_spelling_of_this_machine_is_known(host: str) -> None:
     assert is_loopback(host)
     assert is_inner(host)
+
+
+@pytest.mark.parametrize(
+    "host",
+    [WIDE_LOOPBACK, "127\u30020\u30020\u30021", "loc\u24d0lhost", "local\xadhost", " localhost"],
+)
+def test_a_name_that_may_become_this_machines_is_not_trusted(host: str) -> None:
+    assert is_inner(host)
+    assert not is_loopback(host)
 
 
 @pytest.mark.parametrize(

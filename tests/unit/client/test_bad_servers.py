@@ -1,0 +1,105 @@
+"""Whatever a server sends over a real connection, the caller gets one typed error, in time."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from random import Random
+
+import pytest
+
+from steersman.client import Client, ClientSettings, ClusterConfig, RetryPolicy, connect
+from steersman.clock import SystemClock
+from steersman.errors import (
+    ApiError,
+    BadAnswer,
+    DeadlinePassed,
+    InvalidObject,
+    ServerFailed,
+    SteersmanError,
+    Unreachable,
+)
+from steersman.kinds import core_v1, meta_v1
+from steersman.observe import ignore
+from tests.raw_server import Answer, ok, raw_server, says
+
+CUT_OFF = b'HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{"kind": "Pod"'
+ENDLESS = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n" + b"10000\r\n%s\r\n" % (
+    b"x" * 0x10000
+)
+STREAM = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
+
+
+def chunk(data: bytes) -> bytes:
+    return b"%x\r\n%s\r\n" % (len(data), data)
+
+
+@asynccontextmanager
+async def client_of(answer: Answer) -> AsyncIterator[Client]:
+    settings = ClientSettings(
+        deadline_seconds=1.0, object_limit_bytes=8 * 1024, retry=RetryPolicy(attempts=1)
+    )
+    async with raw_server(answer) as server:
+        config = ClusterConfig(server=f"http://127.0.0.1:{server.port}", source="a test")
+        async with connect(
+            config, clock=SystemClock(), rng=Random(0), observe=ignore, settings=settings
+        ) as client:
+            yield client
+
+
+@pytest.mark.parametrize(
+    ("answer", "error", "says_why"),
+    [
+        (says(b"garbage\r\n\r\n", then_close=True), Unreachable, "not HTTP"),
+        (says(b"", then_close=True), Unreachable, "connection ended"),
+        (says(CUT_OFF, then_close=True), Unreachable, "connection ended"),
+        (says(CUT_OFF), DeadlinePassed, "no answer within 1 s"),
+        (says(ENDLESS), BadAnswer, "larger than 8192 bytes"),
+        (says(ok(b" " * 10_000_000)), BadAnswer, "larger than 8192 bytes"),
+        (says(ok(b'{"kind": "Pod", ')), BadAnswer, "not the JSON"),
+        (says(ok(b"<html>")), BadAnswer, "not the JSON"),
+        (says(ok(b"[" * 8000)), BadAnswer, "not the JSON"),
+        (says(ok(b"[]")), BadAnswer, "not v1 Pod"),
+        (says(ok(b'{"apiVersion": "v1", "kind": "Node"}')), BadAnswer, "v1 Node, not v1 Pod"),
+        (says(ok(b'{"kind": "Pod", "spec": {"containers": 1}}')), InvalidObject, "containers"),
+        (says(ok(b"", "Location: http://elsewhere/", status="302 Found")), BadAnswer, "a redirect"),
+        (says(ok(b"<html>", status="502 Bad Gateway")), ServerFailed, "502"),
+        (says(ok(b"no", status="418 Teapot")), ApiError, "418"),
+    ],
+)
+async def test_a_bad_answer_to_a_get_is_one_typed_error(
+    answer: Answer, error: type[SteersmanError], says_why: str
+) -> None:
+    async with client_of(answer) as client:
+        with pytest.raises(error, match=says_why):
+            await client.get(core_v1.Pod, "web", namespace="default")
+
+
+@pytest.mark.parametrize(
+    ("body", "error", "says_why"),
+    [
+        (STREAM + chunk(b'{"type": "ADDED", "obj'), Unreachable, "connection ended"),
+        (STREAM + chunk(b'{"type": "ADD') + b"0\r\n\r\n", Unreachable, "middle of an event"),
+        (STREAM + chunk(b"{]\n"), BadAnswer, "an event cannot be read"),
+        (STREAM + chunk(b'{"type": "ADDED", "object": {"kind": "Node"}}\n'), BadAnswer, "Node"),
+        (STREAM + chunk(b"x" * 9000), BadAnswer, "longer than 8192 bytes"),
+        (STREAM + b"nonsense\r\n", Unreachable, "not HTTP"),
+    ],
+)
+async def test_a_bad_answer_to_a_watch_is_one_typed_error(
+    body: bytes, error: type[SteersmanError], says_why: str
+) -> None:
+    async def watch(client: Client) -> None:
+        async with client.watch(core_v1.Pod) as events:
+            async for _ in events:
+                pass
+
+    async with client_of(says(body, then_close=True)) as client:
+        with pytest.raises(error, match=says_why):
+            await watch(client)
+
+
+async def test_a_write_whose_answer_cannot_be_read_is_said_to_stand() -> None:
+    async with client_of(says(ok(b"<html>"))) as client:
+        with pytest.raises(BadAnswer) as refused:
+            await client.create(core_v1.Namespace(metadata=meta_v1.ObjectMeta(name="new")))
+
+    assert refused.value.__notes__ == ["The server had answered that it was carried out."]
