@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from steersman.client import Client, connect, find_config
     from steersman.kinds import (
         Condition,
+        Conversion,
         CustomResource,
         Part,
         Resource,
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Client",
     "Condition",
+    "Conversion",
     "CustomResource",
     "Part",
     "Resource",
@@ -46,6 +48,7 @@ __all__ = [
 _DOORS = {
     "Client": "client",
     "Condition": "kinds",
+    "Conversion": "kinds",
     "CustomResource": "kinds",
     "Part": "kinds",
     "Resource": "kinds",

@@ -90,4 +90,5 @@ Observation: TypeAlias = (
     | RiskAccepted
 )
 
+# It must not raise, for it is called in the middle of the work; ``fan_out`` makes any one safe.
 Observer: TypeAlias = Callable[[Observation], None]

@@ -126,8 +126,8 @@ async def run(plugin: ExecPlugin, *, source: str, clock: Clock) -> bytes:
             stdout=PIPE,
             stderr=None if plugin.terminal else DEVNULL,
             env=plugin.environment,
-            # A group of its own, which can be ended as a whole.
-            start_new_session=True,
+            # A group of its own can be ended as a whole, but is cut off from the terminal.
+            start_new_session=not plugin.terminal,
         )
     except (OSError, ValueError) as error:
         reason = "its arguments or its environment cannot be passed on"
@@ -142,7 +142,7 @@ async def run(plugin: ExecPlugin, *, source: str, clock: Clock) -> bytes:
         raise _failed(plugin, source, problem) from None
     finally:
         if not output.ended.is_set():
-            await _end(process, output)
+            await _end(process, output, alone=plugin.terminal)
         process.close()
     if len(output.content) > MOST_OUTPUT_BYTES:
         problem = f"printed more than {MOST_OUTPUT_BYTES} bytes, and was ended"
@@ -153,9 +153,12 @@ async def run(plugin: ExecPlugin, *, source: str, clock: Clock) -> bytes:
     return bytes(output.content)
 
 
-async def _end(process: asyncio.SubprocessTransport, output: "_Output") -> None:
+async def _end(process: asyncio.SubprocessTransport, output: "_Output", *, alone: bool) -> None:
     with suppress(ProcessLookupError):
-        os.killpg(process.get_pid(), signal.SIGKILL)
+        if alone:
+            process.kill()
+        else:
+            os.killpg(process.get_pid(), signal.SIGKILL)
     # A child that has left the group may hold the other end, and is not waited for.
     pipe = process.get_pipe_transport(1)
     if pipe is not None:

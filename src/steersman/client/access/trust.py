@@ -65,6 +65,8 @@ _METADATA: Final = frozenset(
 
 _PLAIN_NAME: Final = re.compile(r"[A-Za-z0-9._-]+")
 
+_NAT64: Final = ipaddress.IPv6Network("64:ff9b::/96")
+
 _Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 
 
@@ -82,6 +84,7 @@ def is_inner(host: str) -> bool:
         # and with them a name may become this machine's.
         is_odd = not _PLAIN_NAME.fullmatch(host)
         return is_odd or is_loopback(host) or _plain_name(host) in _METADATA
+    address = _beyond(address)
     return (
         address.is_loopback
         or address.is_link_local
@@ -105,3 +108,12 @@ def _address(host: str) -> _Address | None:
     with suppress(OSError, UnicodeEncodeError):
         return ipaddress.IPv4Address(socket.inet_aton(host.rstrip(".")))
     return None
+
+
+def _beyond(address: _Address) -> _Address:
+    """The IPv4 address that a gateway would make of this one, if it would."""
+    if isinstance(address, ipaddress.IPv4Address):
+        return address
+    if address in _NAT64:
+        return ipaddress.IPv4Address(address.packed[-4:])
+    return address.sixtofour or address

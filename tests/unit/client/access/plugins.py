@@ -23,6 +23,7 @@ def plugin(
     environment: dict[str, str] | None = None,
     api_version: str = V1,
     timeout_seconds: float = 60.0,
+    terminal: bool = False,
 ) -> ExecPlugin:
     """A program made of ``source``, which is Python."""
     command = directory / "plugin"
@@ -35,6 +36,7 @@ def plugin(
         environment=environment or {},
         api_version=api_version,
         timeout_seconds=timeout_seconds,
+        terminal=terminal,
     )
 
 

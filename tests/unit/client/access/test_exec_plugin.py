@@ -1,6 +1,7 @@
 """Credential plugins, run for real: what they give, and all the ways in which they fail."""
 
 import asyncio
+import os
 import resource
 import traceback
 from datetime import UTC, datetime
@@ -79,6 +80,29 @@ async def test_a_plugin_gets_its_arguments_and_environment_and_no_input(tmp_path
     )
 
     assert credential.token == '[["$(id)", "; ls", "*"], "b", ""]'
+
+
+@pytest.mark.parametrize("terminal", [True, False])
+async def test_a_plugin_stays_at_the_terminal_only_where_it_may_ask(
+    tmp_path: Path, terminal: bool
+) -> None:
+    source = f"""
+        import os
+        print({answer(token="SESSION")!r}.replace("SESSION", str(os.getsid(0))))
+        """
+
+    credential = await given_by(source, tmp_path, terminal=terminal)
+
+    assert (credential.token == str(os.getsid(0))) is terminal
+
+
+async def test_a_plugin_at_the_terminal_that_hangs_is_ended_when_its_time_is_over(
+    tmp_path: Path,
+) -> None:
+    hanging = plugin(tmp_path, "import time; time.sleep(60)", terminal=True, timeout_seconds=0.1)
+
+    with pytest.raises(CredentialPluginFailed, match=r"did not answer within 0\.1 s"):
+        await run(hanging, source="context here", clock=SystemClock())
 
 
 FAILURES = {

