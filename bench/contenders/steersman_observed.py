@@ -1,0 +1,25 @@
+"""steersman with a log and metrics, as an operator runs it."""
+
+import logging
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from prometheus_client import CollectorRegistry
+
+from bench.contenders import steersman_client
+from bench.contenders.steersman_client import get_motto
+from steersman.client import Client
+from steersman.clock import SystemClock
+from steersman.observe import MetricsObserver, fan_out, log_to
+
+__all__ = ["connected", "get_motto"]
+
+
+@asynccontextmanager
+async def connected(kubeconfig: Path) -> AsyncIterator[Client]:
+    log = log_to(sys.stderr, style="json", level=logging.INFO, clock=SystemClock())
+    observe = fan_out(log, MetricsObserver(CollectorRegistry()))
+    async with steersman_client.connected(kubeconfig, observe) as client:
+        yield client

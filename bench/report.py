@@ -1,0 +1,68 @@
+"""Medians, tables and verdicts, as plain text."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from statistics import median
+
+from bench.rounds import Cost
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Column:
+    """One figure of every contender: which it is of its costs, and how it is shown."""
+
+    title: str
+    figure: str
+    decimals: int
+    factor: float = 1.0
+
+    def cell(self, costs: Sequence[Cost]) -> str:
+        """The median, and between brackets the smallest and the largest."""
+        values = [cost[self.figure] * self.factor for cost in costs]
+        shown = [
+            f"{value:.{self.decimals}f}" for value in (median(values), min(values), max(values))
+        ]
+        return "{} ({}-{})".format(*shown)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limit:
+    """A promise of ours, and what came of it; not judged where the run was too small for that."""
+
+    what: str
+    most: float
+    unit: str
+    found: float
+    judged: bool = True
+
+    @property
+    def is_held(self) -> bool:
+        """Whether the promise was kept, as far as this run can tell."""
+        return not self.judged or self.found <= self.most
+
+    def __str__(self) -> str:
+        verdict = "not judged" if not self.judged else "ok" if self.is_held else "MISSED"
+        return f"{self.what} ≤ {self.most:g}{self.unit}: {self.found:.3g} {verdict}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Section:
+    """One kind of work: what it cost each contender, and what we promise of it."""
+
+    title: str
+    columns: Sequence[Column]
+    costs: Mapping[str, Sequence[Cost]]
+    limits: Sequence[Limit]
+
+    def lines(self) -> Iterator[str]:
+        """As a table, with the verdicts below."""
+        rows = [["", *(column.title for column in self.columns)]]
+        for name, costs in self.costs.items():
+            rows.append([name, *(column.cell(costs) for column in self.columns)])
+        name_width, *widths = (max(map(len, column)) for column in zip(*rows, strict=True))
+        yield self.title
+        for name, *cells in rows:
+            padded = (f"{cell:>{width}}" for cell, width in zip(cells, widths, strict=True))
+            yield "   ".join([f"  {name:<{name_width}}", *padded])
+        for limit in self.limits:
+            yield f"  {limit}"

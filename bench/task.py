@@ -1,0 +1,17 @@
+"""What every contender is asked to do, in names and numbers they all share."""
+
+GROUP = "app.example.com"
+VERSION = "v1"
+KIND = "AppService"
+PLURAL = "appservices"
+NAMESPACE = "default"
+
+# What kubectl, client-go and steersman ask for at a time; the others are told to.
+PAGE_SIZE = 500
+
+CONFIG_MAP = "small"
+CONFIG_MAP_KEY = "motto"
+CONFIG_MAP_VALUE = "steady as she goes"
+
+# How many requests are on their way at any moment.
+IN_FLIGHT = 10

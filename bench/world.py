@@ -1,0 +1,112 @@
+"""What the contenders find on the server: a ConfigMap, and as many AppServices as asked for."""
+
+import asyncio
+from collections.abc import Iterable
+from pathlib import Path
+
+import yaml
+
+from bench.contenders.steersman_client import AppService, Spec, Status, connected
+from bench.task import (
+    CONFIG_MAP,
+    CONFIG_MAP_KEY,
+    CONFIG_MAP_VALUE,
+    GROUP,
+    NAMESPACE,
+    PLURAL,
+    VERSION,
+)
+from steersman.client import Client, has_condition, wait_for
+from steersman.errors import NotFound
+from steersman.kinds import Unstructured, apps_v1, core_v1, meta_v1
+from steersman.testing import ControlPlane
+from steersman.units import Quantity, parse_time
+
+WRITERS = 16
+CRD = Unstructured.of("apiextensions.k8s.io/v1", "CustomResourceDefinition", namespaced=False)
+
+
+async def fill(kubeconfig: Path, *, apps: int) -> None:
+    """Create everything."""
+    async with connected(kubeconfig) as client:
+        await client.create(
+            core_v1.ConfigMap(
+                metadata=meta_v1.ObjectMeta(name=CONFIG_MAP, namespace=NAMESPACE),
+                data={CONFIG_MAP_KEY: CONFIG_MAP_VALUE},
+            )
+        )
+        await _serve_app_services(client)
+        numbers = iter(range(apps))
+        async with asyncio.TaskGroup() as writers:
+            for _ in range(WRITERS):
+                writers.create_task(_create_apps(client, numbers))
+
+
+async def _serve_app_services(client: Client) -> None:
+    body = yaml.safe_load(Path(__file__).with_name("appservices.crd.yaml").read_text())
+    crd = await client.create(CRD(body))
+    await wait_for(client, CRD, crd.name, has_condition("Established"), within_seconds=30.0)
+    while True:
+        try:
+            await client.list(AppService, namespace=NAMESPACE)
+        except NotFound:
+            # What is established is served a moment later.
+            await client.clock.sleep(0.1)
+        else:
+            return
+
+
+async def _create_apps(client: Client, numbers: Iterable[int]) -> None:
+    for number in numbers:
+        await client.create(app_service(number))
+
+
+def app_service(number: int) -> AppService:
+    """An AppService like any other, as it looks once it runs."""
+    name = f"app-{number:05}"
+    size = number % 3 + 1
+    since = parse_time("2026-11-01T08:00:00Z")
+    return AppService(
+        metadata=meta_v1.ObjectMeta(
+            name=name,
+            namespace=NAMESPACE,
+            labels={"app.kubernetes.io/name": name, "team": f"team-{number % 40}"},
+        ),
+        spec=Spec(
+            image=f"registry.example.com/shop/{name}:1.{number % 25}.0",
+            size=size,
+            ports=(core_v1.ServicePort(name="http", port=80, target_port=8000 + number % 100),),
+            envs=(
+                core_v1.EnvVar(name="LOG_LEVEL", value="info"),
+                core_v1.EnvVar(name="DATABASE_HOST", value=f"db-{number % 40}.example.com"),
+            ),
+            resources=core_v1.ResourceRequirements(
+                requests={"cpu": Quantity("100m"), "memory": Quantity("64Mi")},
+                limits={"memory": Quantity("128Mi")},
+            ),
+        ),
+        status=Status(
+            observed_generation=1,
+            replicas=size,
+            updated_replicas=size,
+            ready_replicas=size,
+            available_replicas=size,
+            conditions=(
+                apps_v1.DeploymentCondition(
+                    type="Available",
+                    status="True",
+                    reason="MinimumReplicasAvailable",
+                    last_transition_time=since,
+                ),
+            ),
+        ),
+    )
+
+
+def described(plane: ControlPlane) -> str:
+    """Which server it is, and how long an AppService is in its lists."""
+    with plane.caller() as api:
+        server = api.call("GET", "/version").json()["gitVersion"]
+        page = api.call("GET", f"/apis/{GROUP}/{VERSION}/namespaces/{NAMESPACE}/{PLURAL}?limit=100")
+    average_bytes = len(page.body) / len(page.json()["items"])
+    return f"kube-apiserver {server}; an AppService is {average_bytes:,.0f} bytes of its JSON."
