@@ -7,6 +7,7 @@ whatever else does not fit is an ``InvalidObject``, for that object alone.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, Generic, TypeVar
 
 import msgspec
@@ -42,6 +43,8 @@ class Codec:
         self._decoders: dict[type[Any], msgspec.json.Decoder[Any]] = {}
         self._list_decoders: dict[type[Any], msgspec.json.Decoder[Any]] = {}
         self._shapes: dict[type[Any], msgspec.inspect.Type] = {}
+        # Thousands of objects ask for the same few amounts, and share them.
+        self._quantity = lru_cache(maxsize=1024, typed=True)(Quantity)
 
     def encode(self, value: object) -> bytes:
         """``value`` as JSON: a Part, an Unstructured, or plain data that may contain them."""
@@ -64,7 +67,7 @@ class Codec:
             return self._decode_one_by_one(kind, data, wanted)
         decoder = self._list_decoders.get(kind)
         if decoder is None:
-            decoder = _decoder(kind, _Page[kind])  # type: ignore[valid-type]
+            decoder = self._decoder(kind, _Page[kind])  # type: ignore[valid-type]
             self._list_decoders[kind] = decoder
         try:
             page: _Page[R] = decoder.decode(data)
@@ -114,9 +117,27 @@ class Codec:
     def _decode_fast(self, kind: type[T], data: bytes | msgspec.Raw) -> T:
         decoder = self._decoders.get(kind)
         if decoder is None:
-            decoder = self._decoders[kind] = _decoder(kind, kind)
+            decoder = self._decoders[kind] = self._decoder(kind, kind)
         decoded: T = decoder.decode(data)
         return decoded
+
+    def _decoder(self, kind: type[Any], shape: Any) -> msgspec.json.Decoder[Any]:
+        """What decodes ``shape``, in which objects of ``kind`` are."""
+        try:
+            return msgspec.json.Decoder(shape, dec_hook=self._from_wire)
+        except NameError as error:
+            raise TypeError(
+                f"{kind.__name__}: an annotation names {error.name}, which its module does not have."
+                f" Annotations that are text are looked up there: define {error.name} outside of any"
+                f" function, or do without `from __future__ import annotations`"
+            ) from error
+
+    def _from_wire(self, wanted: type[Any], value: Any) -> Any:
+        if wanted is Quantity:
+            return self._quantity(value)
+        if wanted is MicroTime:
+            return MicroTime.of(parse_time(value))
+        raise NotImplementedError(f"no way to decode {wanted}")
 
     def _shape_of(self, kind: type[Any]) -> msgspec.inspect.Type:
         # It takes 30 ms to find out for a Pod, and a list may have thousands to mend.
@@ -160,18 +181,6 @@ def _page_of_raws(data: bytes, wanted: str) -> _Page[msgspec.Raw]:
         return _PAGE_OF_RAWS.decode(data)
     except _MISFITS as error:
         raise _not_json(wanted, error) from None
-
-
-def _decoder(kind: type[Any], shape: Any) -> msgspec.json.Decoder[Any]:
-    """What decodes ``shape``, in which objects of ``kind`` are."""
-    try:
-        return msgspec.json.Decoder(shape, dec_hook=_from_wire)
-    except NameError as error:
-        raise TypeError(
-            f"{kind.__name__}: an annotation names {error.name}, which its module does not have."
-            f" Annotations that are text are looked up there: define {error.name} outside of any"
-            f" function, or do without `from __future__ import annotations`"
-        ) from error
 
 
 def _any_json(data: bytes | msgspec.Raw, wanted: str) -> Any:
@@ -221,14 +230,6 @@ def _another_kind(wanted: str, found: str, asked: str) -> BadAnswer:
         problem=f"the answer is {found}, not {asked}",
         what_now="Check the group, version and plural of the kind against the server's.",
     )
-
-
-def _from_wire(wanted: type[Any], value: Any) -> Any:
-    if wanted is Quantity:
-        return Quantity(value)
-    if wanted is MicroTime:
-        return MicroTime.of(parse_time(value))
-    raise NotImplementedError(f"no way to decode {wanted}")
 
 
 def _to_wire(value: Any) -> Any:

@@ -10,7 +10,7 @@ import msgspec
 import pytest
 
 from steersman.errors import BadAnswer, InvalidObject
-from steersman.kinds import Codec, CustomResource, Part, Unstructured
+from steersman.kinds import Codec, CustomResource, Part, Unstructured, core_v1
 from steersman.kinds.coordination_v1 import Lease, LeaseSpec
 from steersman.kinds.core_v1 import ConfigMap, Pod, ResourceQuota, Secret
 from steersman.kinds.meta_v1 import APIGroupList, ManagedFieldsEntry, ObjectMeta, Status
@@ -355,3 +355,29 @@ def test_anything_may_contain_unstructured_objects_and_parts() -> None:
 def test_what_json_cannot_say_is_refused() -> None:
     with pytest.raises(TypeError, match="no way to send object as JSON"):
         CODEC.encode({"x": object()})
+
+
+def test_equal_amounts_are_shared_but_each_spelling_is_kept() -> None:
+    def limits(text: str) -> bytes:
+        return b'{"limits": {"cpu": %s}}' % text.encode()
+
+    codec = Codec()
+    spellings = ['"1"', '"1"', "1", '"1000m"']
+    first, second, number, milli = (
+        (codec.decode(core_v1.ResourceRequirements, limits(text), wanted="x").limits or {})["cpu"]
+        for text in spellings
+    )
+
+    assert first is second
+    assert [str(each) for each in (first, number, milli)] == ["1", "1", "1000m"]
+
+
+@pytest.mark.parametrize("wrong", ["1.0", "true", "[]", "{}", '"much"'])
+def test_what_is_no_amount_is_refused_even_next_to_one_that_looks_alike(wrong: str) -> None:
+    codec = Codec()
+    codec.decode(core_v1.ResourceRequirements, b'{"limits": {"cpu": 1}}', wanted="x")
+
+    with pytest.raises(InvalidObject, match="ResourceRequirements"):
+        codec.decode(
+            core_v1.ResourceRequirements, b'{"limits": {"cpu": %s}}' % wrong.encode(), wanted="x"
+        )
