@@ -127,9 +127,9 @@ class Codec:
             return msgspec.json.Decoder(shape, dec_hook=self._from_wire)
         except NameError as error:
             raise TypeError(
-                f"{kind.__name__}: an annotation names {error.name}, which its module does not have."
-                f" Annotations that are text are looked up there: define {error.name} outside of any"
-                f" function, or do without `from __future__ import annotations`"
+                f"{kind.__name__}: an annotation names {error.name}, which its module does not"
+                f" have. Annotations that are text are looked up there: define {error.name} outside"
+                f" of any function, or do without `from __future__ import annotations`"
             ) from error
 
     def _from_wire(self, wanted: type[Any], value: Any) -> Any:
