@@ -2,7 +2,7 @@
 # `make` alone says what there is.
 
 PYTHON ?= $(shell for each in python3.11 python3; do \
-	$$each -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>&- && echo $$each && break; done)
+	$$each -c 'import sys; sys.exit(not (3, 11) <= sys.version_info < (3, 14))' 2>&- && echo $$each && break; done)
 
 VENV := .venv
 BIN := $(VENV)/bin
