@@ -1,0 +1,192 @@
+"""Where two transcripts differ, and which of that is known and explained."""
+
+import fnmatch
+import json
+import re
+import tomllib
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from tests.real.differential.normal import Told
+from tests.real.differential.replay import Transcript
+from tests.real.differential.story import Json
+
+KNOWN = Path(__file__).with_name("known.toml")
+
+ABSENT = "(absent)"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Difference:
+    """One place in the answer to one request where the two servers are not alike."""
+
+    story: str
+    request: str
+    path: str
+    real: str
+    other: str
+
+    @property
+    def where(self) -> str:
+        """The request, as known.toml speaks of it."""
+        return f"{self.story}:{self.request}"
+
+    def shape(self) -> tuple[str, str, str]:
+        """What it has in common with others of its sort: no numbers, and no names of things."""
+        return (
+            re.sub(r"\[\d+\]", "[]", self.path),
+            _faceless(self.real),
+            _faceless(self.other),
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Known:
+    """Differences that are there for a reason."""
+
+    requests: Sequence[str]
+    paths: Sequence[str]
+    why: str
+
+    def explains(self, difference: Difference) -> bool:
+        """Whether the difference is one of these."""
+        return any(
+            fnmatch.fnmatchcase(difference.where, pattern) for pattern in self.requests
+        ) and any(_path_matches(difference.path, pattern) for pattern in self.paths)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verdict:
+    """All that came of a comparison."""
+
+    requests: int
+    unexplained: Sequence[Difference]
+    explained: Sequence[tuple[Known, Difference]]
+    outdated: Sequence[Known]
+
+    def summary(self) -> str:
+        """A table: how many requests were answered alike, and why the others were not."""
+        unlike = {each.where for each in self.unexplained}
+        by_reason: dict[str, set[str]] = {}
+        for known, difference in self.explained:
+            by_reason.setdefault(known.why, set()).add(difference.where)
+        explained = set[str]().union(*by_reason.values()) - unlike
+        rows = [
+            (self.requests, "requests"),
+            (self.requests - len(unlike) - len(explained), "answered alike"),
+            (len(explained), "with known differences only"),
+            *((len(places), f"  {why}") for why, places in sorted(by_reason.items())),
+            (len(unlike), "with differences that nothing explains"),
+        ]
+        lines = [f"{count:6}  {text}" for count, text in rows]
+        lines += [
+            f"outdated: nothing differs like this any more: {each.why}" for each in self.outdated
+        ]
+        return "\n".join(lines)
+
+
+def known_differences(path: Path = KNOWN) -> list[Known]:
+    """What is written in known.toml."""
+    entries = tomllib.loads(path.read_text(encoding="utf-8")).get("known", [])
+    return [Known(**entry) for entry in entries]
+
+
+def judged(real: Transcript, other: Transcript, known: Sequence[Known], *, whole: bool) -> Verdict:
+    """Compare what the two told; only a whole corpus can show that an explanation is outdated."""
+    unexplained: list[Difference] = []
+    explained: list[tuple[Known, Difference]] = []
+    for difference in differences(real, other):
+        reason = next((each for each in known if each.explains(difference)), None)
+        if reason is None:
+            unexplained.append(difference)
+        else:
+            explained.append((reason, difference))
+    used = [each for each, _ in explained]
+    return Verdict(
+        requests=sum(map(len, other.values())),
+        unexplained=unexplained,
+        explained=explained,
+        outdated=[each for each in known if whole and each not in used],
+    )
+
+
+def differences(real: Transcript, other: Transcript) -> Iterator[Difference]:
+    """Every difference in what the other server told."""
+    for story, requests in other.items():
+        for request, told in requests.items():
+            for path, left, right in _unlike(real[story][request], told):
+                yield Difference(
+                    story=story, request=request, path=path, real=_shown(left), other=_shown(right)
+                )
+
+
+def _unlike(real: Told, other: Told) -> Iterator[tuple[str, Json, Json]]:
+    if real.status != other.status:
+        # The bodies are then about different things; one line about each is enough.
+        yield "status", _brief(real), _brief(other)
+        return
+    yield from _unlike_values("headers", dict(real.headers), dict(other.headers))
+    yield from _unlike_values("body", real.body, other.body)
+
+
+def _unlike_values(path: str, real: Json, other: Json) -> Iterator[tuple[str, Json, Json]]:
+    if isinstance(real, dict) and isinstance(other, dict):
+        for key in {**real, **other}:
+            yield from _unlike_values(
+                f"{path}.{key}", real.get(key, ABSENT), other.get(key, ABSENT)
+            )
+    elif isinstance(real, list) and isinstance(other, list):
+        for index in range(max(len(real), len(other))):
+            yield from _unlike_values(
+                f"{path}[{index}]",
+                real[index] if index < len(real) else ABSENT,
+                other[index] if index < len(other) else ABSENT,
+            )
+    elif real != other or isinstance(real, bool) != isinstance(other, bool):
+        yield path, real, other
+
+
+def _brief(told: Told) -> str:
+    said = told.body.get("message", "") if isinstance(told.body, dict) else _shown(told.body)
+    return f"{told.status} {said}".strip()
+
+
+def _shown(value: Json) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def _faceless(text: str) -> str:
+    return re.sub(r'"[^"]*"|\d+', "…", text)[:120]
+
+
+def _path_matches(path: str, pattern: str) -> bool:
+    """Whether the path, or what it is part of, is the one of the pattern; ``[]`` is any index."""
+    escaped = re.escape(pattern).replace(r"\[\]", r"\[\d+\]").replace(r"\*", r"[^.\[]*")
+    return re.match(rf"{escaped}(?:$|[.\[])", path) is not None
+
+
+def grouped(found: Sequence[Difference]) -> list[tuple[int, Difference]]:
+    """How often each shape of difference occurs, most often first, with one example."""
+    counts = Counter(each.shape() for each in found)
+    examples = {each.shape(): each for each in reversed(found)}
+    return [(count, examples[shape]) for shape, count in counts.most_common()]
+
+
+def listing(found: Sequence[Difference], *, longest: int = 2000) -> str:
+    """Differences one after another, for a person to work through."""
+    return "\n".join(_entry(each, longest) for each in found)
+
+
+def compact_listing(found: Sequence[Difference], *, longest: int = 300) -> str:
+    """One example of each shape, and how often it occurs."""
+    return "\n".join(f"{count} ×  {_entry(each, longest)}" for count, each in grouped(found))
+
+
+def _entry(difference: Difference, longest: int) -> str:
+    return (
+        f"{difference.where}  {difference.path}\n"
+        f"    real   {difference.real[:longest]}\n"
+        f"    other  {difference.other[:longest]}"
+    )

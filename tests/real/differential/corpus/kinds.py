@@ -1,0 +1,249 @@
+"""The built-in kinds, with a sample of each, and how their objects are addressed."""
+
+import json
+import zlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from urllib.parse import urlencode
+
+import yaml
+
+from tests.real.differential.story import Changed, Json, Request, Settled, Story, edited, slug
+from tests.unit.kinds.schemas import facts
+
+SAMPLES = Path(__file__).parents[1] / "samples.yaml"
+
+JSON_PATCH = "application/json-patch+json"
+MERGE_PATCH = "application/merge-patch+json"
+STRATEGIC_PATCH = "application/strategic-merge-patch+json"
+APPLY_PATCH = "application/apply-patch+yaml"
+YAML = "application/yaml"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Kind:
+    """A kind of object, where it is served, and what one of it looks like."""
+
+    api_version: str
+    name: str
+    plural: str
+    namespaced: bool
+    verbs: frozenset[str]
+    subresources: frozenset[str]
+    sample: Json
+
+    @property
+    def title(self) -> str:
+        """How stories about it begin: ``core/v1/pods``."""
+        group_version = self.api_version if "/" in self.api_version else f"core/{self.api_version}"
+        return f"{group_version}/{self.plural}"
+
+    @property
+    def root(self) -> str:
+        """Where its group and version are served."""
+        return (
+            f"/apis/{self.api_version}" if "/" in self.api_version else f"/api/{self.api_version}"
+        )
+
+
+@cache
+def builtin_kinds() -> Mapping[str, Kind]:
+    """Every built-in kind that can be created and kept, by its title."""
+    samples = yaml.safe_load(SAMPLES.read_text(encoding="utf-8"))
+    found: list[Kind] = []
+    for each in facts().values():
+        api_version = f"{each['group']}/{each['version']}".lstrip("/")
+        for plural, resource in each["resources"].items():
+            sample = samples.get(f"{api_version} {plural}")
+            if sample is not None:
+                found.append(
+                    Kind(
+                        api_version=api_version,
+                        name=resource["kind"],
+                        plural=plural,
+                        namespaced=resource["namespaced"],
+                        verbs=frozenset(resource["verbs"]),
+                        subresources=frozenset(resource.get("subresources", ())),
+                        sample=sample,
+                    )
+                )
+    return {kind.title: kind for kind in sorted(found, key=lambda kind: kind.title)}
+
+
+class Place:
+    """Where one story about a kind takes place, and the requests that it can be made of."""
+
+    def __init__(
+        self, kind: Kind, story: str, *, needs: tuple[str, ...] = (), within: str = ""
+    ) -> None:
+        self.kind = kind
+        self.slug = within or slug(f"{kind.title}/{story}")
+        self._name = f"{kind.title}/{story}"
+        self._needs = needs
+
+    def story(self, *requests: Request) -> Story:
+        """The story, of these requests."""
+        return Story(
+            name=self._name,
+            requests=requests,
+            namespace=self.slug if self.kind.namespaced else None,
+            needs=self._needs,
+        )
+
+    # Objects.
+
+    def name(self, short: str) -> str:
+        """The name of an object; outside of namespaces it tells the story as well."""
+        match self.kind.plural:
+            case "ipaddresses":
+                seed = zlib.crc32(f"{self.slug} {short}".encode())
+                return f"10.200.{seed % 256}.{seed // 256 % 250 + 1}"
+            case "apiservices":
+                return f"v1.aggregated-{self.slug}.example.com"
+            case "customresourcedefinitions":
+                return f"samples.{self.slug}.example.com"
+            case _:
+                return short if self.kind.namespaced else f"{self.slug}-{short}"
+
+    def object(self, short: str, changes: Mapping[str, Json] | None = None) -> Json:
+        """The sample under this name, with these changes."""
+        text = json.dumps(self.kind.sample).replace("NAMESPACE", self.slug)
+        metadata = {"name": self.name(short), "labels": {"story": self.slug}}
+        document = {**json.loads(text), "metadata": metadata}
+        return edited(document, changes or {})
+
+    def bare(self, short: str, metadata: Json | None = None, **parts: Json) -> Json:
+        """An object of which nothing is said but this."""
+        return {
+            "apiVersion": self.kind.api_version,
+            "kind": self.kind.name,
+            "metadata": {"name": self.name(short), **(metadata or {})},
+            **parts,
+        }
+
+    # Addresses.
+
+    def path(
+        self,
+        short: str | None = None,
+        *,
+        sub: str = "",
+        namespace: str | None = None,
+        query: Mapping[str, str] | None = None,
+    ) -> str:
+        """The path of an object or of all, with a query."""
+        where = f"/namespaces/{namespace or self.slug}" if self.kind.namespaced else ""
+        which = f"/{self.name(short)}" if short is not None else ""
+        below = f"/{sub}" if sub else ""
+        asked = f"?{urlencode(query, safe='{}')}" if query else ""
+        return f"{self.kind.root}{where}/{self.kind.plural}{which}{below}{asked}"
+
+    # Requests. What comes after the name is always: of which object, with what, and how.
+
+    def get(
+        self,
+        name: str,
+        short: str,
+        *,
+        sub: str = "",
+        query: Mapping[str, str] | None = None,
+        headers: Mapping[str, str] | None = None,
+        until: Settled | None = None,
+    ) -> Request:
+        """Read one."""
+        path = self.path(short, sub=sub, query=query)
+        return Request(name=name, method="GET", path=path, headers=headers or {}, until=until)
+
+    def list(
+        self,
+        name: str,
+        query: Mapping[str, str] | None = None,
+        *,
+        headers: Mapping[str, str] | None = None,
+    ) -> Request:
+        """Read all of this story's."""
+        asked = dict(query or {})
+        if not self.kind.namespaced:
+            mine = f"story={self.slug}"
+            asked["labelSelector"] = ",".join(filter(None, (mine, asked.get("labelSelector"))))
+        return Request(name=name, method="GET", path=self.path(query=asked), headers=headers or {})
+
+    def watch(self, name: str, query: Mapping[str, str] | None = None) -> Request:
+        """Hear what happens to this story's objects, for a second."""
+        return self.list(name, {"watch": "true", "timeoutSeconds": "1", **(query or {})})
+
+    def create(
+        self,
+        name: str,
+        body: Json,
+        query: Mapping[str, str] | None = None,
+        *,
+        namespace: str | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> Request:
+        """Make one."""
+        path = self.path(namespace=namespace, query=query)
+        return Request(name=name, method="POST", path=path, body=body, headers=headers or {})
+
+    def update(
+        self,
+        name: str,
+        short: str,
+        body: Json | Changed,
+        query: Mapping[str, str] | None = None,
+        *,
+        sub: str = "",
+    ) -> Request:
+        """Write one, whole."""
+        path = self.path(short, sub=sub, query=query)
+        return Request(name=name, method="PUT", path=path, body=body)
+
+    def patch(
+        self,
+        name: str,
+        short: str,
+        body: Json,
+        *,
+        sends: str = MERGE_PATCH,
+        sub: str = "",
+        query: Mapping[str, str] | None = None,
+    ) -> Request:
+        """Change one."""
+        path = self.path(short, sub=sub, query=query)
+        headers = {"Content-Type": sends}
+        return Request(name=name, method="PATCH", path=path, body=body, headers=headers)
+
+    def apply(
+        self,
+        name: str,
+        short: str,
+        body: Json,
+        *,
+        manager: str = "mine",
+        force: bool = False,
+        sub: str = "",
+        query: Mapping[str, str] | None = None,
+    ) -> Request:
+        """Say what one should be like."""
+        asked = {
+            **({"fieldManager": manager} if manager else {}),
+            **({"force": "true"} if force else {}),
+            **(query or {}),
+        }
+        return self.patch(name, short, body, sends=APPLY_PATCH, sub=sub, query=asked)
+
+    def delete(
+        self,
+        name: str,
+        short: str | None,
+        options: Json | None = None,
+        query: Mapping[str, str] | None = None,
+    ) -> Request:
+        """Take one away, or all that the query selects."""
+        asked = dict(query or {})
+        if short is None and not self.kind.namespaced:
+            mine = f"story={self.slug}"
+            asked["labelSelector"] = ",".join(filter(None, (mine, asked.get("labelSelector"))))
+        return Request(name=name, method="DELETE", path=self.path(short, query=asked), body=options)

@@ -1,0 +1,29 @@
+"""Transcripts in files: what a real server answered, kept for when there is none."""
+
+import gzip
+import json
+from dataclasses import asdict
+from pathlib import Path
+
+from tests.real.differential.normal import Told
+from tests.real.differential.replay import Transcript
+
+
+def write_recording(path: Path, transcript: Transcript) -> None:
+    """Keep a transcript."""
+    plain = {
+        story: {request: asdict(told) for request, told in requests.items()}
+        for story, requests in transcript.items()
+    }
+    with gzip.open(path, "wt", encoding="utf-8") as file:
+        json.dump(plain, file, ensure_ascii=False)
+
+
+def read_recording(path: Path) -> Transcript:
+    """A transcript that was kept."""
+    with gzip.open(path, "rt", encoding="utf-8") as file:
+        plain = json.load(file)
+    return {
+        story: {request: Told(**told) for request, told in requests.items()}
+        for story, requests in plain.items()
+    }

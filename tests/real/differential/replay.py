@@ -1,0 +1,102 @@
+"""Tells stories to a server, and brings what it answers into a normal form."""
+
+import json
+import threading
+from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from tests.real.differential.normal import Normaliser, Told
+from tests.real.differential.story import Answer, Json, Raw, Request, Server, Story, resolved
+
+JSON = "application/json"
+
+# How long to wait before another look at something that has not settled yet.
+LOOK_AGAIN_SECONDS = 0.025
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pace:
+    """How many stories a server is told at a time, and how often to look until it has settled."""
+
+    workers: int
+    looks: int
+
+
+# Most of a watch is waiting for its end. What the server does in the background takes it a while:
+# a definition is gone after five seconds; what takes twenty is a mistake in the story.
+REAL_PACE = Pace(workers=8, looks=800)
+
+# What it is asked has happened when it answers.
+EMBEDDED_PACE = Pace(workers=1, looks=1)
+
+# What was told: the name of the story, then of the request.
+Transcript: TypeAlias = Mapping[str, Mapping[str, Told]]
+
+
+def with_needs(chosen: Iterable[Story], everything: Sequence[Story]) -> list[Story]:
+    """The chosen stories and all that they need, in the order of the whole corpus."""
+    by_name = {story.name: story for story in everything}
+    wanted: set[str] = set()
+    waiting = [story.name for story in chosen]
+    while waiting:
+        name = waiting.pop()
+        if name not in wanted:
+            wanted.add(name)
+            waiting += by_name[name].needs
+    return [story for story in everything if story.name in wanted]
+
+
+def replay(stories: Sequence[Story], server: Server, *, pace: Pace) -> Transcript:
+    """What the server answers to each request of each story."""
+    told = {story.name: _tell(story, server, pace) for story in stories if story.first}
+    rest = [story for story in stories if not story.first]
+    with ThreadPoolExecutor(pace.workers) as pool:
+        answers = pool.map(lambda story: _tell(story, server, pace), rest)
+        return told | {story.name: each for story, each in zip(rest, answers, strict=True)}
+
+
+def _tell(story: Story, server: Server, pace: Pace) -> Mapping[str, Told]:
+    if story.namespace is not None:
+        metadata = {"name": story.namespace, "labels": {"story": story.namespace}}
+        body = {"apiVersion": "v1", "kind": "Namespace", "metadata": metadata}
+        made = Request(name="namespace", method="POST", path="/api/v1/namespaces", body=body)
+        _ask(made, server, {}, looks=1)
+    normaliser = Normaliser()
+    answers: dict[str, Json] = {}
+    told: dict[str, Told] = {}
+    for request in story.requests:
+        answer = _ask(request, server, answers, looks=pace.looks)
+        answers[request.name] = answer.json()
+        told[request.name] = normaliser.told(request.name, answer)
+    return told
+
+
+def _ask(request: Request, server: Server, answers: Mapping[str, Json], *, looks: int) -> Answer:
+    path: str = resolved(request.path, answers)
+    body = _encoded(request.body, answers)
+    headers = {
+        "Accept": JSON,
+        "Authorization": f"Bearer {server.token}",
+        "User-Agent": "differential/1",
+        **({} if body is None else {"Content-Type": JSON}),
+        **resolved(dict(request.headers), answers),
+    }
+    sent = {name: value for name, value in headers.items() if value}
+    answer = server.call(request.method, path, body, sent)
+    while looks > 1 and request.until is not None and not request.until(answer):
+        threading.Event().wait(LOOK_AGAIN_SECONDS)
+        answer = server.call(request.method, path, body, sent)
+        looks -= 1
+    return answer
+
+
+def _encoded(body: Json, answers: Mapping[str, Json]) -> bytes | None:
+    match body:
+        case None:
+            return None
+        case Raw(content):
+            return content
+        case _:
+            return json.dumps(resolved(body, answers), ensure_ascii=False).encode()

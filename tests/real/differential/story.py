@@ -1,0 +1,165 @@
+"""Stories: requests in order, each of which may speak of the answers to those before it.
+
+``{{created.metadata.uid}}`` in a path, a header or a body stands for what the server that is being
+asked has answered to the request called ``created``.
+"""
+
+import json
+import re
+import zlib
+from collections.abc import Callable, Mapping
+from copy import deepcopy
+from dataclasses import dataclass, field
+from typing import Any, Final, Protocol, TypeAlias
+
+Json: TypeAlias = Any
+
+PLACEHOLDER = re.compile(r"\{\{([\w-]+)((?:\.[^.{}]+)*)\}\}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """What a server answered; the body of a watch is all of its events, until it ended."""
+
+    status: int
+    headers: tuple[tuple[str, str], ...]
+    body: bytes
+
+    def json(self) -> Json:
+        """The body, decoded; nothing, if it is no JSON."""
+        try:
+            return json.loads(self.body)
+        except ValueError:
+            return None
+
+
+class Server(Protocol):
+    """All that the differential test needs to know of a server."""
+
+    @property
+    def token(self) -> str:
+        """The bearer token of the user ``admin`` of the group ``system:masters``."""
+        ...
+
+    def call(
+        self, method: str, path: str, body: bytes | None, headers: Mapping[str, str]
+    ) -> Answer:
+        """Ask, and wait for the whole answer; several threads may do so at once."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Raw:
+    """Bytes that are sent as they are."""
+
+    content: bytes
+
+
+# Whether a server has come to rest.
+Settled: TypeAlias = Callable[[Answer], bool]
+
+GONE: Final = object()
+
+
+@dataclass(frozen=True, slots=True)
+class Changed:
+    """What an earlier request was answered with, except for this: see ``edited``."""
+
+    request: str
+    changes: Mapping[str, Json]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Request:
+    """One request of a story; ``until`` has it repeated while a server is busy settling."""
+
+    name: str
+    method: str
+    path: str
+    body: Json | Raw | Changed | None = None
+    headers: Mapping[str, str] = field(default_factory=dict[str, str])
+    until: Settled | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Story:
+    """Requests that no other story disturbs, in a namespace of their own if one is named.
+
+    A story that is told ``first`` finds a fresh server; the others are told after all of those, in
+    any order, though never before what they need.
+    """
+
+    name: str
+    requests: tuple[Request, ...]
+    namespace: str | None = None
+    needs: tuple[str, ...] = ()
+    first: bool = False
+
+    def __post_init__(self) -> None:
+        names = [request.name for request in self.requests]
+        twice = {name for name in names if names.count(name) > 1}
+        if twice:
+            raise ValueError(f"{self.name} has several requests of one name: {sorted(twice)}")
+
+
+def slug(name: str) -> str:
+    """A name for objects of the story of this name: the same each time, and nobody else's."""
+    words = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")
+    return f"{words[-34:].strip('-')}-{zlib.crc32(name.encode()):08x}"
+
+
+def edited(document: Json, changes: Mapping[str, Json]) -> Json:
+    """A copy in which each dotted path has its new value, or is gone."""
+    result = deepcopy(document)
+    for path, value in changes.items():
+        *way, last = path.split(".")
+        place = result
+        for step in way:
+            place = place[int(step)] if isinstance(place, list) else place.setdefault(step, {})
+        if isinstance(place, list):
+            _edit_list(place, last, value)
+        elif value is GONE:
+            place.pop(last, None)
+        else:
+            place[last] = value
+    return result
+
+
+def _edit_list(items: list[Json], last: str, value: Json) -> None:
+    if last == "-":
+        items.append(value)
+    elif value is GONE:
+        del items[int(last)]
+    else:
+        items[int(last)] = value
+
+
+def resolved(value: Json, answers: Mapping[str, Json]) -> Json:
+    """The value with every placeholder replaced by what was answered."""
+    match value:
+        case str():
+            whole = PLACEHOLDER.fullmatch(value)
+            if whole:
+                return _answered(whole, answers)
+            return PLACEHOLDER.sub(lambda found: str(_answered(found, answers)), value)
+        case dict():
+            return {resolved(k, answers): resolved(v, answers) for k, v in value.items()}
+        case list() | tuple():
+            return [resolved(each, answers) for each in value]
+        case Changed(request, changes):
+            known = answers.get(request)
+            base = known if isinstance(known, dict) else {}
+            return resolved(edited(base, changes), answers)
+        case _:
+            return value
+
+
+def _answered(found: re.Match[str], answers: Mapping[str, Json]) -> Json:
+    value = answers.get(found[1])
+    for step in filter(None, found[2].split(".")):
+        if isinstance(value, list) and step.isdigit() and int(step) < len(value):
+            value = value[int(step)]
+        else:
+            value = value.get(step) if isinstance(value, dict) else None
+    # A server that did not answer as expected is asked all the same: that differs, and is told.
+    return "unanswered" if value is None else value

@@ -1,0 +1,155 @@
+"""The embedded server answers like the real one, request by request.
+
+What is asked is in ``tests/real/differential/corpus``, and what may differ in ``known.toml`` there.
+With ``STEERSMAN_DIFFERENCES=FILE`` every difference is written to that file. To look closer:
+``python -m tests.real.differential``.
+"""
+
+import os
+import sys
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from tests.real.differential.compare import (
+    Known,
+    Verdict,
+    judged,
+    known_differences,
+    listing,
+)
+from tests.real.differential.corpus import corpus
+from tests.real.differential.embedded import embedded
+from tests.real.differential.normal import Told
+from tests.real.differential.replay import (
+    EMBEDDED_PACE,
+    REAL_PACE,
+    Pace,
+    Transcript,
+    replay,
+    with_needs,
+)
+from tests.real.differential.servers import real
+from tests.real.differential.story import Json, Server
+
+LEAST_REQUESTS = 1000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Contender:
+    """A server that should answer like the real one, to the stories whose names begin so."""
+
+    start: Callable[[], AbstractContextManager[Server]]
+    pace: Pace
+    stories: tuple[str, ...] = ("",)
+    known: Sequence[Known] = ()
+
+
+# A few stories of each sort show that what is compared depends on nothing but the server.
+REAL = Contender(
+    start=real,
+    pace=REAL_PACE,
+    stories=(
+        "apps/v1/deployments/apply/managers",
+        "core/v1/configmaps/create",
+        "core/v1/configmaps/list",
+        "core/v1/configmaps/watch",
+        "core/v1/services/addresses",
+        "discovery/server",
+        "definitions/refused",
+        "access/forbidden",
+        "stories.example.com/v1/widgets/apply/lists",
+    ),
+)
+EMBEDDED = Contender(start=embedded, pace=EMBEDDED_PACE, known=known_differences())
+
+
+def reported(verdict: Verdict, directory: Path) -> str:
+    """The verdict in short, and where to read the whole of it."""
+    differences = [*verdict.unexplained, *(difference for _, difference in verdict.explained)]
+    file = Path(os.environ.get("STEERSMAN_DIFFERENCES") or directory / "differences.txt")
+    file.write_text(f"{listing(differences)}\n", encoding="utf-8")
+    return f"{verdict.summary()}\nall differences: {file}"
+
+
+@pytest.mark.timeout(600)
+@pytest.mark.parametrize(
+    "contender",
+    [
+        pytest.param(REAL, id="real"),
+        pytest.param(
+            EMBEDDED, id="embedded", marks=pytest.mark.skip("there is no embedded server yet")
+        ),
+    ],
+)
+def test_the_server_answers_like_the_real_one(
+    contender: Contender, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    everything = corpus()
+    chosen = [story for story in everything if story.name.startswith(contender.stories)]
+    stories = with_needs(chosen, everything)
+
+    with real() as server:
+        expected = replay(stories, server, pace=REAL_PACE)
+    with contender.start() as server:
+        found = replay(stories, server, pace=contender.pace)
+
+    verdict = judged(expected, found, contender.known, whole=chosen == everything)
+    report = reported(verdict, tmp_path)
+    with capsys.disabled():
+        sys.stdout.write(f"\n{report}\n")
+    assert not verdict.unexplained, report
+    assert not verdict.outdated, report
+
+
+def test_the_corpus_is_large_and_no_two_stories_have_one_name() -> None:
+    stories = corpus()
+
+    assert sum(len(story.requests) for story in stories) >= LEAST_REQUESTS
+    assert len({story.name for story in stories}) == len(stories)
+
+
+def test_the_corpus_is_the_same_each_time() -> None:
+    first, second = (
+        [
+            (story.name, request.name, request.path)
+            for story in corpus()
+            for request in story.requests
+        ]
+        for _ in range(2)
+    )
+
+    assert first == second
+
+
+def told(**body: Json) -> Transcript:
+    """What a server told that was asked one thing."""
+    return {"pods/get": {"found": Told(status=200, headers={}, body=body)}}
+
+
+def test_a_difference_is_listed_with_its_path_and_both_values() -> None:
+    verdict = judged(told(a={"b": [1, 2]}), told(a={"b": [1, 3]}), [], whole=True)
+
+    assert " ".join(listing(verdict.unexplained).split()) == (
+        "pods/get:found body.a.b[1] real 2 other 3"
+    )
+
+
+def test_a_difference_that_is_explained_is_counted_and_nothing_more() -> None:
+    known = Known(requests=["pods/*:*"], paths=["body.a.b[]"], why="just so")
+
+    verdict = judged(told(a={"b": [1, 2]}), told(a={"b": [1, 3]}), [known], whole=True)
+
+    assert (verdict.unexplained, verdict.outdated) == ([], [])
+    assert "1    just so" in verdict.summary()
+
+
+def test_an_explanation_that_nothing_needs_any_more_is_outdated() -> None:
+    known = Known(requests=["*"], paths=["body.a"], why="just so")
+
+    verdict = judged(told(a=1), told(a=1), [known], whole=True)
+
+    assert verdict.outdated == [known]
