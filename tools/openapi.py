@@ -1,4 +1,4 @@
-"""``python -m tools.openapi``: what a real API server says about its kinds, into ``openapi/``.
+"""``python -m tools.openapi``: what a real API server says about its kinds, into files.
 
 It starts a control plane for the purpose; ``make control-plane`` provides the programs. The kinds
 themselves are then made by ``python -m steersman.kinds.generate``.
@@ -15,7 +15,7 @@ from steersman.kinds.generate import Facts, facts_of
 from steersman.testing import find_binaries, running_control_plane
 from steersman.testing.calls import Caller
 
-OPENAPI = Path(__file__).parents[1] / "openapi"
+OPENAPI = Path(__file__).parents[1] / "src" / "steersman" / "apiserver" / "schema"
 
 # api/v1, apis/apps/v1, apis/node.k8s.io/v1, but no group that somebody has defined; those come and
 # go, and their documents may be gone before they are read.

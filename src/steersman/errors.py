@@ -29,7 +29,8 @@ SteersmanError
 ├── UnknownKind                  nobody has heard of this kind
 ├── NoConversion                 no way from one version of a kind to another
 ├── NotSettled                   a condition that was waited for did not come about in time
-└── ControlPlaneError            a control plane for tests could not be built, started or used
+├── ControlPlaneError            a control plane for tests could not be built, started or used
+└── ClusterError                 the embedded cluster could not be started
 
 A class statement or a call that is wrong in itself is a ``TypeError`` or ``ValueError``, as it is
 everywhere in Python.
@@ -279,6 +280,14 @@ class ControlPlaneError(SteersmanError):
         self.log_tail = log_tail
         tail = f"\n\n{log_tail}" if log_tail else ""
         super().__init__(f"{problem}. {what_now}{tail}")
+
+
+class ClusterError(SteersmanError):
+    """The embedded cluster could not be started, or not with what it was given."""
+
+    def __init__(self, *, problem: str, what_now: str) -> None:
+        self.problem = problem
+        super().__init__(f"{problem}. {what_now}")
 
 
 def _without_init(kind: type[SteersmanError], *args: object) -> SteersmanError:

@@ -57,6 +57,17 @@ class GroupVersionResource:
         return f"{self.api_version} {self.resource}"
 
 
+@dataclass(frozen=True, slots=True, order=True)
+class GroupResource:
+    """A plural resource name in a group, whatever the version."""
+
+    group: str
+    resource: str
+
+    def __str__(self) -> str:
+        return f"{self.resource}.{self.group}" if self.group else self.resource
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResourceType:
     """A kind and where its objects live: all that is needed to build their paths."""

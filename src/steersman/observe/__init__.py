@@ -13,6 +13,7 @@ Never:     decides anything, blocks, or seizes the root logger
 from typing import TYPE_CHECKING
 
 from steersman.observe.events import (
+    AnswerFailed,
     ApiWarned,
     CredentialsNotRenewed,
     CredentialsRenewed,
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from steersman.observe.metrics import MetricsObserver
 
 __all__ = [
+    "AnswerFailed",
     "ApiWarned",
     "CredentialsNotRenewed",
     "CredentialsRenewed",

@@ -80,6 +80,15 @@ class RiskAccepted:
     risk: str
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnswerFailed:
+    """The embedded API server could not answer a request for a reason of its own, and said so."""
+
+    method: str
+    path: str
+    error: Exception
+
+
 Observation: TypeAlias = (
     RequestFinished
     | RequestRetried
@@ -88,6 +97,7 @@ Observation: TypeAlias = (
     | CredentialsRenewed
     | CredentialsNotRenewed
     | RiskAccepted
+    | AnswerFailed
 )
 
 # It must not raise, for it is called in the middle of the work; ``fan_out`` makes any one safe.

@@ -2,12 +2,14 @@
 
 import json
 import logging
+import traceback
 from collections.abc import Mapping
 from typing import Final, Literal, TextIO, TypeAlias, assert_never
 
 from steersman.clock import Clock
 from steersman.names import ObjectRef
 from steersman.observe.events import (
+    AnswerFailed,
     ApiWarned,
     CredentialsNotRenewed,
     CredentialsRenewed,
@@ -42,6 +44,8 @@ def level_of(observation: Observation) -> int:
             return logging.INFO
         case RetriesSpent() | ApiWarned() | CredentialsNotRenewed() | RiskAccepted():
             return logging.WARNING
+        case AnswerFailed():
+            return logging.ERROR
         case _:
             assert_never(observation)
 
@@ -72,6 +76,11 @@ def describe(observation: Observation) -> tuple[str, Fields]:
             return text, {"source": source, "error": type(error).__name__}
         case RiskAccepted(source=source, risk=risk):
             return f"{source}: {risk}", {"source": source}
+        case AnswerFailed(method=method, path=path, error=error):
+            what = type(error).__name__
+            # Where, and not what it says: that may be what somebody wanted kept secret.
+            text = f"{method} {path}: the API server failed: {what} {_place_of(error)}"
+            return text, {"method": method, "path": path, "error": what}
         case _:
             assert_never(observation)
 
@@ -161,6 +170,11 @@ def _ref_fields(ref: ObjectRef) -> dict[str, str]:
 def _effort(finished: RequestFinished) -> str:
     took = f"in {_length(finished.took_seconds)}"
     return f"{took} and {finished.attempts} attempts" if finished.attempts > 1 else took
+
+
+def _place_of(error: Exception) -> str:
+    frames = traceback.extract_tb(error.__traceback__)
+    return f"in {frames[-1].name}, {frames[-1].filename}:{frames[-1].lineno}" if frames else ""
 
 
 def _length(seconds: float) -> str:

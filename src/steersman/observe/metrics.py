@@ -5,6 +5,7 @@ from typing import Final, assert_never
 from prometheus_client import CollectorRegistry, Counter, Histogram
 
 from steersman.observe.events import (
+    AnswerFailed,
     ApiWarned,
     CredentialsNotRenewed,
     CredentialsRenewed,
@@ -88,8 +89,8 @@ class MetricsObserver:
                 self._renewals.labels("renewed").inc()
             case CredentialsNotRenewed():
                 self._renewals.labels("failed").inc()
-            case RiskAccepted():
-                # Said once, at the start: that is for the log.
+            case RiskAccepted() | AnswerFailed():
+                # Said once, at the start, or not the client's: those are for the log.
                 pass
             case _:
                 assert_never(observation)

@@ -17,32 +17,40 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from steersman.testing.cluster import Cluster
     from steersman.testing.component import Component
     from steersman.testing.control_plane import ControlPlane, running_control_plane
     from steersman.testing.credentials import Credentials
+    from steersman.testing.embedded import EmbeddedCluster, running_embedded_cluster
     from steersman.testing.namespaces import fresh_namespace
     from steersman.testing.programs import Binaries, Program, find_binaries
 
 __all__ = [
     "Binaries",
+    "Cluster",
     "Component",
     "ControlPlane",
     "Credentials",
+    "EmbeddedCluster",
     "Program",
     "find_binaries",
     "fresh_namespace",
     "running_control_plane",
+    "running_embedded_cluster",
 ]
 
 _HOMES = {
     "Binaries": "programs",
+    "Cluster": "cluster",
     "Component": "component",
     "ControlPlane": "control_plane",
     "Credentials": "credentials",
+    "EmbeddedCluster": "embedded",
     "Program": "programs",
     "find_binaries": "programs",
     "fresh_namespace": "namespaces",
     "running_control_plane": "control_plane",
+    "running_embedded_cluster": "embedded",
 }
 
 

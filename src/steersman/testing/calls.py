@@ -20,10 +20,11 @@ JSON = "application/json"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """What came back: a status, and a body."""
+    """What came back: a status, a body, and what the server warns of."""
 
     status: int
     body: bytes
+    warnings: tuple[str, ...] = ()
 
     def json(self) -> Any:
         """The body, decoded."""
@@ -53,12 +54,19 @@ class Caller:
     def call(
         self, method: str, path: str, body: object = None, *, sends: str = JSON, accept: str = JSON
     ) -> Answer:
-        """Send ``body``, if any, as JSON, and wait for the whole answer."""
-        content = None if body is None else json.dumps(body)
+        """Send ``body``, if any, as JSON or as the bytes it is; wait for the whole answer."""
+        content = body if body is None or isinstance(body, bytes) else json.dumps(body)
         headers = {"Accept": accept, "Content-Type": sends, **self._headers}
         self._connection.request(method, path, content, headers)
         response = self._connection.getresponse()
-        return Answer(status=response.status, body=response.read())
+        return Answer(
+            status=response.status,
+            body=response.read(),
+            warnings=tuple(
+                json.loads(each.removeprefix("299 - "))
+                for each in response.headers.get_all("Warning", ())
+            ),
+        )
 
     def finds(self, *paths: str) -> bool:
         """Whether every path is answered with 200; no answer is a no."""

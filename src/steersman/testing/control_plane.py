@@ -5,24 +5,17 @@ loop of any one test, and must be able to end when no loop runs any more.
 """
 
 import base64
-import socket
-import ssl
-import subprocess
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
-from http.client import HTTPSConnection
 from pathlib import Path
-from typing import TypeAlias
 
 from steersman.clock import Clock
-from steersman.errors import ControlPlaneError
-from steersman.testing.calls import CALL_SECONDS, Caller, UnixConnection
+from steersman.testing.calls import Caller, UnixConnection
+from steersman.testing.cluster import LOOPBACK, Cluster, Flags, reserved_port
 from steersman.testing.component import Component
-from steersman.testing.credentials import ADMIN, Credentials, make_credentials, write_private
+from steersman.testing.credentials import Credentials
 from steersman.testing.enclosure import Enclosure, enclosure
 from steersman.testing.programs import Binaries, Program
-
-LOOPBACK = "127.0.0.1"
 
 # Two or three are usual, more on a machine that is busy with something else.
 START_SECONDS = 60.0
@@ -34,9 +27,6 @@ GRACE_SECONDS = {
     Program.KUBE_APISERVER: 5.0,
     Program.KUBE_CONTROLLER_MANAGER: 5.0,
 }
-
-# For one request of kubectl's: longer than a healthy server needs, shorter than a test may take.
-KUBECTL_SECONDS = 30.0
 
 # What turns Deployments and their like into Pods, and takes away what nothing owns any more.
 CONTROLLERS = (
@@ -52,8 +42,6 @@ CONTROLLERS = (
     "statefulset-controller",
 )
 
-Flags: TypeAlias = Mapping[str, object]
-
 
 @contextmanager
 def running_control_plane(
@@ -68,7 +56,7 @@ def running_control_plane(
 
     There is no kubelet: Pods stay Pending until something marks them Running.
     """
-    with _reserved_port() as port, enclosure(prefix="steersman-") as inside:
+    with reserved_port() as port, enclosure(prefix="steersman-") as inside:
         plane = ControlPlane(
             binaries,
             inside,
@@ -83,8 +71,8 @@ def running_control_plane(
                 yield plane
 
 
-class ControlPlane:
-    """A running control plane: how to reach it, as whom, and how to disturb it.
+class ControlPlane(Cluster):
+    """A running control plane.
 
     ``etcd`` and ``api_server`` can be paused, stopped and restarted.
     """
@@ -99,18 +87,11 @@ class ControlPlane:
         api_server_flags: Flags,
         start_seconds: float,
     ) -> None:
-        self.url = f"https://{LOOPBACK}:{port}"
-        self.directory = inside.directory
-        self.credentials = make_credentials(self.directory, now=clock.now())
-        self.kubeconfig = write_private(
-            self.directory / "kubeconfig", self.credentials.kubeconfig(server=self.url).encode()
-        )
+        super().__init__(inside, port=port, clock=clock)
         self._binaries = binaries
         self._inside = inside
-        self._port = port
         self._clock = clock
         self._start_seconds = start_seconds
-        self._tls = ssl.create_default_context(cafile=self.credentials.ca_file)
         # In a directory that nobody else may enter, because etcd asks no one who they are.
         self._etcd_socket = self.directory / "etcd.sock"
         self.etcd = self._component(
@@ -125,13 +106,10 @@ class ControlPlane:
             ready=lambda: self.caller().finds("/readyz", "/api/v1/namespaces/default"),
         )
 
-    def __repr__(self) -> str:
-        return f"<ControlPlane {self.url}>"
-
     @contextmanager
     def running_controllers(self, *names: str) -> Iterator[None]:
         """Run kube-controller-manager while the block does, with the usual controllers or these."""
-        with _reserved_port() as port:
+        with reserved_port() as port:
             manager = self._component(
                 Program.KUBE_CONTROLLER_MANAGER,
                 _controller_manager_flags(
@@ -142,27 +120,9 @@ class ControlPlane:
             with manager.running():
                 yield
 
-    def kubectl(self, *arguments: str | Path, context: str = ADMIN, stdin: str = "") -> str:
-        """What kubectl prints, asked as the user of ``context``; a failure is raised."""
-        command = [
-            self._binaries.path(Program.KUBECTL),
-            f"--context={context}",
-            f"--request-timeout={KUBECTL_SECONDS:g}s",
-            *arguments,
-        ]
-        # At home in our directory, so that neither its caches nor anyone's settings are shared.
-        environ = {"HOME": str(self.directory), "KUBECONFIG": str(self.kubeconfig)}
-        finished = subprocess.run(
-            command, input=stdin, env=environ, capture_output=True, text=True, check=False
-        )
-        if finished.returncode != 0:
-            # Not the arguments: some of them may be the data of a Secret.
-            raise ControlPlaneError(
-                problem=f"kubectl, asked as {context}, ended with status {finished.returncode}",
-                what_now="See what it said:",
-                log_tail=finished.stderr.strip(),
-            )
-        return finished.stdout
+    def kubectl_program(self) -> Path:
+        """Where kubectl is."""
+        return self._binaries.path(Program.KUBECTL)
 
     def compact(self) -> None:
         """Make etcd forget all history; the API server still has some of it in memory."""
@@ -181,16 +141,6 @@ class ControlPlane:
         self.compact()
         self.api_server.restart()
 
-    def caller(self) -> Caller:
-        """Plain calls to the API server as its admin, for what a test needs around its subject."""
-        return self._https_caller(self._port)
-
-    def _https_caller(self, port: int) -> Caller:
-        return Caller(
-            HTTPSConnection(LOOPBACK, port, timeout=CALL_SECONDS, context=self._tls),
-            headers={"Authorization": f"Bearer {self.credentials.admin_token}"},
-        )
-
     def _etcd_caller(self) -> Caller:
         return Caller(UnixConnection(self._etcd_socket), headers={})
 
@@ -203,18 +153,6 @@ class ControlPlane:
             start_seconds=self._start_seconds,
             grace_seconds=GRACE_SECONDS[program],
         )
-
-
-@contextmanager
-def _reserved_port() -> Iterator[int]:
-    """A free port that stays ours: held by a socket that never listens, and shared on request.
-
-    The server that shares it may come and go, and finds it free each time.
-    """
-    with socket.socket() as holder:
-        holder.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
-        holder.bind((LOOPBACK, 0))
-        yield holder.getsockname()[1]
 
 
 def _etcd_flags(directory: Path, *, listen_at: Path) -> Flags:

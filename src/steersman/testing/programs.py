@@ -56,13 +56,14 @@ def find_binaries(*, environ: Mapping[str, str]) -> Binaries:
     if assets := environ.get(ASSETS_VARIABLE):
         return Binaries(directory=Path(assets).absolute(), from_assets=True)
     version = f"{KUBERNETES_VERSION}-{ETCD_VERSION}"
-    directory = _cache_home(environ) / "steersman" / "control-plane" / version
+    directory = cache_directory(environ) / "control-plane" / version
     return Binaries(directory=directory, from_assets=False)
 
 
-def _cache_home(environ: Mapping[str, str]) -> Path:
+def cache_directory(environ: Mapping[str, str]) -> Path:
+    """Where we keep what took long to build."""
     # The XDG specification has relative paths ignored: they would mean a cache per directory.
     configured = Path(environ.get(CACHE_VARIABLE, ""))
     if configured.is_absolute():
-        return configured
-    return Path(environ.get("HOME") or Path.home()) / ".cache"
+        return configured / "steersman"
+    return Path(environ.get("HOME") or Path.home()) / ".cache" / "steersman"

@@ -1,41 +1,71 @@
 """Bytes to and from an API server, and nothing about what they mean.
 
-Takes:     a ``Request``: method, path, query, headers, body
-Gives:     a ``Response``, held open while its body is read, whole or in chunks
+Takes:     a ``Request``: method, path, query, headers, body; on the other side, a ``Handler``
+Gives:     a ``Response``, held open while its body is read, whole or in chunks; on the other side,
+           what the handler replies
 Promises:  - a request is sent at most once
            - redirects are not followed
            - no header of a request appears in a repr
            - a connection is used again for the next request
            - a line is never longer than its limit
+           - of a body that is too large no more is read than shows it
+           - a stream is closed when its client goes away
+           - a listener with open streams ends at once
+           - a client is who its certificate says only if a trusted authority signed it
+           - a certificate outlives no forgotten file by more than a week
 Never:     parses JSON, retries, waits longer than its caller, or takes a proxy from the environment
 """
 
+from importlib import import_module
 from typing import TYPE_CHECKING
 
 from steersman.wire.lines import LineSplitter
-from steersman.wire.messages import Request, Response, Transport
+from steersman.wire.messages import (
+    ClientCertificate,
+    Handler,
+    Reply,
+    Request,
+    Response,
+    Transport,
+)
 from steersman.wire.tls import TlsSettings, tls_context
 
 if TYPE_CHECKING:
+    from steersman.wire.certificates import CertificateAuthority, new_key, pem_of
+    from steersman.wire.listener import listening
     from steersman.wire.network import NetworkTransport
 
 __all__ = [
+    "CertificateAuthority",
+    "ClientCertificate",
+    "Handler",
     "LineSplitter",
     "NetworkTransport",
+    "Reply",
     "Request",
     "Response",
     "TlsSettings",
     "Transport",
+    "listening",
+    "new_key",
+    "pem_of",
     "tls_context",
 ]
 
 
+# aiohttp takes 0.2 s to import and cryptography is not always there; not everyone who has bytes to
+# describe sends them.
+_DOORS = {
+    "CertificateAuthority": "certificates",
+    "NetworkTransport": "network",
+    "listening": "listener",
+    "new_key": "certificates",
+    "pem_of": "certificates",
+}
+
 if not TYPE_CHECKING:  # to the checkers, a module with this has whatever is asked for
 
     def __getattr__(name: str) -> object:
-        # aiohttp takes 0.2 s to import, and not everyone who has bytes to describe sends them.
-        if name == "NetworkTransport":
-            from steersman.wire.network import NetworkTransport
-
-            return NetworkTransport
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        if name not in _DOORS:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        return getattr(import_module(f"{__name__}.{_DOORS[name]}"), name)

@@ -1,6 +1,6 @@
 """What is sent, what comes back, and what carries it."""
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from contextlib import AbstractAsyncContextManager
 from typing import Any, Protocol
 from urllib.parse import quote, urlencode
@@ -66,4 +66,34 @@ class Transport(Protocol):
 
     def open(self, request: Request) -> AbstractAsyncContextManager[Response]:
         """Send ``request``; raise ``Unreachable`` where no answer comes."""
+        ...
+
+
+class ClientCertificate(msgspec.Struct, frozen=True, kw_only=True):
+    """Who a client's certificate, already verified, says that it is."""
+
+    common_name: str
+    organizations: tuple[str, ...] = ()
+
+
+class Reply(msgspec.Struct, frozen=True, kw_only=True):
+    """What a server answers: a whole ``body``, or a ``stream`` of pieces as they come to be.
+
+    Whoever sends the reply closes the stream, also when the client has gone away half-way.
+    """
+
+    status: int
+    headers: tuple[tuple[str, str], ...] = ()
+    body: bytes = b""
+    stream: AsyncGenerator[bytes, None] | None = None
+
+    def __repr__(self) -> str:
+        return f"<Reply {self.status}>"
+
+
+class Handler(Protocol):
+    """Answers requests; whatever goes wrong inside is an answer too."""
+
+    async def handle(self, request: Request, *, certificate: ClientCertificate | None) -> Reply:
+        """The answer to ``request``; never an exception, except when cancelled."""
         ...

@@ -8,8 +8,8 @@ Promises:  - the same schemas always give the same text
            - what is generated is formatted as ruff would format it
 Never:     reads a file or asks a server (``__main__`` does), or repeats upstream's descriptions
 
-``python -m steersman.kinds.generate`` writes the modules beside this package from the files in
-``openapi/``, and with ``--check`` says whether they are up to date.
+``python -m steersman.kinds.generate`` writes the modules of the built-in kinds, and with
+``--check`` says whether they are up to date.
 """
 
 from steersman.kinds.generate.builtin import builtin_sources

@@ -1,4 +1,4 @@
-"""``python -m steersman.kinds.generate``: write the modules of built-in kinds from openapi/."""
+"""``python -m steersman.kinds.generate``: write the modules of built-in kinds from the facts."""
 
 import argparse
 import json
@@ -9,7 +9,7 @@ from pathlib import Path
 from steersman.kinds.generate.builtin import builtin_sources
 
 KINDS = Path(__file__).parents[1]
-OPENAPI = Path(__file__).parents[4] / "openapi" / "kubernetes-1.36"
+OPENAPI = KINDS.parent / "apiserver" / "schema" / "kubernetes-1.36"
 
 
 def main(arguments: Sequence[str], *, openapi: Path = OPENAPI, kinds: Path = KINDS) -> int:
@@ -19,7 +19,7 @@ def main(arguments: Sequence[str], *, openapi: Path = OPENAPI, kinds: Path = KIN
     check = parser.parse_args(arguments).check
     facts = {path.stem: json.loads(path.read_bytes()) for path in sorted(openapi.glob("*.json"))}
     if not facts:
-        parser.error(f"no schemas in {openapi}; they are in a checkout of the repository only")
+        parser.error(f"no schemas in {openapi}")
     sources = {kinds / f"{name}.py": text for name, text in builtin_sources(facts).items()}
     stale = [path for path, text in sources.items() if _read(path) != text]
     gone = [path for path in kinds.glob("*_v[0-9].py") if path not in sources]

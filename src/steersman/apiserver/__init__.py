@@ -1,0 +1,51 @@
+"""The embedded API server: Kubernetes' API in one Python process, for development and tests.
+
+Takes:     requests, as bytes, over HTTPS or from within the process
+Gives:     the answers that kube-apiserver 1.36 would give, and the same state afterwards
+Promises:  - every watcher sees every event once and in order
+           - a crash of one request never harms another
+           - a list that takes several pages is of one moment
+           - nothing is written by a dry run
+           - without a token only what is public can be read
+           - the server in the process needs no socket, no thread and no task of its own
+Never:     imports ``kinds`` or ``client``, or claims to be a cluster for production
+
+The modules in the order in which a request meets them: ``asked``, ``access``, ``dispatching``, then
+``reading``, ``watching``, ``deleting`` or ``writing`` (with ``bodies``, ``patching``, ``fields``,
+``schema``, and the rules in ``builtin`` and ``custom``); below them ``store`` and ``storage``.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+from steersman.apiserver.access import ADMINISTRATORS, User
+from steersman.apiserver.server import ApiServer, administrator
+from steersman.apiserver.storage import Key, RevisionLog, SqliteJournal
+from steersman.apiserver.transport import InProcessTransport
+
+if TYPE_CHECKING:
+    from steersman.apiserver.running import ClusterSettings, RunningCluster, running_cluster
+
+__all__ = [
+    "ADMINISTRATORS",
+    "ApiServer",
+    "ClusterSettings",
+    "InProcessTransport",
+    "Key",
+    "RevisionLog",
+    "RunningCluster",
+    "SqliteJournal",
+    "User",
+    "administrator",
+    "running_cluster",
+]
+
+# A server on a socket takes aiohttp and cryptography, one in the process neither.
+_RUNNING = frozenset(("ClusterSettings", "RunningCluster", "running_cluster"))
+
+if not TYPE_CHECKING:  # to the checkers, a module with this has whatever is asked for
+
+    def __getattr__(name: str) -> object:
+        if name not in _RUNNING:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        return getattr(import_module(f"{__name__}.running"), name)

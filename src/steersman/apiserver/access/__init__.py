@@ -1,0 +1,33 @@
+"""Who may: from a request to a user, and from a user to yes or no.
+
+Takes:     tokens and client certificates; roles and bindings as they are kept
+Gives:     the user who asks, or whom they speak for; whether they may, and by which binding
+Promises:  - a token is compared in constant time and never kept in the clear
+           - a token of a service account is good only while the account is there
+           - a changed role or binding counts from the next request on
+           - who impersonates needs the right to every name and group taken on
+Never:     answers a request, or changes a role
+"""
+
+from steersman.apiserver.access.account_tokens import AccountTokens, Bearer, NotAccepted
+from steersman.apiserver.access.authentication import Authenticator
+from steersman.apiserver.access.denials import denied
+from steersman.apiserver.access.impersonation import Impersonation
+from steersman.apiserver.access.rbac import Attributes, Authorizer, Decision, Granted
+from steersman.apiserver.access.users import ADMINISTRATORS, ANONYMOUS, User
+
+__all__ = [
+    "ADMINISTRATORS",
+    "ANONYMOUS",
+    "AccountTokens",
+    "Attributes",
+    "Authenticator",
+    "Authorizer",
+    "Bearer",
+    "Decision",
+    "Granted",
+    "Impersonation",
+    "NotAccepted",
+    "User",
+    "denied",
+]

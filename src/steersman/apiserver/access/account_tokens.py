@@ -1,0 +1,231 @@
+"""Tokens of service accounts: signed, so that nobody has to remember them.
+
+Whoever shows one is the account it was made for, as long as that account is there, and the Pod,
+Secret or Node, if any, that the token is bound to.
+"""
+
+import hashlib
+from base64 import b64decode, urlsafe_b64encode
+from binascii import Error as BadBase64
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import msgspec
+
+from steersman.apiserver import refusals
+from steersman.apiserver.access.users import NODE_NAME, User, account_groups, account_user
+from steersman.apiserver.field_errors import shown
+from steersman.apiserver.rules import Object
+from steersman.apiserver.store import Store
+from steersman.names import GroupResource
+from steersman.units import parse_time
+
+if TYPE_CHECKING:
+    from steersman.apiserver.access.signing import SigningKey
+
+ISSUER = "https://kubernetes.default.svc"
+AUDIENCES = (ISSUER,)  # of the API server itself
+
+ACCOUNTS = GroupResource("", "serviceaccounts")
+BINDABLE = {
+    "pod": GroupResource("", "pods"),
+    "secret": GroupResource("", "secrets"),
+    "node": GroupResource("", "nodes"),
+}
+
+_CLAIM = "kubernetes.io"
+_INFO = "authentication.kubernetes.io"
+# By how much clocks may differ.
+_LEEWAY = timedelta(minutes=1)
+# Of tokens whose signature was checked; a guess at how many are in use at a time.
+_MOST_CHECKED = 1000
+
+
+class Bearer(NamedTuple):
+    """Who may show a token, and to whom."""
+
+    user: User
+    audiences: tuple[str, ...]
+
+
+class NotAccepted(NamedTuple):
+    """Why a token is nobody's."""
+
+    why: str
+
+
+class AccountTokens:
+    """Makes tokens and knows its own; the key is made for the first, and never leaves."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._key: SigningKey | None = None
+        self._checked: dict[bytes, Mapping[str, Any]] = {}
+
+    def issue(self, claims: Mapping[str, Any]) -> str:
+        """A token that says what ``claims`` do."""
+        key = self._key = self._key or _new_key()
+        parts = ({"alg": "ES256", "kid": key.id}, {"iss": ISSUER, **claims})
+        message = ".".join(_encoded(msgspec.json.encode(each, order="sorted")) for each in parts)
+        return f"{message}.{_encoded(key.sign(message.encode()))}"
+
+    def bearer(self, token: str, *, audiences: Sequence[str]) -> Bearer | NotAccepted | None:
+        """Who may show ``token`` to one of ``audiences``; None: it is no token of this kind."""
+        claims = self._claims(token)
+        if not isinstance(claims, Mapping):
+            return claims
+        meant = tuple(each for each in claims["aud"] if each in audiences)
+        if not meant:
+            return NotAccepted(
+                f"token audiences {_listed(claims['aud'])} is invalid for the target audiences"
+                f" {_listed(audiences)}"
+            )
+        now = self._store.clock.now()
+        why = _out_of_time(claims, now) or self._out_of_use(claims, now)
+        return NotAccepted(why) if why else Bearer(_user(claims), meant)
+
+    def _claims(self, token: str) -> Mapping[str, Any] | NotAccepted | None:
+        digest = hashlib.sha256(token.encode()).digest()
+        if (known := self._checked.get(digest)) is not None:
+            return known
+        try:
+            head, said, signature = map(_decoded, token.split("."))
+            about = msgspec.json.decode(head, type=dict[str, Any])
+            claims = msgspec.json.decode(said, type=dict[str, Any])
+        except (ValueError, BadBase64, msgspec.MsgspecError):
+            return None
+        if claims.get("iss") != ISSUER:
+            return None
+        key = self._key
+        if key is None or about.get("kid", key.id) != key.id:
+            return NotAccepted("invalid signature, no keys found")
+        message = token.rpartition(".")[0].encode()
+        if about.get("alg") != "ES256" or not key.has_signed(message, signature):
+            return NotAccepted("go-jose/go-jose: error in cryptographic primitive")
+        if len(self._checked) >= _MOST_CHECKED:
+            self._checked.clear()
+        self._checked[digest] = claims
+        return claims
+
+    def _out_of_use(self, claims: Mapping[str, Any], now: datetime) -> str:
+        """Why the token is no longer good, though it has not expired."""
+        told = claims[_CLAIM]
+        namespace, ref = told["namespace"], told["serviceaccount"]
+        account = self._store.find(ACCOUNTS, namespace, ref["name"])
+        if account is None:
+            return f'serviceaccounts "{ref["name"]}" not found'
+        uid = account["metadata"]["uid"]
+        if uid != ref["uid"]:
+            return f"service account UID ({uid}) does not match claim ({ref['uid']})"
+        if _is_long_gone(account, now):
+            return f"service account {namespace}/{ref['name']} has been deleted"
+        for kind, resource in BINDABLE.items():
+            # The node of a Pod is only mentioned; a token is bound to one thing.
+            if kind in told and not (kind == "node" and "pod" in told):
+                where = "" if kind == "node" else namespace
+                bound = self._store.find(resource, where, told[kind]["name"])
+                if bound is None or _is_long_gone(bound, now):
+                    return "service account token has been invalidated"
+                uid, claimed = bound["metadata"]["uid"], told[kind]["uid"]
+                if uid != claimed:
+                    return (
+                        f"{kind} UID ({uid}) does not match service account {kind} ref claim"
+                        f" ({claimed})"
+                    )
+        return ""
+
+    def __repr__(self) -> str:
+        return f"<AccountTokens {len(self._checked)} checked>"
+
+
+def _new_key() -> "SigningKey":
+    try:
+        from steersman.apiserver.access.signing import SigningKey  # not everyone has what it needs
+    except ImportError:
+        raise refusals.internal_error(
+            "tokens are signed with the package cryptography, which is not installed;"
+            " it comes with steersman[dev]"
+        ) from None
+    return SigningKey()
+
+
+def claims_of(
+    account: Object,
+    *,
+    bound: Mapping[str, Object],
+    audiences: Iterable[str],
+    now: datetime,
+    seconds: int,
+    warn_after_seconds: int,
+    token_id: str,
+) -> dict[str, Any]:
+    """What a token of ``account`` says, bound to objects by the names of their kinds."""
+    about = account["metadata"]
+    told = {
+        "namespace": about["namespace"],
+        "serviceaccount": _reference(account),
+        **{kind: _reference(each) for kind, each in bound.items()},
+    }
+    at = int(now.timestamp())
+    if warn_after_seconds:
+        told["warnafter"] = at + warn_after_seconds
+    return {
+        "aud": list(audiences),
+        "exp": at + seconds,
+        "iat": at,
+        "jti": token_id,
+        "nbf": at,
+        "sub": account_user(about["namespace"], about["name"]),
+        _CLAIM: told,
+    }
+
+
+def _reference(obj: Object) -> dict[str, str]:
+    about = obj["metadata"]
+    return {name: about[name] for name in ("name", "uid") if name in about}
+
+
+def _user(claims: Mapping[str, Any]) -> User:
+    told = claims[_CLAIM]
+    namespace, account = told["namespace"], told["serviceaccount"]
+    extra = {f"{_INFO}/credential-id": (f"JTI={claims['jti']}",)}
+    if node := told.get("node"):
+        extra[NODE_NAME] = (node["name"],)
+        if "uid" in node:
+            extra[f"{_INFO}/node-uid"] = (node["uid"],)
+    if pod := told.get("pod"):
+        extra[f"{_INFO}/pod-name"] = (pod["name"],)
+        extra[f"{_INFO}/pod-uid"] = (pod["uid"],)
+    return User(
+        name=account_user(namespace, account["name"]),
+        uid=account["uid"],
+        groups=account_groups(namespace),
+        extra=extra,
+    )
+
+
+def _out_of_time(claims: Mapping[str, Any], now: datetime) -> str:
+    at, leeway = now.timestamp(), _LEEWAY.total_seconds()
+    if at + leeway < claims["nbf"]:
+        return "service account token is not valid yet"
+    if at - leeway > claims["exp"]:
+        return "service account token has expired"
+    return ""
+
+
+def _is_long_gone(obj: Object, now: datetime) -> bool:
+    deadline = obj["metadata"].get("deletionTimestamp")
+    return deadline is not None and parse_time(deadline) < now - _LEEWAY
+
+
+def _encoded(part: bytes) -> str:
+    return urlsafe_b64encode(part).decode().rstrip("=")
+
+
+def _decoded(part: str) -> bytes:
+    return b64decode(part + "=" * (-len(part) % 4), altchars=b"-_", validate=True)
+
+
+def _listed(texts: Iterable[str]) -> str:
+    return f"[{' '.join(map(shown, texts))}]"

@@ -1,0 +1,95 @@
+"""What a request asks for: which verb, of which resource, where; from its path and query."""
+
+from dataclasses import dataclass, field
+
+from steersman.names import GroupResource
+from steersman.wire import Request
+
+# What the whole of a path after the version means, for methods on one object and on a collection.
+_VERBS = {
+    "GET": ("get", "list"),
+    "HEAD": ("get", "list"),
+    "POST": ("create", "create"),
+    "PUT": ("update", "update"),
+    "PATCH": ("patch", "patch"),
+    "DELETE": ("delete", "deletecollection"),
+}
+
+# Subresources of namespaces; anything else after a namespace's name is a resource in it.
+_OF_NAMESPACES = frozenset(("status", "finalize"))
+
+TRUE = frozenset(("", "1", "t", "T", "true", "TRUE", "True"))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """One request, understood. ``resource`` is empty where the path is no resource's."""
+
+    verb: str
+    path: str
+    group: str = ""
+    version: str = ""
+    resource: str = ""
+    subresource: str = ""
+    namespace: str = ""
+    name: str = ""
+    rest: tuple[str, ...] = ()  # what follows the subresource: the path of a proxied request
+    query: dict[str, list[str]] = field(default_factory=dict)
+
+    @property
+    def group_resource(self) -> GroupResource:
+        """The resource, whatever the version."""
+        return GroupResource(self.group, self.resource)
+
+    def option(self, name: str) -> str:
+        """A query parameter; the first, if it is there several times."""
+        values = self.query.get(name)
+        return values[0] if values else ""
+
+    def flag(self, name: str) -> bool:
+        """Whether a query parameter is there, and says yes."""
+        return name in self.query and self.query[name][0] in TRUE
+
+
+def understand(request: Request) -> Asked:
+    """Take the path and query apart; what is no resource's path has the method as its verb."""
+    query: dict[str, list[str]] = {}
+    for name, value in request.query:
+        query.setdefault(name, []).append(value)
+    parts = [part for part in request.path.split("/") if part]
+    group, version, rest = _coordinates(parts)
+    if not version or not rest:
+        return Asked(verb=request.method.lower(), path=request.path, query=query)
+    namespace, resource, name, subresource = "", rest[0], "", ""
+    if resource == "namespaces" and len(rest) > 1:
+        namespace = rest[1]
+        if len(rest) > 2 and rest[2] not in _OF_NAMESPACES:
+            rest = rest[2:]
+            resource = rest[0]
+    if len(rest) > 1:
+        name = rest[1]
+    if len(rest) > 2:
+        subresource = rest[2]
+    verb = _VERBS.get(request.method, (request.method.lower(),) * 2)[0 if name else 1]
+    if verb in ("get", "list") and query.get("watch", ["0"])[0] in TRUE:
+        verb = "watch"
+    return Asked(
+        verb=verb,
+        path=request.path,
+        group=group,
+        version=version,
+        resource=resource,
+        subresource=subresource,
+        namespace=namespace,
+        name=name,
+        rest=tuple(rest[3:]),
+        query=query,
+    )
+
+
+def _coordinates(parts: list[str]) -> tuple[str, str, list[str]]:
+    if len(parts) >= 2 and parts[0] == "api":
+        return "", parts[1], parts[2:]
+    if len(parts) >= 3 and parts[0] == "apis":
+        return parts[1], parts[2], parts[3:]
+    return "", "", []

@@ -1,0 +1,25 @@
+"""The kinds that every cluster has: what their objects are given, and what is refused of them.
+
+Takes:     canonical objects, the stored ones that they replace, and what is around them
+Gives:     ``Rules`` for every built-in resource, the way between versions of one kind, and what
+           a cluster begins with
+Promises:  - every built-in resource has rules
+           - what a service was given is taken only once it is stored
+           - an event comes back the same from its other group
+           - an autoscaler comes back the same from its first version
+           - what a cluster begins with follows its own rules
+Never:     reads or writes the store, waits, or knows how a request came
+"""
+
+from steersman.apiserver.builtin.bootstrap import bootstrap_objects
+from steersman.apiserver.builtin.converting import to_served, to_stored
+from steersman.apiserver.builtin.service_network import ServiceNetwork
+from steersman.apiserver.builtin.table import builtin_rules
+
+__all__ = [
+    "ServiceNetwork",
+    "bootstrap_objects",
+    "builtin_rules",
+    "to_served",
+    "to_stored",
+]

@@ -1,0 +1,32 @@
+"""Small defaults that many kinds share."""
+
+from collections.abc import Callable
+from typing import Any
+
+from steersman.apiserver.rules import Object, Surroundings
+
+
+def fill(obj: Object, **values: Any) -> None:
+    """Each field that is not there gets its value."""
+    for field, value in values.items():
+        # A null is how Go writes some of what is not there.
+        if obj.get(field) is None:
+            obj[field] = value
+
+
+def fill_empty(obj: Object, **values: Any) -> None:
+    """Each field that is not there, or empty, gets its value."""
+    for field, value in values.items():
+        if not obj.get(field):
+            obj[field] = value
+
+
+def protected_by(finalizer: str) -> Callable[[Object, Surroundings], None]:
+    """For ``prepare_create``: nothing goes before a controller has agreed."""
+
+    def protect(obj: Object, _: Surroundings) -> None:
+        finalizers = obj["metadata"].get("finalizers", [])
+        if finalizer not in finalizers:
+            obj["metadata"]["finalizers"] = [*finalizers, finalizer]
+
+    return protect

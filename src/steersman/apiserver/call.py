@@ -1,0 +1,82 @@
+"""One request about a resource, on its way through the server, and the answer to it."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from steersman.apiserver.access import AccountTokens
+from steersman.apiserver.asked import Asked
+from steersman.apiserver.delete_options import DeleteOptions
+from steersman.apiserver.fields.management import FieldManagement
+from steersman.apiserver.negotiating import body_type, header
+from steersman.apiserver.options import LONGEST_MANAGER
+from steersman.apiserver.rules import Object
+from steersman.apiserver.schema.decoding import Expected
+from steersman.apiserver.schema.node import Schema
+from steersman.apiserver.served import Served
+from steersman.apiserver.storage import Entry
+from steersman.apiserver.store import Store
+from steersman.wire import Request
+
+
+class Answer(NamedTuple):
+    """A status and a body; who asked in which language is settled later."""
+
+    status: int
+    body: bytes
+
+
+@dataclass(slots=True, kw_only=True)
+class Call:
+    """What was asked, of what, and what there is to say beside the answer."""
+
+    request: Request
+    asked: Asked
+    served: Served
+    store: Store
+    # What is sent and answered is mostly the object itself; where it is its scale, that one's.
+    expected: Expected
+    schema: Schema
+    management: FieldManagement
+    may: Callable[[str], None]  # refuses where the user may not use another verb here
+    elsewhere: Callable[[Asked], "Call"]  # for what the server itself then does to other objects
+    account_tokens: AccountTokens
+    expected_options: Expected  # how the bodies of deletions are read
+    versions: Callable[[], list[Served]]  # the same resource in every version
+    warnings: list[str] = field(default_factory=list)
+
+    def entry(self) -> Entry | None:
+        """What is kept of the object that was asked about."""
+        return self.store.entry(self.served, self.asked.namespace, self.asked.name)
+
+    def live(self, entry: Entry) -> Object:
+        """What an entry holds, in the version of the request; not to be changed."""
+        return self.served.from_stored(entry.value or {})
+
+    @property
+    def is_pruned(self) -> bool:
+        """Whether what is sent is a custom resource, which keeps only what its schema knows."""
+        return self.served.custom and self.schema is self.served.schema
+
+    def delete_options(self) -> DeleteOptions:
+        """How to delete, says the caller."""
+        return DeleteOptions.of(
+            self.asked, self.body, content_type=self.content_type, expected=self.expected_options
+        )
+
+    @property
+    def body(self) -> bytes:
+        """What was sent."""
+        return self.request.body or b""
+
+    @property
+    def content_type(self) -> str:
+        """The language of what was sent."""
+        return body_type(self.request)
+
+    @property
+    def agent(self) -> str:
+        """Who writes, unless they say otherwise: the first word of the User-Agent."""
+        name = header(self.request, "user-agent").partition("/")[0]
+        printable = "".join(letter for letter in name if letter.isprintable())
+        return printable.encode()[:LONGEST_MANAGER].decode(errors="ignore")

@@ -1,0 +1,143 @@
+"""Delete: at once, after a grace period, or when the last finalizer is gone.
+
+What becomes of an object is decided by a pure function; the rest asks it and does what it says.
+"""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+import msgspec
+
+from steersman.apiserver import rendering
+from steersman.apiserver.delete_options import DeleteOptions
+from steersman.apiserver.rules import Object
+from steersman.apiserver.served import Served
+from steersman.apiserver.storage import Entry
+from steersman.apiserver.store import Store
+from steersman.units import format_time, parse_time
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fate:
+    """What a deletion makes of an object: it may stay a while (``marked``), and it may go."""
+
+    marked: Object | None = None
+    goes: bool = False
+
+
+def fate_of(obj: Object, options: DeleteOptions, served: Served, *, now: datetime) -> Fate:
+    """What becomes of ``obj``."""
+    metadata: dict[str, Any] = obj["metadata"]
+    deadline, grace = metadata.get("deletionTimestamp"), metadata.get("deletionGracePeriodSeconds")
+    changed: dict[str, Any] = {}
+    graceful = False
+    if served.rules.grace_seconds is not None:
+        if deadline is not None and grace:
+            wanted = options.grace_seconds
+            if wanted is None or wanted >= grace:
+                return Fate()  # already on its way, and sooner than this
+            moved = parse_time(deadline) + timedelta(seconds=wanted - grace)
+            if moved < now:
+                moved, wanted = now, min(wanted, 1)
+            changed = _marks(moved, wanted)
+            graceful = True
+        elif deadline is None:
+            wanted = served.rules.grace_seconds(obj, options.grace_seconds)
+            changed = _marks(now + timedelta(seconds=wanted), wanted)
+            graceful = True
+    finalizers = metadata.get("finalizers") or []
+    pending = finalizers
+    if served.rules.has_dependents:
+        pending = options.finalizers(finalizers, orphans=served.rules.orphans)
+    if pending is not finalizers:
+        changed["finalizers"] = pending
+    if not graceful and pending:
+        if deadline is None or parse_time(deadline) > now:
+            changed |= _marks(now, 0)
+        else:
+            changed["deletionGracePeriodSeconds"] = 0
+    if deadline is None and changed and metadata.get("generation"):
+        changed["generation"] = metadata["generation"] + 1
+    stays = bool(pending) or bool(graceful and changed.get("deletionGracePeriodSeconds"))
+    merged = {**metadata, **changed}
+    if not pending:
+        merged.pop("finalizers", None)
+    if merged == metadata:
+        return Fate(goes=not stays)
+    return Fate(marked={**obj, "metadata": merged}, goes=not stays)
+
+
+def _marks(deadline: datetime, grace_seconds: int) -> dict[str, Any]:
+    return {
+        "deletionTimestamp": format_time(deadline),
+        "deletionGracePeriodSeconds": grace_seconds,
+    }
+
+
+def may_go(obj: Object, replaced: Object) -> bool:
+    """Whether an update has taken the last finalizer from something that is being deleted."""
+    was = replaced["metadata"]
+    return (
+        not obj["metadata"].get("finalizers")
+        and was.get("deletionTimestamp") is not None
+        and not was.get("deletionGracePeriodSeconds")
+    )
+
+
+def _is_ending(obj: Object) -> bool:
+    return obj["metadata"].get("deletionTimestamp") is not None
+
+
+class Deletion:
+    """What was done, and what to answer."""
+
+    def __init__(self, obj: Object, *, gone: bool) -> None:
+        self.obj = obj
+        self.gone = gone
+
+
+def delete(store: Store, served: Served, entry: Entry, options: DeleteOptions) -> Deletion:
+    """Delete what ``entry`` holds, as far as it can be done now."""
+    obj = entry.value or {}
+    options.check(obj, served)
+    begin_end = served.rules.begin_end
+    if begin_end is not None and (served.rules.is_held(obj) or not _is_ending(obj)):
+        obj = begin_end(obj, format_time(store.clock.now()))
+        current = obj["metadata"].get("finalizers") or []
+        if (wanted := options.finalizers(current, orphans=False)) is not current:
+            obj = {**obj, "metadata": {**obj["metadata"], "finalizers": wanted}}
+        if not options.dry_run:
+            obj = {**obj, "metadata": {**obj["metadata"]}}
+            store.write(entry.key, obj, rules=served.rules, replacing=entry)
+        return Deletion(obj, gone=False)
+    fate = fate_of(obj, options, served, now=store.clock.now())
+    if options.dry_run:
+        return Deletion(fate.marked or obj, gone=fate.goes)
+    if fate.marked is not None and not (fate.goes and served.rules.grace_seconds is None):
+        marked = {**fate.marked, "metadata": {**fate.marked["metadata"]}}
+        entry = store.write(entry.key, marked, rules=served.rules, replacing=entry)
+    if not fate.goes:
+        return Deletion(entry.value or obj, gone=False)
+    tombstone = store.delete(entry, rules=served.rules)
+    return Deletion(rendering.last_seen(tombstone), gone=True)
+
+
+def answer(deletion: Deletion, served: Served) -> bytes:
+    """The object where its kind answers with that, or where it is still there; else a Status."""
+    if not deletion.gone or served.rules.returns_deleted:
+        return rendering.unkept(deletion.obj, served)
+    metadata = deletion.obj["metadata"]
+    details = {"name": metadata["name"], "group": served.gvk.group, "kind": served.plural}
+    if not served.gvk.group:
+        del details["group"]
+    details["uid"] = metadata["uid"]
+    return msgspec.json.encode(
+        {
+            "kind": "Status",
+            "apiVersion": "v1",
+            "metadata": {},
+            "status": "Success",
+            "details": details,
+        }
+    )

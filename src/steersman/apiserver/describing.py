@@ -1,0 +1,122 @@
+"""What the server says about itself: health, version, discovery and OpenAPI."""
+
+from collections.abc import Mapping
+
+from steersman.apiserver import refusals, replies
+from steersman.apiserver.asked import Asked
+from steersman.apiserver.discovery import (
+    DiscoveredResource,
+    DiscoveredSubresource,
+    Discovery,
+    OpenApi,
+    stored_version,
+)
+from steersman.apiserver.dispatching import not_allowed
+from steersman.apiserver.negotiating import header
+from steersman.apiserver.schema.documents import BuiltinSchemas
+from steersman.apiserver.served import Registry, Served
+from steersman.names import GroupVersionKind
+from steersman.wire import Reply, Request
+
+HEALTH = ("/healthz", "/livez", "/readyz")
+OTHER_PATHS = (*HEALTH, "/openapi/v3", "/version")
+
+# The order in which a real server lists them.
+CUSTOM_VERBS = (
+    "delete",
+    "deletecollection",
+    "get",
+    "list",
+    "patch",
+    "create",
+    "update",
+    "watch",
+)
+
+
+class SelfDescription:
+    """Documents about what is served now, made when they are first asked for."""
+
+    def __init__(self, registry: Registry, schemas: BuiltinSchemas, *, server_address: str) -> None:
+        self._registry = registry
+        self._server_address = server_address
+        self._open_api = OpenApi(schemas.written)
+        self._revision = -1
+        self._discovery = Discovery((), server_address=server_address)
+
+    def answer(self, request: Request, asked: Asked) -> Reply:
+        """The document at a path that is no resource's."""
+        path = asked.path.rstrip("/") or "/"
+        if path.startswith(HEALTH):
+            return replies.health(asked)
+        self._catch_up()
+        found = self._found(request, path, hashed="hash" in asked.query)
+        if found is None:
+            if path.startswith("/api/") or self._is_group_of(path):
+                raise refusals.no_such_path()
+            return replies.text(404, "404 page not found\n")
+        if request.method not in ("GET", "HEAD"):
+            raise not_allowed()
+        headers, body = found
+        lower = tuple((name.lower(), value) for name, value in headers.items())
+        if "Etag" in headers and header(request, "if-none-match") == headers["Etag"]:
+            return Reply(status=304, headers=lower)
+        return Reply(status=200, headers=lower, body=body)
+
+    def _found(
+        self, request: Request, path: str, *, hashed: bool
+    ) -> tuple[Mapping[str, str], bytes] | None:
+        if path.startswith("/openapi/"):
+            document = self._open_api.find(path)
+            return None if document is None else (document.headers(hashed=hashed), document.body)
+        found = self._discovery.find(path, accept=header(request, "accept"))
+        return None if found is None else (found.headers, found.body)
+
+    def _is_group_of(self, path: str) -> bool:
+        parts = path.split("/")
+        return len(parts) > 3 and parts[1] == "apis" and parts[2] in self._registry.groups()
+
+    def _catch_up(self) -> None:
+        if self._revision == self._registry.revision:
+            return
+        self._revision = self._registry.revision
+        resources = [_discovered(each) for each in self._registry]
+        self._discovery = Discovery(
+            resources, server_address=self._server_address, other_paths=OTHER_PATHS
+        )
+        custom = {each.gvk: each.schema.written for each in self._registry if each.custom}
+        self._open_api.serve(resources, custom)
+
+
+def _discovered(served: Served) -> DiscoveredResource:
+    return DiscoveredResource(
+        gvk=served.gvk,
+        plural=served.plural,
+        singular=served.singular,
+        namespaced=served.namespaced,
+        verbs=CUSTOM_VERBS if served.custom else tuple(sorted(served.verbs)),
+        short_names=served.short_names,
+        categories=served.categories,
+        subresources=tuple(
+            DiscoveredSubresource(
+                name=name,
+                gvk=GroupVersionKind(
+                    found.get("group", served.gvk.group),
+                    found.get("version", served.gvk.version),
+                    found["kind"],
+                ),
+                verbs=tuple(found["verbs"]),
+            )
+            for name, found in served.subresources.items()
+        ),
+        stored_as=_stored_as(served),
+        custom=served.custom,
+    )
+
+
+def _stored_as(served: Served) -> GroupVersionKind | None:
+    if "delete" not in served.verbs:
+        return None  # a review or a binding, answered and forgotten
+    if served.stored_version:
+        return GroupVersionKind(served.gvk.group, served.stored_version, served.gvk.kind)
+    return stored_version(served.gvk)

@@ -1,0 +1,30 @@
+"""What the server tells clients about itself: which kinds it serves, and what they look like.
+
+Takes:     resources and their schemas, in words of our own
+Gives:     the documents that clients read: discovery, classic and aggregated, and OpenAPI v3
+Promises:  - a document is made once, when it is first asked for
+           - an etag changes exactly when its document does
+           - groups and versions come in the order in which clients prefer them
+           - every reference in a document leads to a schema in the same document
+Never:     knows who asks, or what is stored
+"""
+
+from steersman.apiserver.discovery.openapi_v3 import OpenApi, OpenApiDocument
+from steersman.apiserver.discovery.resources import (
+    DiscoveredResource,
+    DiscoveredSubresource,
+    discovered_builtin,
+    stored_version,
+)
+from steersman.apiserver.discovery.serving import Discovery, DiscoveryDocument
+
+__all__ = [
+    "DiscoveredResource",
+    "DiscoveredSubresource",
+    "Discovery",
+    "DiscoveryDocument",
+    "OpenApi",
+    "OpenApiDocument",
+    "discovered_builtin",
+    "stored_version",
+]

@@ -1,0 +1,224 @@
+"""OpenAPI v3: an index, and a document for each version of each group, made when asked for."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from hashlib import sha512
+from typing import Any, NamedTuple
+
+import msgspec
+
+from steersman.apiserver.discovery.openapi_paths import (
+    API_RESOURCE_LIST,
+    WATCH_EVENT,
+    Json,
+    operation_prefix,
+    paths_of,
+    root_of,
+)
+from steersman.apiserver.discovery.resources import DiscoveredResource
+from steersman.apiserver.schema.documents import META, OBJECT_META, REF, VERSION
+from steersman.names import GroupVersionKind
+
+INDEX = "/openapi/v3"
+
+_LIST_META = f"{META}.ListMeta"
+_TEXT = {"type": "string"}
+_UNKNOWN: Json = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
+
+
+class OpenApiDocument(msgspec.Struct, frozen=True, kw_only=True):
+    """An answer, ready to be sent."""
+
+    body: bytes
+    etag: str | None = None
+
+    def headers(self, *, hashed: bool) -> dict[str, str]:
+        """What the answer needs; ``hashed`` if the caller came by the index, and may keep it."""
+        caching = "public, immutable" if hashed else "no-cache, private"
+        headers = {"Cache-Control": caching, "Content-Type": "application/json"}
+        return headers if self.etag is None else {**headers, "Etag": self.etag, "Vary": "Accept"}
+
+
+class _Source(NamedTuple):
+    """All that a document is made of, besides the built-in schemas."""
+
+    group: str
+    version: str
+    resources: list[DiscoveredResource]
+    custom: dict[GroupVersionKind, Any]
+
+
+class OpenApi:
+    """The documents of what is served now; those of what stays the same are kept."""
+
+    def __init__(self, written: Mapping[str, Any]) -> None:
+        """``written``: the built-in schemas by their full names."""
+        self._written = written
+        self._names = {
+            GroupVersionKind(gvk["group"], gvk["version"], gvk["kind"]): name
+            for name, schema in written.items()
+            for gvk in schema.get("x-kubernetes-group-version-kind", ())
+        }
+        self._sources: dict[str, _Source] = {}
+        self._made: dict[str, OpenApiDocument] = {}
+
+    def serve(
+        self,
+        resources: Iterable[DiscoveredResource],
+        custom: Mapping[GroupVersionKind, Mapping[str, Any] | None],
+    ) -> None:
+        """From now on, these. ``custom`` are the schemas as the authors of the kinds wrote them."""
+        sources: dict[str, _Source] = {}
+        for resource in sorted(resources, key=lambda each: each.plural):
+            gvk = resource.gvk
+            root = root_of(gvk.group, gvk.version)
+            source = sources.setdefault(root, _Source(gvk.group, gvk.version, [], {}))
+            source.resources.append(resource)
+            if resource.custom:
+                source.custom[gvk] = custom[gvk]
+        self._made = {
+            root: made
+            for root, made in self._made.items()
+            if self._sources.get(root) == sources.get(root)
+        }
+        self._sources = sources
+
+    def find(self, path: str) -> OpenApiDocument | None:
+        """``/openapi/v3`` is the index, ``/openapi/v3/apis/apps/v1`` a document of it."""
+        if path == INDEX:
+            return OpenApiDocument(body=msgspec.json.encode({"paths": self._index()}))
+        root = path.removeprefix(f"{INDEX}/")
+        return self._document(root) if root in self._sources else None
+
+    def _index(self) -> Json:
+        return {
+            root: {"serverRelativeURL": f"{INDEX}/{root}?hash={self._hash(root)}"}
+            for root in sorted(self._sources)
+        }
+
+    def _hash(self, root: str) -> str:
+        return (self._document(root).etag or "").strip('"')
+
+    def _document(self, root: str) -> OpenApiDocument:
+        if root not in self._made:
+            body = msgspec.json.encode(self._content(self._sources[root]))
+            etag = f'"{sha512(body).hexdigest().upper()}"'
+            self._made[root] = OpenApiDocument(body=body, etag=etag)
+        return self._made[root]
+
+    def _content(self, source: _Source) -> Json:
+        paths = dict(_root_path(source))
+        for resource in source.resources:
+            paths |= paths_of(resource, self._name_of)
+        wanted = list(_references(paths))
+        if any("watch" in resource.verbs for resource in source.resources):
+            wanted.append(WATCH_EVENT)
+        schemas = self._closure(wanted, _custom_schemas(source))
+        return {
+            "openapi": "3.0.0",
+            "info": {"title": "Kubernetes", "version": VERSION},
+            "paths": paths,
+            "components": {"schemas": schemas},
+        }
+
+    def _name_of(self, gvk: GroupVersionKind) -> str | None:
+        if gvk in self._names:
+            return self._names[gvk]
+        source = self._sources.get(root_of(gvk.group, gvk.version))
+        return _custom_name(gvk) if source and gvk in source.custom else None
+
+    def _closure(self, wanted: list[str], custom: Mapping[str, Any]) -> Json:
+        """The wanted schemas, and those that they refer to, and so on."""
+        found: Json = {}
+        while wanted:
+            name = wanted.pop()
+            if name not in found:
+                found[name] = custom[name] if name in custom else self._written[name]
+                wanted += _references(found[name])
+        return dict(sorted(found.items()))
+
+
+def _root_path(source: _Source) -> Iterator[tuple[str, Json]]:
+    content = {"application/json": {"schema": {"$ref": f"{REF}{API_RESOURCE_LIST}"}}}
+    prefix = operation_prefix(source.group, source.version)
+    yield (
+        f"/{root_of(source.group, source.version)}/",
+        {
+            "get": {
+                "operationId": f"get{prefix}APIResources",
+                "responses": {"200": {"description": "OK", "content": content}},
+            }
+        },
+    )
+
+
+def _references(value: Any) -> Iterator[str]:
+    if isinstance(value, dict):
+        for key, each in value.items():
+            if key == "$ref" and isinstance(each, str):
+                yield each.removeprefix(REF)
+            else:
+                yield from _references(each)
+    elif isinstance(value, list):
+        for each in value:
+            yield from _references(each)
+
+
+def _custom_name(gvk: GroupVersionKind) -> str:
+    return ".".join([*reversed(gvk.group.split(".")), gvk.version, gvk.kind])
+
+
+def _custom_schemas(source: _Source) -> Json:
+    schemas: Json = {}
+    for gvk, written in source.custom.items():
+        name = _custom_name(gvk)
+        schemas[name] = _as_kind(_published(written or _UNKNOWN), gvk)
+        schemas[f"{name}List"] = _list_of(name, gvk)
+    return schemas
+
+
+def _published(written: Mapping[str, Any]) -> Json:
+    """A structural schema, with what its short forms stand for."""
+    schema: Json = {}
+    for key, value in written.items():
+        match key:
+            case "properties":
+                schema[key] = {name: _published(each) for name, each in value.items()}
+            case "items" | "additionalProperties" | "not" if isinstance(value, dict):
+                schema[key] = _published(value)
+            case _:
+                schema[key] = value
+    if schema.get("x-kubernetes-int-or-string") and not schema.keys() & {"anyOf", "allOf"}:
+        schema["anyOf"] = [{"type": "integer"}, {"type": "string"}]
+    if schema.get("x-kubernetes-embedded-resource"):
+        schema["properties"] = {**schema.get("properties", {}), **_object_properties()}
+        schema["required"] = [*schema.get("required", ()), "kind", "apiVersion"]
+    return schema
+
+
+def _as_kind(schema: Json, gvk: GroupVersionKind) -> Json:
+    properties = {**schema.get("properties", {}), **_object_properties()}
+    return {**schema, "properties": properties, **_marked(gvk, gvk.kind)}
+
+
+def _list_of(name: str, gvk: GroupVersionKind) -> Json:
+    return {
+        "type": "object",
+        "required": ["items"],
+        "properties": {
+            "apiVersion": _TEXT,
+            "items": {"type": "array", "items": {"$ref": f"{REF}{name}"}},
+            "kind": _TEXT,
+            "metadata": {"allOf": [{"$ref": f"{REF}{_LIST_META}"}]},
+        },
+        **_marked(gvk, f"{gvk.kind}List"),
+    }
+
+
+def _object_properties() -> Json:
+    metadata = {"allOf": [{"$ref": f"{REF}{OBJECT_META}"}]}
+    return {"apiVersion": _TEXT, "kind": _TEXT, "metadata": metadata}
+
+
+def _marked(gvk: GroupVersionKind, kind: str) -> Json:
+    mark = {"group": gvk.group, "version": gvk.version, "kind": kind}
+    return {"x-kubernetes-group-version-kind": [mark]}

@@ -1,0 +1,66 @@
+"""POST of an Eviction: the Pod is deleted, if its disruption budget has something left."""
+
+from dataclasses import replace
+
+from steersman.apiserver import deleting, refusals, writing
+from steersman.apiserver.asked import Asked
+from steersman.apiserver.builtin.disruptions import BUDGETS, charged_budget, marked_disrupted
+from steersman.apiserver.builtin.pods import eviction_options
+from steersman.apiserver.call import Call
+from steersman.apiserver.delete_options import DeleteOptions
+from steersman.apiserver.options import WriteOptions
+from steersman.apiserver.posting import read_post
+from steersman.apiserver.rules import Object
+from steersman.apiserver.storage import Entry
+from steersman.units import format_time
+
+# As whom the server writes itself.
+_SERVER = "kube-apiserver"
+
+
+def evict(call: Call) -> None:
+    """Charge the budget, say in the Pod why it ends, and delete it."""
+    eviction, written = read_post(call)
+    options = DeleteOptions.written(eviction_options(eviction, call.asked.name))
+    options = replace(options, dry_run=options.dry_run or written.dry_run)
+    entry = call.entry()
+    if entry is None:
+        raise refusals.not_found(call.served.group_resource, call.asked.name)
+    pod, now = entry.value or {}, call.store.clock.now()
+    budgets = call.store.every(BUDGETS, namespace=call.asked.namespace)
+    charged = charged_budget(pod, budgets, now=now)
+    if not options.dry_run:
+        if charged is not None:
+            _write_budget(call, charged, written)
+        entry = _marked(call, entry, options)
+        options = replace(options, uid=None, resource_version=None)
+    deleting.delete(call.store, call.served, entry, options)
+
+
+def _write_budget(call: Call, charged: Object, options: WriteOptions) -> None:
+    about = charged["metadata"]
+    asked = Asked(
+        verb="update",
+        path="",
+        group=BUDGETS.group,
+        version="v1",
+        resource=BUDGETS.resource,
+        subresource="status",
+        namespace=about["namespace"],
+        name=about["name"],
+    )
+    budget = call.elsewhere(asked)
+    if (entry := budget.entry()) is not None:
+        time = format_time(call.store.clock.now())
+        budget.management.update(budget.live(entry), charged, manager=_SERVER, time=time)
+        writing.replace(budget, entry, charged, options)
+
+
+def _marked(call: Call, entry: Entry, options: DeleteOptions) -> Entry:
+    pod = entry.value or {}
+    # Here the server names the kind where it otherwise names the resource.
+    options.check(pod, replace(call.served, plural=call.served.gvk.kind))
+    marked = marked_disrupted(pod, now=call.store.clock.now())
+    if marked == pod:
+        return entry
+    return call.store.write(entry.key, marked, rules=call.served.rules, replacing=entry)

@@ -1,0 +1,325 @@
+"""What names, keys, ports and addresses may be: nothing, or sentences that say what is wrong.
+
+The sentences are the server's own words, which follow ``Invalid value: "…": `` in its answers.
+"""
+
+import re
+from collections.abc import Callable
+from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
+from typing import Final, TypeAlias
+
+Check: TypeAlias = Callable[[str], list[str]]
+
+_DNS_LABEL: Final = "[a-z0-9]([-a-z0-9]*[a-z0-9])?"
+_DNS_SUBDOMAIN: Final = rf"{_DNS_LABEL}(\.{_DNS_LABEL})*"
+_DNS_1035_LABEL: Final = "[a-z]([-a-z0-9]*[a-z0-9])?"
+_WILDCARD: Final = rf"\*\.{_DNS_SUBDOMAIN}"
+_UNDERSCORED_LABEL: Final = "_?[a-z0-9]([-_a-z0-9]*[a-z0-9])?"
+_UNDERSCORED_SUBDOMAIN: Final = rf"{_UNDERSCORED_LABEL}(\.{_UNDERSCORED_LABEL})*"
+_NAME_PART: Final = "([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]"
+_NAME_PART_RULE: Final = (
+    "must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an"
+    " alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for"
+    f" validation is '{_NAME_PART}')"
+)
+
+MAX_LABEL: Final = 63
+MAX_SUBDOMAIN: Final = 253
+NOT_NEGATIVE: Final = "must be greater than or equal to 0"
+
+
+def regex_rule(rule: str, regex: str, *examples: str) -> str:
+    """A rule with examples and the regular expression, as the server joins them."""
+    shown = " or ".join(f"'{each}', " for each in examples)
+    return f"{rule} ({f'e.g. {shown}' if shown else ''}regex used for validation is '{regex}')"
+
+
+def _spelled(regex: str, *examples: str, rule: str, at_most: int | None = None) -> Check:
+    """A check by regular expression, and by length if there is a longest."""
+    matches = re.compile(regex).fullmatch
+    sentence = regex_rule(rule, regex, *examples)
+    longest = at_most or 1 << 62
+
+    def check(value: str) -> list[str]:
+        if len(value) <= longest and matches(value):
+            return []
+        errors = []
+        if len(value.encode()) > longest:
+            errors.append(f"must be no more than {at_most} characters")
+        if not matches(value):
+            errors.append(sentence)
+        return errors
+
+    return check
+
+
+dns_subdomain = _spelled(
+    _DNS_SUBDOMAIN,
+    "example.com",
+    rule="a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters,"
+    " '-' or '.', and must start and end with an alphanumeric character",
+    at_most=MAX_SUBDOMAIN,
+)
+dns_subdomain_with_underscores = _spelled(
+    _UNDERSCORED_SUBDOMAIN,
+    "example.com",
+    rule="a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters,"
+    " '_', '-' or '.', and must start and end with an alphanumeric character",
+    at_most=MAX_SUBDOMAIN,
+)
+dns_1035_label = _spelled(
+    _DNS_1035_LABEL,
+    "my-name",
+    "abc-123",
+    rule="a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with"
+    " an alphabetic character, and end with an alphanumeric character",
+    at_most=MAX_LABEL,
+)
+wildcard_subdomain = _spelled(
+    _WILDCARD,
+    "*.example.com",
+    rule="a wildcard DNS-1123 subdomain must start with '*.', followed by a valid DNS subdomain,"
+    " which must consist of lower case alphanumeric characters, '-' or '.' and end with an"
+    " alphanumeric character",
+    at_most=MAX_SUBDOMAIN,
+)
+c_identifier = _spelled(
+    "[A-Za-z_][A-Za-z0-9_]*",
+    "my_name",
+    "MY_NAME",
+    "MyName",
+    rule="a valid C identifier must start with alphabetic character or '_', followed by a string"
+    " of alphanumeric characters or '_'",
+)
+percent = _spelled(
+    "[0-9]+%",
+    "1%",
+    "93%",
+    rule="a valid percent string must be a numeric string followed by an ending '%'",
+)
+http_header_name = _spelled(
+    "[-A-Za-z0-9]+",
+    "X-Header-Name",
+    rule="a valid HTTP header must consist of alphanumeric characters or '-'",
+)
+
+_dns_label_spelled = _spelled(
+    _DNS_LABEL,
+    "my-name",
+    "123-abc",
+    rule="a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-',"
+    " and must start and end with an alphanumeric character",
+    at_most=MAX_LABEL,
+)
+_config_key_spelled = _spelled(
+    "[-._a-zA-Z0-9]+",
+    "key.name",
+    "KEY_NAME",
+    "key-name",
+    rule="a valid config key must consist of alphanumeric characters, '-', '_' or '.'",
+    at_most=MAX_SUBDOMAIN,
+)
+_label_value_spelled = _spelled(
+    f"({_NAME_PART})?",
+    "MyValue",
+    "my_value",
+    "12345",
+    rule="a valid label must be an empty string or consist of alphanumeric characters, '-', '_'"
+    " or '.', and must start and end with an alphanumeric character",
+    at_most=MAX_LABEL,
+)
+_is_name_part: Final = re.compile(_NAME_PART).fullmatch
+_is_subdomain: Final = re.compile(_DNS_SUBDOMAIN).fullmatch
+_is_port_charset: Final = re.compile("[-a-z0-9]+").fullmatch
+_has_letter: Final = re.compile("[a-z]").search
+_is_plain_env_name: Final = re.compile(r"[ -<>-~]+").fullmatch
+
+
+def _in_bytes(sentences: list[str]) -> list[str]:
+    # Some of the server's checks count the same limit in "characters", others in "bytes".
+    return [
+        each.removesuffix("characters") + "bytes" if each.startswith("must be no more") else each
+        for each in sentences
+    ]
+
+
+def dns_label(value: str) -> list[str]:
+    """One part of a DNS name: ``my-name``."""
+    errors = _dns_label_spelled(value)
+    if errors and _is_subdomain(value) and "." in value:
+        errors[-1] = "must not contain dots"
+    return errors
+
+
+def label_key(value: str) -> list[str]:
+    """What labels, annotations, resources and much else are called: ``example.com/MyName``."""
+    if "/" not in value and len(value) <= MAX_LABEL and _is_name_part(value):
+        return []
+    prefix, slash, name = value.rpartition("/")
+    if "/" in prefix:
+        return [
+            f"a valid label key {_NAME_PART_RULE} with an optional DNS subdomain prefix and '/'"
+            " (e.g. 'example.com/MyName')"
+        ]
+    errors: list[str] = []
+    if slash and not prefix:
+        errors.append("prefix part must be non-empty")
+    elif slash:
+        errors += [f"prefix part {each}" for each in _in_bytes(dns_subdomain(prefix))]
+    if not name:
+        errors.append("name part must be non-empty")
+    elif len(name.encode()) > MAX_LABEL:
+        errors.append(f"name part must be no more than {MAX_LABEL} bytes")
+    if not _is_name_part(name):
+        errors.append(f"name part {_NAME_PART_RULE}")
+    return errors
+
+
+def label_value(value: str) -> list[str]:
+    """The value of a label; empty is fine."""
+    errors = _label_value_spelled(value)
+    return _in_bytes(errors) if errors else errors
+
+
+def config_key(value: str) -> list[str]:
+    """A key in a ConfigMap's or Secret's data."""
+    return _config_key_spelled(value) + _not_a_parent_directory(value)
+
+
+def env_name(value: str) -> list[str]:
+    """The name of an environment variable."""
+    if _is_plain_env_name(value):
+        return []
+    if not value:
+        return ["environment variable name must be non-empty"]
+    return [
+        "a valid environment variable name must consist only of printable ASCII characters"
+        " other than '='"
+    ]
+
+
+def _not_a_parent_directory(value: str) -> list[str]:
+    if value in (".", ".."):
+        return [f"must not be '{value}'"]
+    return ["must not start with '..'"] if value.startswith("..") else []
+
+
+def within(value: int, low: int, high: int) -> list[str]:
+    """A number in a range, both ends included."""
+    return [] if low <= value <= high else [f"must be between {low} and {high}, inclusive"]
+
+
+def port_number(value: int) -> list[str]:
+    """A port that can be listened on."""
+    return within(value, 1, 65535)
+
+
+def user_or_group_id(value: int) -> list[str]:
+    """A Unix uid or gid."""
+    return within(value, 0, 2**31 - 1)
+
+
+def port_name(value: str) -> list[str]:
+    """An IANA service name."""
+    errors: list[str] = []
+    if len(value.encode()) > 15:
+        errors.append("must be no more than 15 characters")
+    if not _is_port_charset(value):
+        errors.append("must contain only alpha-numeric characters (a-z, 0-9), and hyphens (-)")
+    if not _has_letter(value):
+        errors.append("must contain at least one letter (a-z)")
+    if "--" in value:
+        errors.append("must not contain consecutive hyphens")
+    if value.startswith("-") or value.endswith("-"):
+        errors.append("must not begin or end with a hyphen")
+    return errors
+
+
+def path_segment(value: str) -> list[str]:
+    """What can stand between two slashes of a path."""
+    if value in (".", ".."):
+        return [f"may not be '{value}'"]
+    return path_segment_prefix(value)
+
+
+def path_segment_prefix(value: str) -> list[str]:
+    """What a segment may begin with."""
+    return [f"may not contain '{each}'" for each in "/%" if each in value]
+
+
+def subdomain_name(name: str, is_prefix: bool) -> list[str]:
+    """An object's name, for ``Rules.name_errors``: the rule for most kinds."""
+    return dns_subdomain(_completed(name) if is_prefix else name)
+
+
+def label_name(name: str, is_prefix: bool) -> list[str]:
+    """An object's name that must be a DNS label."""
+    return dns_label(_completed(name) if is_prefix else name)
+
+
+def label_1035_name(name: str, is_prefix: bool) -> list[str]:
+    """An object's name that must be a DNS label and begin with a letter."""
+    return dns_1035_label(_completed(name) if is_prefix else name)
+
+
+def path_segment_name(name: str, is_prefix: bool) -> list[str]:
+    """An object's name that may be anything that fits into a path."""
+    return path_segment_prefix(name) if is_prefix else path_segment(name)
+
+
+def _completed(prefix: str) -> str:
+    """A prefix may end in a dash, because more will follow; the server judges it two shorter."""
+    return f"{prefix[:-2]}a" if len(prefix) > 1 and prefix.endswith("-") else prefix
+
+
+def sloppy_ip(value: str) -> IPv4Address | IPv6Address | None:
+    """An address as old programs read it: zeros may lead, a zone may not follow."""
+    octets = value.split(".")
+    if len(octets) == 4 and all(each.isdecimal() and each.isascii() for each in octets):
+        value = ".".join(each.lstrip("0") or "0" for each in octets)
+    try:
+        return None if "%" in value else ip_address(value)
+    except ValueError:
+        return None
+
+
+def ip(value: str) -> list[str]:
+    """An IP address in any form that means the same to everybody."""
+    address = sloppy_ip(value)
+    if address is None:
+        return ["must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)"]
+    if isinstance(address, IPv4Address):
+        return [] if str(address) == value else ["must not have leading 0s"]
+    return ["must not be an IPv4-mapped IPv6 address"] if address.ipv4_mapped else []
+
+
+def canonical_ip(value: str) -> list[str]:
+    """An IP address in its shortest form."""
+    errors = ip(value)
+    if not errors and (shortest := str(ip_address(value))) != value:
+        errors.append(f'must be in canonical form ("{shortest}")')
+    return errors
+
+
+def cidr(value: str) -> list[str]:
+    """A network, ``10.9.8.0/24``, in any form that means the same to everybody."""
+    address, slash, length = value.partition("/")
+    found = sloppy_ip(address)
+    digits = length.isdecimal() and length.isascii()
+    if not slash or found is None or not digits or int(length) > found.max_prefixlen:
+        return ["must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)"]
+    if ip(address) == ["must not have leading 0s"] or str(int(length)) != length:
+        return ["must not have leading 0s in IP or prefix length"]
+    if isinstance(found, IPv6Address) and found.ipv4_mapped:
+        return ["must not have an IPv4-mapped IPv6 address"]
+    if ip_network(value, strict=False).network_address != found:
+        return ["must not have bits set beyond the prefix length"]
+    return []
+
+
+def canonical_cidr(value: str) -> list[str]:
+    """A network in its shortest form."""
+    errors = cidr(value)
+    if not errors and (shortest := str(ip_network(value))) != value:
+        errors.append(f'must be in canonical form ("{shortest}")')
+    return errors

@@ -1,0 +1,35 @@
+"""How patches are refused."""
+
+from typing import Any
+
+from steersman.apiserver import field_errors, refusals
+from steersman.apiserver.patching.go_text import cannot_unmarshal
+from steersman.apiserver.refusals import Refusal
+
+Object = dict[str, Any]
+
+_NO_OBJECT = (
+    "couldn't get version/kind; json parse error: {}"
+    ' struct {{ APIVersion string "json:\\"apiVersion,omitempty\\"";'
+    ' Kind string "json:\\"kind,omitempty\\"" }}'
+)
+
+
+def unprocessable() -> Refusal:
+    """The patch does not apply to this object; the server never says why."""
+    message = "the server rejected our request due to an error in our request"
+    return Refusal(422, "Invalid", message, details={})
+
+
+def failed(message: str) -> Refusal:
+    """The patch makes no sense, and the server did not expect that."""
+    return Refusal(500, "", message)
+
+
+def only_an_object(patched: Any) -> Object:
+    """What came out of a patch, which may have replaced the whole document."""
+    if isinstance(patched, dict):
+        return patched
+    why = _NO_OBJECT.format(cannot_unmarshal(patched, "value of type"))
+    shown = field_errors.shown(patched)
+    raise refusals.invalid("", "", [field_errors.invalid("patch", shown, why)])

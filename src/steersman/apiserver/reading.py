@@ -1,0 +1,220 @@
+"""Get and list: what is kept, as of some revision, all of it or a page."""
+
+import base64
+import binascii
+from collections.abc import Callable
+from typing import Any, NamedTuple, TypeAlias
+
+import msgspec
+
+from steersman.apiserver import field_errors, refusals, rendering
+from steersman.apiserver.asked import Asked
+from steersman.apiserver.options import EXACT, ListOptions
+from steersman.apiserver.rules import Object
+from steersman.apiserver.selecting import parse_field_selector, parse_label_selector
+from steersman.apiserver.served import Served
+from steersman.apiserver.storage import Compacted, Entry, Page
+from steersman.apiserver.store import Store
+
+Selects: TypeAlias = Callable[[Object], bool]
+
+_TOKEN_VERSION = "meta.k8s.io/v1"  # noqa: S105 - of continue tokens
+
+_TOO_OLD = "The provided continue parameter is too old to display a consistent list result. "
+_START_AGAIN = "You can start a new list without the continue parameter"
+_OR_GO_ON = (
+    ", or use the continue token in this response to retrieve the remainder of the results."
+    " Continuing with the provided token results in an inconsistent list - objects that were"
+    " created, modified, or deleted between the time the first chunk was returned and now may"
+    " show up in the list."
+)
+
+# A continue token with this revision goes on with whatever is there now.
+_NOW = -1
+
+
+class Position(NamedTuple):
+    """Where a list goes on: after which place, and as of which revision."""
+
+    after: str
+    revision: int
+
+
+def get(store: Store, served: Served, asked: Asked) -> bytes:
+    """One object."""
+    entry = store.entry(served, asked.namespace, asked.name)
+    if entry is None:
+        raise refusals.not_found(served.group_resource, asked.name)
+    wanted = asked.option("resourceVersion")
+    if wanted:
+        if not _is_version(wanted):
+            raise refusals.Refusal(500, "", _no_version(wanted))
+        not_from_the_future(int(wanted), store)
+    return rendering.one(entry, served)
+
+
+def list_(store: Store, served: Served, asked: Asked) -> bytes:
+    """Objects in order, from one revision, however many requests it takes to fetch them."""
+    options = ListOptions.of(asked)
+    page = selected_page(store, served, asked, options)
+    metadata: dict[str, Any] = {"resourceVersion": str(page.revision)}
+    if served.custom:
+        metadata = {"continue": "", **metadata}
+    if page.remaining:
+        last = page.entries[-1].key.place
+        prefix = prefix_of(served, asked)
+        metadata["continue"] = _token(Position(last.removeprefix(prefix), page.revision))
+        if not options.label_selector and not options.field_selector:
+            metadata["remainingItemCount"] = page.remaining
+    return rendering.many(page.entries, served, metadata=metadata)
+
+
+def selected_page(store: Store, served: Served, asked: Asked, options: ListOptions) -> Page:
+    """The page that was asked for."""
+    selects = selection(served, asked, options)
+    position = _position(store, options)
+    # Whatever is newest is fine for these, and fast; the limit is then not kept.
+    limit = max(options.limit, 0)
+    if options.resource_version == "0" and not options.continued:
+        limit = 0
+    prefix = prefix_of(served, asked)
+    try:
+        page = store.view.page(
+            served.stored_as,
+            prefix=prefix,
+            after=prefix + position.after if position.after else "",
+            limit=limit or None if selects is None else None,
+            revision=None if position.revision in (0, _NOW) else position.revision,
+        )
+    except Compacted:
+        if not options.continued:
+            raise refusals.expired(
+                "The resourceVersion for the provided list is too old."
+            ) from None
+        token = _token(Position(position.after, _NOW))
+        raise refusals.expired(
+            _TOO_OLD + _START_AGAIN + _OR_GO_ON, metadata={"continue": token}
+        ) from None
+    if selects is None:
+        return page
+    return _filtered(page, served, selects, limit)
+
+
+def _filtered(page: Page, served: Served, selects: Selects, limit: int) -> Page:
+    found: list[Entry] = []
+    for entry in page.entries:
+        if selects(served.from_stored(entry.value or {})):
+            if limit and len(found) == limit:
+                return Page(entries=found, remaining=1, revision=page.revision)
+            found.append(entry)
+    return Page(entries=found, remaining=0, revision=page.revision)
+
+
+def prefix_of(served: Served, asked: Asked) -> str:
+    """How the places begin that a request is about."""
+    return f"{asked.namespace}/" if served.namespaced and asked.namespace else ""
+
+
+def selection(served: Served, asked: Asked, options: ListOptions) -> Selects | None:
+    """Whether an object was asked for; None where all are."""
+    by_label = parse_label_selector(options.label_selector)
+    by_field = parse_field_selector(
+        options.field_selector,
+        known=served.selectable_fields,
+        unsupported=served.unsupported_field,
+    )
+    name = asked.name
+    if name and by_field.exact.get("metadata.name", name) != name:
+        raise refusals.bad_request("fieldSelector metadata.name doesn't match requested name")
+    if by_label.is_everything and by_field.is_everything and not name:
+        return None
+    selectable = served.rules.selectable
+
+    def selects(obj: Object) -> bool:
+        metadata = obj["metadata"]
+        if name and metadata["name"] != name:
+            return False
+        if not by_label.matches(metadata.get("labels") or {}):
+            return False
+        return by_field.is_everything or by_field.matches(selectable(obj))
+
+    return selects
+
+
+def parsed_version(text: str) -> int:
+    """A resourceVersion as a number; they are opaque to clients, not to us."""
+    if not _is_version(text):
+        raise refusals.bad_request(f"invalid resource version: {_no_version(text)}")
+    return int(text)
+
+
+def _is_version(text: str) -> bool:
+    return text.isascii() and text.isdigit()
+
+
+def _no_version(text: str) -> str:
+    shown = field_errors.shown(text)
+    why = f"strconv.ParseUint: parsing {shown}: invalid syntax"
+    return f"resourceVersion: Invalid value: {shown}: {why}"
+
+
+def not_from_the_future(wanted: int, store: Store) -> None:
+    """Refuse a revision that has not been yet, after nobody knows how long a wait."""
+    current = store.view.revision
+    if wanted > current:
+        raise too_large_version(wanted, current)
+
+
+def too_large_version(wanted: int, current: int) -> refusals.Refusal:
+    """The revision has not been yet."""
+    cause = {"reason": "ResourceVersionTooLarge", "message": "Too large resource version"}
+    return refusals.timeout(
+        f"Too large resource version: {wanted}, current: {current}",
+        causes=[cause],
+        retry_after_seconds=1,
+    )
+
+
+def _position(store: Store, options: ListOptions) -> Position:
+    version = options.resource_version
+    if options.continued:
+        if version not in ("", "0"):
+            raise refusals.bad_request(
+                "specifying resource version is not allowed when using continue"
+            )
+        return _from_token(options.continued)
+    if not version:
+        return Position("", 0)
+    wanted = parsed_version(version)
+    not_from_the_future(wanted, store)
+    exact = options.resource_version_match == EXACT
+    # Without a word about it, a limited list from a revision means exactly that revision.
+    implied = not options.resource_version_match and options.limit > 0
+    return Position("", wanted if exact or implied else 0)
+
+
+def _token(position: Position) -> str:
+    # The next key there can be: the zero byte is smaller than any letter.
+    fields = {"v": _TOKEN_VERSION, "rv": position.revision, "start": f"{position.after}\0"}
+    return base64.urlsafe_b64encode(msgspec.json.encode(fields)).rstrip(b"=").decode()
+
+
+def _from_token(token: str) -> Position:
+    def bad(why: str) -> refusals.Refusal:
+        return refusals.bad_request(f"invalid continue token: continue key is not valid{why}")
+
+    try:
+        padded = token + "=" * (-len(token) % 4)
+        fields = msgspec.json.decode(base64.urlsafe_b64decode(padded))
+        version, revision, start = fields["v"], fields["rv"], fields["start"]
+    except (binascii.Error, ValueError, KeyError, TypeError) as error:
+        raise bad(f": {error}") from None
+    if version != _TOKEN_VERSION:
+        raise bad(f": server does not recognize this encoded version {version}")
+    if not isinstance(revision, int) or revision == 0:
+        raise bad(f": incorrect encoded start resourceVersion (version {_TOKEN_VERSION})")
+    if not isinstance(start, str) or not start:
+        raise bad(f": encoded start key empty (version {_TOKEN_VERSION})")
+    if any(part in ("", ".", "..") for part in start.split("/")):
+        raise bad(f": {start}")
+    return Position(start.removesuffix("\0"), revision)

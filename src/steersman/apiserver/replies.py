@@ -1,0 +1,76 @@
+"""Answers as they go out: in JSON or YAML, laid out for people who ask with a browser or curl."""
+
+import json
+
+import msgspec
+import yaml
+
+from steersman.apiserver.asked import Asked
+from steersman.apiserver.negotiating import JSON, YAML, header
+from steersman.apiserver.refusals import Refusal
+from steersman.wire import Reply, Request
+
+_COMMON = (("cache-control", "no-cache, private"),)
+_JSON = (*_COMMON, ("content-type", JSON))
+_PLAIN = (*_COMMON, ("content-type", "text/plain; charset=utf-8"))
+
+# Watches are told apart by nothing but that they do not end.
+STREAM = _JSON
+
+# Programs whose users read what they get.
+_READERS = ("curl", "Wget", "Mozilla/5.0")
+
+
+def text(status: int, body: str) -> Reply:
+    """A few plain words."""
+    return Reply(status=status, headers=_PLAIN, body=body.encode())
+
+
+def health(asked: Asked) -> Reply:
+    """Who can answer is well."""
+    if "verbose" not in asked.query:
+        return text(200, "ok")
+    name = asked.path.split("/")[1]
+    return text(200, f"[+]ping ok\n[+]log ok\n{name} check passed\n")
+
+
+def document(status: int, body: bytes, *, language: str = JSON, pretty: bool = False) -> Reply:
+    """An encoded JSON document."""
+    if language == YAML:
+        readable = yaml.safe_dump(msgspec.json.decode(body), sort_keys=False, allow_unicode=True)
+        headers = (*_COMMON, ("content-type", YAML))
+        return Reply(status=status, headers=headers, body=readable.encode())
+    if pretty:
+        laid_out = json.dumps(msgspec.json.decode(body), indent=2, ensure_ascii=False)
+        body = laid_out.encode()
+    return Reply(status=status, headers=_JSON, body=body)
+
+
+def refused(refusal: Refusal, *, language: str = JSON, pretty: bool = False) -> Reply:
+    """A no."""
+    body = msgspec.json.encode(refusal.status())
+    reply = document(refusal.code, body, language=language, pretty=pretty)
+    if refusal.retry_after_seconds:
+        after = (("retry-after", str(refusal.retry_after_seconds)),)
+        reply = msgspec.structs.replace(reply, headers=reply.headers + after)
+    return reply
+
+
+def warned(reply: Reply, warnings: list[str]) -> Reply:
+    """The same with something said beside it, each thing once."""
+    if not warnings:
+        return reply
+    lines = tuple(("warning", f"299 - {_quoted(each)}") for each in dict.fromkeys(warnings))
+    return msgspec.structs.replace(reply, headers=reply.headers + lines)
+
+
+def _quoted(sentence: str) -> str:
+    escaped = sentence.replace("\\", "\\\\").replace('"', '\\"')
+    return '"' + "".join(each if each.isprintable() else " " for each in escaped) + '"'
+
+
+def wants_layout(request: Request, asked: Asked) -> bool:
+    """Whether a person will read the answer."""
+    if "pretty" in asked.query:
+        return asked.flag("pretty")
+    return header(request, "user-agent").startswith(_READERS)

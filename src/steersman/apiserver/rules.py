@@ -1,0 +1,110 @@
+"""What the server does with objects of one kind, beyond what the schema says.
+
+A kind's rules are plain functions over plain JSON. They may change only the new object that they
+are given, which is fresh and belongs to the request; an old one is what is stored, and everybody's.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from random import Random
+from typing import Any, Literal, Protocol, TypeAlias
+
+from steersman.apiserver.field_errors import FieldError
+from steersman.clock import Clock
+from steersman.names import GroupResource
+
+Object: TypeAlias = dict[str, Any]
+
+
+class Surroundings(Protocol):
+    """What a rule may know of the world around the object."""
+
+    @property
+    def clock(self) -> Clock: ...
+
+    @property
+    def rng(self) -> Random: ...
+
+    def find(self, resource: GroupResource, namespace: str, name: str) -> Object | None:
+        """The stored object, or None; cluster-scoped ones are in namespace ``""``."""
+        ...
+
+    def every(self, resource: GroupResource) -> Iterable[Object]:
+        """All stored objects of a resource, in every namespace."""
+        ...
+
+
+def _nothing(*_: object) -> None:
+    pass
+
+
+def _no(*_: object) -> bool:
+    return False
+
+
+def _no_errors(*_: object) -> list[FieldError]:
+    return []
+
+
+def _no_sentences(*_: object) -> list[str]:
+    return []
+
+
+def _name_and_namespace(obj: Object) -> Mapping[str, str]:
+    metadata = obj["metadata"]
+    return {
+        "metadata.name": metadata.get("name", ""),
+        "metadata.namespace": metadata.get("namespace", ""),
+    }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rules:
+    """Each function of a kind that differs from doing nothing.
+
+    They run in this order. Create: default, prepare_create, validate, validate_create. Update:
+    default, prepare_update, validate, validate_update. Update of status: default, prepare_status,
+    validate_status. What is common to all kinds (metadata, status kept apart from the rest by a
+    status subresource, generation) is done elsewhere.
+    """
+
+    # Fills in what the author left out, in place.
+    default: Callable[[Object], None] = _nothing
+    # The new object and its surroundings: allocates, normalises; a dry run goes through it too.
+    prepare_create: Callable[[Object, Surroundings], None] = _nothing
+    # The new object, the old one, and the surroundings.
+    prepare_update: Callable[[Object, Object, Surroundings], None] = _nothing
+    prepare_status: Callable[[Object, Object, Surroundings], None] = _nothing
+    # The new object, and the old one where there is one.
+    validate: Callable[[Object], list[FieldError]] = _no_errors
+    validate_create: Callable[[Object], list[FieldError]] = _no_errors
+    validate_update: Callable[[Object, Object], list[FieldError]] = _no_errors
+    validate_status: Callable[[Object, Object], list[FieldError]] = _no_errors
+    # (old, new): told of every write that is stored, once it is; None: there was, or is, nothing.
+    stored: Callable[[Object | None, Object | None], None] = _nothing
+    # What is wrong with a name, in sentences; (name, is_prefix of generateName).
+    name_errors: Callable[[str, bool], list[str]] = _no_sentences
+    # Sentences for Warning headers: (new, old or None).
+    warnings: Callable[[Object, Object | None], list[str]] = _no_sentences
+    # What field selectors may name, with the object's values.
+    selectable: Callable[[Object], Mapping[str, str]] = _name_and_namespace
+
+    # The parts of an object whose change makes a new generation; none: it has no generation.
+    generation_of: tuple[str, ...] = ()
+    # When what is wrong with the metadata of a new object is told: before what validate says, after
+    # it, or only if all else is right; a kind of the last sort lets finalizers have any name.
+    metadata_turn: Literal["first", "second", "last"] = "first"
+    update_first: bool = False  # what validate_update says stands before what validate does
+    has_status: bool = False  # kept by writes of the object, written by writes of its status
+    status_on_create: bool = False  # a new object keeps the status that it was sent with
+    unconditional_update: bool = True  # a PUT without resourceVersion is fine
+    create_on_update: bool = False  # a PUT of what is not there creates it
+    returns_deleted: bool = False  # DELETE answers the object; otherwise a Status
+    has_dependents: bool = True  # otherwise DELETE takes no notice of propagation policies
+    orphans: bool = False  # DELETE without a propagation policy leaves its dependents alone
+    # How long deletion may take, of an object for which so much (or nothing) was asked.
+    grace_seconds: Callable[[Object, int | None], int] | None = None
+    # Of kinds that go only when they are empty: what DELETE stores at first, (obj, now).
+    begin_end: Callable[[Object, str], Object] | None = None
+    # Whether something other than metadata.finalizers still holds what is being deleted.
+    is_held: Callable[[Object], bool] = _no

@@ -1,0 +1,247 @@
+"""A server on a socket, with all that a client needs to find and trust it, for as long as a block.
+
+Its keys, its token and its kubeconfig are made at the start, and gone at the end.
+"""
+
+import csv
+import errno
+import secrets
+import ssl
+import tempfile
+from base64 import b64encode
+from collections.abc import AsyncIterator, Iterator, Mapping
+from contextlib import asynccontextmanager, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from random import Random
+
+import yaml
+
+from steersman.apiserver.access import User
+from steersman.apiserver.server import LARGEST_BODY, ApiServer, administrator
+from steersman.apiserver.storage import RevisionLog, SqliteJournal
+from steersman.clock import Clock
+from steersman.errors import ClusterError
+from steersman.observe import Observer
+from steersman.wire import CertificateAuthority, listening
+
+LOOPBACK = "127.0.0.1"
+NAME = "steersman"
+
+# Where every program in a Pod finds the address of the cluster that it runs in.
+IN_CLUSTER = "KUBERNETES_SERVICE_HOST"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClusterSettings:
+    """Where to listen, what to keep, and whose keys to use; by default all of it is temporary."""
+
+    host: str = LOOPBACK
+    port: int = 0
+    kubeconfig: Path | None = None
+    data: Path | None = None
+    tls_cert_file: Path | None = None
+    tls_private_key_file: Path | None = None
+    client_ca_file: Path | None = None
+    token_auth_file: Path | None = None
+    even_in_a_cluster: bool = False
+    share_port: bool = False
+
+    def __post_init__(self) -> None:
+        if (self.tls_cert_file is None) != (self.tls_private_key_file is None):
+            raise ClusterError(
+                problem="a certificate and its private key belong together, and only one is given",
+                what_now="Give both --tls-cert-file and --tls-private-key-file, or neither.",
+            )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunningCluster:
+    """How to reach a cluster, and as whom."""
+
+    url: str
+    kubeconfig: Path
+    server: ApiServer
+    token: str = field(repr=False)
+
+
+@asynccontextmanager
+async def running_cluster(
+    settings: ClusterSettings,
+    *,
+    clock: Clock,
+    rng: Random,
+    observe: Observer,
+    environ: Mapping[str, str],
+) -> AsyncIterator[RunningCluster]:
+    """Run a cluster while the block does, and leave nothing of it behind but its data."""
+    if IN_CLUSTER in environ and not settings.even_in_a_cluster:
+        raise ClusterError(
+            problem="this process runs inside a Kubernetes cluster, for which an embedded one is"
+            " no replacement",
+            what_now="Say --force if you mean it.",
+        )
+    token = secrets.token_urlsafe(32)
+    tokens = {token: administrator(), **_tokens_in(settings.token_auth_file)}
+    with (
+        tempfile.TemporaryDirectory(prefix="steersman-") as temporary,
+        _journal(settings.data) as journal,
+    ):
+        directory = Path(temporary)
+        ca, context = _tls(settings, directory, clock=clock)
+        server = ApiServer(
+            log=RevisionLog(journal),
+            tokens=tokens,
+            clock=clock,
+            rng=rng,
+            observe=observe,
+            address=settings.host,
+            port=settings.port or 443,
+            client_ca=_read(settings.client_ca_file) or "",
+        )
+        try:
+            async with listening(
+                server,
+                host=settings.host,
+                port=settings.port,
+                tls=context,
+                largest_body=LARGEST_BODY,
+                share_port=settings.share_port,
+            ) as port:
+                url = f"https://{_bracketed(settings.host)}:{port}"
+                path = settings.kubeconfig or directory / "kubeconfig"
+                with _kubeconfig(path, _document(url, ca, token)):
+                    yield RunningCluster(url=url, kubeconfig=path, server=server, token=token)
+        except OSError as error:
+            if error.errno not in (errno.EADDRINUSE, errno.EADDRNOTAVAIL, errno.EACCES):
+                raise
+            raise ClusterError(
+                problem=f"cannot listen on {settings.host} port {settings.port}: {error.strerror}",
+                what_now="Choose another --port, or 0 for any that is free.",
+            ) from error
+
+
+@contextmanager
+def _journal(directory: Path | None) -> Iterator[SqliteJournal | None]:
+    if directory is None:
+        yield None
+        return
+    journal = SqliteJournal(directory)
+    try:
+        yield journal
+    finally:
+        journal.close()
+
+
+def _tls(
+    settings: ClusterSettings, directory: Path, *, clock: Clock
+) -> tuple[bytes, ssl.SSLContext]:
+    """What clients are to trust, and how the server shows that it is the one."""
+    certificate, key = settings.tls_cert_file, settings.tls_private_key_file
+    if certificate is None or key is None:
+        authority = CertificateAuthority(f"{NAME} cluster", now=clock.now())
+        names = dict.fromkeys(("localhost", LOOPBACK, settings.host))
+        made = authority.for_server(NAME, reachable_as=names)
+        certificate, key = directory / "serving.crt", directory / "serving.key"
+        for path, content in zip((certificate, key), made, strict=True):
+            _write_private(path, content)
+        trusted = authority.pem
+    else:
+        trusted = _must_read(certificate)
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.minimum_version = ssl.TLSVersion.TLSv1_2
+    context.set_alpn_protocols(["http/1.1"])
+    try:
+        context.load_cert_chain(certificate, key)
+        if settings.client_ca_file is not None:
+            context.load_verify_locations(settings.client_ca_file)
+            context.verify_mode = ssl.CERT_OPTIONAL
+    except (OSError, ssl.SSLError) as error:
+        raise ClusterError(
+            problem=f"the certificates or keys cannot be used: {error}",
+            what_now="See that the files are there, are PEM, and belong together.",
+        ) from error
+    return trusted, context
+
+
+def _document(url: str, ca: bytes, token: str) -> str:
+    trusted = b64encode(ca).decode()
+    return yaml.safe_dump(
+        {
+            "apiVersion": "v1",
+            "kind": "Config",
+            "clusters": [
+                {"name": NAME, "cluster": {"server": url, "certificate-authority-data": trusted}}
+            ],
+            "users": [{"name": NAME, "user": {"token": token}}],
+            "contexts": [{"name": NAME, "context": {"cluster": NAME, "user": NAME}}],
+            "current-context": NAME,
+        },
+        sort_keys=False,
+    )
+
+
+@contextmanager
+def _kubeconfig(path: Path, document: str) -> Iterator[None]:
+    """The file while the block runs; anybody else's file of that name is left alone."""
+    if path.exists() and not _is_ours(path):
+        raise ClusterError(
+            problem=f"{path} exists and is not of an embedded cluster",
+            what_now="Name another --kubeconfig; two can be joined with KUBECONFIG=a:b.",
+        )
+    path.unlink(missing_ok=True)
+    _write_private(path, document.encode())
+    try:
+        yield
+    finally:
+        if path.exists() and path.read_text(encoding="utf-8") == document:
+            path.unlink()
+
+
+def _is_ours(path: Path) -> bool:
+    try:
+        found = yaml.safe_load(path.read_text(encoding="utf-8"))
+        return [each["name"] for each in found["clusters"]] == [NAME]
+    except (OSError, UnicodeDecodeError, yaml.YAMLError, KeyError, TypeError):
+        return False
+
+
+def _write_private(path: Path, content: bytes) -> None:
+    path.touch(mode=0o600, exist_ok=False)
+    path.write_bytes(content)
+
+
+def _tokens_in(path: Path | None) -> dict[str, User]:
+    """Users by their tokens, from a file with lines ``token,user,uid,"group1,group2"``."""
+    if path is None:
+        return {}
+    found: dict[str, User] = {}
+    for number, row in enumerate(csv.reader(_must_read(path).decode().splitlines()), start=1):
+        if not row:
+            continue
+        if len(row) < 3 or not row[0]:
+            raise ClusterError(
+                problem=f"line {number} of {path} is not TOKEN,USER,UID or TOKEN,USER,UID,GROUPS",
+                what_now="Mend the line, or leave --token-auth-file out.",
+            )
+        groups = tuple(filter(None, row[3].split(","))) if len(row) > 3 else ()
+        found[row[0]] = User(name=row[1], uid=row[2], groups=groups)
+    return found
+
+
+def _read(path: Path | None) -> str | None:
+    return None if path is None else _must_read(path).decode()
+
+
+def _must_read(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise ClusterError(
+            problem=f"{path} cannot be read: {error.strerror}",
+            what_now="See that it is there, and yours.",
+        ) from error
+
+
+def _bracketed(host: str) -> str:
+    return f"[{host}]" if ":" in host else host

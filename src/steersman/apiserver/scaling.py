@@ -1,0 +1,113 @@
+"""The scale subresource: an object seen as a number of replicas.
+
+What is read, written, patched and applied is a Scale; what is kept is the object.
+"""
+
+import msgspec
+
+from steersman.apiserver import metadata, refusals, writing
+from steersman.apiserver.bodies import applied_body, read_body
+from steersman.apiserver.call import Answer, Call
+from steersman.apiserver.custom.scale import scale_of, scaled
+from steersman.apiserver.fields.scaling import entries_after_scale, scale_entries
+from steersman.apiserver.negotiating import APPLY_PATCH, patch_type
+from steersman.apiserver.options import WriteOptions
+from steersman.apiserver.rules import Object
+from steersman.apiserver.served import ScalePaths
+from steersman.apiserver.storage import Entry
+from steersman.units import format_time
+
+
+def get(call: Call) -> Answer:
+    """How many there are, and should be."""
+    entry, paths = _found(call)
+    return Answer(200, msgspec.json.encode(scale_of(call.live(entry), paths)))
+
+
+def update(call: Call) -> Answer:
+    """PUT of a Scale."""
+    options = WriteOptions.of(call.asked, kind="UpdateOptions")
+    scale = read_body(call, options, call.content_type)
+    metadata.set_namespace(scale["metadata"], call.asked.namespace)
+    metadata.check_name(scale["metadata"], call.asked.name)
+    entry, _ = _found(call)
+    return _update(call, entry, scale, options)
+
+
+def patch(call: Call) -> Answer:
+    """PATCH of a Scale, in any language that its kind speaks."""
+    language = patch_type(call.request, custom=call.served.custom)
+    options = WriteOptions.of(call.asked, kind="PatchOptions", is_apply=language == APPLY_PATCH)
+    entry, _ = _found(call)
+    live = _live(call, entry, to_patch=True)
+    if language != APPLY_PATCH:
+        scale = writing.patched(call, live, language, options)
+        return _update(call, entry, scale, options)
+    applied, complaints = applied_body(call, options)
+    call.warnings += complaints
+    scale = call.management.apply(
+        live,
+        applied,
+        manager=options.field_manager,
+        force=bool(options.force),
+        time=_now(call),
+    )
+    return _write(call, entry, scale, options)
+
+
+def _found(call: Call) -> tuple[Entry, ScalePaths]:
+    if call.served.scale is None:
+        raise refusals.no_such_path()
+    entry = call.entry()
+    if entry is None:
+        raise refusals.not_found(call.served.group_resource, call.asked.name)
+    return entry, call.served.scale
+
+
+def _now(call: Call) -> str:
+    return format_time(call.store.clock.now())
+
+
+def _live(call: Call, entry: Entry, *, to_patch: bool = False) -> Object:
+    """The Scale as it stands, with those who own the number."""
+    _, paths = _found(call)
+    obj = call.live(entry)
+    scale = scale_of(obj, paths, to_patch=to_patch)
+    entries = scale_entries(obj["metadata"].get("managedFields"), _replicas(call))
+    if entries:
+        scale["metadata"]["managedFields"] = entries
+    return scale
+
+
+def _replicas(call: Call) -> dict[str, tuple[str, ...]]:
+    """Where each version keeps the number."""
+    return {
+        each.gvk.api_version: each.scale.spec_replicas
+        for each in call.versions()
+        if each.scale is not None
+    }
+
+
+def _update(call: Call, entry: Entry, scale: Object, options: WriteOptions) -> Answer:
+    manager = options.field_manager or call.agent
+    call.management.update(_live(call, entry), scale, manager=manager, time=_now(call))
+    return _write(call, entry, scale, options)
+
+
+def _write(call: Call, entry: Entry, scale: Object, options: WriteOptions) -> Answer:
+    _, paths = _found(call)
+    live = call.live(entry)
+    made = scaled(live, scale, paths)
+    obj: Object = msgspec.json.decode(msgspec.json.encode(made))
+    entries = entries_after_scale(
+        live["metadata"].get("managedFields"),
+        scale["metadata"].get("managedFields"),
+        _replicas(call),
+        api_version=call.served.gvk.api_version,
+    )
+    if entries:
+        obj["metadata"]["managedFields"] = entries
+    else:
+        obj["metadata"].pop("managedFields", None)
+    kept = msgspec.json.decode(writing.replace(call, entry, obj, options))
+    return Answer(200, msgspec.json.encode(scale_of(kept, paths)))

@@ -1,0 +1,294 @@
+"""From the bytes of a request to an object, the way Go's decoder and encoder would leave it.
+
+Whatever is wrong is told in the words of the real server, which clients show to people.
+"""
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import msgspec
+
+from steersman.apiserver import field_errors, refusals
+from steersman.apiserver.rules import Object
+from steersman.apiserver.schema import go_json
+from steersman.apiserver.schema.canonical import Canonical, Irregular, Walk
+from steersman.apiserver.schema.documents import OBJECT_META, BuiltinSchemas, KnownKinds
+from steersman.apiserver.schema.inspection import Undecodable, duplicates, inspect, what_is
+from steersman.apiserver.schema.messages import Malformed
+from steersman.apiserver.schema.node import Schema
+from steersman.apiserver.schema.protobuf import PROTOBUF, Messages, open_envelope
+from steersman.apiserver.schema.yaml_bodies import BadYaml, parse_yaml
+from steersman.names import GroupVersionKind
+
+YAML = "application/yaml"
+
+# The server's own name for the sets of kinds that it knows.
+_SCHEME = "pkg/runtime/scheme.go:111"
+_TYPE_META = (
+    r'struct { APIVersion string "json:\"apiVersion,omitempty\"";'
+    r' Kind string "json:\"kind,omitempty\"" }'
+)
+_SUMMARY_BYTES = 30
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Expected:
+    """What the bodies of one place are: objects of a kind. ``Expectations`` makes them."""
+
+    gvk: GroupVersionKind
+    schema: Schema  # of the whole object, or of the metadata alone if the kind is custom
+    walk: Walk
+    messages: Messages
+    kinds: KnownKinds | None  # None: a custom kind, which no Go type stands for
+
+
+class Decoded(NamedTuple):
+    """An object, and what its author wrote that it does not keep: ``unknown field "spec.foo"``."""
+
+    obj: Object
+    complaints: list[str]
+
+
+class Expectations:
+    """What bodies may be, for each kind there is."""
+
+    def __init__(self, schemas: BuiltinSchemas) -> None:
+        self._schemas = schemas
+        self._canonical = Canonical()
+        self._messages = Messages()
+
+    def builtin(self, gvk: GroupVersionKind) -> Expected:
+        """Objects of a kind of the server's own."""
+        schema = self._schemas.of(gvk)
+        kinds = self._schemas.kinds_beside(gvk)
+        return self._expected(gvk, schema, kinds)
+
+    def custom(self, gvk: GroupVersionKind) -> Expected:
+        """Objects of a kind that somebody has defined."""
+        schema = self._schemas.named(OBJECT_META)
+        return self._expected(gvk, schema, None)
+
+    def _expected(
+        self, gvk: GroupVersionKind, schema: Schema, kinds: KnownKinds | None
+    ) -> Expected:
+        walk = self._canonical.of(schema)
+        return Expected(gvk=gvk, schema=schema, walk=walk, messages=self._messages, kinds=kinds)
+
+
+def decode(body: bytes, expected: Expected, *, content_type: str) -> Decoded:
+    """The object that ``body`` holds; raises the refusal that the real server answers."""
+    try:
+        if content_type == YAML:
+            obj, complaints = _from_yaml(body, expected)
+        elif content_type == PROTOBUF:
+            obj, complaints = _from_protobuf(body, expected)
+        else:
+            obj, complaints = _from_json(body, expected)
+    except RecursionError:
+        why = (
+            "couldn't get version/kind; json parse error: invalid character '{' exceeded max depth"
+        )
+        raise _unrecognized(why, body, expected) from None
+    return Decoded(obj, complaints)
+
+
+def settle(complaints: list[str], expected: Expected, *, field_validation: str) -> list[str]:
+    """The warnings that complaints become; under strict validation they are a refusal."""
+    if not complaints or field_validation == "Ignore":
+        return []
+    if field_validation == "Strict":
+        raise _unfit(f"strict decoding error: {', '.join(complaints)}", expected)
+    return [
+        line.strip()
+        for each in complaints
+        for line in each.removeprefix("yaml: unmarshal errors:\n").split("\n")
+    ]
+
+
+def canonical(obj: Object, expected: Expected) -> Decoded:
+    """The same for an object that is JSON already. It may be changed in place."""
+    if expected.kinds is None:
+        return _custom(obj, expected, [])
+    try:
+        return Decoded(expected.walk(obj), [])
+    except Irregular:
+        return _inspected(obj, expected)
+
+
+def _from_json(body: bytes, expected: Expected) -> Decoded:
+    try:
+        value = msgspec.json.decode(body)
+        if not go_json.has_duplicates(body, value):
+            _check_kind(value, body, expected)
+            return _regular(value, expected)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError, Irregular):
+        pass
+    # Once more, with every pair and every number as it is written.
+    try:
+        written = go_json.parse(body)
+    except go_json.BadSyntax as problem:
+        why = f"couldn't get version/kind; json parse error: {problem}"
+        raise _unrecognized(why, body, expected) from None
+    value = go_json.plain(written)
+    _check_kind(value, body, expected)
+    if expected.kinds is None:
+        return _custom(value, expected, duplicates(written))
+    return _completed(_inspected(written, expected), expected)
+
+
+def _from_yaml(body: bytes, expected: Expected) -> Decoded:
+    try:
+        value, complaints = parse_yaml(body)
+    except BadYaml as problem:
+        raise _unrecognized(str(problem), body, expected) from None
+    _check_kind(value, body, expected)
+    obj, more = canonical(value or {}, expected)
+    return _completed(Decoded(obj, complaints + more), expected)
+
+
+def _from_protobuf(body: bytes, expected: Expected) -> Decoded:
+    try:
+        envelope = open_envelope(body)
+    except Malformed as problem:
+        raise _unrecognized(str(problem), body, expected) from None
+    _check_kind({"apiVersion": envelope.api_version, "kind": envelope.kind}, body, expected)
+    try:
+        value = expected.messages.of(expected.schema).read(envelope.raw, {})
+        return _completed(canonical(value, expected), expected)
+    except Malformed as problem:
+        raise _unfit(str(problem), expected) from None
+    except RecursionError:
+        raise _unfit("proto: messages are nested too deeply", expected) from None
+
+
+def _regular(value: Any, expected: Expected) -> Decoded:
+    if expected.kinds is None:
+        return _custom(value, expected, [])
+    return _completed(Decoded(expected.walk(value or {}), []), expected)
+
+
+def _completed(decoded: Decoded, expected: Expected) -> Decoded:
+    decoded.obj["kind"] = expected.gvk.kind
+    decoded.obj["apiVersion"] = expected.gvk.api_version
+    return decoded
+
+
+def _inspected(value: Any, expected: Expected) -> Decoded:
+    try:
+        left, complaints = inspect(value, expected.schema)
+    except Undecodable as problem:
+        raise _unfit(str(problem), expected) from None
+    return Decoded(expected.walk(left or {}), complaints)
+
+
+def _custom(obj: Object, expected: Expected, complaints: list[str]) -> Decoded:
+    metadata = obj.get("metadata")
+    try:
+        obj["metadata"] = expected.walk({} if metadata is None else metadata)
+        return Decoded(obj, complaints)
+    except Irregular:
+        pass
+    try:
+        # The server looks at metadata by itself, and its fields are then in alphabetical order.
+        metadata = msgspec.json.decode(msgspec.json.encode(metadata, order="sorted"))
+        left, unknown = inspect(metadata, expected.schema, path="metadata")
+    except Undecodable as problem:
+        raise _unfit(str(problem), expected) from None
+    obj["metadata"] = expected.walk(left)
+    return Decoded(obj, complaints + unknown)
+
+
+def _check_kind(value: Any, body: bytes, expected: Expected) -> None:
+    """Whether the body says that it is what the place takes."""
+    if value.__class__ is not dict:
+        if value is not None:
+            why = f"json: cannot unmarshal {what_is(value)} into Go value of type {_TYPE_META}"
+            raise _unrecognized(
+                f"couldn't get version/kind; json parse error: {why}", body, expected
+            )
+        value = {}
+    kind, api_version = value.get("kind"), value.get("apiVersion")
+    if kind == expected.gvk.kind and api_version == expected.gvk.api_version:
+        return
+    if kind == expected.gvk.kind == "DeleteOptions":
+        return  # each group has its own, all of them the same
+    for name in value:
+        found = value[name]
+        if name in ("kind", "apiVersion") and found is not None and found.__class__ is not str:
+            why = f"cannot unmarshal {what_is(found)} into Go struct field .{name} of type string"
+            why = f"couldn't get version/kind; json parse error: json: {why}"
+            raise _unrecognized(why, body, expected)
+    group, slash, version = (api_version or "").partition("/")
+    if "/" in version:
+        raise _unrecognized(f"unexpected GroupVersion string: {api_version}", body, expected)
+    if not slash:
+        group, version = "", group
+    if expected.kinds is None:
+        _check_custom_kind(kind or "", api_version or "", value, body, expected)
+    else:
+        _check_builtin_kind(kind or "", group, version, expected, expected.kinds)
+
+
+def _check_custom_kind(
+    kind: str, api_version: str, obj: Object, body: bytes, expected: Expected
+) -> None:
+    if not kind:
+        why = f"Object 'Kind' is missing in '{body.decode(errors='replace')}'"
+        raise _unrecognized(why, body, expected)
+    if api_version != expected.gvk.api_version:
+        raise _other_version(api_version, expected)
+    if kind != expected.gvk.kind:
+        metadata = obj.get("metadata")
+        name = metadata.get("name") if isinstance(metadata, dict) else None
+        wrong = field_errors.invalid("kind", kind, f"must be {expected.gvk.kind}")
+        raise refusals.invalid(f"{kind}.{expected.gvk.group}", str(name or ""), [wrong])
+
+
+def _check_builtin_kind(
+    kind: str, group: str, version: str, expected: Expected, kinds: KnownKinds
+) -> None:
+    gvk = expected.gvk
+    kind = kind or gvk.kind
+    if not version and group in ("", gvk.group):
+        group, version = gvk.group, gvk.version
+    api_version = f"{group}/{version}" if group else version
+    if (kind, api_version) == (gvk.kind, gvk.api_version):
+        return
+    found = kinds.get(api_version, {}).get(kind)
+    written = f'{kind} in version "{version}" cannot be handled as a {gvk.kind}'
+    if found is None:
+        raise refusals.bad_request(
+            f'{written}: no kind "{kind}" is registered for version "{api_version}"'
+            f' in scheme "{_SCHEME}"'
+        )
+    wanted = kinds[gvk.api_version][gvk.kind]
+    if found != wanted:
+        raise refusals.bad_request(
+            f"{written}: converting ({version}.{kind}) to ({wanted}): unknown conversion"
+        )
+    raise _other_version(api_version, expected)
+
+
+def _other_version(api_version: str, expected: Expected) -> refusals.Refusal:
+    return refusals.bad_request(
+        f"the API version in the data ({api_version}) does not match"
+        f" the expected API version ({expected.gvk.api_version})"
+    )
+
+
+def _unfit(why: str, expected: Expected) -> refusals.Refusal:
+    kind, version = expected.gvk.kind, expected.gvk.version
+    return refusals.bad_request(
+        f'{kind} in version "{version}" cannot be handled as a {kind}: {why}'
+    )
+
+
+def _unrecognized(why: str, body: bytes, expected: Expected) -> refusals.Refusal:
+    shown = body[:_SUMMARY_BYTES]
+    summary = shown.decode(errors="replace") if body.startswith(b"{") else shown.hex()
+    if len(body) > _SUMMARY_BYTES:
+        summary += " ..."
+    return refusals.bad_request(
+        f"the object provided is unrecognized (must be of type {expected.gvk.kind}):"
+        f" {why} ({summary or '<empty>'})"
+    )

@@ -1,0 +1,69 @@
+"""Simple JSON paths, ``.spec.size`` or ``.spec['a.b']``, followed through a schema."""
+
+import re
+from collections.abc import Mapping
+from typing import Any, Final, NamedTuple
+
+_PART: Final = re.compile(r"[.\[\]]|'(?:[^'\\]|\\.)*'|[^.\[\]]+")
+
+
+class BadPath(Exception):
+    """The path leads nowhere."""
+
+
+class Field(NamedTuple):
+    """What a path leads to."""
+
+    steps: tuple[str, ...]
+    schema: Mapping[str, Any]
+
+
+def resolved(path: str, schema: Mapping[str, Any], *, allows_brackets: bool = True) -> Field:
+    """Follow a path through a schema; raises ``BadPath`` with the server's reason."""
+    parts = iter(_PART.findall(path))
+    steps: list[str] = []
+
+    def following() -> str:
+        part = next(parts, None)
+        if part is None:
+            raise BadPath("unexpected end of JSON path")
+        return str(part)
+
+    for part in parts:
+        if part == "[":
+            if not allows_brackets:
+                raise BadPath("array notation is not allowed")
+            name = following()
+            if len(name) < 2 or name[0] != "'" or name[-1] != "'":
+                raise BadPath(f"expected single quoted string but got {name}")
+            name = re.sub(r"\\(.)", r"\1", name[1:-1])
+            schema = _step(name, schema)
+            if (closing := following()) != "]":
+                raise BadPath(f"expected ] but got {closing}")
+        elif part == ".":
+            name = following()
+            schema = _step(name, schema)
+        else:
+            raise BadPath(f"expected [ or . but got: {part}")
+        steps.append(name)
+    return Field(tuple(steps), schema)
+
+
+def path_error(path: str, schema: Mapping[str, Any]) -> str | None:
+    """Why a path leads nowhere; None if it leads somewhere."""
+    try:
+        resolved(path, schema)
+    except BadPath as error:
+        return str(error)
+    return None
+
+
+def _step(name: str, schema: Mapping[str, Any]) -> Mapping[str, Any]:
+    if schema.get("properties"):
+        found = schema["properties"].get(name)
+    else:
+        additional = schema.get("additionalProperties")
+        found = additional if isinstance(additional, Mapping) else None
+    if found is None:
+        raise BadPath("does not refer to a valid field")
+    return dict(found)

@@ -1,0 +1,178 @@
+"""YAML as the server reads it: what JSON could say, with an account of keys that are there twice.
+
+Values are made straight from the parser's events, so that nothing is built before it is counted:
+a few aliases of aliases can stand for more than any memory holds.
+"""
+
+import re
+from typing import Any, Final, NamedTuple, TypeAlias
+
+import yaml
+from yaml.scanner import ScannerError
+
+# Room for the largest body that the server takes, with every alias written out.
+MOST_NODES = 400_000
+# Far deeper than any object, and not so deep that the stack gives way.
+DEEPEST = 200
+
+Value: TypeAlias = Any
+
+_TRUE: Final = ("y", "Y", "yes", "Yes", "YES", "true", "True", "TRUE", "on", "On", "ON")
+_FALSE: Final = ("n", "N", "no", "No", "NO", "false", "False", "FALSE", "off", "Off", "OFF")
+_CONSTANTS: Final[dict[str, bool | None]] = {
+    **dict.fromkeys(("", "~", "null", "Null", "NULL")),
+    **dict.fromkeys(_TRUE, True),
+    **dict.fromkeys(_FALSE, False),
+}
+_INTEGER: Final = re.compile(
+    r"([-+]?)(?:0[xX]([0-9a-fA-F]+)|0[bB]([01]+)|0[oO]?([0-7]+)|(0|[1-9][0-9]*))"
+)
+_FLOAT: Final = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?")
+# Python refuses to read thousands of digits, and Go takes no more than these for a whole number.
+_LONGEST_NUMBER: Final = 64
+
+
+class BadYaml(Exception):
+    """It is no YAML, in the words of Go's parser."""
+
+
+class Read(NamedTuple):
+    """The first document, and what was odd about it."""
+
+    value: Value
+    complaints: list[str]
+
+
+def parse_yaml(body: bytes) -> Read:
+    """The first document; nothing, if there is none."""
+    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    try:
+        events = loader(body)
+        try:
+            reader = _Reader(events)
+            return Read(reader.document(), reader.complaints())
+        finally:
+            events.dispose()
+    except yaml.MarkedYAMLError as error:
+        raise BadYaml(f"yaml: {_where(error)}{error.problem}") from None
+    except (yaml.YAMLError, ValueError):
+        raise BadYaml("yaml: control characters are not allowed") from None
+
+
+def _where(error: yaml.MarkedYAMLError) -> str:
+    # Go counts a scanner's lines from one, and a parser's from nought.
+    mark = error.problem_mark or error.context_mark
+    line = mark.line if mark else 0
+    if line and isinstance(error, ScannerError):
+        line += 1
+    return f"line {line}: " if line else ""
+
+
+class _Anchored(NamedTuple):
+    value: Value
+    nodes: int
+
+
+class _Reader:
+    def __init__(self, events: Any) -> None:
+        self._events = events
+        self._anchors: dict[str, _Anchored] = {}
+        self._nodes = 0
+        self._repeated: list[str] = []
+
+    def document(self) -> Value:
+        self._events.get_event()  # the stream begins
+        if isinstance(self._events.get_event(), yaml.StreamEndEvent):
+            return None
+        return self._value(self._events.get_event(), 1)
+
+    def complaints(self) -> list[str]:
+        if not self._repeated:
+            return []
+        return ["yaml: unmarshal errors:\n" + "\n".join(f"  {each}" for each in self._repeated)]
+
+    def _value(self, event: Any, depth: int) -> Value:
+        before = self._nodes
+        self._count(1)
+        if depth > DEEPEST:
+            raise BadYaml(f"yaml: exceeded max depth of {DEEPEST}")
+        match event:
+            case yaml.AliasEvent():
+                if (anchored := self._anchors.get(event.anchor or "")) is None:
+                    raise BadYaml(f"yaml: unknown anchor '{event.anchor}' referenced")
+                self._count(anchored.nodes)
+                return anchored.value
+            case yaml.ScalarEvent():
+                value = _plain(event.value) if _is_plain(event) else event.value
+            case yaml.SequenceStartEvent():
+                value = []
+                while not isinstance(item := self._events.get_event(), yaml.SequenceEndEvent):
+                    value.append(self._value(item, depth + 1))
+            case _:
+                value = self._mapping(depth)
+        if event.anchor is not None:
+            self._anchors[event.anchor] = _Anchored(value, self._nodes - before)
+        return value
+
+    def _count(self, nodes: int) -> None:
+        self._nodes += nodes
+        if self._nodes > MOST_NODES:
+            raise BadYaml("yaml: document contains excessive aliasing")
+
+    def _mapping(self, depth: int) -> dict[str, Value]:
+        entries: dict[str, Value] = {}
+        merged: dict[str, Value] = {}
+        while not isinstance(event := self._events.get_event(), yaml.MappingEndEvent):
+            key = self._value(event, depth + 1)
+            value = self._value(self._events.get_event(), depth + 1)
+            if key == "<<" and _is_plain(event):
+                for each in value if isinstance(value, list) else [value]:
+                    if not isinstance(each, dict):
+                        raise BadYaml(
+                            "yaml: map merge requires map or sequence of maps as the value"
+                        )
+                    merged = each | merged
+                continue
+            name = _key(key)
+            if name in entries:
+                line = event.start_mark.line + 1
+                self._repeated.append(f'line {line}: key "{name}" already set in map')
+            entries[name] = value
+        return merged | entries
+
+
+def _key(key: Value) -> str:
+    match key:
+        case str():
+            return key
+        case bool():
+            return "true" if key else "false"
+        case int() | float():
+            return f"{key:g}" if isinstance(key, float) else str(key)
+        case None:
+            raise BadYaml("unsupported map key of type: %!s(<nil>), key: <nil>")
+        case _:
+            raise BadYaml("yaml: invalid map key")
+
+
+def _is_plain(event: Any) -> bool:
+    """Text without quotes or tag, which may stand for something else."""
+    return isinstance(event, yaml.ScalarEvent) and event.implicit[0] and event.tag is None
+
+
+def _plain(text: str) -> Value:
+    if text in _CONSTANTS:
+        return _CONSTANTS[text]
+    if text[0] not in "+-.0123456789" or len(text) > _LONGEST_NUMBER:
+        return text
+    digits = text.replace("_", "")
+    if found := _INTEGER.fullmatch(digits):
+        sign, *by_base = found.groups()
+        number, base = next(
+            (number, base) for number, base in zip(by_base, (16, 2, 8, 10), strict=True) if number
+        )
+        return int(sign + number, base)
+    if _FLOAT.fullmatch(digits):
+        number = float(digits)
+        return int(number) if number.is_integer() and abs(number) < 1e21 else number
+    return text

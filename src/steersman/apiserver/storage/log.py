@@ -1,0 +1,189 @@
+"""The revision log: every write gets the next number, and knows what it replaced."""
+
+from bisect import bisect_right, insort
+from collections.abc import Iterable, Iterator
+from typing import Any, NamedTuple, Protocol
+
+
+class Key(NamedTuple):
+    """Where an object stands: its resource, and ``namespace/name`` or ``name`` there.
+
+    One string, so that everything comes in the order in which etcd would have it.
+    """
+
+    resource: str
+    place: str
+
+
+class Entry:
+    """One write: what stands under a key from this revision on; ``None`` where it was deleted.
+
+    ``value`` belongs to everybody and is never changed. ``rendered`` is room for whoever serves
+    the entry to keep what they made of it.
+    """
+
+    __slots__ = ("key", "previous", "rendered", "revision", "value")
+
+    def __init__(
+        self, revision: int, key: Key, value: dict[str, Any] | None, previous: "Entry | None"
+    ) -> None:
+        self.revision = revision
+        self.key = key
+        self.value = value
+        self.previous = previous
+        self.rendered: bytes | None = None
+
+    def as_of(self, revision: int) -> "Entry | None":
+        """The entry that stood here at ``revision``, if one did."""
+        entry: Entry | None = self
+        while entry is not None and entry.revision > revision:
+            entry = entry.previous
+        return entry
+
+    def __repr__(self) -> str:
+        what = "deleted" if self.value is None else "written"
+        return f"<Entry {self.revision}: {self.key.resource} {self.key.place} {what}>"
+
+
+class Stale(Exception):
+    """The key has been written since; ``current`` is what stands there now."""
+
+    def __init__(self, key: Key, current: Entry | None) -> None:
+        super().__init__(f"{key.resource} {key.place} has been written since")
+        self.key = key
+        self.current = current
+
+
+class Compacted(Exception):
+    """History up to ``compacted`` is gone."""
+
+    def __init__(self, wanted: int, compacted: int) -> None:
+        super().__init__(f"revision {wanted} is gone; history begins after {compacted}")
+        self.wanted = wanted
+        self.compacted = compacted
+
+
+class Unwritten(Exception):
+    """The write could not be made to last, and was not made."""
+
+
+class Journal(Protocol):
+    """What outlives the process."""
+
+    def load(self) -> tuple[int, int, Iterable[tuple[int, Key, dict[str, Any] | None]]]:
+        """The last revision, the compacted one, and what was recorded, in order."""
+        ...
+
+    def record(self, revision: int, key: Key, value: dict[str, Any] | None) -> None:
+        """Make it last; ``Unwritten`` if it cannot be done."""
+        ...
+
+    def compact(self, revision: int) -> None:
+        """Forget what was replaced at or before ``revision``."""
+        ...
+
+
+class RevisionLog:
+    """Every write since the last compaction, and what stands under each key."""
+
+    def __init__(self, journal: Journal | None = None) -> None:
+        self.revision = 1
+        self.compacted = 0
+        self._journal = journal
+        self._shelves: dict[str, Shelf] = {}
+        if journal is not None:
+            self.revision, self.compacted, recorded = journal.load()
+            for revision, key, value in recorded:
+                self.shelf(key.resource).put(Entry(revision, key, value, self.latest(key)))
+
+    def shelf(self, resource: str) -> "Shelf":
+        """Everything of one resource."""
+        found = self._shelves.get(resource)
+        if found is None:
+            found = self._shelves[resource] = Shelf()
+        return found
+
+    def shelves(self) -> Iterator[tuple[str, "Shelf"]]:
+        """Every resource that was ever written, with everything of it."""
+        yield from self._shelves.items()
+
+    def latest(self, key: Key) -> Entry | None:
+        """What was last written under the key, a deletion included."""
+        return self.shelf(key.resource).entries.get(key.place)
+
+    def append(self, key: Key, value: dict[str, Any] | None, *, expected: int) -> Entry:
+        """Write; ``expected`` is the revision that the caller read there, 0 for nothing."""
+        shelf = self.shelf(key.resource)
+        current = shelf.entries.get(key.place)
+        standing = 0 if current is None or current.value is None else current.revision
+        if standing != expected:
+            raise Stale(key, current)
+        revision = self.revision + 1
+        if self._journal is not None:
+            self._journal.record(revision, key, value)
+        entry = Entry(revision, key, value, current)
+        shelf.put(entry)
+        self.revision = revision
+        return entry
+
+    def since(self, revision: int, resource: str, *, until: int) -> list[Entry]:
+        """What was written to a resource after ``revision``, and not after ``until``."""
+        if revision < self.compacted:
+            raise Compacted(revision, self.compacted)
+        return self.shelf(resource).between(revision, until)
+
+    def compact(self, revision: int) -> None:
+        """Forget what was replaced or deleted at or before ``revision``."""
+        revision = min(revision, self.revision)
+        if revision <= self.compacted:
+            return
+        if self._journal is not None:
+            self._journal.compact(revision)
+        for shelf in self._shelves.values():
+            shelf.compact(revision)
+        self.compacted = revision
+
+
+class Shelf:
+    """One resource: the last entry of each place, the places in order, and the story of both."""
+
+    __slots__ = ("_revisions", "_story", "entries", "last_revision", "places")
+
+    def __init__(self) -> None:
+        self.last_revision = 0
+        self.entries: dict[str, Entry] = {}
+        self.places: list[str] = []  # sorted; deleted ones stay until they are compacted
+        self._story: list[Entry] = []
+        self._revisions: list[int] = []
+
+    def put(self, entry: Entry) -> None:
+        """The next entry of the story."""
+        place = entry.key.place
+        if place not in self.entries:
+            insort(self.places, place)
+        self.entries[place] = entry
+        self._story.append(entry)
+        self._revisions.append(entry.revision)
+        self.last_revision = entry.revision
+
+    def between(self, after: int, until: int) -> list[Entry]:
+        """The part of the story after one revision, and up to another."""
+        revisions = self._revisions
+        return self._story[bisect_right(revisions, after) : bisect_right(revisions, until)]
+
+    def compact(self, revision: int) -> None:
+        """Forget the story up to ``revision``, except where it ended."""
+        kept = bisect_right(self._revisions, revision)
+        forgotten, self._story = self._story[:kept], self._story[kept:]
+        self._revisions = self._revisions[kept:]
+        for entry in forgotten:
+            entry.previous = None
+        gone = [
+            place
+            for place in {entry.key.place for entry in forgotten}
+            if self.entries[place].value is None and self.entries[place].revision <= revision
+        ]
+        for place in gone:
+            del self.entries[place]
+        if gone:
+            self.places = [place for place in self.places if place in self.entries]

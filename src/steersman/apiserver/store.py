@@ -1,0 +1,105 @@
+"""The store of one server: the log, its view of it, and a bell for those who wait for changes."""
+
+import asyncio
+from collections.abc import Iterable
+from random import Random
+
+from steersman.apiserver.refusals import Refusal
+from steersman.apiserver.rendering import ordered, rest_of
+from steersman.apiserver.rules import Object, Rules
+from steersman.apiserver.served import Served
+from steersman.apiserver.storage import Entry, Key, RevisionLog, View
+from steersman.clock import Clock
+from steersman.names import GroupResource
+
+# What etcd takes in one request, unless it is told otherwise.
+LARGEST = 3 * 512 * 1024
+
+
+class Bell:
+    """Rung when something has changed; wakes everybody who waits."""
+
+    def __init__(self) -> None:
+        self._waiting: list[asyncio.Future[None]] = []
+
+    def ring(self) -> None:
+        """Wake all who wait now."""
+        if self._waiting:
+            waiting, self._waiting = self._waiting, []
+            for each in waiting:
+                if not each.done():
+                    each.set_result(None)
+
+    async def wait(self) -> None:
+        """Until the next ring."""
+        future = asyncio.get_running_loop().create_future()
+        self._waiting.append(future)
+        await future
+
+
+class Store:
+    """Reads from one view of the log, and writes to the log.
+
+    Whoever writes does so from what they read a moment before, without letting anyone else run in
+    between; where they had to, ``expected`` finds out.
+    """
+
+    def __init__(self, log: RevisionLog, *, clock: Clock, rng: Random) -> None:
+        self.clock = clock
+        self.rng = rng
+        self.log = log
+        self.view = View(log)
+        self._bells: dict[str, Bell] = {}
+
+    def bell(self, resource: str) -> Bell:
+        """The one that rings when this resource changes."""
+        found = self._bells.get(resource)
+        if found is None:
+            found = self._bells[resource] = Bell()
+        return found
+
+    def entry(self, served: Served, namespace: str, name: str) -> Entry | None:
+        """What is kept of an object."""
+        return self.view.get(Key(served.stored_as, served.place(namespace, name)))
+
+    def find(self, resource: GroupResource, namespace: str, name: str) -> Object | None:
+        """The stored object, or None; cluster-scoped ones are in namespace ``""``."""
+        place = f"{namespace}/{name}" if namespace else name
+        entry = self.view.get(Key(str(resource), place))
+        return None if entry is None else entry.value
+
+    def every(self, resource: GroupResource, *, namespace: str = "") -> Iterable[Object]:
+        """All stored objects of a resource, in every namespace or one."""
+        prefix = f"{namespace}/" if namespace else ""
+        for entry in self.view.page(str(resource), prefix=prefix).entries:
+            if entry.value is not None:
+                yield entry.value
+
+    def last_change(self, *resources: GroupResource) -> int:
+        """The revision at which any of the resources last changed, as far as this view knows."""
+        last = max(self.log.shelf(str(each)).last_revision for each in resources)
+        return min(last, self.view.revision)
+
+    def write(self, key: Key, obj: Object, *, rules: Rules, replacing: Entry | None) -> Entry:
+        """Keep ``obj``, which gets its resourceVersion here and is everybody's from now on."""
+        obj["metadata"]["resourceVersion"] = str(self.log.revision + 1)
+        obj = ordered(obj)
+        rendered = rest_of(obj)
+        if len(rendered) > LARGEST:
+            raise Refusal(500, "", "etcdserver: request is too large")
+        expected = 0 if replacing is None else replacing.revision
+        entry = self.log.append(key, obj, expected=expected)
+        entry.rendered = rendered
+        self._heard(entry, rules, None if replacing is None else replacing.value)
+        return entry
+
+    def delete(self, entry: Entry, *, rules: Rules) -> Entry:
+        """Let go of what an entry holds."""
+        tombstone = self.log.append(entry.key, None, expected=entry.revision)
+        self._heard(tombstone, rules, entry.value)
+        return tombstone
+
+    def _heard(self, entry: Entry, rules: Rules, old: Object | None) -> None:
+        rules.stored(old, entry.value)
+        self.view.advance(entry.revision)
+        self.bell(entry.key.resource).ring()

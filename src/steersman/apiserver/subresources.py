@@ -1,0 +1,65 @@
+"""Subresources: the status of an object, its scale, and the few actions that are POSTed."""
+
+from collections.abc import Callable, Mapping
+
+import msgspec
+
+from steersman.apiserver import reading, refusals, scaling, writing
+from steersman.apiserver.builtin.pods import bound, check_binding
+from steersman.apiserver.call import Answer, Call
+from steersman.apiserver.evicting import evict
+from steersman.apiserver.posting import read_post
+from steersman.apiserver.storage import Entry
+from steersman.apiserver.token_requests import request_token
+from steersman.names import GroupResource
+
+_NODES = GroupResource("", "nodes")
+
+
+def _get(call: Call) -> Answer:
+    return Answer(200, reading.get(call.store, call.served, call.asked))
+
+
+def _there(call: Call) -> Entry:
+    entry = call.entry()
+    if entry is None:
+        raise refusals.not_found(call.served.group_resource, call.asked.name)
+    return entry
+
+
+def _bind(call: Call) -> Answer:
+    """POST of a Binding: the Pod runs on that node from now on."""
+    binding, options = read_post(call)
+    check_binding(binding, call.asked.name)
+    entry = _there(call)
+    node = call.store.find(_NODES, "", binding["target"].get("name", ""))
+    pod = bound(call.live(entry), binding, node=node, now=call.store.clock.now())
+    if not options.dry_run:
+        call.store.write(entry.key, pod, rules=call.served.rules, replacing=entry)
+    return _created()
+
+
+def _evict(call: Call) -> Answer:
+    evict(call)
+    return _created()
+
+
+def _created() -> Answer:
+    status = {
+        "kind": "Status",
+        "apiVersion": "v1",
+        "metadata": {},
+        "status": "Success",
+        "code": 201,
+    }
+    return Answer(201, msgspec.json.encode(status))
+
+
+SUBRESOURCES: Mapping[str, Mapping[str, Callable[[Call], Answer]]] = {
+    "binding": {"create": _bind},
+    "eviction": {"create": _evict},
+    "finalize": {"update": writing.update},
+    "scale": {"get": scaling.get, "update": scaling.update, "patch": scaling.patch},
+    "status": {"get": _get, "update": writing.update, "patch": writing.patch},
+    "token": {"create": request_token},
+}

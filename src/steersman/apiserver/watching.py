@@ -1,0 +1,122 @@
+"""Watch: everything that happens to some objects from a revision on, each change once, in order."""
+
+from collections.abc import AsyncGenerator, Iterable
+
+import msgspec
+
+from steersman.apiserver import rendering
+from steersman.apiserver.asked import Asked
+from steersman.apiserver.options import ListOptions
+from steersman.apiserver.reading import (
+    Selects,
+    parsed_version,
+    prefix_of,
+    selection,
+    too_large_version,
+)
+from steersman.apiserver.refusals import Refusal, expired
+from steersman.apiserver.served import Served
+from steersman.apiserver.storage import Compacted, Entry
+from steersman.apiserver.store import Store
+
+# A watch without a timeout of its own ends after this long and up to twice as long, at random, so
+# that not everybody comes back at once.
+SHORTEST_SECONDS = 1800.0
+
+# How often somebody who wants bookmarks gets one, and how long before the end the last.
+BOOKMARK_SECONDS = 60.0
+LAST_BOOKMARK_SECONDS = 2.0
+
+
+def watch(store: Store, served: Served, asked: Asked) -> AsyncGenerator[bytes, None]:
+    """The lines of a watch; what is wrong with the question is refused before the first."""
+    options = ListOptions.of(asked)
+    selects = selection(served, asked, options)
+    version = parsed_version(options.resource_version) if options.resource_version else 0
+    prefix = prefix_of(served, asked)
+    seconds = float(options.timeout_seconds or 0) or SHORTEST_SECONDS * (1 + store.rng.random())
+    return _lines(store, served, options, selects, version, prefix, seconds)
+
+
+async def _lines(
+    store: Store,
+    served: Served,
+    options: ListOptions,
+    selects: Selects | None,
+    version: int,
+    prefix: str,
+    seconds: float,
+) -> AsyncGenerator[bytes, None]:
+    clock, view, bell = store.clock, store.view, store.bell(served.stored_as)
+    ends_at = clock.monotonic() + seconds
+    position = version or view.revision
+    initial = options.send_initial_events
+    if initial and position > view.revision:
+        yield error_event(too_large_version(position, view.revision))
+        return
+    if initial or (initial is None and version == 0):
+        position = view.revision
+        page = view.page(served.stored_as, prefix=prefix)
+        chosen = [each for each in page.entries if _matches(selects, served, each)]
+        if chosen:
+            yield b"".join([rendering.event(b"ADDED", each, served) for each in chosen])
+        if initial and options.bookmarks:
+            yield rendering.bookmark(position, served, initial_events_end=True)
+    bookmark_at = clock.monotonic() + BOOKMARK_SECONDS if options.bookmarks else ends_at
+    last_bookmark_at = ends_at - LAST_BOOKMARK_SECONDS
+    while True:
+        try:
+            entries = view.since(position, served.stored_as)
+        except Compacted as gone:
+            message = f"too old resource version: {position} ({gone.compacted})"
+            yield error_event(expired(message))
+            return
+        position = max(position, view.revision)  # whoever asked from the future waits for it
+        if lines := list(_changes(entries, served, selects, prefix)):
+            yield b"".join(lines)
+            continue  # while those were sent, more may have come
+        now = clock.monotonic()
+        if now >= ends_at:
+            return
+        if options.bookmarks and now >= min(bookmark_at, last_bookmark_at):
+            yield rendering.bookmark(position, served, initial_events_end=False)
+            if now >= last_bookmark_at:
+                last_bookmark_at = ends_at
+            bookmark_at = now + BOOKMARK_SECONDS
+            continue
+        try:
+            async with clock.timeout(min(ends_at, bookmark_at, last_bookmark_at) - now):
+                await bell.wait()
+        except TimeoutError:
+            continue
+
+
+def _changes(
+    entries: Iterable[Entry], served: Served, selects: Selects | None, prefix: str
+) -> Iterable[bytes]:
+    """What the entries mean to someone who sees only the objects that ``selects`` does.
+
+    An object that begins to match is new to them, and one that no longer does is gone, as it was
+    when it last matched.
+    """
+    for entry in entries:
+        if prefix and not entry.key.place.startswith(prefix):
+            continue
+        previous = entry.previous
+        was = previous is not None and previous.value is not None
+        if selects is not None:
+            was = was and previous is not None and _matches(selects, served, previous)
+        now = entry.value is not None and (selects is None or _matches(selects, served, entry))
+        if now:
+            yield rendering.event(b"MODIFIED" if was else b"ADDED", entry, served)
+        elif was:
+            yield rendering.departure(entry, served)
+
+
+def _matches(selects: Selects | None, served: Served, entry: Entry) -> bool:
+    return selects is None or (entry.value is not None and selects(served.from_stored(entry.value)))
+
+
+def error_event(refusal: Refusal) -> bytes:
+    """The line with which a watch ends that cannot go on."""
+    return b'{"type":"ERROR","object":' + msgspec.json.encode(refusal.status()) + b"}\n"

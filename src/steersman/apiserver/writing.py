@@ -1,0 +1,306 @@
+"""Create, update, patch and apply: from what was sent to what is kept.
+
+Every write takes the same road. The new object is made (from the body, or from the live object and
+a patch), defaulted, given its owners of fields, prepared and checked by the rules of its kind, and
+kept if it differs from what is there.
+"""
+
+from steersman.apiserver import field_errors, metadata, refusals, rendering
+from steersman.apiserver.bodies import (
+    applied_body,
+    applied_object,
+    patch_body,
+    patched_object,
+    read_body,
+)
+from steersman.apiserver.builtin.namespaces import check_namespace
+from steersman.apiserver.call import Answer, Call
+from steersman.apiserver.deleting import may_go
+from steersman.apiserver.field_errors import FieldError
+from steersman.apiserver.fields.management import keep_times
+from steersman.apiserver.fields.walking import is_same
+from steersman.apiserver.negotiating import (
+    APPLY_PATCH,
+    JSON_PATCH,
+    MERGE_PATCH,
+    patch_type,
+)
+from steersman.apiserver.options import WriteOptions
+from steersman.apiserver.patching import (
+    apply_json_patch,
+    apply_merge_patch,
+    apply_strategic_merge_patch,
+)
+from steersman.apiserver.rules import Object
+from steersman.apiserver.storage import Entry, Key
+from steersman.units import format_time
+
+# How often a name is made up before the server gives up; a million names per prefix are then safe.
+NAME_ATTEMPTS = 8
+
+CHANGED_SINCE = (
+    "the object has been modified; please apply your changes to the latest version and try again"
+)
+
+
+def create(call: Call) -> Answer:
+    """POST to a collection."""
+    content_type = call.content_type
+    options = WriteOptions.of(call.asked, kind="CreateOptions")
+    obj = read_body(call, options, content_type)
+    _set_namespace(call, obj)
+    _update_owners(call, None, obj, options)
+    return Answer(201, _keep_new(call, obj, options))
+
+
+def update(call: Call) -> Answer:
+    """PUT of an object, or of its status."""
+    served, asked = call.served, call.asked
+    options = WriteOptions.of(asked, kind="UpdateOptions")
+    obj = read_body(call, options, call.content_type)
+    _set_namespace(call, obj)
+    metadata.check_name(obj["metadata"], asked.name)
+    entry = call.entry()
+    if entry is None:
+        if not served.rules.create_on_update or asked.subresource:
+            raise refusals.not_found(served.group_resource, asked.name)
+        call.may("create")
+        _update_owners(call, None, obj, options)
+        return Answer(201, _keep_new(call, obj, options))
+    _check_uid(call, obj, entry)
+    _update_owners(call, entry, obj, options)
+    return Answer(200, replace(call, entry, obj, options))
+
+
+def patch(call: Call) -> Answer:
+    """PATCH of an object, or of its status, in any of the four languages."""
+    language = patch_type(call.request, custom=call.served.custom)
+    options = WriteOptions.of(call.asked, kind="PatchOptions", is_apply=language == APPLY_PATCH)
+    if language == APPLY_PATCH:
+        return _apply(call, options)
+    entry = call.entry()
+    if entry is None:
+        raise refusals.not_found(call.served.group_resource, call.asked.name)
+    obj = patched(call, call.live(entry), language, options)
+    _set_namespace(call, obj)
+    metadata.check_name(obj["metadata"], call.asked.name)
+    _update_owners(call, entry, obj, options)
+    return Answer(200, replace(call, entry, obj, options))
+
+
+def patched(call: Call, live: Object, language: str, options: WriteOptions) -> Object:
+    """What the patch in the body makes of ``live``."""
+    lenient = options.field_validation == "Ignore"
+    document = patch_body(call, language, lenient=lenient)
+    if language == JSON_PATCH:
+        made = apply_json_patch(live, document, lenient=lenient)
+    elif language == MERGE_PATCH:
+        made = apply_merge_patch(live, document, lenient=lenient)
+    else:
+        made = apply_strategic_merge_patch(live, document, call.schema)
+    return patched_object(call, options, patched=made, language=language, patch=document)
+
+
+def _apply(call: Call, options: WriteOptions) -> Answer:
+    applied, complaints = applied_body(call, options)
+    entry = call.entry()
+    if entry is None and call.asked.subresource:
+        raise refusals.not_found(call.served.group_resource, call.asked.name)
+    live = None if entry is None else call.live(entry)
+    obj = call.management.apply(
+        live,
+        applied,
+        manager=options.field_manager,
+        force=bool(options.force),
+        time=format_time(call.store.clock.now()),
+    )
+    call.warnings += complaints
+    if entry is not None and obj is live:
+        return Answer(200, rendering.one(entry, call.served))
+    obj = applied_object(call, merged=obj)
+    uid = obj["metadata"].get("uid")
+    if entry is None and uid:
+        raise refusals.conflict(
+            call.served.group_resource,
+            call.asked.name,
+            f"uid mismatch: the provided object specified uid {uid},"
+            " and no existing object was found",
+        )
+    _set_namespace(call, obj)
+    metadata.check_name(obj["metadata"], call.asked.name)
+    call.served.rules.default(obj)
+    if entry is None:
+        call.may("create")
+        return Answer(201, _keep_new(call, obj, options))
+    return Answer(200, replace(call, entry, obj, options))
+
+
+def _set_namespace(call: Call, obj: Object) -> None:
+    metadata.set_namespace(obj["metadata"], call.asked.namespace if call.served.namespaced else "")
+
+
+def _check_uid(call: Call, obj: Object, entry: Entry) -> None:
+    wanted, actual = obj["metadata"].get("uid"), (entry.value or {})["metadata"]["uid"]
+    if wanted and wanted != actual:
+        raise refusals.conflict(
+            call.served.group_resource,
+            call.asked.name,
+            f"Precondition failed: UID in precondition: {wanted}, UID in object meta: {actual}",
+        )
+
+
+def _update_owners(call: Call, entry: Entry | None, obj: Object, options: WriteOptions) -> None:
+    """Default ``obj``, and have its fields belong to whoever wrote them."""
+    call.served.rules.default(obj)
+    if entry is None:
+        _make_up_name(call, obj)
+        metadata.wipe(obj["metadata"])
+    call.warnings += metadata.drop_repeated_owners(obj["metadata"])
+    call.management.update(
+        None if entry is None else call.live(entry),
+        obj,
+        manager=options.field_manager or call.agent,
+        time=format_time(call.store.clock.now()),
+    )
+
+
+def _make_up_name(call: Call, obj: Object) -> None:
+    """Where only the beginning of a name was given, one that nobody has."""
+    about = obj["metadata"]
+    if about.get("name") or not about.get("generateName"):
+        return
+    for _ in range(NAME_ATTEMPTS):
+        about["name"] = metadata.generate_name(about["generateName"], call.store.rng)
+        if call.store.entry(call.served, call.asked.namespace, about["name"]) is None:
+            return
+
+
+def _keep_new(call: Call, obj: Object, options: WriteOptions) -> bytes:
+    served, store, rules = call.served, call.store, call.served.rules
+    name = obj["metadata"].get("name", "")
+    if served.ending:
+        why = "create not allowed while custom resource definition is terminating"
+        raise refusals.forbidden(served.group_resource, name, why)
+    if served.namespaced:
+        check_namespace(
+            store, call.asked.namespace, resource=served.group_resource, name=name, creating=True
+        )
+    kept = served.to_stored(obj)
+    about = kept["metadata"]
+    metadata.prepare_create(about, rng=store.rng, time=format_time(store.clock.now()))
+    if rules.has_status and not rules.status_on_create:
+        served.forget_status(kept)
+    rules.prepare_create(kept, store)
+    if rules.generation_of or served.custom:
+        about["generation"] = 1
+    errors = _errors_of_create(call, kept)
+    if errors:
+        raise refusals.invalid(served.group_kind, name, errors)
+    call.warnings += rules.warnings(kept, None)
+    key = Key(served.stored_as, served.place(call.asked.namespace, name))
+    if (current := store.view.get(key)) is not None:
+        raise _taken(call, obj, current)
+    metadata.refuse_resource_version(about)
+    if options.dry_run:
+        return rendering.unkept(kept, served)
+    return rendering.one(store.write(key, kept, rules=rules, replacing=None), served)
+
+
+def _errors_of_create(call: Call, kept: Object) -> list[FieldError]:
+    """What is wrong with a new object."""
+    served, rules = call.served, call.served.rules
+
+    def metadata_errors(*, standard_finalizers: bool) -> list[FieldError]:
+        return metadata.validate_create(
+            kept["metadata"],
+            namespaced=served.namespaced,
+            name_errors=rules.name_errors,
+            standard_finalizers=standard_finalizers,
+        )
+
+    errors = rules.validate(kept)
+    if rules.metadata_turn == "last":
+        errors += rules.validate_create(kept)
+        return errors or metadata_errors(standard_finalizers=False)
+    about = metadata_errors(standard_finalizers=served.has_standard_finalizers)
+    errors = about + errors if rules.metadata_turn == "first" else errors + about
+    return errors + rules.validate_create(kept)
+
+
+def _taken(call: Call, obj: Object, current: Entry) -> refusals.Refusal:
+    about = obj["metadata"]
+    refusal = refusals.already_exists(call.served.group_resource, about["name"])
+    if about.get("generateName"):
+        refusal.message += ", the server was not able to generate a unique name for the object"
+        refusal.details = {**(refusal.details or {}), "retryAfterSeconds": 1}
+    if (current.value or {})["metadata"].get("deletionTimestamp"):
+        refusal.message = f"object is being deleted: {refusal.message}"
+    return refusal
+
+
+def replace(call: Call, entry: Entry, obj: Object, options: WriteOptions) -> bytes:
+    """Keep ``obj``, complete with the owners of its fields, in place of what ``entry`` holds."""
+    served, store, rules = call.served, call.store, call.served.rules
+    old = entry.value or {}
+    _check_version(call, obj, old)
+    kept = served.to_stored(obj)
+    if call.asked.subresource == "status":
+        served.keep_all_but_status(kept, old)
+    about, was = kept["metadata"], old["metadata"]
+    if call.asked.subresource == "status":
+        metadata.prepare_update(about, was)
+        rules.prepare_status(kept, old, store)
+        errors = _metadata_errors(call, about, was)
+        errors += rules.validate_status(kept, old)
+    else:
+        if rules.has_status:
+            served.keep_status(kept, old)
+        metadata.prepare_update(about, was)
+        rules.prepare_update(kept, old, store)
+        if served.is_new_generation(kept, old):
+            about["generation"] = was.get("generation", 0) + 1
+        errors = _errors_of_update(call, kept, old)
+    if errors:
+        raise refusals.invalid(served.group_kind, call.asked.name, errors)
+    call.warnings += rules.warnings(kept, old)
+    keep_times(old, kept)
+    about["resourceVersion"] = was["resourceVersion"]
+    if kept == old and is_same(kept, old):  # to Python, true is 1
+        return rendering.one(entry, served)
+    if may_go(kept, old) and not rules.is_held(kept):
+        if not options.dry_run:
+            store.delete(entry, rules=rules)
+        return rendering.unkept(kept, served)
+    if options.dry_run:
+        return rendering.unkept(kept, served)
+    return rendering.one(store.write(entry.key, kept, rules=rules, replacing=entry), served)
+
+
+def _metadata_errors(call: Call, about: Object, was: Object) -> list[FieldError]:
+    standard = call.served.has_standard_finalizers
+    return metadata.validate_update(about, was, standard_finalizers=standard)
+
+
+def _errors_of_update(call: Call, kept: Object, old: Object) -> list[FieldError]:
+    """What is wrong with an object that replaces another."""
+    rules = call.served.rules
+    errors = _metadata_errors(call, kept["metadata"], old["metadata"])
+    if rules.update_first:
+        return errors + rules.validate_update(kept, old) + rules.validate(kept)
+    return errors + rules.validate(kept) + rules.validate_update(kept, old)
+
+
+def _check_version(call: Call, obj: Object, old: Object) -> None:
+    """Refuse a write that was made from something older than what is there."""
+    wanted = obj["metadata"].get("resourceVersion", "")
+    served = call.served
+    if not wanted or wanted == "0":
+        if served.rules.unconditional_update:
+            return
+        error = field_errors.invalid(
+            "metadata.resourceVersion", 0, "must be specified for an update"
+        )
+        qualified = str(served.group_resource)
+        raise refusals.invalid(qualified, call.asked.name, [error])
+    if wanted != old["metadata"]["resourceVersion"]:
+        raise refusals.conflict(served.group_resource, call.asked.name, CHANGED_SINCE)

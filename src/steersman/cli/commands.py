@@ -1,0 +1,90 @@
+"""Every command and its options."""
+
+import asyncio
+import os
+from pathlib import Path
+
+import click
+
+from steersman.apiserver import ClusterSettings
+from steersman.cli.cluster import run_cluster
+from steersman.clock import SystemClock
+
+_FILE = click.Path(dir_okay=False, path_type=Path)
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="steersman")
+def steersman() -> None:
+    """Kubernetes operators in Python."""
+
+
+@steersman.group()
+def cluster() -> None:
+    """A Kubernetes API in this process, for development and tests."""
+
+
+@cluster.command()
+@click.option("--port", default=0, metavar="N", help="Port to listen on; any free one if 0.")
+@click.option(
+    "--kubeconfig",
+    type=_FILE,
+    metavar="FILE",
+    help="Write the kubeconfig here, for as long as the cluster runs.",
+)
+@click.option(
+    "--data",
+    type=click.Path(file_okay=False, path_type=Path),
+    metavar="DIR",
+    help="Keep everything in this directory; without it, in memory.",
+)
+@click.option(
+    "--bind-address",
+    "host",
+    default="127.0.0.1",
+    show_default=True,
+    metavar="IP",
+    help="Address to listen on.",
+)
+@click.option("--tls-cert-file", type=_FILE, help="The server's certificate, if not one of ours.")
+@click.option("--tls-private-key-file", type=_FILE, help="The key of that certificate.")
+@click.option(
+    "--client-ca-file",
+    type=_FILE,
+    help="Who signs client certificates: CN is the user, O are the groups.",
+)
+@click.option(
+    "--token-auth-file",
+    type=_FILE,
+    help='More users, one a line: token,user,uid,"group1,group2".',
+)
+@click.option(
+    "--permit-port-sharing", is_flag=True, help="Listen although somebody holds the port for us."
+)
+@click.option("--force", is_flag=True, help="Start even inside a Kubernetes cluster.")
+def up(
+    port: int,
+    kubeconfig: Path | None,
+    data: Path | None,
+    host: str,
+    tls_cert_file: Path | None,
+    tls_private_key_file: Path | None,
+    client_ca_file: Path | None,
+    token_auth_file: Path | None,
+    permit_port_sharing: bool,
+    force: bool,
+) -> None:
+    """Start a cluster, and run it until Ctrl-C."""
+    settings = ClusterSettings(
+        host=host,
+        port=port,
+        kubeconfig=kubeconfig,
+        data=data,
+        tls_cert_file=tls_cert_file,
+        tls_private_key_file=tls_private_key_file,
+        client_ca_file=client_ca_file,
+        token_auth_file=token_auth_file,
+        even_in_a_cluster=force,
+        share_port=permit_port_sharing,
+    )
+    asyncio.run(run_cluster(settings, clock=SystemClock(), environ=os.environ))

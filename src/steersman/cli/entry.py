@@ -1,0 +1,24 @@
+"""``steersman``, and where its commands come from."""
+
+import sys
+
+from steersman.errors import SteersmanError
+
+
+def main() -> None:
+    """Run the command that the arguments name."""
+    try:
+        import click  # noqa: F401 - not everyone who has steersman has its command line
+    except ModuleNotFoundError:
+        sys.stderr.write(
+            "steersman: the command line needs click, which is not installed\n"
+            "\nhint: pip install 'steersman[dev]'\n"
+        )
+        sys.exit(1)
+    from steersman.cli.commands import steersman
+
+    try:
+        steersman(prog_name="steersman")
+    except SteersmanError as error:
+        sys.stderr.write(f"steersman: {error}\n")
+        sys.exit(1)

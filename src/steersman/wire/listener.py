@@ -1,0 +1,103 @@
+"""The HTTPS listener: requests from sockets to a handler, and its replies back."""
+
+import ssl
+from collections.abc import AsyncIterator
+from contextlib import aclosing, asynccontextmanager
+from urllib.parse import parse_qsl
+
+from aiohttp import web
+
+from steersman.wire.messages import ClientCertificate, Handler, Reply, Request
+
+# Somebody who has begun to answer finishes; a watch, which never would, is cut.
+END_SECONDS = 0.5
+
+
+@asynccontextmanager
+async def listening(
+    handler: Handler,
+    *,
+    host: str,
+    port: int,
+    tls: ssl.SSLContext,
+    largest_body: int,
+    share_port: bool = False,
+) -> AsyncIterator[int]:
+    """Answer requests while the block runs; gives the port, which is a free one if ``port`` is 0.
+
+    Of a body that is larger than ``largest_body`` the handler gets that much and one byte more.
+    """
+
+    async def answer(request: web.BaseRequest) -> web.StreamResponse:
+        body = await _body(request, largest_body)
+        reply = await handler.handle(_understood(request, body), certificate=_certificate(request))
+        if reply.stream is None:
+            return web.Response(status=reply.status, headers=reply.headers, body=reply.body)
+        return await _stream(request, reply)
+
+    # A handler whose client has gone away is cancelled: a watch would go on for nobody.
+    server = web.Server(answer, handler_cancellation=True, access_log=None)
+    runner = web.ServerRunner(server, shutdown_timeout=END_SECONDS)
+    await runner.setup()
+    try:
+        site = web.TCPSite(runner, host, port, ssl_context=tls, backlog=1024, reuse_port=share_port)
+        await site.start()
+        yield runner.addresses[0][1]
+    finally:
+        await runner.cleanup()
+
+
+def _understood(request: web.BaseRequest, body: bytes | None) -> Request:
+    return Request(
+        method=request.method,
+        path=request.path,
+        query=tuple(parse_qsl(request.rel_url.raw_query_string, keep_blank_values=True)),
+        headers=tuple((name, _text(value)) for name, value in request.headers.items()),
+        body=body,
+    )
+
+
+def _text(value: str) -> str:
+    """A header as text that can be written again; what was no text is marked as such."""
+    return (
+        value
+        if value.isascii()
+        else value.encode(errors="surrogateescape").decode(errors="replace")
+    )
+
+
+async def _body(request: web.BaseRequest, largest: int) -> bytes | None:
+    if not request.can_read_body:
+        return None
+    pieces: list[bytes] = []
+    size = 0
+    async for piece in request.content.iter_any():
+        pieces.append(piece)
+        size += len(piece)
+        if size > largest:
+            return b"".join(pieces)[: largest + 1]
+    return b"".join(pieces)
+
+
+def _certificate(request: web.BaseRequest) -> ClientCertificate | None:
+    transport = request.transport
+    shown = transport.get_extra_info("peercert") if transport is not None else None
+    if not shown:
+        return None
+    names = [pair for part in shown["subject"] for pair in part]
+    return ClientCertificate(
+        common_name=next((value for key, value in names if key == "commonName"), ""),
+        organizations=tuple(value for key, value in names if key == "organizationName"),
+    )
+
+
+async def _stream(request: web.BaseRequest, reply: Reply) -> web.StreamResponse:
+    assert reply.stream is not None  # noqa: S101 - that is why we are here
+    response = web.StreamResponse(status=reply.status, headers=reply.headers)
+    response.enable_chunked_encoding()
+    async with aclosing(reply.stream) as pieces:
+        await response.prepare(request)
+        async for piece in pieces:
+            await response.write(piece)
+    await response.write_eof()
+    return response

@@ -1,0 +1,53 @@
+"""``python -m tools.gotypes``: what OpenAPI leaves out about Kubernetes' Go types, into a file.
+
+How fields are declared is known to Go alone, so a small Go program, ``gotypes.go``, looks at the
+types by reflection. It is built from the modules of the control plane.
+"""
+
+import json
+import os
+import shutil
+import subprocess
+import tempfile
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+from tools.openapi import OPENAPI
+
+PROGRAM = Path(__file__).with_suffix(".go")
+MODULES = "control_plane_modules/kubernetes"
+# As the control plane itself is built, so that Go finds most of it built already.
+FLAGS = ["-mod=readonly", "-trimpath", "-ldflags", "-s -w"]
+
+
+def printed_by_go() -> dict[str, Any]:
+    """What the Go program says."""
+    modules = resources.files("steersman.testing") / MODULES
+    with tempfile.TemporaryDirectory() as directory:
+        for name in ("go.mod", "go.sum"):
+            (Path(directory) / name).write_bytes((modules / name).read_bytes())
+        shutil.copy(PROGRAM, directory)
+        printed = subprocess.run(
+            [shutil.which("go") or "go", "run", *FLAGS, "."],
+            cwd=directory,
+            env={**os.environ, "GOWORK": "off"},
+            stdout=subprocess.PIPE,
+            check=True,
+        )
+    return dict(json.loads(printed.stdout))
+
+
+def main() -> None:
+    """Write one file beside each directory of OpenAPI documents, about the types in them."""
+    facts = printed_by_go()
+    for directory in OPENAPI.glob("kubernetes-*/"):
+        documents = [json.loads(path.read_bytes()) for path in directory.glob("*.json")]
+        names = {name for document in documents for name in document["schemas"]}
+        wanted = {**facts, "types": {name: facts["types"].get(name, {}) for name in names}}
+        text = json.dumps(wanted, indent=1, sort_keys=True)
+        directory.with_name(f"go-types-{directory.name}.json").write_text(f"{text}\n")
+
+
+if __name__ == "__main__":
+    main()

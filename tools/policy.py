@@ -1,0 +1,50 @@
+"""``python -m tools.policy``: the roles and bindings that a real API server starts with.
+
+It starts a control plane for the purpose; ``make control-plane`` provides the programs.
+"""
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+from steersman.clock import SystemClock
+from steersman.testing import find_binaries, running_control_plane
+from steersman.testing.calls import Caller
+
+POLICY = (
+    Path(__file__).parents[1] / "src" / "steersman" / "apiserver" / "access" / "policy-1.36.json"
+)
+GROUP = "/apis/rbac.authorization.k8s.io/v1"
+RESOURCES = ("clusterroles", "clusterrolebindings", "roles", "rolebindings")
+
+# What is of one server and one moment.
+PASSING = ("uid", "resourceVersion", "creationTimestamp", "managedFields")
+
+
+def policy_from(server: Caller) -> list[dict[str, Any]]:
+    """Every role and binding, without what differs from start to start."""
+    found: list[dict[str, Any]] = []
+    for resource in RESOURCES:
+        listing = server.call("GET", f"{GROUP}/{resource}").json()
+        kind = listing["kind"].removesuffix("List")
+        for item in listing["items"]:
+            metadata = {
+                key: item["metadata"][key] for key in item["metadata"] if key not in PASSING
+            }
+            head = {"apiVersion": listing["apiVersion"], "kind": kind}
+            found.append(head | item | {"metadata": metadata})
+    return found
+
+
+def main() -> None:
+    """Write the file."""
+    binaries = find_binaries(environ=os.environ)
+    with running_control_plane(binaries, clock=SystemClock()) as plane, plane.caller() as server:
+        policy = policy_from(server)
+    text = json.dumps(policy, separators=(",", ":"), sort_keys=True)
+    POLICY.write_text(f"{text}\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
