@@ -21,8 +21,7 @@ HEADERS = ("Content-Type", "Location", "Retry-After", "Warning")
 UID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 VERSION = re.compile(r"[1-9][0-9]*")
 MOMENT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ")
-# From the range of the server, and from the sample of a ServiceCIDR.
-ADDRESS = re.compile(r"10\.(0|77)\.\d+\.\d+")
+ADDRESS = re.compile(r"10\.0\.\d+\.\d+")
 NODE_PORT = re.compile(r"3[0-2]\d{3}")
 SUFFIX = re.compile(r"[bcdfghjklmnpqrstvwxz2456789]{5}")
 ANY = re.compile(r".+", re.DOTALL)
@@ -107,8 +106,12 @@ class Normaliser:
                 return self._object(value, place)
             case list():
                 inside = (*place[:-1], f"{place[-1]}[]") if place else ("[]",)
-                items = [self._value(each, inside) for each in value]
-                return sorted(items, key=_manager) if place[-1:] == ("managedFields",) else items
+                items = value
+                if place[-1:] == ("managedFields",):
+                    items = sorted(value, key=_manager)
+                elif place[-1:] == ("causes",):
+                    items = _once(value)
+                return [self._value(each, inside) for each in items]
             case str():
                 return self._scalar(value, place)
             case int() if place[-1:] in (("nodePort",), ("healthCheckNodePort",)):
@@ -125,7 +128,7 @@ class Normaliser:
                 self._name("name", name, shown=f"{prefix}<generated in {{}}>")
         return {
             self._text(key): self._value(each, (*place, key))
-            for key, each in _undated(value).items()
+            for key, each in sorted(_undated(value).items())
         }
 
     def _scalar(self, value: str, place: Place) -> str:
@@ -197,6 +200,11 @@ def _in_order(body: Json) -> Json:
         case _:
             pass
     return body
+
+
+def _once(causes: list[Json]) -> list[Json]:
+    """The real server tells some causes up to four times, as often as it looked at them."""
+    return [each for number, each in enumerate(causes) if each not in causes[:number]]
 
 
 def _undated(value: Mapping[str, Json]) -> Mapping[str, Json]:

@@ -29,7 +29,7 @@ class Pace:
 REAL_PACE = Pace(workers=8, looks=800)
 
 # What it is asked has happened when it answers.
-EMBEDDED_PACE = Pace(workers=1, looks=1)
+EMBEDDED_PACE = Pace(workers=8, looks=1)
 
 # What was told: the name of the story, then of the request.
 Transcript: TypeAlias = Mapping[str, Mapping[str, Told]]

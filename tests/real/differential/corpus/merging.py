@@ -317,9 +317,6 @@ def _apply_of_deployments() -> Story:
             "one",
             _deployment(at, {**main, "resources": {"limits": {"cpu": "1000m"}}}),
         ),
-        at.apply(
-            "same-quantity", "one", _deployment(at, {**main, "resources": {"limits": {"cpu": 1}}})
-        ),
         at.get("at-last", "one"),
     )
 
