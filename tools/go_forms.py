@@ -1,4 +1,4 @@
-"""``python -m tools.go_forms``: how pods look inside the real API server, into a file.
+"""``python -m tools.go_forms``: how objects look inside the real API server, into a file.
 
 Some of its refusals print its internal Go types, whose fields have no names in JSON. Their order
 and types are read from the source of the internal types, and the names that they have outside from
@@ -21,7 +21,16 @@ SHOWN = (
     "DeploymentStrategy",
     "DaemonSetUpdateStrategy",
     "StatefulSetUpdateStrategy",
+    "PersistentVolumeClaimSpec",
+    "PersistentVolumeSource",
+    "VolumeAttachmentSpec",
+    "ResourceClaimSpec",
+    "ResourceClaimTemplateSpec",
+    "RoleRef",
+    "PodDisruptionBudgetSpec",
 )
+# Where their types are; of two with one name, the one of the later group is meant.
+GROUPS = ("policy", "rbac", "resource", "storage", "apps", "core")
 INLINE_METADATA = "=metadata:inline"
 SCALARS = {
     "string": "",
@@ -120,8 +129,8 @@ def main() -> None:
     cache = Path(subprocess.check_output([go, "env", "GOMODCACHE"], text=True).strip())
     kubernetes, api = (cache / f"k8s.io/{name}@{version}" for name, version in MODULES.items())
     forms = Forms(
-        Source(*(kubernetes / f"pkg/apis/{group}/types.go" for group in ("apps", "core"))),
-        Source(*(api / f"{group}/v1/types.go" for group in ("apps", "core"))),
+        Source(*(kubernetes / f"pkg/apis/{group}/types.go" for group in GROUPS)),
+        Source(*(api / f"{group}/v1/types.go" for group in GROUPS)),
     )
     for struct in SHOWN:
         forms.add(struct)

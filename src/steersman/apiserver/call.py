@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from steersman.apiserver.access import AccountTokens
+from steersman.apiserver.access import AccountTokens, User
 from steersman.apiserver.asked import Asked
 from steersman.apiserver.delete_options import DeleteOptions
 from steersman.apiserver.fields.management import FieldManagement
@@ -31,6 +31,7 @@ class Call:
     """What was asked, of what, and what there is to say beside the answer."""
 
     request: Request
+    user: User
     asked: Asked
     served: Served
     store: Store
@@ -41,6 +42,8 @@ class Call:
     may: Callable[[str], None]  # refuses where the user may not use another verb here
     elsewhere: Callable[[Asked], "Call"]  # for what the server itself then does to other objects
     account_tokens: AccountTokens
+    # (new, old or None): refuses what the user may not grant to others
+    check_grant: Callable[[Object, Object | None], None]
     expected_options: Expected  # how the bodies of deletions are read
     versions: Callable[[], list[Served]]  # the same resource in every version
     warnings: list[str] = field(default_factory=list)

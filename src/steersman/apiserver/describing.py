@@ -9,6 +9,7 @@ from steersman.apiserver.discovery import (
     DiscoveredSubresource,
     Discovery,
     OpenApi,
+    Swagger,
     stored_version,
 )
 from steersman.apiserver.dispatching import not_allowed
@@ -19,7 +20,8 @@ from steersman.names import GroupVersionKind
 from steersman.wire import Reply, Request
 
 HEALTH = ("/healthz", "/livez", "/readyz")
-OTHER_PATHS = (*HEALTH, "/openapi/v3", "/version")
+SWAGGER = "/openapi/v2"
+OTHER_PATHS = (*HEALTH, SWAGGER, "/openapi/v3", "/version")
 
 # The order in which a real server lists them.
 CUSTOM_VERBS = (
@@ -41,6 +43,7 @@ class SelfDescription:
         self._registry = registry
         self._server_address = server_address
         self._open_api = OpenApi(schemas.written)
+        self._swagger = Swagger(self._open_api)
         self._revision = -1
         self._discovery = Discovery((), server_address=server_address)
 
@@ -52,9 +55,7 @@ class SelfDescription:
         self._catch_up()
         found = self._found(request, path, hashed="hash" in asked.query)
         if found is None:
-            if path.startswith("/api/") or self._is_group_of(path):
-                raise refusals.no_such_path()
-            return replies.text(404, "404 page not found\n")
+            return self._nothing_at(path)
         if request.method not in ("GET", "HEAD"):
             raise not_allowed()
         headers, body = found
@@ -66,11 +67,22 @@ class SelfDescription:
     def _found(
         self, request: Request, path: str, *, hashed: bool
     ) -> tuple[Mapping[str, str], bytes] | None:
+        accept = header(request, "accept")
         if path.startswith("/openapi/"):
-            document = self._open_api.find(path)
+            is_swagger = path == SWAGGER
+            document = self._swagger.find(accept) if is_swagger else self._open_api.find(path)
             return None if document is None else (document.headers(hashed=hashed), document.body)
-        found = self._discovery.find(path, accept=header(request, "accept"))
+        found = self._discovery.find(path, accept=accept)
         return None if found is None else (found.headers, found.body)
+
+    def _nothing_at(self, path: str) -> Reply:
+        if path == SWAGGER:
+            # It is there, but not in a form that the caller accepts.
+            headers = (("cache-control", "no-cache, private"), ("vary", "Accept"))
+            return Reply(status=406, headers=headers)
+        if path.startswith("/api/") or self._is_group_of(path):
+            raise refusals.no_such_path()
+        return replies.text(404, "404 page not found\n")
 
     def _is_group_of(self, path: str) -> bool:
         parts = path.split("/")
@@ -86,6 +98,7 @@ class SelfDescription:
         )
         custom = {each.gvk: each.schema.written for each in self._registry if each.custom}
         self._open_api.serve(resources, custom)
+        self._swagger = Swagger(self._open_api)
 
 
 def _discovered(served: Served) -> DiscoveredResource:

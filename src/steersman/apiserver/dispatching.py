@@ -35,15 +35,21 @@ def check_place(asked: Asked, served: Served) -> None:
             raise not_allowed()
     elif asked.namespace and served.plural != "namespaces":
         raise refusals.no_such_path()
+    if not asked.name and asked.verb in ("update", "patch"):
+        raise not_allowed()
 
 
 def dispatch(call: Call) -> Answer | AsyncGenerator[bytes, None]:
     """Answer a call; a watch answers with its lines."""
     asked, served = call.asked, call.served
     check_place(asked, served)
+    if call.request.method == "HEAD":
+        raise not_allowed()
     if asked.subresource:
         answering = SUBRESOURCES.get(asked.subresource, {}).get(asked.verb)
         if answering is None or asked.verb not in served.subresources[asked.subresource]["verbs"]:
+            if served.custom:
+                raise refusals.method_not_allowed(served.group_resource, asked.verb)
             raise not_allowed()
         return answering(call)
     if asked.verb not in served.verbs:
@@ -77,11 +83,9 @@ def _delete_collection(call: Call) -> Answer:
     listed = ListOptions.of(call.asked)
     options = call.delete_options()
     page = reading.selected_page(call.store, call.served, call.asked, listed)
+    about = reading.list_metadata(page, call.served, call.asked, listed)
     for entry in page.entries:
         deleting.delete(call.store, call.served, entry, options)
-    about: dict[str, object] = {"resourceVersion": str(page.revision)}
-    if call.served.custom:
-        about = {"continue": "", **about}
     return Answer(200, rendering.many(page.entries, call.served, metadata=about))
 
 

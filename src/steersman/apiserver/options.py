@@ -97,6 +97,11 @@ class ListOptions:
         if self.send_initial_events is not None and match != NOT_OLDER_THAN:
             detail = f"sendInitialEvents requires setting resourceVersionMatch to {NOT_OLDER_THAN}"
             errors.append(field_errors.forbidden(where, detail))
+        # Without a revision a watch begins with what is there, as if that had been asked for.
+        implied = self.send_initial_events is None and self.resource_version in ("", "0")
+        if self.continued and not match and implied:
+            detail = f"{where} is forbidden when continue is provided"
+            errors.append(field_errors.forbidden(where, detail))
         if match:
             if self.send_initial_events is None:
                 detail = f"{where} is forbidden for watch unless sendInitialEvents is provided"

@@ -11,6 +11,7 @@ from steersman.apiserver import field_errors, refusals, rendering
 from steersman.apiserver.asked import Asked
 from steersman.apiserver.options import EXACT, ListOptions
 from steersman.apiserver.rules import Object
+from steersman.apiserver.schema import go_json
 from steersman.apiserver.selecting import parse_field_selector, parse_label_selector
 from steersman.apiserver.served import Served
 from steersman.apiserver.storage import Compacted, Entry, Page
@@ -42,14 +43,16 @@ class Position(NamedTuple):
 
 def get(store: Store, served: Served, asked: Asked) -> bytes:
     """One object."""
+    if asked.flag("export"):
+        raise refusals.bad_request(
+            "the export parameter, deprecated since v1.14, is no longer supported"
+        )
     entry = store.entry(served, asked.namespace, asked.name)
     if entry is None:
         raise refusals.not_found(served.group_resource, asked.name)
     wanted = asked.option("resourceVersion")
     if wanted:
-        if not _is_version(wanted):
-            raise refusals.Refusal(500, "", _no_version(wanted))
-        not_from_the_future(int(wanted), store)
+        not_from_the_future(version_or_failure(wanted), store)
     return rendering.one(entry, served)
 
 
@@ -57,16 +60,25 @@ def list_(store: Store, served: Served, asked: Asked) -> bytes:
     """Objects in order, from one revision, however many requests it takes to fetch them."""
     options = ListOptions.of(asked)
     page = selected_page(store, served, asked, options)
-    metadata: dict[str, Any] = {"resourceVersion": str(page.revision)}
+    metadata = list_metadata(page, served, asked, options)
+    return rendering.many(page.entries, served, metadata=metadata)
+
+
+def list_metadata(
+    page: Page, served: Served, asked: Asked, options: ListOptions
+) -> dict[str, object]:
+    """As of when a list is, and where it goes on."""
+    metadata: dict[str, object] = {"resourceVersion": str(page.revision)}
     if served.custom:
         metadata = {"continue": "", **metadata}
     if page.remaining:
         last = page.entries[-1].key.place
         prefix = prefix_of(served, asked)
         metadata["continue"] = _token(Position(last.removeprefix(prefix), page.revision))
-        if not options.label_selector and not options.field_selector:
+        counted = not options.label_selector and not options.field_selector
+        if counted and options.resource_version != "0":
             metadata["remainingItemCount"] = page.remaining
-    return rendering.many(page.entries, served, metadata=metadata)
+    return metadata
 
 
 def selected_page(store: Store, served: Served, asked: Asked, options: ListOptions) -> Page:
@@ -148,6 +160,13 @@ def parsed_version(text: str) -> int:
     return int(text)
 
 
+def version_or_failure(text: str) -> int:
+    """The same, where the real server takes what is no number for a mistake of its own."""
+    if not _is_version(text):
+        raise refusals.Refusal(500, "", _no_version(text))
+    return int(text)
+
+
 def _is_version(text: str) -> bool:
     return text.isascii() and text.isdigit()
 
@@ -204,13 +223,14 @@ def _from_token(token: str) -> Position:
         return refusals.bad_request(f"invalid continue token: continue key is not valid{why}")
 
     try:
-        padded = token + "=" * (-len(token) % 4)
-        fields = msgspec.json.decode(base64.urlsafe_b64decode(padded))
-        version, revision, start = fields["v"], fields["rv"], fields["start"]
-    except (binascii.Error, ValueError, KeyError, TypeError) as error:
+        content = base64.urlsafe_b64decode(token + "=" * (-len(token) % 4))
+        go_json.check_syntax(content)
+        fields = msgspec.json.decode(content, type=dict[str, Any])
+    except (binascii.Error, ValueError, go_json.BadSyntax) as error:
         raise bad(f": {error}") from None
+    version, revision, start = (fields.get(name) for name in ("v", "rv", "start"))
     if version != _TOKEN_VERSION:
-        raise bad(f": server does not recognize this encoded version {version}")
+        raise bad(f": server does not recognize this encoded version {version or ''}")
     if not isinstance(revision, int) or revision == 0:
         raise bad(f": incorrect encoded start resourceVersion (version {_TOKEN_VERSION})")
     if not isinstance(start, str) or not start:

@@ -7,11 +7,14 @@ are given, which is fresh and belongs to the request; an old one is what is stor
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from random import Random
-from typing import Any, Literal, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
 
 from steersman.apiserver.field_errors import FieldError
 from steersman.clock import Clock
 from steersman.names import GroupResource
+
+if TYPE_CHECKING:
+    from steersman.apiserver.access import User
 
 Object: TypeAlias = dict[str, Any]
 
@@ -62,9 +65,9 @@ def _name_and_namespace(obj: Object) -> Mapping[str, str]:
 class Rules:
     """Each function of a kind that differs from doing nothing.
 
-    They run in this order. Create: default, prepare_create, validate, validate_create. Update:
-    default, prepare_update, validate, validate_update. Update of status: default, prepare_status,
-    validate_status. What is common to all kinds (metadata, status kept apart from the rest by a
+    They run in this order. Create: default, prepare_create, sign, validate, validate_create.
+    Update: default, prepare_update, validate, validate_update. Update of status: default,
+    prepare_status, validate_status. What is common to all kinds (metadata, status kept apart from the rest by a
     status subresource, generation) is done elsewhere.
     """
 
@@ -72,6 +75,8 @@ class Rules:
     default: Callable[[Object], None] = _nothing
     # The new object and its surroundings: allocates, normalises; a dry run goes through it too.
     prepare_create: Callable[[Object, Surroundings], None] = _nothing
+    # The new object and who asks: writes into it who it is from.
+    sign: Callable[[Object, "User"], None] = _nothing
     # The new object, the old one, and the surroundings.
     prepare_update: Callable[[Object, Object, Surroundings], None] = _nothing
     prepare_status: Callable[[Object, Object, Surroundings], None] = _nothing
@@ -84,6 +89,8 @@ class Rules:
     stored: Callable[[Object | None, Object | None], None] = _nothing
     # What is wrong with a name, in sentences; (name, is_prefix of generateName).
     name_errors: Callable[[str, bool], list[str]] = _no_sentences
+    # Of kinds whose names follow from the rest: the only name, and how it is made.
+    only_name: Callable[[Object], tuple[str, str]] | None = None
     # Sentences for Warning headers: (new, old or None).
     warnings: Callable[[Object, Object | None], list[str]] = _no_sentences
     # What field selectors may name, with the object's values.

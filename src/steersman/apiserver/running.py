@@ -5,6 +5,7 @@ Its keys, its token and its kubeconfig are made at the start, and gone at the en
 
 import csv
 import errno
+import os
 import secrets
 import ssl
 import tempfile
@@ -115,8 +116,10 @@ async def running_cluster(
         except OSError as error:
             if error.errno not in (errno.EADDRINUSE, errno.EADDRNOTAVAIL, errno.EACCES):
                 raise
+            # Not the error's own words: asyncio puts others around them.
+            why = os.strerror(error.errno).lower()
             raise ClusterError(
-                problem=f"cannot listen on {settings.host} port {settings.port}: {error.strerror}",
+                problem=f"cannot listen on {settings.host} port {settings.port}: {why}",
                 what_now="Choose another --port, or 0 for any that is free.",
             ) from error
 
@@ -152,7 +155,8 @@ def _tls(
     context.minimum_version = ssl.TLSVersion.TLSv1_2
     context.set_alpn_protocols(["http/1.1"])
     try:
-        context.load_cert_chain(certificate, key)
+        # An encrypted key is refused; nobody may be there to be asked for its password.
+        context.load_cert_chain(certificate, key, password=lambda: "")
         if settings.client_ca_file is not None:
             context.load_verify_locations(settings.client_ca_file)
             context.verify_mode = ssl.CERT_OPTIONAL

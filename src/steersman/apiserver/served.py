@@ -27,6 +27,13 @@ _SHORT_OF_WORDS = frozenset(
         "Service",
     )
 )
+_REGISTRIES = {
+    "endpoints": "services/endpoints",
+    "ingresses": "ingress",
+    "nodes": "minions",
+    "replicationcontrollers": "controllers",
+    "services": "services/specs",
+}
 _OWN_WORDS = {
     "Job": 'field label "{}" not supported for Job',
     "ResourceSlice": ("field label not supported for resource.k8s.io/v1, Kind=ResourceSlice: {}"),
@@ -103,6 +110,13 @@ class Served:
     def list_opening(self) -> bytes:
         """How each object in a list begins: built-in ones leave out what the list says anyway."""
         return self.opening if self.custom else b"{"
+
+    @cached_property
+    def registry(self) -> str:
+        """Where etcd would have its objects; some refusals tell it."""
+        if self.custom:
+            return f"{self.gvk.group}/{self.plural}"
+        return _REGISTRIES.get(self.plural, self.plural)
 
     @cached_property
     def selectable_fields(self) -> frozenset[str]:
@@ -208,6 +222,12 @@ class Registry:
     def of_kind(self, gvk: GroupVersionKind) -> Served | None:
         """What serves a kind."""
         return next((each for each in self._all.values() if each.gvk == gvk), None)
+
+    def is_served(self, group: str, version: str) -> bool:
+        """Whether there is anything in that version, or might be: built-in groups answer for it."""
+        if any(each == group for each, _, _ in self._builtin):
+            return True
+        return any((group, version) == each[:2] for each in self._all)
 
     def groups(self) -> frozenset[str]:
         """Every group of which something is served."""

@@ -13,10 +13,12 @@ from steersman.apiserver.access import (
     Attributes,
     Authenticator,
     Authorizer,
+    Escalation,
     Impersonation,
     User,
     denied,
 )
+from steersman.apiserver.access.rbac import GROUP as RBAC
 from steersman.apiserver.asked import Asked, understand
 from steersman.apiserver.assembling import (
     SCALE,
@@ -35,6 +37,7 @@ from steersman.apiserver.negotiating import JSON, answer_type
 from steersman.apiserver.options import WriteOptions
 from steersman.apiserver.refusals import Refusal
 from steersman.apiserver.reviews import Reviews
+from steersman.apiserver.rules import Object
 from steersman.apiserver.schema.decoding import Expectations
 from steersman.apiserver.schema.documents import OBJECT_META, BuiltinSchemas
 from steersman.apiserver.served import Registry, Served
@@ -89,6 +92,7 @@ class ApiServer:
         self._authenticator = Authenticator(tokens, self._account_tokens)
         self._authorizer = Authorizer(self.store)
         self._impersonation = Impersonation(self._authorizer)
+        self._escalation = Escalation(self._authorizer)
         self._reviews = Reviews(self._authenticator, self._authorizer, clock=clock)
         self._definitions = Definitions(
             self.store,
@@ -154,7 +158,7 @@ class ApiServer:
 
     def _nowhere(self, asked: Asked) -> Reply:
         """Nothing is served there; of a group of which nothing is, there is not even a Status."""
-        if asked.group in self.registry.groups():
+        if self.registry.is_served(asked.group, asked.version):
             raise refusals.no_such_path()
         return replies.text(404, "404 page not found\n")
 
@@ -204,12 +208,17 @@ class ApiServer:
         def may(verb: str) -> None:
             self._authorize(user, replace(_attributes(asked), verb=verb))
 
+        def check_grant(obj: Object, old: Object | None) -> None:
+            if asked.group == RBAC:
+                self._escalation.check(user, _attributes(asked), obj, old)
+
         def elsewhere(other: Asked) -> Call:
             there = self._serving(other.group_resource)
             return self._call(request, other, there, user, warnings)
 
         return Call(
             request=request,
+            user=user,
             asked=asked,
             served=served,
             store=self.store,
@@ -218,6 +227,7 @@ class ApiServer:
             management=self._managements.of(served, asked.subresource),
             may=may,
             elsewhere=elsewhere,
+            check_grant=check_grant,
             account_tokens=self._account_tokens,
             expected_options=self._expected_options,
             versions=lambda: self.registry.versions(served.group_resource),

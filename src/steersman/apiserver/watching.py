@@ -9,10 +9,10 @@ from steersman.apiserver.asked import Asked
 from steersman.apiserver.options import ListOptions
 from steersman.apiserver.reading import (
     Selects,
-    parsed_version,
     prefix_of,
     selection,
     too_large_version,
+    version_or_failure,
 )
 from steersman.apiserver.refusals import Refusal, expired
 from steersman.apiserver.served import Served
@@ -32,7 +32,7 @@ def watch(store: Store, served: Served, asked: Asked) -> AsyncGenerator[bytes, N
     """The lines of a watch; what is wrong with the question is refused before the first."""
     options = ListOptions.of(asked)
     selects = selection(served, asked, options)
-    version = parsed_version(options.resource_version) if options.resource_version else 0
+    version = version_or_failure(options.resource_version) if options.resource_version else 0
     prefix = prefix_of(served, asked)
     seconds = float(options.timeout_seconds or 0) or SHORTEST_SECONDS * (1 + store.rng.random())
     return _lines(store, served, options, selects, version, prefix, seconds)

@@ -5,6 +5,8 @@ a patch), defaulted, given its owners of fields, prepared and checked by the rul
 kept if it differs from what is there.
 """
 
+from collections.abc import Callable
+
 from steersman.apiserver import field_errors, metadata, refusals, rendering
 from steersman.apiserver.bodies import (
     applied_body,
@@ -31,7 +33,7 @@ from steersman.apiserver.patching import (
     apply_merge_patch,
     apply_strategic_merge_patch,
 )
-from steersman.apiserver.rules import Object
+from steersman.apiserver.rules import Object, Rules
 from steersman.apiserver.storage import Entry, Key
 from steersman.units import format_time
 
@@ -142,10 +144,13 @@ def _set_namespace(call: Call, obj: Object) -> None:
 def _check_uid(call: Call, obj: Object, entry: Entry) -> None:
     wanted, actual = obj["metadata"].get("uid"), (entry.value or {})["metadata"]["uid"]
     if wanted and wanted != actual:
+        key = f"/registry/{call.served.registry}/{entry.key.place}"
         raise refusals.conflict(
             call.served.group_resource,
             call.asked.name,
-            f"Precondition failed: UID in precondition: {wanted}, UID in object meta: {actual}",
+            f"StorageError: invalid object, Code: 4, Key: {key}, ResourceVersion: 0,"
+            f" AdditionalErrorMsg: Precondition failed: UID in precondition: {wanted},"
+            f" UID in object meta: {actual}",
         )
 
 
@@ -185,12 +190,15 @@ def _keep_new(call: Call, obj: Object, options: WriteOptions) -> bytes:
         check_namespace(
             store, call.asked.namespace, resource=served.group_resource, name=name, creating=True
         )
+    call.check_grant(obj, None)
     kept = served.to_stored(obj)
     about = kept["metadata"]
     metadata.prepare_create(about, rng=store.rng, time=format_time(store.clock.now()))
     if rules.has_status and not rules.status_on_create:
         served.forget_status(kept)
     rules.prepare_create(kept, store)
+    rules.sign(kept, call.user)
+    name = about.get("name", "")  # some kinds have made one up
     if rules.generation_of or served.custom:
         about["generation"] = 1
     errors = _errors_of_create(call, kept)
@@ -214,7 +222,7 @@ def _errors_of_create(call: Call, kept: Object) -> list[FieldError]:
         return metadata.validate_create(
             kept["metadata"],
             namespaced=served.namespaced,
-            name_errors=rules.name_errors,
+            name_errors=_name_errors(rules, kept),
             standard_finalizers=standard_finalizers,
         )
 
@@ -225,6 +233,18 @@ def _errors_of_create(call: Call, kept: Object) -> list[FieldError]:
     about = metadata_errors(standard_finalizers=served.has_standard_finalizers)
     errors = about + errors if rules.metadata_turn == "first" else errors + about
     return errors + rules.validate_create(kept)
+
+
+def _name_errors(rules: Rules, kept: Object) -> Callable[[str, bool], list[str]]:
+    if rules.only_name is None:
+        return rules.name_errors
+    only, how = rules.only_name(kept)
+
+    def name_errors(name: str, is_prefix: bool) -> list[str]:
+        errors = rules.name_errors(name, is_prefix)
+        return errors if name == only else [*errors, how]
+
+    return name_errors
 
 
 def _taken(call: Call, obj: Object, current: Entry) -> refusals.Refusal:
@@ -242,6 +262,7 @@ def replace(call: Call, entry: Entry, obj: Object, options: WriteOptions) -> byt
     """Keep ``obj``, complete with the owners of its fields, in place of what ``entry`` holds."""
     served, store, rules = call.served, call.store, call.served.rules
     old = entry.value or {}
+    call.check_grant(obj, old)
     _check_version(call, obj, old)
     kept = served.to_stored(obj)
     if call.asked.subresource == "status":
@@ -302,5 +323,8 @@ def _check_version(call: Call, obj: Object, old: Object) -> None:
         )
         qualified = str(served.group_resource)
         raise refusals.invalid(qualified, call.asked.name, [error])
+    if not wanted.isdecimal():
+        shown = field_errors.shown(wanted)
+        raise refusals.Refusal(500, "", f"strconv.ParseUint: parsing {shown}: invalid syntax")
     if wanted != old["metadata"]["resourceVersion"]:
         raise refusals.conflict(served.group_resource, call.asked.name, CHANGED_SINCE)

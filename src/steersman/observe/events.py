@@ -82,11 +82,14 @@ class RiskAccepted:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnswerFailed:
-    """The embedded API server could not answer a request for a reason of its own, and said so."""
+    """The embedded API server could not answer a request for a reason of its own, and said so.
+
+    Nobody knows what the error says: perhaps what was in the request.
+    """
 
     method: str
     path: str
-    error: Exception
+    error: Exception = field(repr=False)
 
 
 Observation: TypeAlias = (

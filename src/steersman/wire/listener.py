@@ -1,15 +1,16 @@
 """The HTTPS listener: requests from sockets to a handler, and its replies back."""
 
+import asyncio
 import ssl
-from collections.abc import AsyncIterator
-from contextlib import aclosing, asynccontextmanager
+from collections.abc import AsyncIterator, Iterator
+from contextlib import aclosing, asynccontextmanager, contextmanager
 from urllib.parse import parse_qsl
 
 from aiohttp import web
 
 from steersman.wire.messages import ClientCertificate, Handler, Reply, Request
 
-# Somebody who has begun to answer finishes; a watch, which never would, is cut.
+# For whoever has begun to answer when the listener ends; a stream never would, and is cut at once.
 END_SECONDS = 0.5
 
 
@@ -27,16 +28,18 @@ async def listening(
 
     Of a body that is larger than ``largest_body`` the handler gets that much and one byte more.
     """
+    streaming: set[asyncio.Task[object]] = set()
 
     async def answer(request: web.BaseRequest) -> web.StreamResponse:
         body = await _body(request, largest_body)
         reply = await handler.handle(_understood(request, body), certificate=_certificate(request))
         if reply.stream is None:
             return web.Response(status=reply.status, headers=reply.headers, body=reply.body)
-        return await _stream(request, reply)
+        with _among(streaming):
+            return await _stream(request, reply)
 
     # A handler whose client has gone away is cancelled: a watch would go on for nobody.
-    server = web.Server(answer, handler_cancellation=True, access_log=None)
+    server = web.Server(answer, handler_cancellation=True, access_log=None, logger=_Silence())
     runner = web.ServerRunner(server, shutdown_timeout=END_SECONDS)
     await runner.setup()
     try:
@@ -44,7 +47,31 @@ async def listening(
         await site.start()
         yield runner.addresses[0][1]
     finally:
+        for each in streaming:
+            each.cancel()
         await runner.cleanup()
+
+
+class _Silence:
+    """What aiohttp logs of a request that it cannot read is the request, with whoever's token."""
+
+    def debug(self, *_: object, **__: object) -> None: ...
+
+    def warning(self, *_: object, **__: object) -> None: ...
+
+    def exception(self, *_: object, **__: object) -> None: ...
+
+
+@contextmanager
+def _among(tasks: set[asyncio.Task[object]]) -> Iterator[None]:
+    """The task that runs the block is one of ``tasks`` for so long."""
+    task = asyncio.current_task()
+    assert task is not None  # noqa: S101 - whoever awaits is in one
+    tasks.add(task)
+    try:
+        yield
+    finally:
+        tasks.remove(task)
 
 
 def _understood(request: web.BaseRequest, body: bytes | None) -> Request:

@@ -1,4 +1,4 @@
-"""The facts in ``openapi/``, as the tests of kinds see them."""
+"""The facts about the built-in kinds, as the tests of kinds see them."""
 
 import json
 from functools import cache
@@ -8,7 +8,7 @@ from typing import Any
 from steersman.kinds.generate import Facts
 
 ROOT = Path(__file__).parents[3]
-OPENAPI = ROOT / "openapi" / "kubernetes-1.36"
+OPENAPI = ROOT / "src" / "steersman" / "apiserver" / "schema" / "kubernetes-1.36"
 
 REF = "#/components/schemas/"
 

@@ -5,6 +5,7 @@ from typing import get_args
 from steersman.errors import Conflict, Unreachable
 from steersman.names import ObjectRef
 from steersman.observe import (
+    AnswerFailed,
     ApiWarned,
     CredentialsNotRenewed,
     CredentialsRenewed,
@@ -40,6 +41,7 @@ ALL: tuple[Observation, ...] = (
     CredentialsRenewed(source="token file", reason="it changed"),
     CredentialsNotRenewed(source="token file", error=OSError("it is gone")),
     RiskAccepted(source="kubeconfig", risk="the server is not verified"),
+    AnswerFailed(method="GET", path="/api/v1/pods", error=KeyError("spec")),
 )
 
 # A new observation needs a sample, or the tests that look at all of them miss it.

@@ -5,6 +5,7 @@ Gives:     the user who asks, or whom they speak for; whether they may, and by w
 Promises:  - a token is compared in constant time and never kept in the clear
            - a token of a service account is good only while the account is there
            - a changed role or binding counts from the next request on
+           - nobody grants rights that they do not have
            - who impersonates needs the right to every name and group taken on
 Never:     answers a request, or changes a role
 """
@@ -12,6 +13,7 @@ Never:     answers a request, or changes a role
 from steersman.apiserver.access.account_tokens import AccountTokens, Bearer, NotAccepted
 from steersman.apiserver.access.authentication import Authenticator
 from steersman.apiserver.access.denials import denied
+from steersman.apiserver.access.escalation import Escalation
 from steersman.apiserver.access.impersonation import Impersonation
 from steersman.apiserver.access.rbac import Attributes, Authorizer, Decision, Granted
 from steersman.apiserver.access.users import ADMINISTRATORS, ANONYMOUS, User
@@ -25,6 +27,7 @@ __all__ = [
     "Authorizer",
     "Bearer",
     "Decision",
+    "Escalation",
     "Granted",
     "Impersonation",
     "NotAccepted",

@@ -98,7 +98,7 @@ class Impersonation:
     def speaker(self, request: Request, user: User, wanted: Attributes) -> User:
         """Whom ``user`` speaks for when they want ``wanted``: mostly for themselves."""
         shown = [
-            (name, value)
+            (name, value.strip())
             for header, value in request.headers
             if (name := header.lower()).startswith(_HEADERS)
         ]

@@ -48,7 +48,19 @@ class Granted(NamedTuple):
     """All that a user may, as roles have it, and why it may not be all."""
 
     rules: list[dict[str, Any]]
-    problem: str
+    missing: list["Missing"]
+
+    @property
+    def problem(self) -> str:
+        """What is missing, in one sentence."""
+        return not_found(self.missing)
+
+
+class Missing(NamedTuple):
+    """A role that is bound, and not there."""
+
+    kind: str  # in small letters, as it stands in messages
+    name: str
 
 
 class _Grant(NamedTuple):
@@ -56,7 +68,7 @@ class _Grant(NamedTuple):
 
     reason: str
     rules: tuple["_Rule", ...] = ()
-    problem: str = ""
+    missing: Missing | None = None
 
     def allows(self, wanted: Attributes) -> bool:
         return any(rule.allows(wanted) for rule in self.rules)
@@ -107,20 +119,20 @@ class Authorizer:
         """Whether ``user`` may."""
         if ADMINISTRATORS in user.groups:
             return Decision(True)
-        problems: list[str] = []
+        missing: list[Missing] = []
         for grant in self._grants_of(user, wanted.namespace):
             if grant.allows(wanted):
                 return Decision(True, grant.reason)
-            if grant.problem:
-                problems.append(grant.problem)
-        return Decision(False, f"RBAC: {_aggregated(problems)}" if problems else "")
+            if grant.missing:
+                missing.append(grant.missing)
+        return Decision(False, f"RBAC: {not_found(missing)}" if missing else "")
 
     def granted(self, user: User, namespace: str) -> Granted:
         """All that ``user`` may in a namespace, and everywhere."""
         grants = list(self._grants_of(user, namespace))
         return Granted(
             [rule.written for grant in grants for rule in grant.rules],
-            _aggregated([grant.problem for grant in grants if grant.problem]),
+            [grant.missing for grant in grants if grant.missing],
         )
 
     def _grants_of(self, user: User, namespace: str) -> Iterator[_Grant]:
@@ -156,10 +168,9 @@ class Authorizer:
                 continue
             role = binding["roleRef"]
             reason = _reason(binding, role, subject)
-            found = self._role(role, namespace)
+            found = self.role(role, namespace)
             if found is None:
-                kind = role["kind"].lower()
-                yield _Grant(reason, problem=f'{kind}.{GROUP} "{role["name"]}" not found')
+                yield _Grant(reason, missing=Missing(role["kind"].lower(), role["name"]))
             else:
                 yield _Grant(reason, tuple(map(_Rule, found.get("rules") or ())))
 
@@ -168,14 +179,18 @@ class Authorizer:
             return self._store.every(CLUSTER_BINDINGS)
         return self._store.every(BINDINGS, namespace=namespace)
 
-    def _role(self, role: dict[str, Any], namespace: str) -> Object | None:
+    def role(self, role: dict[str, Any], namespace: str) -> Object | None:
+        """The role that a binding in a namespace, or everywhere, refers to, if it is there."""
         if role["kind"] == "ClusterRole":
             return self._store.find(CLUSTER_ROLES, "", role["name"])
         return self._store.find(ROLES, namespace, role["name"])
 
 
-def _aggregated(problems: Iterable[str]) -> str:
-    sentences = list(dict.fromkeys(problems))
+def not_found(missing: Iterable[Missing]) -> str:
+    """All that is missing, each once, in brackets if there is more than one."""
+    sentences = list(
+        dict.fromkeys(f'{each.kind}.{GROUP} "{each.name}" not found' for each in missing)
+    )
     return f"[{', '.join(sentences)}]" if len(sentences) > 1 else "".join(sentences)
 
 

@@ -1,9 +1,12 @@
 """Webhook configurations and admission policies."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
+from steersman.apiserver.builtin.asking import needs
 from steersman.apiserver.builtin.filling import fill
+from steersman.apiserver.field_errors import FieldError, required
 from steersman.apiserver.names_rules import subdomain_name
 from steersman.apiserver.rules import Object, Rules
 
@@ -46,6 +49,15 @@ def _default_scopes(rules: list[Object]) -> None:
         fill(rule, scope="*")
 
 
+def _validating_errors(policy: Object) -> list[FieldError]:
+    spec = policy["spec"]
+    errors = [] if spec.get("matchConstraints") else [required("spec.matchConstraints")]
+    if not spec.get("validations") and not spec.get("auditAnnotations"):
+        why = "validations or auditAnnotations must contain at least one item"
+        errors += [required("spec.validations", why), required("spec.auditAnnotations", why)]
+    return errors
+
+
 VALIDATING_WEBHOOKS = Rules(
     default=_default_webhooks(),
     name_errors=subdomain_name,
@@ -60,6 +72,7 @@ MUTATING_WEBHOOKS = Rules(
 )
 VALIDATING_POLICY = Rules(
     default=_default_policy,
+    validate=_validating_errors,
     name_errors=subdomain_name,
     generation_of=("spec",),
     has_status=True,
@@ -67,13 +80,28 @@ VALIDATING_POLICY = Rules(
 )
 MUTATING_POLICY = Rules(
     default=_default_policy,
+    validate=needs(
+        "spec.matchConstraints",
+        "spec.mutations",
+        "spec.reinvocationPolicy",
+        mutations="mutations must contain at least one item",
+    ),
     name_errors=subdomain_name,
     generation_of=("spec",),
     unconditional_update=False,
 )
-POLICY_BINDING = Rules(
+MUTATING_BINDING = Rules(
     default=_default_binding,
+    validate=needs("spec.policyName"),
     name_errors=subdomain_name,
     generation_of=("spec",),
     unconditional_update=False,
+)
+VALIDATING_BINDING = replace(
+    MUTATING_BINDING,
+    validate=needs(
+        "spec.policyName",
+        "spec.validationActions",
+        validationActions="at least one validation action is required",
+    ),
 )

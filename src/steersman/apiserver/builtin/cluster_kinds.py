@@ -1,13 +1,29 @@
-"""Kinds that a cluster is run with: nodes, quotas, permissions, priorities, devices."""
+"""Kinds that a cluster is run with: nodes, quotas, priorities, certificates."""
 
-from collections.abc import Iterator, Mapping
+from base64 import b64decode
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
+from steersman.apiserver import metadata
+from steersman.apiserver.builtin.asking import IMMUTABLE, keeps, needs
 from steersman.apiserver.builtin.filling import fill, fill_empty
-from steersman.apiserver.field_errors import FieldError, invalid, required
-from steersman.apiserver.names_rules import NOT_NEGATIVE, path_segment_name, subdomain_name
+from steersman.apiserver.builtin.go_forms import go_text
+from steersman.apiserver.builtin.label_selectors import selector_errors
+from steersman.apiserver.builtin.workload_templates import share_errors, too_large_share_errors
+from steersman.apiserver.field_errors import FieldError, all_invalid, forbidden, invalid, required
+from steersman.apiserver.names_rules import (
+    NOT_NEGATIVE,
+    dns_1035_label,
+    dns_subdomain,
+    path_segment_name,
+    subdomain_name,
+)
 from steersman.apiserver.rules import Object, Rules, Surroundings
 
-RBAC = "rbac.authorization.k8s.io"
+if TYPE_CHECKING:
+    from steersman.apiserver.access import User
+
+REQUEST_PEM = b"-----BEGIN CERTIFICATE REQUEST-----"
 NOT_READY: Mapping[str, str] = {"key": "node.kubernetes.io/not-ready", "effect": "NoSchedule"}
 
 
@@ -22,6 +38,16 @@ def _prepare_node(node: Object, _: Surroundings) -> None:
     taints = node.setdefault("spec", {}).get("taints", [])
     if not any(each.items() >= NOT_READY.items() for each in taints):
         node["spec"]["taints"] = [*taints, dict(NOT_READY)]
+
+
+def _node_change_errors(node: Object, old: Object) -> list[FieldError]:
+    """What was once assigned to a node stays with it."""
+    spec, was = node.get("spec", {}), old.get("spec", {})
+    return [
+        forbidden(f"spec.{field}", f'node updates may not change {shown} except from "" to valid')
+        for field, shown in (("podCIDRs", "podCIDR"), ("providerID", "providerID"))
+        if was.get(field) and spec.get(field) != was[field]
+    ]
 
 
 def _selectable_node(node: Object) -> Mapping[str, str]:
@@ -43,6 +69,18 @@ def _default_limit_range(limit_range: Object) -> None:
                     item[field] = value
 
 
+def _prepare_limit_range(limit_range: Object, around: Surroundings) -> None:
+    if not limit_range["metadata"].get("name"):
+        limit_range["metadata"]["name"] = metadata.new_uid(around.rng)
+
+
+def _quota_change_errors(quota: Object, old: Object) -> list[FieldError]:
+    scopes, was = (each.get("spec", {}).get("scopes") for each in (quota, old))
+    if set(scopes or ()) == set(was or ()):
+        return []
+    return [invalid("spec.scopes", scopes, IMMUTABLE)]
+
+
 def _prepare_account(account: Object, _: Surroundings) -> None:
     if secrets := account.get("secrets"):
         # Of a reference only the name means anything.
@@ -55,15 +93,15 @@ def _prepare_account_update(account: Object, _: Object, around: Surroundings) ->
     _prepare_account(account, around)
 
 
-def _default_binding(binding: Object) -> None:
-    fill_empty(binding.setdefault("roleRef", {}), apiGroup=RBAC)
-    for subject in binding.get("subjects", ()):
-        if subject.get("kind") in ("User", "Group"):
-            fill_empty(subject, apiGroup=RBAC)
-
-
 def _default_priority_class(priority_class: Object) -> None:
     fill(priority_class, preemptionPolicy="PreemptLowerPriority")
+
+
+def _priority_change_errors(priority_class: Object, old: Object) -> list[FieldError]:
+    errors: list[FieldError] = []
+    if priority_class.get("value", 0) != old.get("value", 0):
+        errors.append(forbidden("value", "may not be changed in an update."))
+    return errors + keeps({"preemptionPolicy": None})(priority_class, old)
 
 
 def _default_flow_schema(flow_schema: Object) -> None:
@@ -80,37 +118,23 @@ def _default_priority_level(level: Object) -> None:
             fill_empty(queuing, handSize=8, queues=64, queueLengthLimit=50)
 
 
-def _default_claim(claim: Object) -> None:
-    for request in _device_requests(claim.get("spec", {})):
-        fill_empty(request, allocationMode="ExactCount")
-        if request["allocationMode"] == "ExactCount":
-            fill_empty(request, count=1)
-
-
-def _default_claim_template(template: Object) -> None:
-    _default_claim(template.get("spec", {}))
-
-
-def _device_requests(spec: Object) -> Iterator[Object]:
-    for request in spec.get("devices", {}).get("requests", ()):
-        yield from request.get("firstAvailable", ())
-        if (exact := request.get("exactly")) is not None:
-            yield exact
-
-
-def _selectable_slice(resource_slice: Object) -> Mapping[str, str]:
-    spec = resource_slice.get("spec", {})
-    return {
-        "metadata.name": resource_slice["metadata"].get("name", ""),
-        "spec.driver": spec.get("driver", ""),
-        "spec.nodeName": spec.get("nodeName", ""),
+def _sign_request(request: Object, user: "User") -> None:
+    said = {
+        "username": user.name,
+        "uid": user.uid,
+        "groups": list(user.groups),
+        "extra": {key: list(values) for key, values in user.extra.items()},
     }
+    spec = {key: value for key, value in request.get("spec", {}).items() if key not in said}
+    request["spec"] = spec | {key: value for key, value in said.items() if value}
 
 
-def _prepare_request(request: Object, _: Surroundings) -> None:
-    # Who asks is for the server to say.
-    for field in ("username", "uid", "groups", "extra"):
-        request["spec"].pop(field, None)
+def _request_errors(request: Object) -> list[FieldError]:
+    errors = needs("spec.usages", "spec.signerName")(request)
+    if REQUEST_PEM not in b64decode(request["spec"].get("request") or ""):
+        why = "PEM block type must be CERTIFICATE REQUEST"
+        errors.insert(0, invalid("spec.request", request["spec"].get("request"), why))
+    return errors
 
 
 def _prepare_request_update(request: Object, old: Object, _: Surroundings) -> None:
@@ -138,7 +162,43 @@ def _new_revision_errors(revision: Object) -> list[FieldError]:
 
 def _revision_change_errors(revision: Object, old: Object) -> list[FieldError]:
     data = revision.get("data")
-    return [invalid("data", data, "field is immutable")] if data != old.get("data") else []
+    return [invalid("data", data, IMMUTABLE)] if data != old.get("data") else []
+
+
+def _budget_errors(budget: Object) -> list[FieldError]:
+    spec = budget.get("spec", {})
+    errors: list[FieldError] = []
+    if spec.get("minAvailable") is not None and spec.get("maxUnavailable") is not None:
+        why = "minAvailable and maxUnavailable cannot be both set"
+        errors.append(invalid("spec", go_text("PodDisruptionBudgetSpec", spec), why))
+    for field in ("minAvailable", "maxUnavailable"):
+        if (share := spec.get(field)) is not None:
+            path = f"spec.{field}"
+            errors += share_errors(share, path) + too_large_share_errors(share, path)
+    return errors + selector_errors(spec.get("selector"), "spec.selector")
+
+
+def _api_service_name(api_service: Object) -> tuple[str, str]:
+    spec = api_service.get("spec", {})
+    name = f"{spec.get('version', '')}.{spec.get('group', '')}"
+    return name, f'must be `spec.version+"."+spec.group`: "{name}"'
+
+
+def _api_service_errors(api_service: Object) -> list[FieldError]:
+    spec = api_service.get("spec", {})
+    group, version = spec.get("group", ""), spec.get("version", "")
+    errors: list[FieldError] = []
+    if group:
+        errors += all_invalid("spec.group", group, dns_subdomain(group))
+    elif version != "v1":
+        why = "only v1 may have an empty group and it better be legacy kube"
+        errors.append(required("spec.group", why))
+    errors += all_invalid("spec.version", version, dns_1035_label(version))
+    for field, most in (("groupPriorityMinimum", 20000), ("versionPriority", 1000)):
+        if not 0 < (priority := spec.get(field, 0)) <= most:
+            why = f"must be positive and less than {most}"
+            errors.append(invalid(f"spec.{field}", priority, why))
+    return errors
 
 
 def _default_api_service(api_service: Object) -> None:
@@ -149,62 +209,70 @@ def _default_api_service(api_service: Object) -> None:
 NODE = Rules(
     default=_default_node,
     prepare_create=_prepare_node,
+    validate_update=_node_change_errors,
     name_errors=subdomain_name,
     selectable=_selectable_node,
     has_status=True,
     status_on_create=True,
 )
-LIMIT_RANGE = Rules(default=_default_limit_range, name_errors=subdomain_name, create_on_update=True)
-RESOURCE_QUOTA = Rules(name_errors=subdomain_name, has_status=True, returns_deleted=True)
+LIMIT_RANGE = Rules(
+    default=_default_limit_range,
+    prepare_create=_prepare_limit_range,
+    name_errors=subdomain_name,
+    create_on_update=True,
+)
+RESOURCE_QUOTA = Rules(
+    validate_update=_quota_change_errors,
+    name_errors=subdomain_name,
+    has_status=True,
+    returns_deleted=True,
+)
 SERVICE_ACCOUNT = Rules(
     prepare_create=_prepare_account,
     prepare_update=_prepare_account_update,
     name_errors=subdomain_name,
     returns_deleted=True,
 )
-ROLE = Rules(name_errors=path_segment_name, create_on_update=True)
-ROLE_BINDING = Rules(default=_default_binding, name_errors=path_segment_name, create_on_update=True)
 PRIORITY_CLASS = Rules(
     default=_default_priority_class,
+    validate_update=_priority_change_errors,
     name_errors=subdomain_name,
     generation_of=("value",),  # which nobody may change: it stays the first
 )
-RUNTIME_CLASS = Rules(name_errors=subdomain_name, unconditional_update=False, create_on_update=True)
-POD_DISRUPTION_BUDGET = Rules(
+RUNTIME_CLASS = Rules(
+    validate=needs("handler"),
+    validate_update=keeps({"handler": ""}),
     name_errors=subdomain_name,
+    unconditional_update=False,
+    create_on_update=True,
+)
+POD_DISRUPTION_BUDGET = Rules(
+    validate=_budget_errors,
+    name_errors=path_segment_name,
+    metadata_turn="last",
     generation_of=("spec",),
     has_status=True,
     unconditional_update=False,
 )
 FLOW_SCHEMA = Rules(
     default=_default_flow_schema,
+    validate=needs("spec.priorityLevelConfiguration.name", name="must reference a priority level"),
     name_errors=subdomain_name,
     generation_of=("spec",),
     has_status=True,
 )
 PRIORITY_LEVEL = Rules(
     default=_default_priority_level,
+    validate=needs("spec.type"),
     name_errors=subdomain_name,
     generation_of=("spec",),
     has_status=True,
 )
-RESOURCE_CLAIM = Rules(
-    default=_default_claim, name_errors=subdomain_name, has_status=True, returns_deleted=True
-)
-RESOURCE_CLAIM_TEMPLATE = Rules(
-    default=_default_claim_template, name_errors=subdomain_name, returns_deleted=True
-)
-DEVICE_CLASS = Rules(name_errors=subdomain_name, generation_of=("spec",), returns_deleted=True)
-RESOURCE_SLICE = Rules(
-    name_errors=subdomain_name,
-    selectable=_selectable_slice,
-    generation_of=("spec",),
-    returns_deleted=True,
-)
 CERTIFICATE_SIGNING_REQUEST = Rules(
-    prepare_create=_prepare_request,
+    sign=_sign_request,
     prepare_update=_prepare_request_update,
-    name_errors=subdomain_name,
+    validate_create=_request_errors,
+    name_errors=path_segment_name,
     selectable=_selectable_request,
     has_status=True,
 )
@@ -216,7 +284,9 @@ CONTROLLER_REVISION = Rules(
 )
 API_SERVICE = Rules(
     default=_default_api_service,
+    validate=_api_service_errors,
     name_errors=path_segment_name,
+    only_name=_api_service_name,
     has_status=True,
     unconditional_update=False,
 )

@@ -30,12 +30,17 @@ def go_text(type_name: str, value: Object) -> msgspec.Raw:
 
 def pod_spec_difference(old: Object, new: Object) -> str:
     """A unified diff of two pod specs, as they look inside the server."""
+    return go_difference("PodSpec", old, new)
+
+
+def go_difference(type_name: str, old: Object, new: Object) -> str:
+    """A unified diff of two values, as they look inside the server."""
     # The first two lines would name files.
-    return "".join(list(unified_diff(_lines(old), _lines(new)))[2:])
+    return "".join(list(unified_diff(_lines(type_name, old), _lines(type_name, new)))[2:])
 
 
-def _lines(spec: Object) -> list[str]:
-    text = msgspec.json.format(go_text("PodSpec", spec), indent=1)
+def _lines(type_name: str, value: Object) -> list[str]:
+    text = msgspec.json.format(go_text(type_name, value), indent=1)
     return [f"{line}\n" for line in bytes(text).decode().split("\n")]
 
 

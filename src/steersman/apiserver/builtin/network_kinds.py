@@ -1,6 +1,8 @@
 """Endpoints, ingresses, network policies, and the addresses behind Services."""
 
+from steersman.apiserver.builtin.asking import IMMUTABLE, keeps, needs
 from steersman.apiserver.builtin.filling import fill, fill_empty
+from steersman.apiserver.field_errors import FieldError, invalid
 from steersman.apiserver.names_rules import canonical_ip, subdomain_name
 from steersman.apiserver.rules import Object, Rules, Surroundings
 
@@ -37,6 +39,26 @@ def _default_policy(policy: Object) -> None:
             fill(port, protocol="TCP")
 
 
+def _ingress_errors(ingress: Object) -> list[FieldError]:
+    spec = ingress.get("spec") or {}
+    if spec.get("rules") or spec.get("defaultBackend"):
+        return []
+    why = "either `defaultBackend` or `rules` must be specified"
+    return [invalid("spec", spec.get("rules"), why)]
+
+
+def _range_change_errors(service_cidr: Object, old: Object) -> list[FieldError]:
+    """Ranges stay; a second one may join the first."""
+    now, before = (each.get("spec", {}).get("cidrs") or [] for each in (service_cidr, old))
+    if len(now) != len(before) and (len(before), len(now)) != (1, 2):
+        return [invalid("spec.cidrs", now or None, IMMUTABLE)]
+    return [
+        invalid(f"spec.cidrs[{index}]", now[index], IMMUTABLE)
+        for index, cidr in enumerate(before)
+        if now[index] != cidr
+    ]
+
+
 def _address_name(name: str, _is_prefix: bool) -> list[str]:
     return canonical_ip(name)
 
@@ -46,12 +68,33 @@ ENDPOINT_SLICE = Rules(
     default=_default_slice,
     name_errors=subdomain_name,
     prepare_update=_prepare_slice_update,
+    validate=needs("addressType"),
+    validate_update=keeps({"addressType": ""}),
     generation_of=("addressType", "endpoints", "ports"),
 )
-INGRESS = Rules(name_errors=subdomain_name, generation_of=("spec",), has_status=True)
+INGRESS = Rules(
+    validate=_ingress_errors,
+    name_errors=subdomain_name,
+    generation_of=("spec",),
+    has_status=True,
+)
 INGRESS_CLASS = Rules(
-    default=_default_ingress_class, name_errors=subdomain_name, generation_of=("spec",)
+    default=_default_ingress_class,
+    validate=needs("spec.controller"),
+    validate_update=keeps({"spec.controller": ""}),
+    update_first=True,
+    name_errors=subdomain_name,
+    generation_of=("spec",),
 )
 NETWORK_POLICY = Rules(default=_default_policy, name_errors=subdomain_name, generation_of=("spec",))
-IP_ADDRESS = Rules(name_errors=_address_name)
-SERVICE_CIDR = Rules(name_errors=subdomain_name, has_status=True)
+IP_ADDRESS = Rules(
+    validate=needs("spec.parentRef"),
+    validate_update=keeps({"spec.parentRef": None}),
+    name_errors=_address_name,
+)
+SERVICE_CIDR = Rules(
+    validate_create=needs("spec.cidrs", cidrs="at least one CIDR required"),
+    validate_update=_range_change_errors,
+    name_errors=subdomain_name,
+    has_status=True,
+)

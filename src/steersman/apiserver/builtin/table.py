@@ -4,7 +4,9 @@ from collections.abc import Mapping
 
 from steersman.apiserver.builtin import admission_kinds as admission
 from steersman.apiserver.builtin import cluster_kinds as cluster
+from steersman.apiserver.builtin import device_kinds as devices
 from steersman.apiserver.builtin import network_kinds as networking
+from steersman.apiserver.builtin import rbac_kinds as rbac
 from steersman.apiserver.builtin import storage_kinds as storage
 from steersman.apiserver.builtin.autoscalers import HORIZONTAL_POD_AUTOSCALER
 from steersman.apiserver.builtin.configuration import CONFIG_MAP, SECRET
@@ -65,10 +67,10 @@ _GROUPS: Mapping[str, Mapping[str, Rules]] = {
     },
     "admissionregistration.k8s.io": {
         "mutatingadmissionpolicies": admission.MUTATING_POLICY,
-        "mutatingadmissionpolicybindings": admission.POLICY_BINDING,
+        "mutatingadmissionpolicybindings": admission.MUTATING_BINDING,
         "mutatingwebhookconfigurations": admission.MUTATING_WEBHOOKS,
         "validatingadmissionpolicies": admission.VALIDATING_POLICY,
-        "validatingadmissionpolicybindings": admission.POLICY_BINDING,
+        "validatingadmissionpolicybindings": admission.VALIDATING_BINDING,
         "validatingwebhookconfigurations": admission.VALIDATING_WEBHOOKS,
     },
     "apiextensions.k8s.io": {"customresourcedefinitions": DEFINITION},
@@ -109,16 +111,16 @@ _GROUPS: Mapping[str, Mapping[str, Rules]] = {
     "node.k8s.io": {"runtimeclasses": cluster.RUNTIME_CLASS},
     "policy": {"poddisruptionbudgets": cluster.POD_DISRUPTION_BUDGET},
     "rbac.authorization.k8s.io": {
-        "clusterrolebindings": cluster.ROLE_BINDING,
-        "clusterroles": cluster.ROLE,
-        "rolebindings": cluster.ROLE_BINDING,
-        "roles": cluster.ROLE,
+        "clusterrolebindings": rbac.CLUSTER_ROLE_BINDING,
+        "clusterroles": rbac.CLUSTER_ROLE,
+        "rolebindings": rbac.ROLE_BINDING,
+        "roles": rbac.ROLE,
     },
     "resource.k8s.io": {
-        "deviceclasses": cluster.DEVICE_CLASS,
-        "resourceclaims": cluster.RESOURCE_CLAIM,
-        "resourceclaimtemplates": cluster.RESOURCE_CLAIM_TEMPLATE,
-        "resourceslices": cluster.RESOURCE_SLICE,
+        "deviceclasses": devices.DEVICE_CLASS,
+        "resourceclaims": devices.RESOURCE_CLAIM,
+        "resourceclaimtemplates": devices.RESOURCE_CLAIM_TEMPLATE,
+        "resourceslices": devices.RESOURCE_SLICE,
     },
     "scheduling.k8s.io": {"priorityclasses": cluster.PRIORITY_CLASS},
     "storage.k8s.io": {

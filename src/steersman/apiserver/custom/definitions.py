@@ -69,11 +69,10 @@ def _validate(crd: Object) -> list[FieldError]:
     ]
 
 
-def _validate_create(crd: Object) -> list[FieldError]:
-    spec, name = crd["spec"], crd["metadata"].get("name", "")
-    if name == f"{spec['names'].get('plural', '')}.{spec.get('group', '')}":
-        return []
-    return [invalid("metadata.name", name, 'must be spec.names.plural+"."+spec.group')]
+def _only_name(crd: Object) -> tuple[str, str]:
+    spec = crd["spec"]
+    name = f"{spec['names'].get('plural', '')}.{spec.get('group', '')}"
+    return name, 'must be spec.names.plural+"."+spec.group'
 
 
 def _validate_update(crd: Object, old: Object) -> list[FieldError]:
@@ -133,7 +132,8 @@ def _spec_errors(spec: Object) -> Iterator[FieldError]:
         yield invalid("spec.versions", shown, "must contain unique version names")
     if sum(bool(each.get("storage")) for each in versions) != 1:
         why = "must have exactly one version marked as storage version"
-        yield invalid("spec.versions", shown_versions(form.versions), why)
+        shown = shown_versions(form.versions) if versions else None
+        yield invalid("spec.versions", shown, why)
     if called and called[0] and (wrong := dns_1035_label(called[0])):
         yield invalid("spec.version", called[0], ",".join(wrong))
     for key in ("plural", "singular", "kind", "listKind"):
@@ -246,10 +246,10 @@ DEFINITION: Final = Rules(
     prepare_create=_prepare_create,
     prepare_update=_prepare_update,
     validate=_validate,
-    validate_create=_validate_create,
     validate_update=_validate_update,
     validate_status=_validate_status,
     name_errors=subdomain_name,
+    only_name=_only_name,
     warnings=_warnings,
     generation_of=("spec",),
     has_status=True,

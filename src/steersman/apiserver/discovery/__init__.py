@@ -1,7 +1,7 @@
 """What the server tells clients about itself: which kinds it serves, and what they look like.
 
 Takes:     resources and their schemas, in words of our own
-Gives:     the documents that clients read: discovery, classic and aggregated, and OpenAPI v3
+Gives:     the documents that clients read: discovery, classic and aggregated, and OpenAPI v2 and v3
 Promises:  - a document is made once, when it is first asked for
            - an etag changes exactly when its document does
            - groups and versions come in the order in which clients prefer them
@@ -9,6 +9,7 @@ Promises:  - a document is made once, when it is first asked for
 Never:     knows who asks, or what is stored
 """
 
+from steersman.apiserver.discovery.openapi_v2 import Swagger
 from steersman.apiserver.discovery.openapi_v3 import OpenApi, OpenApiDocument
 from steersman.apiserver.discovery.resources import (
     DiscoveredResource,
@@ -25,6 +26,7 @@ __all__ = [
     "DiscoveryDocument",
     "OpenApi",
     "OpenApiDocument",
+    "Swagger",
     "discovered_builtin",
     "stored_version",
 ]

@@ -15,6 +15,7 @@ from steersman.apiserver.discovery.openapi_paths import (
     root_of,
 )
 from steersman.apiserver.discovery.resources import DiscoveredResource
+from steersman.apiserver.negotiating import JSON
 from steersman.apiserver.schema.documents import META, OBJECT_META, REF, VERSION
 from steersman.names import GroupVersionKind
 
@@ -29,12 +30,13 @@ class OpenApiDocument(msgspec.Struct, frozen=True, kw_only=True):
     """An answer, ready to be sent."""
 
     body: bytes
+    content_type: str = JSON
     etag: str | None = None
 
     def headers(self, *, hashed: bool) -> dict[str, str]:
         """What the answer needs; ``hashed`` if the caller came by the index, and may keep it."""
         caching = "public, immutable" if hashed else "no-cache, private"
-        headers = {"Cache-Control": caching, "Content-Type": "application/json"}
+        headers = {"Cache-Control": caching, "Content-Type": self.content_type}
         return headers if self.etag is None else {**headers, "Etag": self.etag, "Vary": "Accept"}
 
 
@@ -52,7 +54,7 @@ class OpenApi:
 
     def __init__(self, written: Mapping[str, Any]) -> None:
         """``written``: the built-in schemas by their full names."""
-        self._written = written
+        self.written = written
         self._names = {
             GroupVersionKind(gvk["group"], gvk["version"], gvk["kind"]): name
             for name, schema in written.items()
@@ -89,6 +91,17 @@ class OpenApi:
         root = path.removeprefix(f"{INDEX}/")
         return self._document(root) if root in self._sources else None
 
+    def paths(self) -> Iterator[tuple[str, Json]]:
+        """Every path, with its operations."""
+        for source in self._sources.values():
+            yield from self._paths(source)
+
+    def custom(self) -> Iterator[tuple[GroupVersionKind, Mapping[str, Any]]]:
+        """Every custom kind, with its schema as its author wrote it."""
+        for source in self._sources.values():
+            for gvk, written in source.custom.items():
+                yield gvk, written or _UNKNOWN
+
     def _index(self) -> Json:
         return {
             root: {"serverRelativeURL": f"{INDEX}/{root}?hash={self._hash(root)}"}
@@ -106,9 +119,7 @@ class OpenApi:
         return self._made[root]
 
     def _content(self, source: _Source) -> Json:
-        paths = dict(_root_path(source))
-        for resource in source.resources:
-            paths |= paths_of(resource, self._name_of)
+        paths = dict(self._paths(source))
         wanted = list(_references(paths))
         if any("watch" in resource.verbs for resource in source.resources):
             wanted.append(WATCH_EVENT)
@@ -120,11 +131,16 @@ class OpenApi:
             "components": {"schemas": schemas},
         }
 
+    def _paths(self, source: _Source) -> Iterator[tuple[str, Json]]:
+        yield _root_path(source)
+        for resource in source.resources:
+            yield from paths_of(resource, self._name_of)
+
     def _name_of(self, gvk: GroupVersionKind) -> str | None:
         if gvk in self._names:
             return self._names[gvk]
         source = self._sources.get(root_of(gvk.group, gvk.version))
-        return _custom_name(gvk) if source and gvk in source.custom else None
+        return custom_name(gvk) if source and gvk in source.custom else None
 
     def _closure(self, wanted: list[str], custom: Mapping[str, Any]) -> Json:
         """The wanted schemas, and those that they refer to, and so on."""
@@ -132,15 +148,15 @@ class OpenApi:
         while wanted:
             name = wanted.pop()
             if name not in found:
-                found[name] = custom[name] if name in custom else self._written[name]
+                found[name] = custom[name] if name in custom else self.written[name]
                 wanted += _references(found[name])
         return dict(sorted(found.items()))
 
 
-def _root_path(source: _Source) -> Iterator[tuple[str, Json]]:
+def _root_path(source: _Source) -> tuple[str, Json]:
     content = {"application/json": {"schema": {"$ref": f"{REF}{API_RESOURCE_LIST}"}}}
     prefix = operation_prefix(source.group, source.version)
-    yield (
+    return (
         f"/{root_of(source.group, source.version)}/",
         {
             "get": {
@@ -163,16 +179,17 @@ def _references(value: Any) -> Iterator[str]:
             yield from _references(each)
 
 
-def _custom_name(gvk: GroupVersionKind) -> str:
+def custom_name(gvk: GroupVersionKind) -> str:
+    """The full name of a custom kind's schema."""
     return ".".join([*reversed(gvk.group.split(".")), gvk.version, gvk.kind])
 
 
 def _custom_schemas(source: _Source) -> Json:
     schemas: Json = {}
     for gvk, written in source.custom.items():
-        name = _custom_name(gvk)
-        schemas[name] = _as_kind(_published(written or _UNKNOWN), gvk)
-        schemas[f"{name}List"] = _list_of(name, gvk)
+        name = custom_name(gvk)
+        schemas[name] = as_kind(_published(written or _UNKNOWN), gvk)
+        schemas[f"{name}List"] = list_of(name, gvk)
     return schemas
 
 
@@ -190,17 +207,19 @@ def _published(written: Mapping[str, Any]) -> Json:
     if schema.get("x-kubernetes-int-or-string") and not schema.keys() & {"anyOf", "allOf"}:
         schema["anyOf"] = [{"type": "integer"}, {"type": "string"}]
     if schema.get("x-kubernetes-embedded-resource"):
-        schema["properties"] = {**schema.get("properties", {}), **_object_properties()}
+        schema["properties"] = {**schema.get("properties", {}), **object_properties()}
         schema["required"] = [*schema.get("required", ()), "kind", "apiVersion"]
     return schema
 
 
-def _as_kind(schema: Json, gvk: GroupVersionKind) -> Json:
-    properties = {**schema.get("properties", {}), **_object_properties()}
-    return {**schema, "properties": properties, **_marked(gvk, gvk.kind)}
+def as_kind(schema: Mapping[str, Any], gvk: GroupVersionKind) -> Json:
+    """A custom kind's schema, with what every object has."""
+    properties = {**schema.get("properties", {}), **object_properties()}
+    return {**schema, "properties": properties, **marked(gvk, gvk.kind)}
 
 
-def _list_of(name: str, gvk: GroupVersionKind) -> Json:
+def list_of(name: str, gvk: GroupVersionKind) -> Json:
+    """The schema of a list of a custom kind."""
     return {
         "type": "object",
         "required": ["items"],
@@ -210,15 +229,17 @@ def _list_of(name: str, gvk: GroupVersionKind) -> Json:
             "kind": _TEXT,
             "metadata": {"allOf": [{"$ref": f"{REF}{_LIST_META}"}]},
         },
-        **_marked(gvk, f"{gvk.kind}List"),
+        **marked(gvk, f"{gvk.kind}List"),
     }
 
 
-def _object_properties() -> Json:
+def object_properties() -> Json:
+    """What every object has."""
     metadata = {"allOf": [{"$ref": f"{REF}{OBJECT_META}"}]}
     return {"apiVersion": _TEXT, "kind": _TEXT, "metadata": metadata}
 
 
-def _marked(gvk: GroupVersionKind, kind: str) -> Json:
+def marked(gvk: GroupVersionKind, kind: str) -> Json:
+    """What says which kind a schema is of."""
     mark = {"group": gvk.group, "version": gvk.version, "kind": kind}
     return {"x-kubernetes-group-version-kind": [mark]}

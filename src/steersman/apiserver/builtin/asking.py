@@ -1,0 +1,43 @@
+"""What many kinds ask for and no more: fields that are there, and fields that never change."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from steersman.apiserver.field_errors import FieldError, invalid, required
+from steersman.apiserver.rules import Object
+
+IMMUTABLE = "field is immutable"
+
+
+def at(obj: Object, path: str) -> Any:
+    """What stands at ``spec.controller``, or None."""
+    value: Any = obj
+    for name in path.split("."):
+        value = (value or {}).get(name)
+    return value
+
+
+def needs(*paths: str, **why: str) -> Callable[[Object], list[FieldError]]:
+    """For ``validate``: each of these is there, and not empty; of some, in words, why."""
+
+    def errors(obj: Object) -> list[FieldError]:
+        return [
+            required(path, why.get(path.rpartition(".")[2], ""))
+            for path in paths
+            if not at(obj, path)
+        ]
+
+    return errors
+
+
+def keeps(fields: Mapping[str, Any]) -> Callable[[Object, Object], list[FieldError]]:
+    """For ``validate_update``: each of these stays as it was; with what is shown if it is gone."""
+
+    def errors(obj: Object, old: Object) -> list[FieldError]:
+        return [
+            invalid(path, at(obj, path) or nothing, IMMUTABLE)
+            for path, nothing in fields.items()
+            if (at(obj, path) or None) != (at(old, path) or None)
+        ]
+
+    return errors

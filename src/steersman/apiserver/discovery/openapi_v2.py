@@ -1,0 +1,183 @@
+"""OpenAPI v2, for clients that have not learned v3: one document of everything."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cached_property
+from hashlib import sha512
+from typing import Any
+
+import msgspec
+
+from steersman.apiserver.discovery.openapi_paths import Json
+from steersman.apiserver.discovery.openapi_protobuf import protobuf
+from steersman.apiserver.discovery.openapi_v3 import (
+    OpenApi,
+    OpenApiDocument,
+    as_kind,
+    custom_name,
+    list_of,
+    marked,
+    object_properties,
+)
+from steersman.apiserver.negotiating import JSON, clauses
+from steersman.apiserver.schema.documents import REF, VERSION
+from steersman.names import GroupVersionKind
+
+PROTOBUF = "application/com.github.proto-openapi.spec.v2.v1.0+protobuf"
+_FORMS = {
+    "*/*": JSON,
+    "application/*": JSON,
+    JSON: JSON,
+    PROTOBUF: PROTOBUF,
+    PROTOBUF.replace("v2.v1", "v2@v1"): PROTOBUF,  # not a valid media type, but what is asked for
+}
+
+_REF = "#/definitions/"
+# What v2 has no words for; defaults are left out of it because kubectl would be confused.
+_UNSAID = frozenset(("allOf", "anyOf", "default", "not", "nullable", "oneOf"))
+_UNKNOWN = "x-kubernetes-preserve-unknown-fields"
+
+
+class Swagger:
+    """The document of what is served now, made when it is first asked for."""
+
+    def __init__(self, open_api: OpenApi) -> None:
+        self._open_api = open_api
+
+    def find(self, accept: str) -> OpenApiDocument | None:
+        """In the form that is wanted most; None where none is."""
+        forms = (_FORMS[wanted] for wanted, _ in clauses(accept or JSON) if wanted in _FORMS)
+        match next(forms, None):
+            case None:
+                return None
+            case form if form == JSON:
+                return self._json
+            case _:
+                return self._protobuf
+
+    @cached_property
+    def _content(self) -> Json:
+        parameters: Json = {}
+        paths = {path: _path(each, parameters) for path, each in self._open_api.paths()}
+        return {
+            "swagger": "2.0",
+            "info": {"title": "Kubernetes", "version": VERSION},
+            "paths": dict(sorted(paths.items())),
+            "definitions": dict(sorted(_definitions(self._open_api))),
+            "parameters": dict(sorted(parameters.items())),
+        }
+
+    @cached_property
+    def _json(self) -> OpenApiDocument:
+        body = msgspec.json.encode(self._content)
+        return OpenApiDocument(body=body, etag=f'"{sha512(body).hexdigest().upper()}"')
+
+    @cached_property
+    def _protobuf(self) -> OpenApiDocument:
+        body = protobuf(self._content)
+        return OpenApiDocument(body=body, etag=self._json.etag, content_type=PROTOBUF)
+
+
+def _definitions(open_api: OpenApi) -> Iterator[tuple[str, Json]]:
+    for name, written in open_api.written.items():
+        # Numbers that may be text, and the like: v2 has only one type for them.
+        form = {"type": "string"} if "oneOf" in written else {}
+        yield name, {**_schema(written), **form}
+    for gvk, written in open_api.custom():
+        name = custom_name(gvk)
+        yield name, _kind(written, gvk)
+        yield f"{name}List", _schema(list_of(name, gvk))
+
+
+def _kind(written: Mapping[str, Any], gvk: GroupVersionKind) -> Json:
+    if written.get(_UNKNOWN):
+        # Without properties, because kubectl takes a field that is not among them for a mistake.
+        return {"type": "object", **marked(gvk, gvk.kind)}
+    return _schema(as_kind(written, gvk))
+
+
+def _schema(written: Mapping[str, Any]) -> Json:
+    """A schema of v3, as far as v2 can say it and kubectl can read it."""
+    schema: Json = {}
+    for key, value in written.items():
+        match key:
+            case "$ref":
+                schema[key] = _ref(value)
+            case "allOf" if "$ref" in value[0]:
+                schema["$ref"] = _ref(value[0]["$ref"])
+            case "properties" if value:
+                schema[key] = {name: _schema(each) for name, each in value.items()}
+            case "items" | "additionalProperties" if isinstance(value, dict):
+                schema[key] = _schema(value)
+            case "required":
+                schema[key] = [name for name in value if not _is_nullable(written, name)]
+            case _ if value != {} and key not in _UNSAID:
+                schema[key] = value
+    if written.get("nullable") or written.get(_UNKNOWN):
+        # What may be null, or anything, has no type.
+        for key in ("type", "items", "properties"):
+            schema.pop(key, None)
+    if written.get("x-kubernetes-embedded-resource") and not written.get(_UNKNOWN):
+        own = _schema({"properties": object_properties()})["properties"]
+        schema["properties"] = {**schema.get("properties", {}), **own}
+        required = schema.get("required", [])
+        schema["required"] = [
+            *required,
+            *(name for name in ("kind", "apiVersion") if name not in required),
+        ]
+    return {key: value for key, value in schema.items() if value is not False and value != []}
+
+
+def _is_nullable(written: Mapping[str, Any], name: str) -> bool:
+    return bool(written.get("properties", {}).get(name, {}).get("nullable"))
+
+
+def _ref(reference: str) -> str:
+    return reference.replace(REF, _REF)
+
+
+def _path(operations: Json, parameters: Json) -> Json:
+    """The operations at a path; what is new of their parameters goes into ``parameters``."""
+    return {
+        key: _parameters(each, parameters) if key == "parameters" else _operation(each, parameters)
+        for key, each in operations.items()
+    }
+
+
+def _operation(operation: Json, parameters: Json) -> Json:
+    body = operation.get("requestBody")
+    responses = operation["responses"]
+    own = _parameters(operation.get("parameters", ()), parameters)
+    return {
+        **{key: value for key, value in operation.items() if key != "requestBody"},
+        "consumes": ["*/*"] if body is None else list(body["content"]),
+        "produces": list(responses["200"]["content"]),
+        "schemes": ["https"],
+        "parameters": own if body is None else [_body(body), *own],
+        "responses": {
+            code: {"description": each["description"], "schema": _content(each)}
+            for code, each in responses.items()
+        },
+    }
+
+
+def _parameters(written: Iterable[Json], parameters: Json) -> list[Json]:
+    for each in written:
+        if each["name"] not in parameters:
+            rest = {key: value for key, value in each.items() if key != "schema"}
+            parameters[each["name"]] = {**rest, **each["schema"]}
+    return [{"$ref": f"#/parameters/{each['name']}"} for each in written]
+
+
+def _body(body: Json) -> Json:
+    return {
+        "name": "body",
+        "in": "body",
+        "required": body.get("required", False),
+        "schema": _content(body),
+    }
+
+
+def _content(described: Json) -> Json:
+    """What is sent or received, which is the same in all languages."""
+    (schema, *_) = described["content"].values()
+    return _schema(schema["schema"])

@@ -1,0 +1,15 @@
+"""Why something was refused, in pieces."""
+
+from steersman.apiserver.refusals import Refusal
+from steersman.apiserver.rules import Object
+
+
+def causes_of(refusal: Refusal) -> list[Object]:
+    """The causes, as the answer has them."""
+    causes: list[Object] = refusal.status()["details"]["causes"]
+    return causes
+
+
+def sentences_of(refusal: Refusal) -> list[str]:
+    """The causes, each as ``field: sentence``."""
+    return [f"{each['field']}: {each['message']}" for each in causes_of(refusal)]

@@ -1,0 +1,117 @@
+"""What our own functions make of a request, in the order in which the server uses them."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from random import Random
+from typing import Any
+
+import msgspec
+
+from steersman.apiserver import field_errors, refusals
+from steersman.apiserver.builtin.converting import to_served, to_stored
+from steersman.apiserver.builtin.label_selectors import label_errors
+from steersman.apiserver.builtin.namespaces import NAMESPACE_FINALIZE
+from steersman.apiserver.builtin.service_network import ServiceNetwork
+from steersman.apiserver.builtin.table import builtin_rules
+from steersman.apiserver.rules import Object, Rules
+from steersman.apiserver.schema.decoding import Expectations, Expected, decode
+from steersman.apiserver.schema.documents import BuiltinSchemas
+from steersman.clock import Clock
+from steersman.names import GroupResource, GroupVersionKind
+from tests.clocks import FakeClock
+
+SCHEMAS = BuiltinSchemas.read()
+EXPECTATIONS = Expectations(SCHEMAS)
+KINDS = {(each.gvk.api_version, each.plural): each.gvk for each in SCHEMAS.resources()}
+# Which Jobs write into their labels.
+UID = "11111111-2222-4333-8444-555555555555"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Around:
+    """The little that rules may know of the world."""
+
+    clock: Clock = field(default_factory=FakeClock)
+    rng: Random = field(default_factory=lambda: Random(4))
+
+    def find(self, resource: GroupResource, namespace: str, name: str) -> Object | None:
+        return None
+
+    def every(self, resource: GroupResource) -> Iterable[Object]:
+        return ()
+
+
+class Here:
+    """One kind, with the objects of it that are there."""
+
+    def __init__(self, api_version: str, plural: str, *, stored: Iterable[Object] = ()) -> None:
+        self.gvk: GroupVersionKind = KINDS[api_version, plural]
+        self.network = ServiceNetwork(rng=Random(4))
+        group_resource = GroupResource(group=self.gvk.group, resource=plural)
+        self.rules: Rules = builtin_rules(self.network)[group_resource]
+        self.expected: Expected = EXPECTATIONS.builtin(self.gvk)
+        self.around = Around()
+        for each in stored:
+            self.rules.stored(None, each)
+
+    def create(self, body: Object, *, namespace: str) -> Object:
+        """What would be answered to a POST."""
+        obj = self._decoded(body, namespace)
+        self.rules.default(obj)
+        kept = to_stored(obj)
+        if self.rules.has_status and not self.rules.status_on_create:
+            kept["status"] = self._expected_of(kept).walk({})["status"]
+        self.rules.prepare_create(kept, self.around)
+        if self.rules.generation_of:
+            kept["metadata"]["generation"] = 1
+        name = kept["metadata"].get("name", "")
+        errors = field_errors.all_invalid(
+            "metadata.name", name, self.rules.name_errors(name, False)
+        )
+        errors += label_errors(kept["metadata"].get("labels", {}), "metadata.labels")
+        self._refuse_if(name, errors + self.rules.validate(kept) + self.rules.validate_create(kept))
+        self.warnings = self.rules.warnings(kept, None)
+        return to_served(kept, self.gvk.api_version)
+
+    def update(self, body: Object, old: Object, *, namespace: str, subresource: str) -> Object:
+        """What would be answered to a PUT."""
+        rules = NAMESPACE_FINALIZE if subresource == "finalize" else self.rules
+        obj, was = self._decoded(body, namespace), to_stored(self._decoded(old, namespace))
+        rules.default(obj)
+        kept = to_stored(obj)
+        if subresource == "status":
+            kept = {**was, "metadata": kept["metadata"], "status": kept.get("status", {})}
+            rules.prepare_status(kept, was, self.around)
+            errors = rules.validate_status(kept, was)
+        else:
+            if rules.has_status:
+                kept["status"] = was["status"]
+            rules.prepare_update(kept, was, self.around)
+            if any(part_of(kept, part) != part_of(was, part) for part in rules.generation_of):
+                kept["metadata"]["generation"] = was["metadata"].get("generation", 0) + 1
+            first, second = rules.validate_update(kept, was), rules.validate(kept)
+            errors = first + second if rules.update_first else second + first
+        self._refuse_if(kept["metadata"]["name"], errors)
+        return to_served(kept, self.gvk.api_version)
+
+    def _expected_of(self, kept: Object) -> Expected:
+        return EXPECTATIONS.builtin(GroupVersionKind.of(kept["apiVersion"], kept["kind"]))
+
+    def _decoded(self, body: Object, namespace: str) -> Object:
+        obj = decode(msgspec.json.encode(body), self.expected, content_type="").obj
+        if namespace:
+            obj["metadata"]["namespace"] = namespace
+        obj["metadata"].setdefault("uid", UID)
+        return obj
+
+    def _refuse_if(self, name: str, errors: list[Any]) -> None:
+        if errors:
+            kind = f"{self.gvk.kind}.{self.gvk.group}".rstrip(".")
+            raise refusals.invalid(kind, name, errors)
+
+
+def part_of(obj: Object, path: str) -> Any:
+    """What stands at ``spec`` or ``metadata.annotations``."""
+    for name in path.split("."):
+        obj = obj.get(name) or {}
+    return obj

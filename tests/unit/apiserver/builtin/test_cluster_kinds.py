@@ -1,0 +1,120 @@
+from typing import Any
+
+import pytest
+
+from steersman.apiserver.refusals import Refusal
+from steersman.apiserver.rules import Object
+from tests.unit.apiserver.builtin.here import Here
+
+
+def created(plural: str, api_version: str = "v1", **parts: Any) -> Object:
+    body = {"metadata": {"name": "it"}, **parts}
+    return Here(api_version, plural).create(body, namespace="")
+
+
+def test_a_new_node_is_not_ready_and_keeps_what_it_says_of_itself() -> None:
+    node = created("nodes", status={"capacity": {"cpu": "4"}})
+
+    assert node["spec"]["taints"] == [
+        {"key": "node.kubernetes.io/not-ready", "effect": "NoSchedule"}
+    ]
+    assert node["status"]["allocatable"] == {"cpu": "4"}
+
+
+def test_a_node_that_says_it_is_not_ready_is_not_told_again() -> None:
+    taint = {"key": "node.kubernetes.io/not-ready", "effect": "NoSchedule"}
+
+    assert created("nodes", spec={"taints": [taint]})["spec"]["taints"] == [taint]
+
+
+def test_a_limit_range_fills_in_limits_from_the_most_and_requests_from_the_limits() -> None:
+    item = {
+        "type": "Container",
+        "max": {"cpu": "2"},
+        "min": {"cpu": "1", "memory": "1Mi"},
+        "default": {"storage": "1Gi"},
+    }
+
+    (filled,) = created("limitranges", spec={"limits": [item]})["spec"]["limits"]
+
+    assert filled["default"] == {"cpu": "2", "storage": "1Gi"}
+    assert filled["defaultRequest"] == {"cpu": "2", "memory": "1Mi", "storage": "1Gi"}
+
+
+def test_users_and_groups_of_a_binding_are_of_the_group_that_knows_them() -> None:
+    subjects = [{"kind": kind, "name": "x"} for kind in ("User", "Group", "ServiceAccount")]
+
+    binding = created(
+        "rolebindings",
+        "rbac.authorization.k8s.io/v1",
+        roleRef={"kind": "Role", "name": "x"},
+        subjects=subjects,
+    )
+
+    group = "rbac.authorization.k8s.io"
+    assert binding["roleRef"]["apiGroup"] == group
+    assert [each.get("apiGroup") for each in binding["subjects"]] == [group, group, None]
+
+
+def test_a_volume_is_pending_since_now_and_protected() -> None:
+    volume = created("persistentvolumes", spec={"hostPath": {"path": "/x"}})
+
+    assert volume["metadata"]["finalizers"] == ["kubernetes.io/pv-protection"]
+    assert volume["status"] == {
+        "phase": "Pending",
+        "lastPhaseTransitionTime": "2026-01-01T00:00:00Z",
+    }
+
+
+def test_the_time_of_a_volumes_phase_moves_with_the_phase_only() -> None:
+    here = Here("v1", "persistentvolumes")
+    old = created("persistentvolumes", spec={"hostPath": {"path": "/x"}})
+    old["status"]["lastPhaseTransitionTime"] = "2025-01-01T00:00:00Z"
+
+    def reported(**status: str) -> Object:
+        new = {**old, "status": status}
+        return here.update(new, old, namespace="", subresource="status")["status"]  # type: ignore[no-any-return]
+
+    assert reported(phase="Pending")["lastPhaseTransitionTime"] == "2025-01-01T00:00:00Z"
+    assert reported(phase="Bound")["lastPhaseTransitionTime"] == "2026-01-01T00:00:00Z"
+
+
+def test_a_claim_says_in_both_fields_what_it_is_made_from() -> None:
+    source = {"apiGroup": "snapshot.storage.k8s.io", "kind": "VolumeSnapshot", "name": "s"}
+
+    spec = created("persistentvolumeclaims", spec={"dataSource": source})["spec"]
+
+    assert spec["dataSourceRef"] == spec["dataSource"] == source
+
+
+def test_a_driver_gets_its_first_generation_with_its_first_change() -> None:
+    here = Here("storage.k8s.io/v1", "csidrivers")
+    old = created("csidrivers", "storage.k8s.io/v1")
+    new = {**old, "spec": {**old["spec"], "requiresRepublish": True}}
+
+    assert "generation" not in old["metadata"]
+    assert here.update(new, old, namespace="", subresource="")["metadata"]["generation"] == 1
+
+
+def test_labels_of_an_endpoint_slice_count_as_a_new_generation() -> None:
+    here = Here("discovery.k8s.io/v1", "endpointslices")
+    old = created("endpointslices", "discovery.k8s.io/v1", addressType="IPv4", endpoints=[])
+    new = {**old, "metadata": {**old["metadata"], "labels": {"a": "b"}}}
+
+    assert here.update(new, old, namespace="", subresource="")["metadata"]["generation"] == 2
+
+
+@pytest.mark.parametrize("data", [None, "text", [1]])
+def test_a_revision_holds_an_object(data: object) -> None:
+    with pytest.raises(Refusal, match="422"):
+        created("controllerrevisions", "apps/v1", revision=1, data=data)
+
+
+def test_a_lease_forgets_what_the_server_does_not_do_yet() -> None:
+    lease = created(
+        "leases",
+        "coordination.k8s.io/v1",
+        spec={"holderIdentity": "me", "strategy": "OldestEmulationVersion", "preferredHolder": "x"},
+    )
+
+    assert lease["spec"] == {"holderIdentity": "me"}

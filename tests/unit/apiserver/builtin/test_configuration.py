@@ -1,0 +1,118 @@
+from base64 import b64encode
+from typing import Any
+
+import pytest
+
+from steersman.apiserver.refusals import Refusal
+from steersman.apiserver.rules import Object
+from tests.unit.apiserver.builtin.here import Here
+
+
+def created(plural: str, **parts: Any) -> Object:
+    return Here("v1", plural).create({"metadata": {"name": "it"}, **parts}, namespace="default")
+
+
+def message_of(plural: str, **parts: Any) -> str:
+    with pytest.raises(Refusal) as refused:
+        created(plural, **parts)
+    return refused.value.message.partition(" is invalid: ")[2]
+
+
+def encoded(text: str) -> str:
+    return b64encode(text.encode()).decode()
+
+
+def test_text_of_a_secret_becomes_data_and_wins_over_it() -> None:
+    secret = created(
+        "secrets", data={"a": encoded("x"), "b": encoded("y")}, stringData={"a": "z", "c": ""}
+    )
+
+    assert secret["data"] == {"a": encoded("z"), "b": encoded("y"), "c": ""}
+    assert "stringData" not in secret
+
+
+def test_a_secret_without_a_type_is_opaque() -> None:
+    assert created("secrets")["type"] == "Opaque"
+
+
+@pytest.mark.parametrize("plural", ["configmaps", "secrets"])
+def test_what_may_not_change_may_still_be_labelled(plural: str) -> None:
+    here = Here("v1", plural)
+    old = created(plural, immutable=True, data={"a": encoded("x")})
+    metadata = {**old["metadata"], "labels": {"a": "b"}}
+
+    updated = here.update({**old, "metadata": metadata}, old, namespace="default", subresource="")
+
+    assert updated["metadata"]["labels"] == {"a": "b"}
+
+
+@pytest.mark.parametrize("plural", ["configmaps", "secrets"])
+@pytest.mark.parametrize(
+    ("change", "field"), [({"data": {"a": "eQ=="}}, "data"), ({"immutable": False}, "immutable")]
+)
+def test_what_may_not_change_does_not(plural: str, change: Object, field: str) -> None:
+    old = created(plural, immutable=True, data={"a": encoded("x")})
+
+    with pytest.raises(Refusal, match="422") as refused:
+        Here("v1", plural).update({**old, **change}, old, namespace="default", subresource="")
+
+    assert refused.value.status()["details"]["causes"] == [
+        {
+            "reason": "FieldValueForbidden",
+            "message": "Forbidden: field is immutable when `immutable` is set",
+            "field": field,
+        }
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("", "unexpected end of JSON input"),
+        ("{", "unexpected end of JSON input"),
+        ("x", "invalid character 'x' looking for beginning of value"),
+        ("{x", "invalid character 'x' looking for beginning of object key string"),
+        ("{} x", "invalid character 'x' after top-level value"),
+        ("NaN", "invalid character 'N' looking for beginning of value"),
+        ("[" * 20000, "exceeded max depth"),
+        ("9" * 5000, "json: cannot unmarshal number into Go value of type map[string]interface {}"),
+        ("[]", "json: cannot unmarshal array into Go value of type map[string]interface {}"),
+    ],
+)
+def test_a_secret_that_is_no_json_is_refused_without_being_shown(text: str, problem: str) -> None:
+    message = message_of(
+        "secrets",
+        type="kubernetes.io/dockerconfigjson",
+        stringData={".dockerconfigjson": text},
+    )
+
+    assert message == (
+        f'data[.dockerconfigjson]: Invalid value: "<secret contents redacted>": {problem}'
+    )
+
+
+def test_bytes_that_are_no_text_are_refused_as_well() -> None:
+    message = message_of(
+        "secrets",
+        type="kubernetes.io/dockercfg",
+        data={".dockercfg": b64encode(b"\xff\xfe\xfd").decode()},
+    )
+
+    assert message.startswith('data[.dockercfg]: Invalid value: "<secret contents redacted>"')
+
+
+@pytest.mark.parametrize(
+    ("plural", "parts"),
+    [
+        ("configmaps", {"data": {"a": "x" * (1 << 20)}}),
+        ("configmaps", {"data": {"a": "€" * ((1 << 20) // 3)}}),
+        ("configmaps", {"binaryData": {"a": encoded("x" * (1 << 20))}}),
+        ("secrets", {"data": {"a": encoded("x" * (1 << 20))}}),
+    ],
+)
+def test_a_megabyte_fits_and_a_few_bytes_more_do_not(plural: str, parts: Object) -> None:
+    created(plural, **parts)
+    ((field, data),) = parts.items()
+    more = {field: {**data, "b": encoded("xx")}}
+
+    assert message_of(plural, **more).endswith("Too long: may not be more than 1048576 bytes")

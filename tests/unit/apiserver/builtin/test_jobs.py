@@ -1,0 +1,102 @@
+from typing import Any
+
+import pytest
+
+from steersman.apiserver.refusals import Refusal
+from steersman.apiserver.rules import Object
+from tests.unit.apiserver.builtin.causes import causes_of
+from tests.unit.apiserver.builtin.here import UID, Here
+
+TEMPLATE: Object = {
+    "spec": {"restartPolicy": "Never", "containers": [{"name": "app", "image": "nginx:1"}]}
+}
+OWN_LABELS = {
+    "batch.kubernetes.io/controller-uid": UID,
+    "batch.kubernetes.io/job-name": "once",
+    "controller-uid": UID,
+    "job-name": "once",
+}
+
+
+def created(**spec: Any) -> Object:
+    body = {"metadata": {"name": "once"}, "spec": {"template": TEMPLATE, **spec}}
+    return Here("batch/v1", "jobs").create(body, namespace="default")
+
+
+def refusal_of_change(old: Object, **spec: Any) -> Object:
+    new = {**old, "spec": {**old["spec"], **spec}}
+    with pytest.raises(Refusal) as refused:
+        Here("batch/v1", "jobs").update(new, old, namespace="default", subresource="")
+    return causes_of(refused.value)[-1]
+
+
+def test_a_job_selects_the_pods_that_carry_its_uid() -> None:
+    stored = created()
+
+    assert stored["spec"]["selector"] == {
+        "matchLabels": {"batch.kubernetes.io/controller-uid": UID}
+    }
+    assert stored["spec"]["template"]["metadata"]["labels"] == OWN_LABELS
+    assert stored["metadata"]["labels"] == OWN_LABELS
+
+
+def test_a_job_with_a_selector_by_hand_is_left_alone() -> None:
+    labels = {"app": "web"}
+
+    stored = created(
+        manualSelector=True,
+        selector={"matchLabels": labels},
+        template={**TEMPLATE, "metadata": {"labels": labels}},
+    )
+
+    assert stored["spec"]["template"]["metadata"]["labels"] == labels
+
+
+def test_pods_of_a_job_must_end() -> None:
+    forever = {"spec": {**TEMPLATE["spec"], "restartPolicy": "Always"}}
+
+    with pytest.raises(Refusal) as refused:
+        created(template=forever)
+
+    assert refused.value.message == (
+        'Job.batch "once" is invalid: spec.template.spec.restartPolicy: Required value:'
+        ' valid values: "OnFailure", "Never"'
+    )
+
+
+def test_the_template_of_a_job_that_runs_cannot_change() -> None:
+    old = created()
+    container = {"name": "app", "image": "nginx:2"}
+    template = old["spec"]["template"]
+
+    cause = refusal_of_change(
+        old, template={**template, "spec": {**template["spec"], "containers": [container]}}
+    )
+
+    assert cause["field"] == "spec.template"
+    assert cause["message"].startswith('Invalid value: {"labels":{"batch.kubernetes.io/')
+    assert '"Image":"nginx:2"' in cause["message"]
+    assert cause["message"].endswith(": field is immutable")
+
+
+def test_where_the_pods_of_a_waiting_job_will_run_may_change() -> None:
+    old = created(suspend=True)
+    template = old["spec"]["template"]
+    spec = {**template["spec"], "nodeSelector": {"a": "b"}}
+    new = {**old, "spec": {**old["spec"], "template": {**template, "spec": spec}}}
+
+    stored = Here("batch/v1", "jobs").update(new, old, namespace="default", subresource="")
+
+    assert stored["spec"]["template"]["spec"]["nodeSelector"] == {"a": "b"}
+
+
+def test_the_name_of_a_cron_job_leaves_room_for_those_of_its_jobs() -> None:
+    body = {
+        "metadata": {"name": "a" * 53},
+        "spec": {"schedule": "@daily", "jobTemplate": {"spec": {"template": TEMPLATE}}},
+    }
+
+    with pytest.raises(Refusal) as refused:
+        Here("batch/v1", "cronjobs").create(body, namespace="default")
+
+    assert causes_of(refused.value)[0]["message"].endswith("must be no more than 52 characters")

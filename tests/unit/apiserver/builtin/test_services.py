@@ -1,0 +1,173 @@
+from typing import Any
+
+import pytest
+
+from steersman.apiserver.refusals import Refusal
+from steersman.apiserver.rules import Object
+from tests.unit.apiserver.builtin.here import Here
+
+
+def created(*, here: Here | None = None, **spec: Any) -> Object:
+    spec.setdefault("ports", [{"port": 80}])
+    body = {"metadata": {"name": "web"}, "spec": spec}
+    return (here or Here("v1", "services")).create(body, namespace="default")
+
+
+def updated(old: Object, **spec: Any) -> Object:
+    here = Here("v1", "services", stored=[old])
+    new = {**old, "spec": {**old["spec"], **spec}}
+    return here.update(new, old, namespace="default", subresource="")
+
+
+def refusal_of(**spec: Any) -> str:
+    with pytest.raises(Refusal) as refused:
+        created(**spec)
+    return refused.value.message.removeprefix('Service "web" is invalid: ')
+
+
+def test_a_service_gets_an_address_and_says_so_in_both_fields() -> None:
+    spec = created()["spec"]
+
+    assert spec["clusterIPs"] == [spec["clusterIP"]]
+    assert spec["clusterIP"].startswith("10.0.")
+    assert (spec["ipFamilies"], spec["ipFamilyPolicy"]) == (["IPv4"], "SingleStack")
+
+
+def test_a_service_on_node_ports_gets_one_for_each_port() -> None:
+    ports = created(type="NodePort", ports=[{"port": 80, "name": "a"}, {"port": 81, "name": "b"}])
+
+    found = [each["nodePort"] for each in ports["spec"]["ports"]]
+    assert len(set(found)) == 2
+    assert all(30000 <= each <= 32767 for each in found)
+
+
+def test_ports_of_one_number_share_their_node_port() -> None:
+    service = created(
+        type="NodePort",
+        ports=[{"port": 53, "name": "a"}, {"port": 53, "name": "b", "protocol": "UDP"}],
+    )
+
+    first, second = service["spec"]["ports"]
+    assert first["nodePort"] == second["nodePort"]
+
+
+def test_a_local_load_balancer_gets_a_health_check_port_of_its_own() -> None:
+    spec = created(type="LoadBalancer", externalTrafficPolicy="Local")["spec"]
+
+    assert spec["healthCheckNodePort"] not in (0, spec["ports"][0]["nodePort"])
+
+
+def test_the_same_manifest_again_keeps_what_was_given() -> None:
+    old = created(type="NodePort")
+
+    again = updated(old, clusterIP="", clusterIPs=[], ports=[{"port": 80}])
+
+    assert again["spec"] == old["spec"]
+
+
+def test_a_service_that_becomes_a_name_gives_its_address_back() -> None:
+    spec = updated(created(type="NodePort"), type="ExternalName", externalName="x.y")["spec"]
+
+    assert spec.keys().isdisjoint({"clusterIP", "clusterIPs", "ipFamilies", "ipFamilyPolicy"})
+    assert "nodePort" not in spec["ports"][0]
+
+
+def test_a_name_that_becomes_a_service_gets_an_address() -> None:
+    name = created(type="ExternalName", externalName="x.y")
+
+    assert updated(name, type="ClusterIP")["spec"]["clusterIP"].startswith("10.0.")
+
+
+def test_an_address_does_not_change() -> None:
+    old = created(clusterIP="10.0.9.9")
+
+    with pytest.raises(Refusal, match="422") as refused:
+        updated(old, clusterIP="10.0.9.10", clusterIPs=["10.0.9.10"])
+
+    assert refused.value.message == (
+        'Service "web" is invalid: spec.clusterIPs[0]: Invalid value: ["10.0.9.10"]:'
+        " may not change once set"
+    )
+
+
+def test_what_is_stored_is_not_changed_by_an_update() -> None:
+    old = created(type="NodePort", clusterIP="10.0.9.9")
+    before = repr(old)
+
+    updated(old, type="ClusterIP")
+    updated(old, type="ExternalName", externalName="x.y")
+
+    assert repr(old) == before
+
+
+def test_a_range_without_a_free_port_is_the_servers_failure() -> None:
+    here = Here("v1", "services")
+    everything = [{"port": port, "nodePort": port} for port in here.network.ports]
+    here.network.stored(None, {"spec": {"ports": everything}})
+
+    with pytest.raises(Refusal) as refused:
+        created(here=here, type="NodePort")
+
+    assert refused.value.code == 500
+    assert refused.value.message == (
+        "Internal error occurred: failed to allocate a nodePort: range is full"
+    )
+
+
+@pytest.mark.parametrize(
+    ("spec", "message"),
+    [
+        ({"ports": []}, "spec.ports: Required value"),
+        (
+            {"type": "NodePort", "ports": [{"port": 80, "nodePort": 80}]},
+            "spec.ports[0].nodePort: Invalid value: 80: provided port is not in the valid range."
+            " The range of valid ports is 30000-32767",
+        ),
+        (
+            {"clusterIP": "None", "type": "NodePort"},
+            "spec.clusterIPs[0]: Invalid value: \"None\": may not be set to 'None' for NodePort"
+            " services",
+        ),
+        (
+            {"ipFamilyPolicy": "RequireDualStack"},
+            'spec.ipFamilyPolicy: Invalid value: "RequireDualStack": this cluster is not'
+            " configured for dual-stack services",
+        ),
+        (
+            {"ports": [{"port": 80, "name": "a"}, {"port": 80, "name": "b"}]},
+            'spec.ports[1]: Duplicate value: {"Name":"","Protocol":"TCP","AppProtocol":null,'
+            '"Port":80,"TargetPort":0,"NodePort":0}',
+        ),
+    ],
+)
+def test_a_service_is_refused_in_the_servers_words(spec: Object, message: str) -> None:
+    assert refusal_of(**spec) == message
+
+
+@pytest.mark.parametrize(
+    ("spec", "warning"),
+    [
+        (
+            {"externalIPs": ["1.2.3.4"]},
+            "spec.externalIPs is deprecated and may no longer be implemented in some clusters",
+        ),
+        (
+            {"clusterIP": "None", "sessionAffinity": "ClientIP"},
+            "spec.SessionAffinity is ignored for headless services",
+        ),
+        (
+            {"externalName": "x.y"},
+            'spec.externalName is ignored when spec.type is not "ExternalName"',
+        ),
+        (
+            {"trafficDistribution": "PreferClose"},
+            'spec.trafficDistribution: "PreferClose" is deprecated; use "PreferSameZone"',
+        ),
+    ],
+)
+def test_what_is_allowed_and_hardly_meant_is_warned_of(spec: Object, warning: str) -> None:
+    here = Here("v1", "services")
+
+    service = created(here=here, **spec)
+
+    assert here.rules.warnings(service, None) == [warning]

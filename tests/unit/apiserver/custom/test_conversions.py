@@ -1,0 +1,39 @@
+"""How versions are converted."""
+
+from typing import Any
+
+import pytest
+
+from steersman.apiserver.custom.conversions import conversion_errors
+from tests.unit.apiserver.custom.definition_samples import SERVICE
+
+
+def fields_of(conversion: dict[str, Any]) -> list[str]:
+    found = conversion_errors({"conversion": conversion})
+    return [each.field.removeprefix("spec.conversion.") for each in found]
+
+
+def webhook(client: Any, *reviews: str) -> dict[str, Any]:
+    said = {"clientConfig": client, "conversionReviewVersions": list(reviews)}
+    return {"strategy": "Webhook", "webhook": said}
+
+
+@pytest.mark.parametrize(
+    ("conversion", "wrong"),
+    [
+        ({"strategy": "None"}, []),
+        ({"strategy": "Other"}, ["strategy"]),
+        (webhook({"url": "https://example.com/x"}, "v1"), []),
+        (webhook({"service": SERVICE}, "v1"), []),
+        (webhook(None, "v1"), ["webhookClientConfig"]),
+        (webhook({"url": "http://x"}, "v1"), ["webhookClientConfig.url"]),
+        (webhook({"service": {**SERVICE, "port": 0}}, "v1"), ["webhookClientConfig.service.port"]),
+        (webhook({"url": "https://x"}, "v2"), ["conversionReviewVersions"]),
+        (webhook({"url": "https://x"}), ["conversionReviewVersions"]),
+        ({**webhook({"url": "https://x"}), "strategy": "None"}, ["webhookClientConfig"]),
+    ],
+)
+def test_a_conversion_is_judged_by_its_strategy(
+    conversion: dict[str, Any], wrong: list[str]
+) -> None:
+    assert fields_of(conversion) == wrong

@@ -1,0 +1,161 @@
+"""The rules of definitions."""
+
+from typing import Any
+
+import pytest
+
+from steersman.apiserver.custom.definitions import DEFINITION
+from steersman.apiserver.custom.status import accepted
+from tests.unit.apiserver.custom.definition_samples import (
+    approved,
+    definition,
+    definition_samples,
+    field,
+    names,
+    of,
+    selectable,
+    version,
+)
+from tests.unit.apiserver.custom.judging import NOW, NOWHERE, Judge
+from tests.unit.apiserver.custom.value_samples import INTEGER, STRING, fields
+
+
+@pytest.fixture(scope="module")
+def judge() -> Judge:
+    return Judge()
+
+
+def created(crd: dict[str, Any]) -> dict[str, Any]:
+    DEFINITION.default(crd)
+    DEFINITION.prepare_create(crd, NOWHERE)
+    return accepted(crd, (), now=NOW)
+
+
+def causes(judge: Judge, crd: dict[str, Any]) -> list[tuple[str, str]]:
+    return [(where, what) for where, _, what in judge.define(crd).causes]
+
+
+def test_names_and_conversion_are_filled_in() -> None:
+    crd = definition()
+
+    DEFINITION.default(crd)
+
+    assert crd["spec"]["names"] == {
+        "plural": "samples",
+        "kind": "Sample",
+        "singular": "sample",
+        "listKind": "SampleList",
+    }
+    assert crd["spec"]["conversion"] == {"strategy": "None"}
+
+
+def test_a_new_definition_has_stored_its_storage_version_and_nothing_else() -> None:
+    crd = {**definition(), "status": {"conditions": [{"type": "Established"}]}}
+
+    DEFINITION.prepare_create(crd, NOWHERE)
+
+    assert crd["status"] == {
+        "conditions": None,
+        "acceptedNames": {"plural": "", "kind": ""},
+        "storedVersions": ["v1"],
+    }
+
+
+@pytest.mark.parametrize(
+    ("crd", "found"),
+    [
+        (definition(group="nodots"), ("spec.group", "should be a domain with at least one dot")),
+        (names(plural="Samples"), ("spec.names.plural", "a DNS-1035 label must consist of")),
+        (
+            names(listKind="Sample"),
+            ("spec.names.listKind", "kind and listKind may not be the same"),
+        ),
+        (definition(version(storage=False)), ("spec.versions", "must have exactly one version")),
+        (definition(version(schema=None)), ("spec.versions[0].schema.openAPIV3Schema", "Required")),
+        (definition(preserveUnknownFields=True), ("spec.preserveUnknownFields", "cannot set to")),
+        (definition(metadata={"name": "x.y"}), ("metadata.name", 'must be spec.names.plural+"."')),
+        (approved(None), ("metadata.annotations[api-approved.kubernetes.io]", "Required value")),
+        (selectable(".spec.list"), ("spec.selectableFields[0].jsonPath", "must point to a field")),
+        (
+            field({}),
+            ("spec.validation.openAPIV3Schema.properties[spec].properties[field].type", ""),
+        ),
+        (
+            definition(version("v1", fields(a={})), version("v2", storage=False)),
+            ("spec.versions[0].schema.openAPIV3Schema.properties[a].type", "Required value"),
+        ),
+    ],
+)
+def test_a_bad_definition_is_refused_where_it_is_bad(
+    judge: Judge, crd: dict[str, Any], found: tuple[str, str]
+) -> None:
+    where, what = found
+
+    assert any(each == where and what in why for each, why in causes(judge, crd))
+
+
+def test_every_sample_is_judged_without_a_crash(judge: Judge) -> None:
+    codes = {judge.define(crd).code for crd in definition_samples()}
+
+    assert codes == {201, 400, 422} or codes == {201, 422}
+
+
+def test_formats_that_nobody_checks_are_warned_of(judge: Judge) -> None:
+    verdict = judge.define(field({**STRING, "format": "colour"}))
+
+    assert verdict.warnings == ('unrecognized format "colour"',)
+
+
+def test_formats_that_were_there_before_are_not_warned_of_again() -> None:
+    old = field({**STRING, "format": "colour"})
+
+    assert DEFINITION.warnings(old, old) == []
+
+
+@pytest.mark.parametrize(
+    ("path", "change"),
+    [
+        ("spec.scope", {"scope": "Cluster"}),
+        ("spec.names.kind", {"names": {"plural": "samples", "kind": "Other"}}),
+        ("spec.group", {"group": "other.example.com"}),
+        ("spec.names.plural", {"names": {"plural": "others", "kind": "Sample"}}),
+    ],
+)
+def test_what_makes_a_definition_what_it_is_never_changes(
+    path: str, change: dict[str, Any]
+) -> None:
+    old = created(definition())
+
+    errors = DEFINITION.validate_update({**old, "spec": {**old["spec"], **change}}, old)
+
+    assert [(each.field, each.detail) for each in errors] == [(path, "field is immutable")]
+
+
+def test_scope_and_kind_may_change_before_names_are_accepted() -> None:
+    old = definition()
+    DEFINITION.prepare_create(old, NOWHERE)
+    new = {**old, "spec": {**old["spec"], "scope": "Cluster"}}
+
+    assert DEFINITION.validate_update(new, old) == []
+
+
+def test_a_version_that_was_stored_must_stay() -> None:
+    two = [version("v1", fields(a=STRING)), version("v2", fields(a=INTEGER), storage=False)]
+    old = created(definition(*two))
+    new = created(definition(version("v2")))
+
+    DEFINITION.prepare_update(new, old, NOWHERE)
+    errors = DEFINITION.validate(new)
+
+    assert new["status"]["storedVersions"] == ["v1", "v2"]
+    assert [each.field for each in errors] == ["status.storedVersions[0]"]
+    assert old["status"]["storedVersions"] == ["v1"]
+
+
+def test_a_schema_with_status_has_nothing_at_its_root_that_spans_it(judge: Judge) -> None:
+    schema = {**fields(a=STRING), "minProperties": 1}
+
+    ((where, what),) = causes(judge, of(schema, subresources={"status": {}}))
+
+    assert where == "spec.validation.openAPIV3Schema"
+    assert what.startswith('Invalid value: {"ID":"","Schema":"","Ref":null,"Description":""')

@@ -1,0 +1,140 @@
+"""Objects as scales."""
+
+from typing import Any
+
+import pytest
+
+from steersman.apiserver.custom.scale import (
+    BUILTIN_SCALE,
+    NOT_SAID,
+    replicas_errors,
+    scale_of,
+    scaled,
+    selector_errors,
+    selector_text,
+)
+from steersman.apiserver.refusals import Refusal
+from steersman.apiserver.served import ScalePaths
+
+PATHS = ScalePaths(
+    spec_replicas=("spec", "size"), status_replicas=("status", "size"), selector=("status", "sel")
+)
+METADATA = {"name": "a", "namespace": "b", "uid": "c", "resourceVersion": "5", "labels": {"x": "y"}}
+
+
+def sample(**said: Any) -> dict[str, Any]:
+    return {"apiVersion": "g/v1", "kind": "Sample", "metadata": dict(METADATA), **said}
+
+
+def test_a_scale_shows_replicas_wanted_and_counted() -> None:
+    scale = scale_of(sample(spec={"size": 3}, status={"size": 2, "sel": "a=b"}), PATHS)
+
+    assert scale == {
+        "kind": "Scale",
+        "apiVersion": "autoscaling/v1",
+        "metadata": {"name": "a", "namespace": "b", "uid": "c", "resourceVersion": "5"},
+        "spec": {"replicas": 3},
+        "status": {"replicas": 2, "selector": "a=b"},
+    }
+
+
+def test_nought_is_not_written() -> None:
+    scale = scale_of(sample(spec={"size": 0}), PATHS)
+
+    assert (scale["spec"], scale["status"]) == ({}, {"replicas": 0})
+
+
+def test_an_object_without_replicas_has_no_scale_but_can_be_given_one() -> None:
+    obj = sample()
+
+    with pytest.raises(Refusal) as caught:
+        scale_of(obj, PATHS)
+    to_patch = scale_of(obj, PATHS, to_patch=True)
+
+    assert caught.value.code == 500
+    assert caught.value.message.endswith('the spec replicas field ".spec.size" does not exist')
+    assert to_patch["spec"] == {"replicas": NOT_SAID}
+    with pytest.raises(Refusal, match="400 BadRequest"):
+        scaled(obj, to_patch, PATHS)
+
+
+def test_scaling_changes_the_replicas_and_nothing_else() -> None:
+    obj = sample(spec={"size": 3, "other": 1})
+
+    after = scaled(obj, {"metadata": {}, "spec": {"replicas": 5}}, PATHS)
+
+    assert after == sample(spec={"size": 5, "other": 1})
+    assert obj == sample(spec={"size": 3, "other": 1})
+
+
+def test_a_scale_brings_its_version_along() -> None:
+    scale = {"metadata": {"resourceVersion": "4"}, "spec": {"replicas": 5}}
+
+    assert scaled(sample(), scale, PATHS)["metadata"]["resourceVersion"] == "4"
+
+
+def test_a_built_in_kind_has_no_fewer_than_no_replicas() -> None:
+    scale = {"metadata": {"name": "a"}, "spec": {"replicas": -1}}
+
+    with pytest.raises(Refusal) as caught:
+        scaled(sample(), scale, BUILTIN_SCALE)
+
+    assert caught.value.message == (
+        'Scale.autoscaling "a" is invalid: spec.replicas: Invalid value: -1: must be greater than'
+        " or equal to 0"
+    )
+
+
+@pytest.mark.parametrize(
+    ("obj", "sentence"),
+    [
+        (
+            sample(spec={"size": "x"}),
+            ".spec.size: Invalid value: 0: .spec.size accessor error: x is of the type string,"
+            " expected int64",
+        ),
+        (
+            sample(spec=5),
+            ".spec.size: Invalid value: 0: .spec.size accessor error: 5 is of the type int64,"
+            " expected map[string]interface{}",
+        ),
+        (
+            sample(spec={"size": -1}),
+            ".spec.size: Invalid value: -1: should be a non-negative integer",
+        ),
+    ],
+)
+def test_replicas_that_are_no_number_of_anything_are_refused(
+    obj: dict[str, Any], sentence: str
+) -> None:
+    assert [str(each) for each in replicas_errors(obj, PATHS.spec_replicas)] == [sentence]
+
+
+def test_a_selector_is_a_text() -> None:
+    (error,) = selector_errors(sample(status={"sel": 5}), ("status", "sel"))
+
+    assert error.detail == ".status.sel accessor error: 5 is of the type int64, expected string"
+
+
+@pytest.mark.parametrize(
+    ("selector", "text"),
+    [
+        ({"matchLabels": {"b": "2", "a": "1"}}, "a=1,b=2"),
+        (
+            {
+                "matchLabels": {"m": "1"},
+                "matchExpressions": [
+                    {"key": "z", "operator": "Exists"},
+                    {"key": "a", "operator": "In", "values": ["y", "x"]},
+                    {"key": "n", "operator": "NotIn", "values": ["x"]},
+                    {"key": "b", "operator": "DoesNotExist"},
+                ],
+            },
+            "a in (x,y),!b,m=1,n notin (x),z",
+        ),
+        ({"app": "web"}, "app=web"),
+        ({}, ""),
+    ],
+)
+def test_a_selector_fits_on_a_line(selector: dict[str, Any], text: str) -> None:
+    assert selector_text(selector) == text

@@ -1,0 +1,171 @@
+"""The revision log: optimistic locking, order, and what compaction forgets."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from steersman.apiserver.storage import Compacted, Key, RevisionLog, Stale, View
+
+WEB = Key("pods", "default/web")
+DB = Key("pods", "default/db")
+
+
+def values(log: RevisionLog, *, revision: int | None = None) -> list[object]:
+    return [entry.value for entry in View(log).page("pods", revision=revision).entries]
+
+
+def test_a_write_made_from_an_old_revision_changes_nothing() -> None:
+    log = RevisionLog()
+    first = log.append(WEB, {"size": 1}, expected=0)
+    log.append(WEB, {"size": 2}, expected=first.revision)
+
+    with pytest.raises(Stale) as stale:
+        log.append(WEB, {"size": 9}, expected=first.revision)
+
+    assert stale.value.current is not None
+    assert stale.value.current.value == {"size": 2}
+    assert values(log) == [{"size": 2}]
+
+
+def test_what_is_there_cannot_be_created_and_what_is_not_cannot_be_replaced() -> None:
+    log = RevisionLog()
+    entry = log.append(WEB, {}, expected=0)
+
+    with pytest.raises(Stale):
+        log.append(WEB, {}, expected=0)
+    with pytest.raises(Stale):
+        log.append(DB, {}, expected=entry.revision)
+
+
+def test_what_was_deleted_can_be_created_again() -> None:
+    log = RevisionLog()
+    entry = log.append(WEB, {"size": 1}, expected=0)
+    log.append(WEB, None, expected=entry.revision)
+
+    log.append(WEB, {"size": 2}, expected=0)
+
+    assert values(log) == [{"size": 2}]
+
+
+@given(st.lists(st.sampled_from("abc"), max_size=30))
+def test_a_revision_is_never_given_twice(names: list[str]) -> None:
+    log = RevisionLog()
+
+    entries = []
+    for name in names:
+        key = Key("pods", name)
+        current = View(log).get(key)
+        entries.append(log.append(key, {}, expected=current.revision if current else 0))
+
+    revisions = [entry.revision for entry in entries]
+    assert revisions == sorted(set(revisions))
+
+
+def test_a_list_as_of_a_revision_does_not_change_while_later_writes_happen() -> None:
+    log = RevisionLog()
+    web = log.append(WEB, {"size": 1}, expected=0)
+    db = log.append(DB, {"size": 1}, expected=0)
+    then = log.revision
+
+    log.append(WEB, {"size": 2}, expected=web.revision)
+    log.append(DB, None, expected=db.revision)
+    log.append(Key("pods", "default/new"), {"size": 1}, expected=0)
+
+    assert values(log, revision=then) == [{"size": 1}, {"size": 1}]
+
+
+def test_objects_come_in_the_order_in_which_etcd_has_their_keys() -> None:
+    log = RevisionLog()
+    places = ["a/b", "a-b/a", "a/a", "a.b/c", "b/a"]
+    for place in places:
+        log.append(Key("pods", place), {"at": place}, expected=0)
+
+    found = [entry.key.place for entry in View(log).page("pods").entries]
+
+    assert found == ["a-b/a", "a.b/c", "a/a", "a/b", "b/a"]
+
+
+def test_a_page_holds_only_what_begins_with_its_prefix() -> None:
+    log = RevisionLog()
+    for place in ("a/x", "a/y", "a-b/x", "ab/x"):
+        log.append(Key("pods", place), {}, expected=0)
+
+    page = View(log).page("pods", prefix="a/")
+
+    assert [entry.key.place for entry in page.entries] == ["a/x", "a/y"]
+
+
+def test_pages_follow_each_other_without_gap_or_overlap() -> None:
+    log = RevisionLog()
+    places = [f"default/{number:03}" for number in range(25)]
+    for place in places:
+        log.append(Key("pods", place), {}, expected=0)
+    view = View(log)
+
+    found: list[str] = []
+    remaining = [25]
+    while remaining[-1]:
+        page = view.page("pods", after=found[-1] if found else "", limit=10)
+        found += [entry.key.place for entry in page.entries]
+        remaining.append(page.remaining)
+
+    assert found == places
+    assert remaining == [25, 15, 5, 0]
+
+
+def test_what_was_compacted_is_refused_rather_than_half_told() -> None:
+    log = RevisionLog()
+    web = log.append(WEB, {"size": 1}, expected=0)
+    log.append(WEB, {"size": 2}, expected=web.revision)
+
+    log.compact(log.revision)
+
+    view = View(log)
+    with pytest.raises(Compacted):
+        view.since(web.revision, "pods")
+    with pytest.raises(Compacted):
+        view.page("pods", revision=web.revision)
+    assert view.since(log.revision, "pods") == []
+    assert values(log) == [{"size": 2}]
+
+
+def test_compaction_forgets_what_was_deleted_and_keeps_what_stands() -> None:
+    log = RevisionLog()
+    web = log.append(WEB, {"size": 1}, expected=0)
+    log.append(WEB, None, expected=web.revision)
+    log.append(DB, {"size": 1}, expected=0)
+
+    log.compact(log.revision)
+
+    assert log.latest(WEB) is None
+    assert values(log) == [{"size": 1}]
+    assert log.shelf("pods").places == [DB.place]
+
+
+def test_compaction_leaves_the_changes_after_it_whole() -> None:
+    log = RevisionLog()
+    web = log.append(WEB, {"size": 1}, expected=0)
+    log.compact(web.revision)
+
+    log.append(WEB, {"size": 2}, expected=web.revision)
+
+    [entry] = View(log).since(web.revision, "pods")
+    assert entry.previous is not None
+    assert (entry.previous.value, entry.value) == ({"size": 1}, {"size": 2})
+
+
+def test_a_view_that_lags_sees_what_was_true_when_it_last_heard() -> None:
+    log = RevisionLog()
+    web = log.append(WEB, {"size": 1}, expected=0)
+    lagging = View(log)
+    log.append(WEB, {"size": 2}, expected=web.revision)
+    log.append(DB, {"size": 1}, expected=0)
+
+    before = [entry.value for entry in lagging.page("pods").entries]
+    nothing_new = lagging.since(web.revision, "pods")
+    lagging.advance(log.revision)
+
+    assert before == [{"size": 1}]
+    assert nothing_new == []
+    assert len(lagging.since(web.revision, "pods")) == 2
+    assert lagging.get(DB) is not None
