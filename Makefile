@@ -9,9 +9,12 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 BENCH_VENV := .venv-bench
 BENCH_READY := $(BENCH_VENV)/.ready
+FOREIGN := tests/real/foreign
+FOREIGN_VENV := .venv-foreign
+FOREIGN_READY := $(FOREIGN_VENV)/.ready
 
 CODE := $(wildcard src tests tools examples)
-PYTHON_ONLY_TESTS := $(wildcard tests/unit tests/cluster tests/typing tests/architecture)
+PYTHON_ONLY_TESTS := $(wildcard tests/unit tests/cluster tests/typing tests/architecture examples)
 PYTEST := $(BIN)/python -m pytest -q
 
 # The version is pinned; a nag about a newer one would only be noise, and a look at the network.
@@ -20,7 +23,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help install check test control-plane test-real demo bench generate constraints clean
+.PHONY: help install check test control-plane test-real demo bench bench-apiserver generate constraints clean
 
 help: ## say what there is
 	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 24
@@ -47,14 +50,23 @@ test: $(READY) ## everything that needs only Python
 control-plane: $(READY) ## find or build etcd, kube-apiserver, kube-controller-manager, kubectl
 	$(BIN)/python -m steersman.testing.binaries
 
-test-real: control-plane ## the same questions, put to a real kube-apiserver
+test-real: control-plane $(FOREIGN_READY) ## the same questions, put to a real kube-apiserver
+	$(BIN)/python -m tests.real.foreign.building
 	$(PYTEST) tests/real
+
+$(FOREIGN_READY): $(FOREIGN)/requirements.txt
+	test -x $(FOREIGN_VENV)/bin/python || $(PYTHON) -m venv $(FOREIGN_VENV)
+	$(FOREIGN_VENV)/bin/python -m pip install -q -r $(FOREIGN)/requirements.txt
+	touch $@
 
 demo: control-plane ## the example operator at work on a real control plane
 	$(BIN)/python -m examples.demo
 
 bench: control-plane $(BENCH_READY) ## our numbers, with the same work done by other clients beside them
 	$(BENCH_VENV)/bin/python -m bench
+
+bench-apiserver: control-plane $(BENCH_READY) ## the embedded API server beside a real control plane
+	$(BENCH_VENV)/bin/python -m bench.apiserver
 
 $(BENCH_READY): pyproject.toml constraints.txt bench/requirements.txt
 	test -x $(BENCH_VENV)/bin/python || $(PYTHON) -m venv $(BENCH_VENV)
@@ -64,6 +76,7 @@ $(BENCH_READY): pyproject.toml constraints.txt bench/requirements.txt
 
 generate: control-plane ## the built-in kinds again, from what a real API server says about them
 	$(BIN)/python -m tools.openapi
+	$(BIN)/python -m tools.gotypes
 	$(BIN)/python -m steersman.kinds.generate
 
 constraints: ## every pin at its newest release; look at the diff, then run everything
@@ -75,5 +88,5 @@ constraints: ## every pin at its newest release; look at the diff, then run ever
 	touch $(READY)
 
 clean: ## nothing left but what git knows
-	rm -rf $(VENV) $(BENCH_VENV) dist .hypothesis .mypy_cache .pytest_cache .ruff_cache .import_linter_cache
+	rm -rf $(VENV) $(BENCH_VENV) $(FOREIGN_VENV) dist .hypothesis .mypy_cache .pytest_cache .ruff_cache .import_linter_cache
 	find . -name __pycache__ -prune -exec rm -rf {} +

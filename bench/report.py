@@ -41,8 +41,30 @@ class Limit:
         return not self.judged or self.found <= self.most
 
     def __str__(self) -> str:
-        verdict = "not judged" if not self.judged else "ok" if self.is_held else "MISSED"
-        return f"{self.what} ≤ {self.most:g}{self.unit}: {self.found:.3g} {verdict}"
+        return f"{self.what} ≤ {self.most:g}{self.unit}: {self.found:.3g} {_verdict(self)}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Floor:
+    """A promise of at least so much, where ``Limit`` is one of at most."""
+
+    what: str
+    least: float
+    unit: str
+    found: float
+    judged: bool = True
+
+    @property
+    def is_held(self) -> bool:
+        """Whether the promise was kept, as far as this run can tell."""
+        return not self.judged or self.found >= self.least
+
+    def __str__(self) -> str:
+        return f"{self.what} ≥ {self.least:g}{self.unit}: {self.found:.3g} {_verdict(self)}"
+
+
+def _verdict(promise: "Limit | Floor") -> str:
+    return "not judged" if not promise.judged else "ok" if promise.is_held else "MISSED"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,7 +74,7 @@ class Section:
     title: str
     columns: Sequence[Column]
     costs: Mapping[str, Sequence[Cost]]
-    limits: Sequence[Limit]
+    limits: Sequence[Limit | Floor] = ()
 
     def lines(self) -> Iterator[str]:
         """As a table, with the verdicts below."""

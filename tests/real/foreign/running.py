@@ -1,0 +1,89 @@
+"""Operators that we did not write the tools for, each in a process of its own."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from steersman.testing.enclosure import enclosure
+from tests.real.foreign.building import client_go_greeter
+from tests.real.foreign.kubectl import Server
+
+OPERATORS = Path(__file__).with_name("operators")
+PROGRAMS = Path(__file__).parents[3] / ".venv-foreign" / "bin"
+
+# For an operator that was told to stop; kopf, the slowest, takes one or two.
+STOP_SECONDS = 20.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Operator:
+    """Turns Greetings of one namespace into ConfigMaps, in the way of ``name``."""
+
+    name: str
+    command: Callable[[str], Sequence[str | Path]]
+
+    def __str__(self) -> str:
+        return self.name
+
+    @property
+    def finalizer(self) -> str:
+        """What it puts on a Greeting."""
+        return f"foreign.steersman.dev/{self.name}"
+
+
+def client_go(namespace: str, *arguments: str) -> Sequence[str | Path]:
+    """The command of the one with client-go, of which there can be several."""
+    return [client_go_greeter(), f"-namespace={namespace}", *arguments]
+
+
+CLIENT_GO = Operator(name="client-go", command=client_go)
+KOPF = Operator(
+    name="kopf",
+    command=lambda namespace: [
+        PROGRAMS / "kopf",
+        "run",
+        "--standalone",
+        f"--namespace={namespace}",
+        OPERATORS / "kopf_greeter.py",
+    ],
+)
+LIGHTKUBE = Operator(
+    name="lightkube",
+    command=lambda namespace: [
+        PROGRAMS / "python",
+        OPERATORS / "lightkube_greeter.py",
+        namespace,
+    ],
+)
+
+
+@contextmanager
+def running(command: Sequence[str | Path], *, server: Server) -> Iterator[None]:
+    """Run an operator while the block does; what it says is shown if the test fails."""
+    with enclosure(prefix="steersman-foreign-") as inside:
+        log = inside.directory / "log"
+        process = inside.start(
+            command,
+            log=log,
+            environ={
+                "HOME": str(inside.directory),
+                "KUBECONFIG": str(server.kubeconfig),
+                "PATH": os.environ["PATH"],
+                "PYTHONUNBUFFERED": "1",
+            },
+        )
+        try:
+            yield
+            assert process.poll() is None, f"it ended by itself, with status {process.returncode}"
+            _stop(process)
+        finally:
+            sys.stdout.write(f"{Path(command[0]).name} said:\n{log.read_text()}")
+
+
+def _stop(process: subprocess.Popen[bytes]) -> None:
+    process.terminate()
+    process.wait(timeout=STOP_SECONDS)

@@ -1,0 +1,147 @@
+"""Operators with client-go, kopf and lightkube do the same job, with nothing done for our sake."""
+
+from contextlib import ExitStack
+from typing import Any
+
+import pytest
+
+from tests.real.foreign.kubectl import Kubectl, Server
+from tests.real.foreign.manifests import greeting
+from tests.real.foreign.running import (
+    CLIENT_GO,
+    KOPF,
+    LIGHTKUBE,
+    Operator,
+    client_go,
+    running,
+)
+
+pytestmark = pytest.mark.usefixtures("greetings")
+
+each_operator = pytest.mark.parametrize("operator", [CLIENT_GO, KOPF, LIGHTKUBE], ids=str)
+
+
+def says(message: str) -> str:
+    """What ``kubectl wait`` waits for in a ConfigMap."""
+    return f"jsonpath={{.data.message}}={message}"
+
+
+def reports(message: str) -> str:
+    """What ``kubectl wait`` waits for in a Greeting."""
+    return f"jsonpath={{.status.message}}={message}"
+
+
+def apply(kubectl: Kubectl, manifest: dict[str, Any]) -> None:
+    kubectl("apply", "--filename=-", stdin=manifest)
+
+
+@each_operator
+def test_an_operator_makes_what_a_new_object_asks_for(
+    operator: Operator, server: Server, kubectl: Kubectl, namespace: str
+) -> None:
+    with running(operator.command(namespace), server=server):
+        apply(kubectl, greeting("ada", name="Ada"))
+
+        kubectl.wait("greeting/ada", reports("Hello, Ada."))
+        made, asked = kubectl.get("configmap/ada"), kubectl.get("greeting/ada")
+
+    assert made["data"] == {"message": "Hello, Ada."}
+    (owner,) = made["metadata"]["ownerReferences"]
+    assert (owner["kind"], owner["name"]) == ("Greeting", "ada")
+    assert owner["uid"] == asked["metadata"]["uid"]
+    assert asked["metadata"]["finalizers"] == [operator.finalizer]
+    assert asked["metadata"]["generation"] == 1
+
+
+@each_operator
+def test_an_operator_follows_a_change_of_the_object(
+    operator: Operator, server: Server, kubectl: Kubectl, namespace: str
+) -> None:
+    with running(operator.command(namespace), server=server):
+        apply(kubectl, greeting("ada", name="Ada"))
+        kubectl.wait("greeting/ada", reports("Hello, Ada."))
+
+        apply(kubectl, greeting("ada", name="Ada", excited=True))
+
+        kubectl.wait("greeting/ada", reports("Hello, Ada!"))
+        kubectl.wait("configmap/ada", says("Hello, Ada!"))
+
+
+@each_operator
+def test_an_operator_cleans_up_before_a_deleted_object_goes(
+    operator: Operator, server: Server, kubectl: Kubectl, namespace: str
+) -> None:
+    with running(operator.command(namespace), server=server):
+        apply(kubectl, greeting("ada", name="Ada"))
+        kubectl.wait("greeting/ada", reports("Hello, Ada."))
+
+        kubectl("delete", "greeting/ada", "--timeout=40s")
+
+        left = kubectl("get", "greetings,configmaps", "--output=name")
+    assert left == ""
+
+
+@each_operator
+def test_an_operator_catches_up_with_what_it_missed(
+    operator: Operator, server: Server, kubectl: Kubectl, namespace: str
+) -> None:
+    apply(kubectl, greeting("grace", name="Grace"))
+    with running(operator.command(namespace), server=server):
+        apply(kubectl, greeting("ada", name="Ada"))
+        kubectl.wait("greeting/ada", reports("Hello, Ada."))
+        kubectl.wait("greeting/grace", reports("Hello, Grace."))
+    apply(kubectl, greeting("grace", name="Grace", excited=True))
+    kubectl("delete", "greeting/ada", "--wait=false")
+
+    with running(operator.command(namespace), server=server):
+        kubectl.wait("greeting/grace", reports("Hello, Grace!"))
+        kubectl.wait("greeting/ada", "delete")
+
+        left = kubectl("get", "configmaps", "--output=name")
+    assert left == "configmap/grace\n"
+
+
+@each_operator
+def test_an_operator_records_an_event(
+    operator: Operator, server: Server, kubectl: Kubectl, namespace: str
+) -> None:
+    about_ada = "--field-selector=involvedObject.name=ada,reason=Greeted"
+    message = "--output=jsonpath={.type} {.message}{'\\n'}"
+
+    with (
+        running(operator.command(namespace), server=server),
+        kubectl.started("get", "--watch", "events", about_ada, message) as events,
+    ):
+        apply(kubectl, greeting("ada", name="Ada"))
+
+        seen = events.readline()
+    assert seen.replace('"', "'") == "Normal said 'Hello, Ada.'\n"
+
+
+def test_the_controller_with_client_go_restores_what_it_owns(
+    server: Server, kubectl: Kubectl, namespace: str
+) -> None:
+    with running(client_go(namespace), server=server):
+        apply(kubectl, greeting("ada", name="Ada"))
+        kubectl.wait("configmap/ada", "create")
+        first = kubectl.get("configmap/ada")["metadata"]["uid"]
+
+        kubectl("delete", "configmap/ada")
+
+        kubectl.wait("configmap/ada", "create")
+        assert kubectl.get("configmap/ada")["metadata"]["uid"] != first
+
+
+def test_of_two_replicas_with_client_go_the_other_takes_over(
+    server: Server, kubectl: Kubectl, namespace: str
+) -> None:
+    held_by = "jsonpath={.spec.holderIdentity}="
+
+    with ExitStack() as replicas:
+        with running(client_go(namespace, "-identity=first"), server=server):
+            kubectl.wait("lease/greeter", f"{held_by}first")
+            replicas.enter_context(running(client_go(namespace, "-identity=second"), server=server))
+        apply(kubectl, greeting("ada", name="Ada"))
+
+        kubectl.wait("lease/greeter", f"{held_by}second")
+        kubectl.wait("greeting/ada", reports("Hello, Ada."))
