@@ -1,20 +1,86 @@
-"""A real control plane for every test in here, and a client of it.
+"""A cluster for every test in here, and a client of it: a real control plane, and the embedded one.
 
-Imported, not named in ``pytest_plugins``, which pytest accepts in a top-level conftest.py only.
+Fixtures are imported, not named in ``pytest_plugins``, which pytest accepts in a top-level
+conftest.py only.
 """
 
-from collections.abc import AsyncIterator
+import os
+from collections.abc import AsyncIterator, Iterator
 
 import pytest
 
 from steersman.client import Client
-from steersman.testing import ControlPlane
-from steersman.testing.fixtures import control_plane, controllers, namespace
+from steersman.clock import SystemClock
+from steersman.testing import (
+    Cluster,
+    ControlPlane,
+    find_binaries,
+    running_control_plane,
+    running_embedded_cluster,
+)
+from steersman.testing.fixtures import controllers, namespace
 from tests.real.connecting import connected
 from tests.real.definitions import OCTOPODES, WIDGETS, install
 from tests.real.seeing import Seen
 
-__all__ = ["control_plane", "controllers", "namespace"]
+__all__ = ["controllers", "namespace"]
+
+REAL, EMBEDDED = "real", "embedded"
+
+# About etcd, Kubernetes' own controllers or a kubelet, or a comparison with the real server itself.
+REAL_ONLY = frozenset(
+    (
+        "test_builtin_rules",
+        "test_control_plane",
+        "test_decoding_rules",
+        "test_demo",
+        "test_discovery_documents",
+        "test_field_management",
+        "test_logs",
+        "test_openapi",
+        "test_overload",
+        "test_patches",
+        "test_pod_rules",
+        "test_propagation",
+        "test_selector_grammar",
+        "test_structural_schemas",
+    )
+)
+
+# What a server in Python cannot do, each with the reason.
+_STRANGERS = (
+    "Python's TLS ends a connection whose client certificate it does not trust, before there is a"
+    " request to refuse"
+)
+NOT_EMBEDDED = {
+    "test_a_plugin_is_asked_again_in_the_request_in_which_its_certificate_is_refused": _STRANGERS,
+    "test_rotated_certificate_files_are_used_in_the_request_in_which_the_old_are_refused": (
+        _STRANGERS
+    ),
+}
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    if "control_plane" in metafunc.fixturenames:
+        module = metafunc.module.__name__.rpartition(".")[2]
+        both = (
+            module not in REAL_ONLY
+            and metafunc.function.__name__ not in NOT_EMBEDDED
+            and "controllers" not in metafunc.fixturenames
+        )
+        servers = (REAL, EMBEDDED) if both else (REAL,)
+        metafunc.parametrize("control_plane", servers, indirect=True, scope="session")
+
+
+@pytest.fixture(scope="session")
+def control_plane(request: pytest.FixtureRequest) -> Iterator[Cluster]:
+    """The cluster, the same for the whole session."""
+    if request.param == REAL:
+        with running_control_plane(find_binaries(environ=os.environ), clock=SystemClock()) as plane:
+            yield plane
+    else:
+        with running_embedded_cluster(clock=SystemClock()) as cluster:
+            yield cluster
 
 
 @pytest.fixture

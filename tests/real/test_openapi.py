@@ -1,4 +1,4 @@
-"""The facts in ``openapi/``, from which the kinds are generated, are what the server says."""
+"""The facts from which the kinds are generated are what the server says."""
 
 import pytest
 

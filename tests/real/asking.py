@@ -1,0 +1,31 @@
+"""Plain calls as anybody: with any token, certificate and headers."""
+
+import ssl
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from http.client import HTTPSConnection
+from urllib.parse import urlsplit
+
+from steersman.testing import Cluster
+from steersman.testing.calls import Caller
+
+SECONDS = 10.0
+
+
+@contextmanager
+def asking(
+    cluster: Cluster,
+    *,
+    token: str | None = None,
+    certificate: bool = False,
+    headers: Mapping[str, str] | None = None,
+) -> Iterator[Caller]:
+    """A caller with ``token``, with the certificate of a client, or as nobody in particular."""
+    given, address = cluster.credentials, urlsplit(cluster.url)
+    tls = ssl.create_default_context(cafile=given.ca_file)
+    if certificate:
+        tls.load_cert_chain(given.client_certificate_file, given.client_key_file)
+    shown = {} if token is None else {"Authorization": f"Bearer {token}"}
+    connection = HTTPSConnection(str(address.hostname), address.port, timeout=SECONDS, context=tls)
+    with Caller(connection, headers={**shown, **(headers or {})}) as caller:
+        yield caller

@@ -1,0 +1,144 @@
+"""Who may write and bind roles: only those who hold what the role gives, or an explicit right."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from steersman.testing import Cluster
+from steersman.testing.calls import Answer, Caller
+from tests.real.asking import asking
+
+GROUP = "rbac.authorization.k8s.io"
+RBAC = f"/apis/{GROUP}/v1"
+MOST_QUESTIONS = 2000
+
+
+def rule(verbs: str, resource: str, *, group: str = "") -> dict[str, Any]:
+    return {"verbs": verbs.split(","), "apiGroups": [group], "resources": [resource]}
+
+
+PODS, SECRETS = rule("get", "pods"), rule("get,list", "secrets")
+MAKER = [
+    PODS,
+    rule("create,update,patch,get", "roles", group=GROUP),
+    rule("create,update,patch,get", "rolebindings", group=GROUP),
+]
+
+
+class Maker:
+    """Somebody who may write roles and bindings of one namespace, and get pods there."""
+
+    def __init__(self, cluster: Cluster, admin: Caller, namespace: str) -> None:
+        self.name = f"maker-of-{namespace}"
+        self.cluster = cluster
+        self.admin = admin
+        self.roles = f"{RBAC}/namespaces/{namespace}"
+        self.may("maker", MAKER)
+
+    def may(self, name: str, rules: list[dict[str, Any]]) -> None:
+        """Give the maker a role, and wait until the server has heard of it."""
+        self.admin.call("POST", f"{self.roles}/roles", role(name, *rules))
+        self.admin.call("POST", f"{self.roles}/rolebindings", binding(name, to=self.name))
+        last = rules[-1]
+        wanted = {
+            "verb": last["verbs"][0],
+            "group": last["apiGroups"][0],
+            "resource": last["resources"][0],
+            "namespace": self.roles.rpartition("/")[2],
+        }
+        spec = {"user": self.name, "resourceAttributes": wanted}
+        path = "/apis/authorization.k8s.io/v1/subjectaccessreviews"
+        for _ in range(MOST_QUESTIONS):
+            if self.admin.call("POST", path, {"spec": spec}).json()["status"]["allowed"]:
+                break
+
+    def write(self, plural: str, obj: dict[str, Any], *, method: str = "POST") -> Answer:
+        which = "" if method == "POST" else f"/{obj['metadata']['name']}"
+        given = self.cluster.credentials.admin_token
+        with asking(self.cluster, token=given, headers={"Impersonate-User": self.name}) as caller:
+            return caller.call(method, f"{self.roles}/{plural}{which}", obj)
+
+
+def role(name: str, *rules: dict[str, Any]) -> dict[str, Any]:
+    return {"metadata": {"name": name}, "rules": list(rules)}
+
+
+def binding(name: str, *, to: str, kind: str = "Role") -> dict[str, Any]:
+    return {
+        "metadata": {"name": name},
+        "roleRef": {"apiGroup": GROUP, "kind": kind, "name": name},
+        "subjects": [{"apiGroup": GROUP, "kind": "User", "name": to}],
+    }
+
+
+@pytest.fixture
+def maker(control_plane: Cluster, namespace: str) -> Iterator[Maker]:
+    with control_plane.caller() as admin:
+        yield Maker(control_plane, admin, namespace)
+
+
+def not_held(maker: Maker, what: str, *rights: str) -> str:
+    return (
+        f'{what} is forbidden: user "{maker.name}" (groups=["system:authenticated"]) is attempting'
+        " to grant RBAC permissions not currently held:\n" + "\n".join(rights)
+    )
+
+
+ALL_SECRETS = '{APIGroups:[""], Resources:["secrets"], Verbs:["get" "list"]}'
+
+
+def test_a_role_is_written_by_who_holds_what_it_gives(maker: Maker) -> None:
+    held = maker.write("roles", role("held", PODS))
+    more = maker.write("roles", role("more", PODS, SECRETS))
+    raised = maker.write("roles", role("held", SECRETS), method="PUT")
+
+    assert held.status == 201
+    sentence = not_held(maker, f'roles.{GROUP} "more"', ALL_SECRETS)
+    assert (more.status, more.json()["message"]) == (403, sentence)
+    sentence = not_held(maker, f'roles.{GROUP} "held"', ALL_SECRETS)
+    assert (raised.status, raised.json()["message"]) == (403, sentence)
+
+
+def test_a_role_is_bound_by_who_holds_what_it_gives(maker: Maker) -> None:
+    maker.admin.call("POST", f"{maker.roles}/roles", role("held", PODS))
+
+    held = maker.write("rolebindings", binding("held", to="kim"))
+    admin = maker.write("rolebindings", binding("cluster-admin", to="kim", kind="ClusterRole"))
+    gone = maker.write("rolebindings", binding("gone", to="kim", kind="ClusterRole"))
+
+    assert held.status == 201
+    assert admin.json()["message"] == not_held(
+        maker,
+        f'rolebindings.{GROUP} "cluster-admin"',
+        '{APIGroups:["*"], Resources:["*"], Verbs:["*"]}',
+        '{NonResourceURLs:["*"], Verbs:["*"]}',
+    )
+    assert (gone.status, gone.json()["message"]) == (404, f'rolebindings.{GROUP} "gone" not found')
+
+
+def test_what_is_missing_may_be_in_a_role_that_is_not_there(maker: Maker) -> None:
+    maker.admin.call("POST", f"{maker.roles}/rolebindings", binding("lost", to=maker.name))
+
+    message = ""
+    for _ in range(MOST_QUESTIONS):
+        message = maker.write("roles", role("more", SECRETS)).json()["message"]
+        if "resolution errors" in message:
+            break
+
+    problem = f'; resolution errors: [roles.{GROUP} "lost" not found]'
+    assert message == not_held(maker, f'roles.{GROUP} "more"', ALL_SECRETS) + problem
+
+
+def test_who_may_escalate_writes_any_role(maker: Maker) -> None:
+    maker.may("escalating", [rule("escalate", "roles", group=GROUP)])
+
+    assert maker.write("roles", role("more", SECRETS)).status == 201
+
+
+def test_who_may_bind_binds_any_role(maker: Maker) -> None:
+    maker.may("binding", [rule("bind", "clusterroles", group=GROUP)])
+
+    answer = maker.write("rolebindings", binding("cluster-admin", to="kim", kind="ClusterRole"))
+
+    assert answer.status == 201

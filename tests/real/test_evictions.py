@@ -1,0 +1,250 @@
+"""Evictions: what a disruption budget allows, what it then has left, and how the Pod ends."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from steersman.testing import Cluster
+from steersman.testing.calls import Answer, Caller
+
+MERGE = "application/merge-patch+json"
+NOT_NOW = "Cannot evict pod as it would violate the pod's disruption budget."
+FAILED = {"type": "DisruptionAllowed", "status": "False", "message": "why not"}
+
+
+class Evictions:
+    """Pods of one namespace, all under the same budgets."""
+
+    def __init__(self, admin: Caller, namespace: str) -> None:
+        self.admin = admin
+        self.pods = f"/api/v1/namespaces/{namespace}/pods"
+        self.budgets = f"/apis/policy/v1/namespaces/{namespace}/poddisruptionbudgets"
+
+    def run(self, name: str, *, phase: str = "Running", ready: bool = True) -> None:
+        spec = {"nodeName": "here", "containers": [{"name": "main", "image": "image"}]}
+        labels = {"app": "web"}
+        self.admin.call(
+            "POST", self.pods, {"metadata": {"name": name, "labels": labels}, "spec": spec}
+        )
+        condition = {"type": "Ready", "status": "True" if ready else "False"}
+        status = {"phase": phase, "conditions": [condition]}
+        path = f"{self.pods}/{name}/status"
+        assert self.admin.call("PATCH", path, {"status": status}, sends=MERGE).status == 200
+
+    def allow(
+        self, count: int, *, name: str = "budget", policy: str | None = None, **status: Any
+    ) -> None:
+        spec: dict[str, Any] = {"selector": {"matchLabels": {"app": "web"}}, "maxUnavailable": 1}
+        if policy is not None:
+            spec["unhealthyPodEvictionPolicy"] = policy
+        self.admin.call("POST", self.budgets, {"metadata": {"name": name}, "spec": spec})
+        said = {"observedGeneration": 1, "disruptionsAllowed": count, **status}
+        path = f"{self.budgets}/{name}/status"
+        assert self.admin.call("PATCH", path, {"status": said}, sends=MERGE).status == 200
+
+    def evict(self, name: str, *, query: str = "", **options: Any) -> Answer:
+        body = {
+            "apiVersion": "policy/v1",
+            "kind": "Eviction",
+            "metadata": {"name": name},
+            "deleteOptions": options,
+        }
+        return self.admin.call("POST", f"{self.pods}/{name}/eviction{query}", body)
+
+    def budget(self) -> Any:
+        return self.admin.call("GET", f"{self.budgets}/budget").json()
+
+    def pod(self, name: str) -> Any:
+        return self.admin.call("GET", f"{self.pods}/{name}").json()
+
+
+@pytest.fixture
+def evictions(control_plane: Cluster, namespace: str) -> Iterator[Evictions]:
+    with control_plane.caller() as admin:
+        yield Evictions(admin, namespace)
+
+
+def test_an_eviction_costs_what_the_budget_has(evictions: Evictions) -> None:
+    evictions.run("web")
+    evictions.allow(1)
+
+    answer = evictions.evict("web")
+
+    assert answer.status == 201
+    after = evictions.budget()
+    assert after["status"]["disruptionsAllowed"] == 0
+    assert list(after["status"]["disruptedPods"]) == ["web"]
+    [condition] = after["status"]["conditions"]
+    assert (condition["status"], condition["reason"]) == ("False", "InsufficientPods")
+    assert condition["observedGeneration"] == 1
+    assert "kube-apiserver" in [each["manager"] for each in after["metadata"]["managedFields"]]
+    pod = evictions.pod("web")
+    assert "deletionTimestamp" in pod["metadata"]
+    [target] = [each for each in pod["status"]["conditions"] if each["type"] == "DisruptionTarget"]
+    assert (target["reason"], target["message"]) == (
+        "EvictionByEvictionAPI",
+        "Eviction API: evicting",
+    )
+
+
+WHY_NOT: list[tuple[dict[str, Any], str]] = [
+    (
+        {"desiredHealthy": 2, "currentHealthy": 2},
+        "The disruption budget budget needs 2 healthy pods and has 2 currently",
+    ),
+    (
+        {"desiredHealthy": 1, "currentHealthy": 2},
+        "The disruption budget budget does not allow evicting pods currently",
+    ),
+    (
+        {"currentHealthy": 2, "conditions": [{**FAILED, "reason": "SyncFailed"}]},
+        "The disruption budget budget does not allow evicting pods currently because it failed"
+        " sync: why not",
+    ),
+    (
+        {"currentHealthy": 2, "conditions": [{**FAILED, "reason": "InsufficientPods"}]},
+        "The disruption budget budget does not allow evicting pods currently (InsufficientPods):"
+        " why not",
+    ),
+]
+
+
+@pytest.mark.parametrize(("status", "why"), WHY_NOT)
+def test_a_budget_with_nothing_left_says_why(
+    status: dict[str, Any], why: str, evictions: Evictions
+) -> None:
+    for each in status.get("conditions", ()):
+        each["lastTransitionTime"] = "2026-01-01T00:00:00Z"
+    evictions.run("web")
+    evictions.allow(0, **status)
+
+    answer = evictions.evict("web")
+
+    body = answer.json()
+    assert (answer.status, body["reason"], body["message"]) == (429, "TooManyRequests", NOT_NOW)
+    assert body["details"] == {"causes": [{"reason": "DisruptionBudget", "message": why}]}
+
+
+def test_a_budget_that_nobody_has_looked_at_asks_for_patience(evictions: Evictions) -> None:
+    evictions.run("web")
+    evictions.allow(1, observedGeneration=0)
+
+    answer = evictions.evict("web")
+
+    why = "The disruption budget budget is still being processed by the server."
+    assert (answer.status, answer.json()["details"]) == (
+        429,
+        {"causes": [{"reason": "DisruptionBudget", "message": why}], "retryAfterSeconds": 10},
+    )
+
+
+@pytest.mark.parametrize("phase", ["Pending", "Succeeded", "Failed"])
+def test_a_pod_that_serves_nobody_goes_for_nothing(phase: str, evictions: Evictions) -> None:
+    evictions.run("web", phase=phase)
+    evictions.allow(0)
+
+    assert evictions.evict("web").status == 201
+
+
+def test_a_pod_that_is_ending_goes_for_nothing(evictions: Evictions) -> None:
+    evictions.run("web")
+    evictions.allow(1)
+    evictions.evict("web")
+
+    assert evictions.evict("web").status == 201
+
+
+UNREADY: list[tuple[dict[str, Any], int]] = [
+    ({"policy": "AlwaysAllow"}, 201),
+    ({"desiredHealthy": 2, "currentHealthy": 2}, 201),
+    ({"desiredHealthy": 2, "currentHealthy": 2, "policy": "IfHealthyBudget"}, 201),
+    ({"desiredHealthy": 2, "currentHealthy": 1}, 429),
+    ({"desiredHealthy": 0, "currentHealthy": 1}, 429),
+]
+
+
+@pytest.mark.parametrize(("budget", "status"), UNREADY)
+def test_a_pod_that_is_not_ready_goes_if_the_others_are_enough(
+    budget: dict[str, Any], status: int, evictions: Evictions
+) -> None:
+    evictions.run("web", ready=False)
+    evictions.allow(0, **budget)
+
+    answer = evictions.evict("web")
+
+    assert answer.status == status
+    assert "disruptedPods" not in evictions.budget()["status"]
+
+
+def test_a_pod_under_two_budgets_is_not_evicted(evictions: Evictions) -> None:
+    evictions.run("web")
+    evictions.allow(1)
+    evictions.allow(1, name="another")
+
+    answer = evictions.evict("web")
+
+    assert (answer.status, answer.json()["message"]) == (
+        500,
+        "This pod has more than one PodDisruptionBudget, which the eviction subresource does not"
+        " support.",
+    )
+
+
+def test_what_is_only_tried_costs_nothing(evictions: Evictions) -> None:
+    evictions.run("web")
+    evictions.allow(1)
+
+    by_query = evictions.evict("web", query="?dryRun=All")
+    by_options = evictions.evict("web", dryRun=["All"])
+
+    assert (by_query.status, by_options.status) == (201, 201)
+    assert evictions.budget()["status"]["disruptionsAllowed"] == 1
+    assert "deletionTimestamp" not in evictions.pod("web")["metadata"]
+
+
+@pytest.mark.parametrize(
+    ("wanted", "word"), [({"uid": "x"}, "UID"), ({"resourceVersion": "1"}, "ResourceVersion")]
+)
+def test_an_eviction_of_another_pod_than_was_meant_is_refused_and_charged(
+    wanted: dict[str, str], word: str, evictions: Evictions
+) -> None:
+    evictions.run("web")
+    evictions.allow(1)
+
+    answer = evictions.evict("web", preconditions=wanted)
+
+    start = f'Operation cannot be fulfilled on Pod "web": the {word} in the precondition'
+    assert answer.status == 409
+    assert answer.json()["message"].startswith(start)
+    assert evictions.budget()["status"]["disruptionsAllowed"] == 0
+
+
+def test_too_many_evictions_that_nobody_noticed_are_enough(evictions: Evictions) -> None:
+    evictions.run("web")
+    noticed = {f"pod-{number}": "2026-01-01T00:00:00Z" for number in range(2001)}
+    evictions.allow(1, disruptedPods=noticed)
+
+    answer = evictions.evict("web")
+
+    assert (answer.status, answer.json()["message"]) == (
+        403,
+        'poddisruptionbudget.policy "budget" is forbidden: DisruptedPods map too big - too many'
+        " evictions not confirmed by PDB controller",
+    )
+
+
+def test_an_eviction_names_its_pod(evictions: Evictions) -> None:
+    evictions.run("web")
+    path = f"{evictions.pods}/web/eviction"
+
+    unnamed = evictions.admin.call("POST", path, {})
+    elsewhere = evictions.admin.call("POST", path, {"metadata": {"name": "web", "namespace": "x"}})
+
+    assert (unnamed.status, unnamed.json()["message"]) == (
+        400,
+        "name in URL does not match name in Eviction object",
+    )
+    assert elsewhere.json()["message"] == (
+        "the namespace of the provided object does not match the namespace sent on the request"
+    )

@@ -1,0 +1,279 @@
+"""Speaking for somebody else: with which rights, and what becomes of one who lacks them."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from steersman.testing import Cluster
+from steersman.testing.calls import Caller
+from tests.real.asking import asking
+
+RBAC = "/apis/rbac.authorization.k8s.io/v1"
+GROUP = "rbac.authorization.k8s.io"
+AUTHENTICATION = "authentication.k8s.io"
+REVIEW = f"/apis/{AUTHENTICATION}/v1/selfsubjectreviews"
+PODS = "/api/v1/namespaces/default/pods"
+
+MOST_QUESTIONS = 2000
+
+
+def called(namespace: str, name: str) -> str:
+    return f'User "system:serviceaccount:{namespace}:{name}"'
+
+
+def refused(
+    cluster: Cluster, path: str, *, method: str = "GET", token: str | None, **headers: str
+) -> tuple[int, str]:
+    """With which status and sentence a request is refused; ``Extra_Scope`` is a header, too."""
+    shown = {f"Impersonate-{name.replace('_', '-')}": value for name, value in headers.items()}
+    with asking(cluster, token=token, headers=shown) as caller:
+        answer = caller.call(method, path, {} if method == "POST" else None)
+        body = answer.json()
+        return answer.status, body.get("message", "")
+
+
+def user_of(cluster: Cluster, *, token: str | None, **headers: str) -> dict[str, Any]:
+    shown = {f"Impersonate-{name.replace('_', '-')}": value for name, value in headers.items()}
+    with asking(cluster, token=token, headers=shown) as caller:
+        answer = caller.call("POST", REVIEW, {})
+        assert answer.status == 201, answer.json()
+        user: dict[str, Any] = answer.json()["status"]["userInfo"]
+        return user
+
+
+# What somebody has to be allowed to, by the way in which they speak for others.
+RULES = {
+    "old": [
+        {"verbs": ["impersonate"], "apiGroups": [""], "resources": ["users", "groups"]},
+        {"verbs": ["create"], "apiGroups": [AUTHENTICATION], "resources": ["selfsubjectreviews"]},
+    ],
+    "names-only": [
+        {
+            "verbs": ["impersonate"],
+            "apiGroups": [""],
+            "resources": ["users"],
+            "resourceNames": ["jane"],
+        },
+    ],
+    "new": [
+        {
+            "verbs": ["impersonate:user-info"],
+            "apiGroups": [AUTHENTICATION],
+            "resources": ["users", "groups", "userextras/*", "userextras/scope"],
+        },
+        {
+            "verbs": ["impersonate-on:user-info:create"],
+            "apiGroups": [AUTHENTICATION],
+            "resources": ["selfsubjectreviews"],
+        },
+    ],
+    "none": [],
+}
+
+
+@pytest.fixture
+def tokens(control_plane: Cluster, namespace: str) -> Iterator[dict[str, str]]:
+    """Tokens of accounts that may speak for others in one way each, and never did before."""
+    made: dict[str, str] = {}
+    with control_plane.caller() as admin:
+        for name, rules in RULES.items():
+            role = {"metadata": {"name": f"{namespace}-{name}"}, "rules": rules}
+            admin.call("POST", f"{RBAC}/clusterroles", role)
+            admin.call("POST", f"{RBAC}/clusterrolebindings", binding(namespace, name))
+            wait_for(admin, f"system:serviceaccount:{namespace}:{name}", rules)
+            accounts = f"/api/v1/namespaces/{namespace}/serviceaccounts"
+            admin.call("POST", accounts, {"metadata": {"name": name}})
+            answer = admin.call("POST", f"{accounts}/{name}/token", {})
+            made[name] = answer.json()["status"]["token"]
+        yield made
+        for name in RULES:
+            for kind in ("clusterroles", "clusterrolebindings"):
+                admin.call("DELETE", f"{RBAC}/{kind}/{namespace}-{name}")
+
+
+def binding(namespace: str, name: str) -> dict[str, Any]:
+    return {
+        "metadata": {"name": f"{namespace}-{name}"},
+        "roleRef": {"apiGroup": GROUP, "kind": "ClusterRole", "name": f"{namespace}-{name}"},
+        "subjects": [{"kind": "ServiceAccount", "name": name, "namespace": namespace}],
+    }
+
+
+def wait_for(admin: Caller, user: str, rules: list[dict[str, Any]]) -> None:
+    """Until the server has heard of the role."""
+    for rule in rules[:1]:
+        what = {"verb": rule["verbs"][0], "group": rule["apiGroups"][0], "name": "jane"}
+        spec = {"user": user, "resourceAttributes": {**what, "resource": rule["resources"][0]}}
+        for _ in range(MOST_QUESTIONS):
+            path = "/apis/authorization.k8s.io/v1/subjectaccessreviews"
+            if admin.call("POST", path, {"spec": spec}).json()["status"]["allowed"]:
+                return
+
+
+def on(verb: str, resource: str) -> str:
+    where = 'in API group "" in the namespace "default"'
+    return f'{{}} cannot impersonate-on:{verb} resource "{resource}" {where}'
+
+
+ACCOUNT = "system:serviceaccount:default:x"
+CANNOT = [
+    (PODS, {"User": "jane"}, f"pods is forbidden: {on('user-info:list', 'pods')}"),
+    (
+        f"{PODS}/x/log",
+        {"User": "jane", "Group": "g"},
+        f'pods "x" is forbidden: {on("user-info:get", "pods/log")}',
+    ),
+    (
+        "/healthz",
+        {"User": "jane"},
+        'forbidden: {} cannot impersonate-on:user-info:get path "/healthz"',
+    ),
+    (
+        PODS,
+        {"User": "system:node:n1"},
+        f"pods is forbidden: {on('arbitrary-node:list', 'pods')}",
+    ),
+    (PODS, {"User": ACCOUNT}, f"pods is forbidden: {on('serviceaccount:list', 'pods')}"),
+    (
+        PODS,
+        {"User": ACCOUNT, "Group": "g"},
+        'serviceaccounts "x" is forbidden: {} cannot impersonate resource "serviceaccounts"'
+        ' in API group "" in the namespace "default"',
+    ),
+    (
+        PODS,
+        {"User": "system:serviceaccount:no"},
+        f"pods is forbidden: {on('user-info:list', 'pods')}",
+    ),
+]
+
+
+@pytest.mark.parametrize(("path", "headers", "sentence"), CANNOT)
+def test_who_has_no_right_is_told_which_the_newest_way_would_have_taken(
+    path: str,
+    headers: dict[str, str],
+    sentence: str,
+    control_plane: Cluster,
+    namespace: str,
+    tokens: dict[str, str],
+) -> None:
+    answer = refused(control_plane, path, token=tokens["none"], **headers)
+
+    assert answer == (403, sentence.format(called(namespace, "none")))
+
+
+def test_each_thing_that_is_taken_on_needs_a_right(
+    control_plane: Cluster, namespace: str, tokens: dict[str, str]
+) -> None:
+    token, who = tokens["names-only"], called(namespace, "names-only")
+    # Once they have spoken for somebody, they are told what is missing in that way.
+    user_of(control_plane, token=token, User="jane")
+
+    def told(**headers: str) -> str:
+        return refused(control_plane, REVIEW, method="POST", token=token, **headers)[1]
+
+    assert told(User="joe") == (
+        f'users "joe" is forbidden: {who} cannot impersonate resource "users" in API group ""'
+        " at the cluster scope"
+    )
+    assert told(User="jane", Group="devs") == (
+        f'groups "devs" is forbidden: {who} cannot impersonate resource "groups" in API group ""'
+        " at the cluster scope"
+    )
+    assert told(User="jane", Uid="1", Group="devs") == (
+        f'uids.{AUTHENTICATION} "1" is forbidden: {who} cannot impersonate resource "uids"'
+        f' in API group "{AUTHENTICATION}" at the cluster scope'
+    )
+    assert told(User="jane", Extra_Scope="view") == (
+        f'userextras.{AUTHENTICATION} "view" is forbidden: {who} cannot impersonate resource'
+        f' "userextras/scope" in API group "{AUTHENTICATION}" at the cluster scope'
+    )
+
+
+def test_what_the_one_spoken_for_may_not_is_refused_in_their_name(
+    control_plane: Cluster, tokens: dict[str, str]
+) -> None:
+    status, sentence = refused(control_plane, PODS, token=tokens["old"], User="jane")
+
+    assert (status, sentence) == (
+        403,
+        'pods is forbidden: User "jane" cannot list resource "pods" in API group "" in the'
+        ' namespace "default"',
+    )
+
+
+def test_a_right_may_be_for_some_requests_only(
+    control_plane: Cluster, namespace: str, tokens: dict[str, str]
+) -> None:
+    token, who = tokens["new"], called(namespace, "new")
+
+    user = user_of(control_plane, token=token, User="kim", Group="devs")
+    elsewhere = refused(control_plane, PODS, token=token, User="kim")
+    administrators = refused(
+        control_plane, REVIEW, method="POST", token=token, User="kim", Group="system:masters"
+    )
+    odd = refused(control_plane, REVIEW, method="POST", token=token, User="kim", Extra_Scope="x")
+
+    assert user == {"username": "kim", "groups": ["devs", "system:authenticated"]}
+    assert elsewhere[1] == (
+        f"pods is forbidden: {who} cannot impersonate-on:user-info:list resource"
+        ' "pods" in API group "" in the namespace "default"'
+    )
+    assert administrators[1] == (
+        f'groups.{AUTHENTICATION} "system:masters" is forbidden: {who} cannot'
+        f' impersonate:user-info resource "groups" in API group "{AUTHENTICATION}" at the cluster'
+        " scope: impersonating the system:masters group is not allowed"
+    )
+    assert (
+        "impersonating an invalid key in extra is not allowed: extra.key: Invalid value" in odd[1]
+    )
+
+
+GROUPS = [
+    ({"User": "jane"}, ["system:authenticated"]),
+    ({"User": "jane", "Group": "devs"}, ["devs", "system:authenticated"]),
+    ({"User": "jane", "Group": "system:masters"}, ["system:masters", "system:authenticated"]),
+    (
+        {"User": "system:anonymous", "Group": "system:authenticated"},
+        ["system:authenticated", "system:unauthenticated"],
+    ),
+    (
+        {"User": "system:serviceaccount:a:b"},
+        ["system:serviceaccounts", "system:serviceaccounts:a", "system:authenticated"],
+    ),
+    ({"User": "system:serviceaccount:a:b", "Group": "z"}, ["z", "system:authenticated"]),
+    ({"User": "system:serviceaccount:A_:b"}, ["system:authenticated"]),
+    ({"User": "system:node:n1"}, ["system:authenticated"]),
+]
+
+
+@pytest.mark.parametrize(("headers", "groups"), GROUPS)
+def test_some_groups_go_without_saying(
+    headers: dict[str, str], groups: list[str], control_plane: Cluster
+) -> None:
+    token = control_plane.credentials.admin_token
+
+    assert user_of(control_plane, token=token, **headers)["groups"] == groups
+
+
+NOBODY = [
+    ({"Group": "g"}, 'UID:"", Groups:[]string{"g"}, Extra:map[string][]string(nil)'),
+    ({"Uid": "u"}, 'UID:"u", Groups:[]string(nil), Extra:map[string][]string(nil)'),
+    (
+        {"Extra_Foo": "x"},
+        'UID:"", Groups:[]string(nil), Extra:map[string][]string{"foo":[]string{"x"}}',
+    ),
+]
+
+
+@pytest.mark.parametrize(("headers", "shown"), NOBODY)
+def test_groups_and_details_are_taken_on_with_a_name_or_not_at_all(
+    headers: dict[str, str], shown: str, control_plane: Cluster
+) -> None:
+    token = control_plane.credentials.admin_token
+
+    answer = refused(control_plane, PODS, token=token, **headers)
+
+    requested = f'requested &user.DefaultInfo{{Name:"", {shown}}}'
+    assert answer == (400, f"{requested} without impersonating a user name")

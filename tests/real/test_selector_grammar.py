@@ -1,0 +1,34 @@
+"""The server reads the selectors that our own reader reads, and refuses the others in our words."""
+
+from urllib.parse import quote
+
+import pytest
+
+from steersman.testing import ControlPlane
+from tests.unit.apiserver.test_selecting import (
+    READABLE,
+    READABLE_FIELDS,
+    UNREADABLE,
+    UNREADABLE_FIELDS,
+)
+
+CONFIG_MAPS = "/api/v1/namespaces/default/configmaps?limit=1"
+
+
+@pytest.mark.parametrize(
+    ("kind", "text", "message"),
+    [
+        *(("labelSelector", text, None) for text in READABLE),
+        *(("labelSelector", *unreadable) for unreadable in UNREADABLE.items()),
+        *(("fieldSelector", text, None) for text in READABLE_FIELDS),
+        *(("fieldSelector", *unreadable) for unreadable in UNREADABLE_FIELDS.items()),
+    ],
+)
+def test_the_server_reads_selectors_as_we_do(
+    control_plane: ControlPlane, kind: str, text: str, message: str | None
+) -> None:
+    with control_plane.caller() as api:
+        answer = api.call("GET", f"{CONFIG_MAPS}&{kind}={quote(text)}")
+
+    assert answer.status == (200 if message is None else 400)
+    assert answer.json().get("message") == message

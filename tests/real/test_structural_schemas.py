@@ -1,0 +1,237 @@
+"""Custom resources and their definitions, put to the real server and to our own rules."""
+
+from collections.abc import Callable, Iterator
+from typing import Any, Final
+
+import pytest
+
+from steersman.apiserver.custom.status import accepted, terminating
+from steersman.testing import ControlPlane
+from steersman.testing.calls import Caller
+from tests.unit.apiserver.custom.definition_samples import (
+    approved,
+    definition,
+    definition_samples,
+    version,
+)
+from tests.unit.apiserver.custom.judging import Judge, Verdict, bare, refused
+from tests.unit.apiserver.custom.value_samples import (
+    INTEGER,
+    STRING,
+    VALUE_SAMPLES,
+    fields,
+    items,
+)
+
+DEFINITIONS: Final = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
+DRY: Final = "?dryRun=All"
+
+# How often is asked before giving up; each answer takes the server a millisecond or more.
+PATIENCE: Final = 5000
+
+
+@pytest.fixture(scope="module")
+def judge() -> Judge:
+    """Our own rules."""
+    return Judge()
+
+
+@pytest.fixture
+def api(control_plane: ControlPlane) -> Iterator[Caller]:
+    """Plain calls to the real server."""
+    with control_plane.caller() as api:
+        yield api
+
+
+def established(plane: ControlPlane, api: Caller, crd: dict[str, Any]) -> str:
+    """Create the definition, wait until it is served, and give the path of its resources."""
+    name, spec = crd["metadata"]["name"], crd["spec"]
+    assert api.call("POST", DEFINITIONS, crd).status == 201
+    plane.kubectl("wait", "--for=condition=Established", f"crd/{name}")
+    path = f"/apis/{spec['group']}/v1/namespaces/default/{spec['names']['plural']}"
+    until(lambda: api.call("GET", path).status == 200)
+    return path
+
+
+def until(holds: Callable[[], bool]) -> None:
+    """Ask until the answer is yes; each question takes the server a while."""
+    for _ in range(PATIENCE):
+        if holds():
+            return
+    pytest.fail("it never came true")
+
+
+def their_verdict(api: Caller, path: str, obj: dict[str, Any]) -> Verdict:
+    answer = api.call("POST", path, obj)
+    if answer.status != 201:
+        return refused(answer.json())
+    return Verdict(201, "", "", (), (), bare(answer.json()))
+
+
+def silent(verdict: Verdict) -> Verdict:
+    """Without warnings, which plain calls do not see."""
+    return verdict._replace(warnings=())
+
+
+def test_a_definition_that_the_real_server_refuses_is_refused_with_the_same_causes(
+    api: Caller, judge: Judge
+) -> None:
+    differences: list[tuple[Verdict, Verdict]] = []
+
+    for crd in definition_samples():
+        theirs = their_verdict(api, DEFINITIONS + DRY, crd)
+        ours = silent(judge.define(crd))
+        theirs = theirs._replace(obj=theirs.obj and {"spec": theirs.obj["spec"]})
+        if ours != theirs:
+            differences.append((ours, theirs))
+
+    assert differences == []
+
+
+def test_custom_resources_are_kept_or_refused_as_the_real_server_does(
+    control_plane: ControlPlane, api: Caller, judge: Judge
+) -> None:
+    schemas = {f"f{index}": schema for index, (schema, _) in enumerate(VALUE_SAMPLES)}
+    crd = definition(version(schema=fields(spec=fields(**schemas))), group="values.example.com")
+    path = established(control_plane, api, crd)
+    (resource,) = judge.established(crd)
+    differences: list[tuple[Verdict, Verdict]] = []
+
+    for index, (_, values) in enumerate(VALUE_SAMPLES):
+        for value in values:
+            obj = {
+                "apiVersion": resource.gvk.api_version,
+                "kind": "Sample",
+                "metadata": {"name": "sample"},
+                "spec": {f"f{index}": value},
+            }
+            theirs = their_verdict(api, path + DRY, obj)
+            ours = silent(judge.create(resource, obj))
+            if ours != theirs:
+                differences.append((ours, theirs))
+
+    assert differences == []
+
+
+def ratchet(longest: int) -> dict[str, Any]:
+    """A definition that is stricter the smaller ``longest`` is."""
+    text = {**STRING, "maxLength": longest}
+    item = {**fields(name=STRING, text=text), "required": ["name"]}
+    by_name = {"x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["name"]}
+    spec = fields(
+        text=text,
+        count={**INTEGER, "maximum": longest},
+        inner=fields(text=text, other=STRING),
+        texts=items(text),
+        by_name=items(item, **by_name),
+        either={**fields(a=text, b=text), "oneOf": [{"properties": {"a": {"maxLength": longest}}}]},
+    )
+    return definition(version(schema=fields(spec=spec)), group="ratchet.example.com")
+
+
+UPDATES: Final[tuple[dict[str, Any], ...]] = (
+    {},
+    {"new": "x"},
+    {"text": "longer still"},
+    {"text": "x"},
+    {"count": 99},
+    {"inner": {"text": "long text", "other": "changed"}},
+    {"inner": {"text": "other text", "other": "x"}},
+    {"texts": ["long text"]},
+    {"texts": ["long text", "x"]},
+    {"by_name": [{"name": "a", "text": "long text"}, {"name": "b"}]},
+    {"by_name": [{"name": "b", "text": "long text"}]},
+    {"either": {"a": "long text", "b": "x"}},
+    {"either": {"a": "long text", "b": "long text"}},
+)
+
+
+def test_what_stays_as_wrong_as_it_was_does_not_hinder_an_update(
+    control_plane: ControlPlane, api: Caller, judge: Judge
+) -> None:
+    path = established(control_plane, api, ratchet(100))
+    kept = {
+        "text": "long text",
+        "count": 50,
+        "inner": {"text": "long text", "other": "x"},
+        "texts": ["long text"],
+        "by_name": [{"name": "a", "text": "long text"}],
+        "either": {"a": "long text"},
+    }
+    obj = {"apiVersion": "ratchet.example.com/v1", "kind": "Sample", "metadata": {"name": "old"}}
+    old = api.call("POST", path, {**obj, "spec": kept}).json()
+    live = api.call("GET", f"{DEFINITIONS}/samples.ratchet.example.com").json()
+    strict = ratchet(3)
+    assert api.call("PUT", live_path(live), {**live, "spec": strict["spec"]}).status == 200
+    probe = {**obj, "metadata": {"name": "new"}, "spec": {"text": "long text"}}
+    until(lambda: api.call("POST", path + DRY, probe).status == 422)
+    (resource,) = judge.established(strict)
+
+    answers = {}
+    for index, change in enumerate(UPDATES):
+        new = {**old, "spec": {**kept, **change}}
+        answer = api.call("PUT", f"{path}/old{DRY}", new)
+        theirs = [] if answer.status == 200 else refused(answer.json()).causes
+        ours = [
+            (each.field, each.type, each.body) for each in resource.rules.validate_update(new, old)
+        ]
+        answers[index] = (sorted(ours), sorted(theirs))
+
+    assert {index: each for index, each in answers.items() if each[0] != each[1]} == {}
+
+
+def live_path(crd: dict[str, Any]) -> str:
+    return f"{DEFINITIONS}/{crd['metadata']['name']}"
+
+
+def named(plural: str, kind: str, **names: Any) -> dict[str, Any]:
+    said = {"plural": plural, "kind": kind, **names}
+    return definition(group="naming.example.com", names=said)
+
+
+# In the order in which they come; the later ones want what the earlier ones have.
+NAMINGS: Final = (
+    named("firsts", "First", shortNames=["f", "one"], categories=["all"]),
+    named("seconds", "Second", shortNames=["f", "two"]),
+    named("thirds", "First"),
+    named("fourths", "Fourth", singular="firsts"),
+    named("fifths", "Fifth", listKind="FirstList", shortNames=["one", "first"]),
+    approved("unapproved, for now", group="naming.k8s.io"),
+    approved("https://example.com/pull/1", group="approved.k8s.io"),
+)
+
+
+def timeless(status: dict[str, Any]) -> dict[str, Any]:
+    conditions = [
+        {key: value for key, value in each.items() if key != "lastTransitionTime"}
+        for each in status["conditions"]
+    ]
+    return {**status, "conditions": sorted(conditions, key=lambda each: each["type"])}
+
+
+def test_a_definition_gets_the_status_that_the_real_server_gives_it(api: Caller) -> None:
+    before: list[dict[str, Any]] = []
+    answers: list[tuple[Any, Any]] = []
+
+    for crd in NAMINGS:
+        created = api.call("POST", DEFINITIONS, crd).json()
+        ours = accepted(created, before, now="now")
+        live = settled(api, live_path(created), conditions=len(ours["status"]["conditions"]))
+        answers.append((timeless(ours["status"]), timeless(live["status"])))
+        before.append(live)
+    deleted = api.call("DELETE", live_path(before[0])).json()
+
+    assert [ours for ours, _ in answers] == [theirs for _, theirs in answers]
+    ending = terminating(before[0], "now")
+    assert deleted["metadata"]["finalizers"] == ending["metadata"]["finalizers"]
+    assert timeless(deleted["status"]) == timeless(ending["status"])
+
+
+def settled(api: Caller, path: str, *, conditions: int) -> dict[str, Any]:
+    """The definition, once the server's controllers have said all they have to say about it."""
+    for _ in range(PATIENCE):
+        live: dict[str, Any] = api.call("GET", path).json()
+        found = live["status"]["conditions"] or []
+        if len(found) == conditions and all(each["reason"] != "Installing" for each in found):
+            return live
+    pytest.fail("the status never settled")

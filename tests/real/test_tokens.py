@@ -1,0 +1,335 @@
+"""Tokens of service accounts: what they say, whom they let in, and for how long."""
+
+import json
+from base64 import urlsafe_b64decode
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from steersman.testing import Cluster
+from steersman.testing.calls import Caller
+from tests.real.asking import asking
+
+AUTHENTICATION = "/apis/authentication.k8s.io/v1"
+ISSUER = "https://kubernetes.default.svc"
+LIMITED_RULES = "/apis/authorization.k8s.io/v1/selfsubjectrulesreviews"
+
+
+@pytest.fixture
+def admin(control_plane: Cluster) -> Iterator[Caller]:
+    with control_plane.caller() as caller:
+        yield caller
+
+
+@pytest.fixture
+def robot(admin: Caller, namespace: str) -> str:
+    """Where the tokens of an account are asked for."""
+    accounts = f"/api/v1/namespaces/{namespace}/serviceaccounts"
+    admin.call("POST", accounts, {"metadata": {"name": "robot"}})
+    return f"{accounts}/robot/token"
+
+
+def token_of(admin: Caller, path: str, **spec: Any) -> str:
+    answer = admin.call("POST", path, {"spec": spec})
+    assert answer.status == 201, answer.json()
+    token: str = answer.json()["status"]["token"]
+    return token
+
+
+def claims_of(token: str) -> Any:
+    return json.loads(urlsafe_b64decode(token.split(".")[1] + "=="))
+
+
+def reviewed(admin: Caller, token: str, **spec: Any) -> Any:
+    answer = admin.call(
+        "POST", f"{AUTHENTICATION}/tokenreviews", {"spec": {"token": token, **spec}}
+    )
+    assert answer.status == 201, answer.json()
+    return answer.json()["status"]
+
+
+def bound_to(kind: str, name: str, **more: str) -> dict[str, Any]:
+    return {"boundObjectRef": {"apiVersion": "v1", "kind": kind, "name": name, **more}}
+
+
+def pod(name: str, account: str) -> dict[str, Any]:
+    spec = {
+        "serviceAccountName": account,
+        "nodeName": "here",
+        "containers": [{"name": "main", "image": "image"}],
+    }
+    return {"metadata": {"name": name}, "spec": spec}
+
+
+def test_a_token_says_whose_it_is_for_whom_and_for_how_long(
+    admin: Caller, robot: str, namespace: str
+) -> None:
+    answer = admin.call("POST", robot, {}).json()
+
+    claims = claims_of(answer["status"]["token"])
+    uid = answer["metadata"]["uid"]
+    account = {"name": "robot", "uid": uid}
+    assert claims["kubernetes.io"] == {"namespace": namespace, "serviceaccount": account}
+    assert claims["sub"] == f"system:serviceaccount:{namespace}:robot"
+    assert (claims["aud"], claims["iss"]) == ([ISSUER], ISSUER)
+    assert claims["exp"] - claims["iat"] == 3600
+    assert claims["nbf"] == claims["iat"]
+    assert answer["spec"] == {
+        "audiences": [ISSUER],
+        "expirationSeconds": 3600,
+        "boundObjectRef": None,
+    }
+    [owner] = answer["metadata"]["managedFields"]
+    assert owner["subresource"] == "token"
+    assert owner["fieldsV1"] == {"f:spec": {"f:expirationSeconds": {}}}
+
+
+def test_the_bearer_is_the_account_with_what_is_known_of_its_pod(
+    admin: Caller, robot: str, namespace: str, control_plane: Cluster
+) -> None:
+    made = admin.call("POST", f"/api/v1/namespaces/{namespace}/pods", pod("web", "robot")).json()
+    token = token_of(admin, robot, **bound_to("Pod", "web"))
+
+    with asking(control_plane, token=token) as bearer:
+        user = bearer.call("POST", f"{AUTHENTICATION}/selfsubjectreviews", {}).json()["status"]
+
+    claims = claims_of(token)
+    assert claims["kubernetes.io"]["node"] == {"name": "here"}
+    assert user["userInfo"] == {
+        "username": f"system:serviceaccount:{namespace}:robot",
+        "uid": claims["kubernetes.io"]["serviceaccount"]["uid"],
+        "groups": [
+            "system:serviceaccounts",
+            f"system:serviceaccounts:{namespace}",
+            "system:authenticated",
+        ],
+        "extra": {
+            "authentication.kubernetes.io/credential-id": [f"JTI={claims['jti']}"],
+            "authentication.kubernetes.io/node-name": ["here"],
+            "authentication.kubernetes.io/pod-name": ["web"],
+            "authentication.kubernetes.io/pod-uid": [made["metadata"]["uid"]],
+        },
+    }
+
+
+def test_what_a_kubelet_asks_for_is_good_for_a_year(
+    admin: Caller, robot: str, namespace: str
+) -> None:
+    admin.call("POST", f"/api/v1/namespaces/{namespace}/pods", pod("web", "robot"))
+
+    claims = claims_of(token_of(admin, robot, expirationSeconds=3607, **bound_to("Pod", "web")))
+
+    assert claims["exp"] - claims["iat"] == 365 * 24 * 3600
+    assert claims["kubernetes.io"]["warnafter"] - claims["iat"] == 3607
+
+
+REFUSED: list[tuple[dict[str, Any], int, str]] = [
+    (
+        {"expirationSeconds": 599},
+        422,
+        'TokenRequest.authentication.k8s.io "" is invalid: spec.expirationSeconds: Invalid value:'
+        " 599: may not specify a duration less than 10 minutes",
+    ),
+    (
+        {"expirationSeconds": 2**32 + 1},
+        422,
+        'TokenRequest.authentication.k8s.io "" is invalid: spec.expirationSeconds: Invalid value:'
+        " 4294967297: may not specify a duration larger than 2^32 seconds",
+    ),
+    (bound_to("Pod", "gone"), 404, 'pods "gone" not found'),
+    (bound_to("Secret", "gone"), 404, 'secrets "gone" not found'),
+    (bound_to("Node", "gone"), 404, 'nodes "gone" not found'),
+    (bound_to("ConfigMap", "x"), 400, "cannot bind token to object of type /v1, Kind=ConfigMap"),
+    ({"boundObjectRef": {}}, 400, "cannot bind token to object of type /, Kind="),
+    (
+        bound_to("Pod", "other"),
+        400,
+        'cannot bind token for serviceaccount "robot" to pod running with different serviceaccount'
+        " name.",
+    ),
+    (
+        bound_to("Pod", "web", uid="wrong"),
+        409,
+        'Operation cannot be fulfilled on Pod "web": the UID in the bound object reference (wrong)'
+        " does not match the UID in record. The object might have been deleted and then recreated",
+    ),
+]
+
+
+@pytest.mark.parametrize(("spec", "status", "sentence"), REFUSED)
+def test_a_request_that_makes_no_sense_is_refused(
+    spec: dict[str, Any], status: int, sentence: str, admin: Caller, robot: str, namespace: str
+) -> None:
+    pods = f"/api/v1/namespaces/{namespace}/pods"
+    admin.call("POST", pods, pod("web", "robot"))
+    admin.call("POST", pods, pod("other", "somebody"))
+
+    answer = admin.call("POST", robot, {"spec": spec})
+
+    assert (answer.status, answer.json()["message"]) == (status, sentence)
+
+
+ABOUT: list[tuple[dict[str, str], int, str]] = [
+    (
+        {"name": "other"},
+        422,
+        'TokenRequest.authentication.k8s.io "robot" is invalid: metadata.name: Invalid value:'
+        ' "other": must match the service account name if specified',
+    ),
+    (
+        {"namespace": "other"},
+        400,
+        "the namespace of the provided object does not match the namespace sent on the request",
+    ),
+]
+
+
+@pytest.mark.parametrize(("metadata", "status", "sentence"), ABOUT)
+def test_a_request_names_its_account_or_nobody(
+    metadata: dict[str, str], status: int, sentence: str, admin: Caller, robot: str
+) -> None:
+    answer = admin.call("POST", robot, {"metadata": metadata})
+
+    assert (answer.status, answer.json()["message"]) == (status, sentence)
+
+
+def test_an_account_that_is_not_there_has_no_token(admin: Caller, robot: str) -> None:
+    answer = admin.call("POST", robot.replace("robot", "nobody"), {})
+
+    assert (answer.status, answer.json()["message"]) == (404, 'serviceaccounts "nobody" not found')
+
+
+def test_a_token_for_others_is_not_for_the_server(
+    admin: Caller, robot: str, control_plane: Cluster
+) -> None:
+    token = token_of(admin, robot, audiences=["them"])
+
+    with asking(control_plane, token=token) as bearer:
+        refusal = bearer.call("POST", f"{AUTHENTICATION}/selfsubjectreviews", {})
+
+    assert refusal.status == 401
+    assert reviewed(admin, token) == {
+        "user": {},
+        "error": '[invalid bearer token, token audiences ["them"] is invalid for the target'
+        f' audiences ["{ISSUER}"]]',
+    }
+    for_them = reviewed(admin, token, audiences=["them", "us"])
+    assert (for_them["authenticated"], for_them["audiences"]) == (True, ["them"])
+
+
+def test_a_token_goes_with_what_it_is_bound_to(admin: Caller, robot: str, namespace: str) -> None:
+    secrets = f"/api/v1/namespaces/{namespace}/secrets"
+    admin.call("POST", secrets, {"metadata": {"name": "key"}})
+    token = token_of(admin, robot, **bound_to("Secret", "key"))
+
+    admin.call("DELETE", f"{secrets}/key")
+
+    assert reviewed(admin, token) == {
+        "user": {},
+        "error": "[invalid bearer token, service account token has been invalidated]",
+    }
+
+
+def test_a_token_of_an_account_that_is_gone_or_another_by_now_is_nobodys(
+    admin: Caller, robot: str, control_plane: Cluster
+) -> None:
+    first, second, third = (token_of(admin, robot) for _ in range(3))
+    account = robot.removesuffix("/token")
+
+    admin.call("DELETE", account)
+    with asking(control_plane, token=third) as bearer:
+        refusal = bearer.call("POST", f"{AUTHENTICATION}/selfsubjectreviews", {})
+    gone = reviewed(admin, first)
+    admin.call("POST", account.removesuffix("/robot"), {"metadata": {"name": "robot"}})
+    another = reviewed(admin, second)
+
+    assert refusal.status == 401
+    assert gone["error"] == '[invalid bearer token, serviceaccounts "robot" not found]'
+    assert "does not match claim" in another["error"]
+
+
+def test_a_token_that_was_changed_is_nobodys(admin: Caller, robot: str) -> None:
+    head, claims, signature = token_of(admin, robot).split(".")
+    other = "A" if signature[0] != "A" else "B"
+
+    changed = reviewed(admin, f"{head}.{claims}.{other}{signature[1:]}")
+    made_up = reviewed(admin, "a.b.c")
+
+    failure = "go-jose/go-jose: error in cryptographic primitive"
+    assert changed == {"user": {}, "error": f"[invalid bearer token, {failure}]"}
+    assert made_up == {"user": {}, "error": "invalid bearer token"}
+
+
+def test_a_review_of_a_token_says_whose_it_is(admin: Caller, control_plane: Cluster) -> None:
+    given = control_plane.credentials
+
+    assert reviewed(admin, given.limited_token) == {
+        "authenticated": True,
+        "user": {"username": "limited", "uid": "limited", "groups": ["system:authenticated"]},
+        "audiences": [ISSUER],
+    }
+    assert reviewed(admin, given.limited_token, audiences=["them"]) == {
+        "user": {},
+        "error": "invalid bearer token",
+    }
+
+
+def test_a_review_without_a_token_is_refused(admin: Caller) -> None:
+    answer = admin.call("POST", f"{AUTHENTICATION}/tokenreviews", {})
+
+    assert (answer.status, answer.json()["message"]) == (
+        400,
+        "token is required for TokenReview in authentication",
+    )
+
+
+def test_a_certificate_counts_before_a_token(control_plane: Cluster) -> None:
+    for token in (control_plane.credentials.limited_token, "nobody-has-it", None):
+        with asking(control_plane, token=token, certificate=True) as caller:
+            answer = caller.call("POST", f"{AUTHENTICATION}/selfsubjectreviews", {}).json()
+
+        assert answer["status"]["userInfo"]["username"] == "certificate"
+
+
+HEADERS = [("Basic {}", None), ("{}", None), ("Bearer", None), ("Bearer  {}", None),
+           ("bearer {}", "limited"), ("Bearer {} more", "limited")]  # fmt: skip
+
+
+@pytest.mark.parametrize(("header", "user"), HEADERS)
+def test_a_header_without_a_token_is_nobodys(
+    header: str, user: str | None, control_plane: Cluster
+) -> None:
+    shown = {"Authorization": header.format(control_plane.credentials.limited_token)}
+
+    with asking(control_plane, headers=shown) as caller:
+        answer = caller.call("POST", f"{AUTHENTICATION}/selfsubjectreviews", {}).json()
+
+    if user is None:
+        assert 'User "system:anonymous" cannot create' in answer["message"]
+    else:
+        assert answer["status"]["userInfo"]["username"] == user
+
+
+def test_a_review_of_rules_has_what_everybody_may(control_plane: Cluster) -> None:
+    with asking(control_plane, token=control_plane.credentials.limited_token) as caller:
+        answer = caller.call("POST", LIMITED_RULES, {"spec": {"namespace": "default"}}).json()
+        nowhere = caller.call("POST", LIMITED_RULES, {}).json()
+
+    assert (answer["metadata"], answer["spec"]) == ({}, {})
+    assert answer["status"]["incomplete"] is False
+    assert answer["status"]["resourceRules"] == [
+        {
+            "verbs": ["create"],
+            "apiGroups": ["authorization.k8s.io"],
+            "resources": ["selfsubjectaccessreviews", "selfsubjectrulesreviews"],
+        },
+        {
+            "verbs": ["create"],
+            "apiGroups": ["authentication.k8s.io"],
+            "resources": ["selfsubjectreviews"],
+        },
+    ]
+    urls = [each["nonResourceURLs"] for each in answer["status"]["nonResourceRules"]]
+    assert ["/healthz", "/livez", "/readyz", "/version", "/version/"] in urls
+    assert nowhere["message"] == "no namespace on request"
