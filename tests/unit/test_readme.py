@@ -13,7 +13,11 @@ SHOWN = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.
 
 @pytest.mark.parametrize(
     ("block", "file"),
-    [(0, "examples/appservice.py"), (1, "tests/typing/accepts/readme.py")],
+    [
+        (0, "examples/appservice.py"),
+        (1, "examples/test_appservice.py"),
+        (2, "tests/typing/accepts/readme.py"),
+    ],
 )
 def test_every_line_that_the_readme_shows_stands_in_a_file_that_is_tested(
     block: int, file: str
@@ -25,4 +29,4 @@ def test_every_line_that_the_readme_shows_stands_in_a_file_that_is_tested(
 
 
 def test_every_block_of_python_in_the_readme_is_checked() -> None:
-    assert len(SHOWN) == 2
+    assert len(SHOWN) == 3
