@@ -65,9 +65,10 @@ class Here:
         if self.rules.generation_of:
             kept["metadata"]["generation"] = 1
         name = kept["metadata"].get("name", "")
-        errors = field_errors.all_invalid(
-            "metadata.name", name, self.rules.name_errors(name, False)
-        )
+        name_errors = self.rules.name_errors
+        if self.rules.name_errors_of is not None:
+            name_errors = self.rules.name_errors_of(kept)
+        errors = field_errors.all_invalid("metadata.name", name, name_errors(name, False))
         errors += label_errors(kept["metadata"].get("labels", {}), "metadata.labels")
         self._refuse_if(name, errors + self.rules.validate(kept) + self.rules.validate_create(kept))
         self.warnings = self.rules.warnings(kept, None)

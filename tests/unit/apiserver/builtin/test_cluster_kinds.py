@@ -2,9 +2,17 @@ from typing import Any
 
 import pytest
 
+from steersman.apiserver.access import User
 from steersman.apiserver.refusals import Refusal
 from steersman.apiserver.rules import Object
 from tests.unit.apiserver.builtin.here import Here
+
+VOLUME = {
+    "accessModes": ["ReadWriteOnce"],
+    "capacity": {"storage": "1Gi"},
+    "hostPath": {"path": "/x"},
+}
+CLAIM = {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}
 
 
 def created(plural: str, api_version: str = "v1", **parts: Any) -> Object:
@@ -57,7 +65,7 @@ def test_users_and_groups_of_a_binding_are_of_the_group_that_knows_them() -> Non
 
 
 def test_a_volume_is_pending_since_now_and_protected() -> None:
-    volume = created("persistentvolumes", spec={"hostPath": {"path": "/x"}})
+    volume = created("persistentvolumes", spec=VOLUME)
 
     assert volume["metadata"]["finalizers"] == ["kubernetes.io/pv-protection"]
     assert volume["status"] == {
@@ -68,7 +76,7 @@ def test_a_volume_is_pending_since_now_and_protected() -> None:
 
 def test_the_time_of_a_volumes_phase_moves_with_the_phase_only() -> None:
     here = Here("v1", "persistentvolumes")
-    old = created("persistentvolumes", spec={"hostPath": {"path": "/x"}})
+    old = created("persistentvolumes", spec=VOLUME)
     old["status"]["lastPhaseTransitionTime"] = "2025-01-01T00:00:00Z"
 
     def reported(**status: str) -> Object:
@@ -82,7 +90,7 @@ def test_the_time_of_a_volumes_phase_moves_with_the_phase_only() -> None:
 def test_a_claim_says_in_both_fields_what_it_is_made_from() -> None:
     source = {"apiGroup": "snapshot.storage.k8s.io", "kind": "VolumeSnapshot", "name": "s"}
 
-    spec = created("persistentvolumeclaims", spec={"dataSource": source})["spec"]
+    spec = created("persistentvolumeclaims", spec={**CLAIM, "dataSource": source})["spec"]
 
     assert spec["dataSourceRef"] == spec["dataSource"] == source
 
@@ -108,6 +116,63 @@ def test_labels_of_an_endpoint_slice_count_as_a_new_generation() -> None:
 def test_a_revision_holds_an_object(data: object) -> None:
     with pytest.raises(Refusal, match="422"):
         created("controllerrevisions", "apps/v1", revision=1, data=data)
+
+
+def test_an_api_that_the_server_itself_serves_is_always_available() -> None:
+    spec = {
+        "group": "example.com",
+        "version": "v1",
+        "groupPriorityMinimum": 1,
+        "versionPriority": 1,
+    }
+
+    made = Here("apiregistration.k8s.io/v1", "apiservices").create(
+        {"metadata": {"name": "v1.example.com"}, "spec": spec}, namespace=""
+    )
+
+    (condition,) = made["status"]["conditions"]
+    assert (condition["type"], condition["status"], condition["reason"]) == (
+        "Available",
+        "True",
+        "Local",
+    )
+
+
+def test_a_limit_range_without_a_name_gets_one() -> None:
+    here = Here("v1", "limitranges")
+
+    assert here.create({"spec": {"limits": []}}, namespace="")["metadata"]["name"]
+
+
+def test_a_request_for_a_certificate_says_who_asks_and_not_whom_they_claim_to_be() -> None:
+    here = Here("certificates.k8s.io/v1", "certificatesigningrequests")
+    request = {"metadata": {"name": "it"}, "spec": {"username": "root", "uid": "0"}}
+
+    here.rules.sign(request, User(name="ann", groups=("people",), extra={"from": ("here",)}))
+
+    assert request["spec"] == {"username": "ann", "groups": ["people"], "extra": {"from": ["here"]}}
+
+
+def test_a_bound_claim_may_ask_for_more_and_one_that_waits_may_not() -> None:
+    here = Here("v1", "persistentvolumeclaims")
+    old = created("persistentvolumeclaims", spec=CLAIM)
+    more = {**CLAIM, "resources": {"requests": {"storage": "2Gi"}}}
+    bound = {**old, "status": {"phase": "Bound"}}
+
+    grown = here.update({**bound, "spec": more}, bound, namespace="", subresource="")
+
+    assert grown["spec"]["resources"]["requests"] == {"storage": "2Gi"}
+    with pytest.raises(Refusal, match="422"):
+        here.update({**old, "spec": more}, old, namespace="", subresource="")
+
+
+def test_a_driver_that_puts_tokens_where_they_may_be_logged_is_warned() -> None:
+    here = Here("storage.k8s.io/v1", "csidrivers")
+    spec = {"tokenRequests": [{"audience": "x"}]}
+
+    here.create({"metadata": {"name": "it"}, "spec": spec}, namespace="")
+
+    assert len(here.warnings) == 1
 
 
 def test_a_lease_forgets_what_the_server_does_not_do_yet() -> None:

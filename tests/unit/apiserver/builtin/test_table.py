@@ -101,7 +101,13 @@ def test_a_put_of_these_says_which_version_it_replaces() -> None:
         (
             "resourceslices",
             "resource.k8s.io/v1",
-            {"spec": {"driver": "d", "nodeName": "n", "pool": {}}},
+            {
+                "spec": {
+                    "driver": "d",
+                    "nodeName": "n",
+                    "pool": {"name": "p", "resourceSliceCount": 1},
+                }
+            },
             {"spec.driver": "d", "spec.nodeName": "n"},
         ),
     ],

@@ -70,8 +70,9 @@ class Judge:
             warnings = settle(complaints, expected, field_validation="Warn")
             DEFINITION.default(obj)
             DEFINITION.prepare_create(obj, NOWHERE)
+            assert DEFINITION.name_errors_of is not None
             errors = metadata.validate_create(
-                obj["metadata"], namespaced=False, name_errors=DEFINITION.name_errors
+                obj["metadata"], namespaced=False, name_errors=DEFINITION.name_errors_of(obj)
             )
             errors += DEFINITION.validate_create(obj)
             errors += DEFINITION.validate(obj)

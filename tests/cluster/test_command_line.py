@@ -1,0 +1,384 @@
+"""``steersman cluster up`` as people run it: a process, its words, its files, its end."""
+
+import base64
+import os
+import re
+import signal
+import socket
+import ssl
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from http.client import HTTPSConnection, IncompleteRead
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import pytest
+import yaml
+
+from steersman.testing.calls import Answer, Caller
+from tests.certificates import Authority
+
+MAPS = "/api/v1/namespaces/default/configmaps"
+
+END_SECONDS = 20.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Up:
+    """A cluster that is up: its process, what it said, and where its files are."""
+
+    process: subprocess.Popen[str]
+    said: str
+    kubeconfig: Path
+    temporary: Path
+
+    @property
+    def config(self) -> Any:
+        return yaml.safe_load(self.kubeconfig.read_text(encoding="utf-8"))
+
+    @property
+    def cluster(self) -> Any:
+        return self.config["clusters"][0]["cluster"]
+
+    @property
+    def token(self) -> str:
+        return str(self.config["users"][0]["user"]["token"])
+
+    def connection(
+        self, *, tls: ssl.SSLContext | None = None, ca: bytes | None = None
+    ) -> HTTPSConnection:
+        """One that trusts what the kubeconfig says, unless told otherwise."""
+        trusted = ca or base64.b64decode(self.cluster["certificate-authority-data"])
+        context = tls or ssl.create_default_context()
+        context.load_verify_locations(cadata=trusted.decode())
+        at = urlsplit(self.cluster["server"])
+        return HTTPSConnection(at.hostname or "", at.port, timeout=10, context=context)
+
+    def caller(self, *, token: str | None = None, **how: Any) -> Caller:
+        """Plain calls, as the user of the kubeconfig, unless told otherwise."""
+        token = self.token if token is None else token
+        return Caller(self.connection(**how), headers=bearing(token) if token else {})
+
+    def ask(self, method: str, path: str, body: object = None, **how: Any) -> Answer:
+        with self.caller(**how) as caller:
+            return caller.call(method, path, body)
+
+    def end(self, by: signal.Signals = signal.SIGINT) -> str:
+        """End it; gives all that it said afterwards."""
+        self.process.send_signal(by)
+        _, said = self.process.communicate(timeout=END_SECONDS)
+        return said
+
+
+def bearing(token: str) -> dict[str, str]:
+    return {"Authorization": f"Bearer {token}"}
+
+
+def command(*arguments: str | Path) -> list[str]:
+    return [sys.executable, "-m", "steersman", "cluster", "up", *map(str, arguments)]
+
+
+def environment(temporary: Path, **more: str) -> Mapping[str, str]:
+    environ = {name: value for name, value in os.environ.items() if name != "KUBECONFIG"}
+    return {**environ, "TMPDIR": str(temporary), **more}
+
+
+@pytest.fixture
+def temporary(tmp_path: Path) -> Path:
+    """Where the process puts what it means to take away again."""
+    place = tmp_path / "temporary"
+    place.mkdir()
+    return place
+
+
+@contextmanager
+def running(temporary: Path, *arguments: str | Path) -> Iterator[Up]:
+    """A cluster from the moment it says that it is ready; killed at the end, if it still runs."""
+    process = subprocess.Popen(
+        command(*arguments),
+        env=environment(temporary),
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stderr is not None
+    with process:
+        try:
+            said = ""
+            while "kubectl get namespaces" not in said:
+                line = process.stderr.readline()
+                assert line, said
+                said += line
+            path = re.search(r"export KUBECONFIG=(.*)", said)
+            assert path is not None
+            yield Up(process=process, said=said, kubeconfig=Path(path[1]), temporary=temporary)
+        finally:
+            process.kill()
+
+
+def failing(temporary: Path, *arguments: str | Path, **environ: str) -> tuple[int, str]:
+    """The exit status and the words of a start that fails."""
+    finished = subprocess.run(
+        command(*arguments),
+        env=environment(temporary, **environ),
+        capture_output=True,
+        text=True,
+        timeout=END_SECONDS,
+        check=False,
+    )
+    assert finished.stdout == ""
+    return finished.returncode, finished.stderr
+
+
+def test_a_ready_cluster_says_where_it_is_and_what_to_paste(temporary: Path) -> None:
+    with running(temporary) as up:
+        version = up.ask("GET", "/version")
+
+    first, *rest = up.said.splitlines()
+    assert re.fullmatch(
+        r"Kubernetes 1\.36 API at https://127\.0\.0\.1:\d+, in memory\. Stop it with Ctrl-C\.",
+        first,
+    )
+    assert [line.strip() for line in rest if line] == [
+        f"export KUBECONFIG={up.kubeconfig}",
+        "kubectl get namespaces",
+    ]
+    assert version.json()["minor"] == "36"
+
+
+def test_the_kubeconfig_is_its_owners_alone_and_holds_all_that_a_client_needs(
+    temporary: Path, tmp_path: Path
+) -> None:
+    path = tmp_path / "kubeconfig"
+
+    with running(temporary, "--kubeconfig", path) as up:
+        mode = path.stat().st_mode & 0o777
+        config = up.config
+        found = up.ask("GET", "/api/v1/namespaces/default")
+
+    assert mode == 0o600
+    assert config["current-context"] == "steersman"
+    trusted = config["clusters"][0]["cluster"]["certificate-authority-data"]
+    assert base64.b64decode(trusted).startswith(b"-----BEGIN CERTIFICATE-----")
+    assert found.status == 200
+
+
+@pytest.mark.parametrize("by", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_ctrl_c_leaves_nothing_behind(by: signal.Signals, temporary: Path, tmp_path: Path) -> None:
+    path = tmp_path / "kubeconfig"
+
+    with running(temporary, "--kubeconfig", path) as up, up.caller() as caller:
+        caller.call("POST", MAPS, {"metadata": {"name": "a"}})
+        before = list(temporary.iterdir())
+        last_words = up.end(by)
+
+    assert before != []
+    assert up.process.returncode == 0
+    assert last_words.strip() == "The cluster is gone."
+    assert list(temporary.iterdir()) == []
+    assert not path.exists()
+
+
+def test_ctrl_c_does_not_wait_for_those_who_watch(temporary: Path) -> None:
+    with running(temporary) as up, closing(up.connection()) as connection:
+        connection.request("GET", f"{MAPS}?watch=1", headers=bearing(up.token))
+        response = connection.getresponse()
+        last_words = up.end()
+
+        with pytest.raises(IncompleteRead):
+            response.read()
+
+    assert up.process.returncode == 0
+    assert last_words.strip() == "The cluster is gone."
+
+
+REFUSED: dict[str, tuple[tuple[str, ...], dict[str, str], str, str]] = {
+    "inside a cluster": (
+        (),
+        {"KUBERNETES_SERVICE_HOST": "10.0.0.1"},
+        "this process runs inside a Kubernetes cluster",
+        "Say --force if you mean it.",
+    ),
+    "a port in use": (
+        ("--port", "{taken}"),
+        {},
+        "cannot listen on 127.0.0.1 port {taken}: address already in use",
+        "Choose another --port, or 0 for any that is free, or another --bind-address.",
+    ),
+    "somebody else's kubeconfig": (
+        ("--kubeconfig", "{foreign}"),
+        {},
+        "{foreign} exists and is not of an embedded cluster",
+        "Name another --kubeconfig; two can be joined with KUBECONFIG=a:b.",
+    ),
+    "a kubeconfig that is nowhere": (
+        ("--kubeconfig", "{nowhere}/kubeconfig"),
+        {},
+        "{nowhere}/kubeconfig cannot be written: No such file or directory",
+        "Name a --kubeconfig in a directory that is there, and yours.",
+    ),
+    "data in a file": (
+        ("--data", "{foreign}/data"),
+        {},
+        "the data in {foreign}/data cannot be used",
+        "Stop the cluster that is using it, or name another directory.",
+    ),
+    "an address that is none": (
+        ("--bind-address", "nonsense"),
+        {},
+        "nonsense is no IP address",
+        "Give --bind-address one of this machine's, such as 127.0.0.1.",
+    ),
+    "a certificate without its key": (
+        ("--tls-cert-file", "{foreign}"),
+        {},
+        "only one is given",
+        "Give both --tls-cert-file and --tls-private-key-file, or neither.",
+    ),
+    "a file of tokens that is none": (
+        ("--token-auth-file", "{foreign}"),
+        {},
+        "line 1 of {foreign} is not TOKEN,USER,UID",
+        "Mend the line, or leave --token-auth-file out.",
+    ),
+    "a file that is not there": (
+        ("--client-ca-file", "{nowhere}"),
+        {},
+        "cannot be used",
+        "See that the files are there, are PEM, and belong together.",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_an_error_is_one_sentence_and_a_hint_that_can_be_pasted(
+    case: str, temporary: Path, tmp_path: Path
+) -> None:
+    arguments, environ, problem, what_now = REFUSED[case]
+    foreign = tmp_path / "foreign"
+    foreign.write_text("clusters: []\n", encoding="utf-8")
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        names = {
+            "taken": taken.getsockname()[1],
+            "foreign": foreign,
+            "nowhere": tmp_path / "nowhere",
+        }
+
+        status, said = failing(temporary, *(each.format(**names) for each in arguments), **environ)
+
+    assert status == 1
+    assert said.startswith("steersman: ")
+    assert said.count("\n") == 1
+    assert problem.format(**names) in said
+    assert said.rstrip().endswith(what_now)
+    assert foreign.read_text(encoding="utf-8") == "clusters: []\n"
+    assert list(temporary.iterdir()) == []
+
+
+@pytest.mark.parametrize("wrong", ["--prot=80", "--port=many", "--port=70000"])
+def test_wrong_usage_ends_with_status_2(wrong: str, temporary: Path) -> None:
+    status, said = failing(temporary, wrong)
+
+    assert status == 2
+    assert "Usage: steersman cluster up" in said
+
+
+def test_a_kubeconfig_that_a_killed_cluster_left_is_replaced(
+    temporary: Path, tmp_path: Path
+) -> None:
+    path = tmp_path / "kubeconfig"
+    with running(temporary, "--kubeconfig", path) as killed:
+        first = killed.token
+        killed.end(signal.SIGKILL)
+
+    with running(temporary, "--kubeconfig", path) as up:
+        assert up.token != first
+        assert up.ask("GET", "/api").status == 200
+        assert up.ask("GET", "/api", token=first).status == 401
+
+
+def test_after_kill_9_every_acknowledged_write_is_there_and_versions_go_on_rising(
+    temporary: Path, tmp_path: Path
+) -> None:
+    data = tmp_path / "data"
+    acknowledged: list[Any] = []
+    with running(temporary, "--data", data) as up, up.caller() as caller:
+        for number in range(50):
+            answer = caller.call("POST", MAPS, {"metadata": {"name": f"cm-{number:02}"}})
+            assert answer.status == 201
+            acknowledged.append(answer.json())
+        caller.call("DELETE", f"{MAPS}/cm-00")
+        gone, *kept = acknowledged
+        up.end(signal.SIGKILL)
+
+    with running(temporary, "--data", data) as again:
+        listed = again.ask("GET", MAPS).json()
+        created = again.ask("POST", MAPS, {"metadata": {"name": gone["metadata"]["name"]}}).json()
+
+    found = {each["metadata"]["name"]: each["metadata"] for each in listed["items"]}
+    assert found == {each["metadata"]["name"]: each["metadata"] for each in kept}
+    versions = [int(each["metadata"]["resourceVersion"]) for each in (*acknowledged, created)]
+    assert versions == sorted(set(versions))
+    assert int(listed["metadata"]["resourceVersion"]) > versions[-2]
+    assert f"kept in {data}" in again.said
+
+
+def test_two_clusters_cannot_have_the_same_data(temporary: Path, tmp_path: Path) -> None:
+    with running(temporary, "--data", tmp_path / "data") as up:
+        status, said = failing(temporary, "--data", tmp_path / "data")
+        still = up.ask("GET", "/readyz").status
+
+    assert (status, still) == (1, 200)
+    assert "Stop the cluster that is using it, or name another directory." in said
+
+
+def test_users_come_from_a_file_of_tokens_or_with_certificates(
+    temporary: Path, tmp_path: Path
+) -> None:
+    clients = Authority("of clients")
+    (tmp_path / "tokens").write_text('secret,jane,1,"editors,readers"\n', encoding="utf-8")
+    (tmp_path / "ca").write_bytes(clients.certificate)
+    pair = clients.client("joe", "system:masters")
+    (tmp_path / "joe").write_bytes(pair.certificate + pair.key)
+    tls = ssl.create_default_context()
+    tls.load_cert_chain(tmp_path / "joe")
+    whoami = "/apis/authentication.k8s.io/v1/selfsubjectreviews"
+    review = {"apiVersion": "authentication.k8s.io/v1", "kind": "SelfSubjectReview"}
+
+    with running(
+        temporary, "--token-auth-file", tmp_path / "tokens", "--client-ca-file", tmp_path / "ca"
+    ) as up:
+        jane = up.ask("POST", whoami, review, token="secret").json()["status"]["userInfo"]
+        joe = up.ask("POST", whoami, review, token="", tls=tls).json()["status"]["userInfo"]
+        may = {
+            "jane": up.ask("GET", MAPS, token="secret").status,
+            "joe": up.ask("GET", MAPS, token="", tls=tls).status,
+        }
+
+    assert (jane["username"], jane["groups"][:2]) == ("jane", ["editors", "readers"])
+    assert (joe["username"], joe["groups"][:1]) == ("joe", ["system:masters"])
+    assert may == {"jane": 403, "joe": 200}
+
+
+def test_a_server_with_a_certificate_of_its_own_is_trusted_by_it(
+    temporary: Path, tmp_path: Path
+) -> None:
+    authority = Authority()
+    pair = authority.server("127.0.0.1")
+    (tmp_path / "crt").write_bytes(pair.certificate)
+    (tmp_path / "key").write_bytes(pair.key)
+
+    with running(
+        temporary, "--tls-cert-file", tmp_path / "crt", "--tls-private-key-file", tmp_path / "key"
+    ) as up:
+        answer = up.ask("GET", "/readyz", ca=authority.certificate)
+        shown = base64.b64decode(up.cluster["certificate-authority-data"])
+
+    assert answer.status == 200
+    assert shown == pair.certificate

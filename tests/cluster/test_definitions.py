@@ -1,0 +1,268 @@
+"""The life of a kind that is defined while the server runs."""
+
+from typing import Any
+
+import pytest
+
+from steersman.client import Client, MergePatch, has_condition
+from steersman.errors import Forbidden, Invalid, NotFound
+from steersman.kinds import Unstructured
+from steersman.kinds.apiextensions_v1 import CustomResourceDefinition
+from tests.embedded import World
+from tests.real.definitions import (
+    DEPRECATION,
+    WIDGETS,
+    AnyWidget,
+    OldWidget,
+    Widget,
+    any_widget,
+    install,
+    widget,
+)
+from tests.real.definitions import GROUP as TOYS
+
+AnyDefinition = Unstructured.of(
+    "apiextensions.k8s.io/v1", "CustomResourceDefinition", namespaced=False
+)
+
+HELD = MergePatch({"metadata": {"finalizers": ["example.com/held"]}})
+LET_GO = MergePatch({"metadata": {"finalizers": None}})
+
+
+@pytest.fixture
+def world() -> World:
+    """A server that knows no kinds but its own."""
+    return World()
+
+
+@pytest.fixture
+async def widgets(client: Client) -> None:
+    """It knows Widgets."""
+    await install(client, WIDGETS)
+
+
+def definition(plural: str, kind: str, *, group: str = TOYS, **names: Any) -> dict[str, Any]:
+    """A small definition, as JSON."""
+    return {
+        "apiVersion": "apiextensions.k8s.io/v1",
+        "kind": "CustomResourceDefinition",
+        "metadata": {"name": f"{plural}.{group}"},
+        "spec": {
+            "group": group,
+            "scope": "Namespaced",
+            "names": {"plural": plural, "kind": kind, **names},
+            "versions": [
+                {
+                    "name": "v1",
+                    "served": True,
+                    "storage": True,
+                    "schema": {"openAPIV3Schema": {"type": "object"}},
+                }
+            ],
+        },
+    }
+
+
+DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
+
+
+async def test_a_kind_is_served_as_soon_as_it_is_defined(client: Client) -> None:
+    namespace = "default"
+    with pytest.raises(NotFound):
+        await client.create(widget(namespace, "web"))
+
+    defined = await client.create(WIDGETS)
+    created = await client.create(widget(namespace, "web", size=3))
+
+    found = await client.get(CustomResourceDefinition, defined.name)
+    assert has_condition("NamesAccepted")(found)
+    assert has_condition("Established")(found)
+    assert await client.get(Widget, "web", namespace=namespace) == created
+    assert created.metadata.generation == 1
+
+
+@pytest.mark.usefixtures("widgets")
+async def test_a_defined_kind_is_discovered_with_its_names_and_subresources(world: World) -> None:
+    listed = await world.asked("GET", f"/apis/{TOYS}/v1")
+
+    found = {each["name"]: each for each in listed["resources"]}
+    assert set(found) == {"widgets", "widgets/status", "widgets/scale"}
+    assert found["widgets"]["shortNames"] == ["wd"]
+    assert found["widgets"]["singularName"] == "widget"
+
+
+@pytest.mark.usefixtures("widgets")
+async def test_what_the_schema_does_not_know_is_dropped_and_what_it_forbids_is_refused(
+    world: World, client: Client
+) -> None:
+    lenient = world.client().adjusted(field_validation="Ignore")
+
+    created = await lenient.create(any_widget("default", "web", size=1, weight="unknown"))
+    with pytest.raises(Invalid) as refused:
+        await client.create(any_widget("default", "odd", color=7))
+
+    assert created.body["spec"] == {"size": 1}
+    assert [cause.field for cause in refused.value.causes] == ["spec.color"]
+
+
+@pytest.mark.usefixtures("widgets")
+async def test_an_object_is_the_same_in_every_version(client: Client, world: World) -> None:
+    created = await client.create(any_widget("default", "web", size=3))
+
+    old = await client.get(OldWidget, "web", namespace="default")
+    answer = await world.ask("GET", f"/apis/{TOYS}/v1beta1/namespaces/default/widgets/web")
+
+    assert old.body["apiVersion"] == f"{TOYS}/v1beta1"
+    assert old.body["spec"] == created.body["spec"]
+    assert old.resource_version == created.resource_version
+    assert answer.warnings == [DEPRECATION]
+
+
+@pytest.mark.usefixtures("widgets")
+async def test_a_watch_of_one_version_hears_of_writes_in_another(client: Client) -> None:
+    async with client.watch(OldWidget, namespace="default", initial_events=True) as events:
+        await anext(events)
+        await client.create(any_widget("default", "web", size=3))
+        heard = await anext(events)
+
+    assert heard.obj.body["apiVersion"] == f"{TOYS}/v1beta1"  # type: ignore[union-attr]
+
+
+@pytest.mark.usefixtures("widgets")
+async def test_a_version_that_is_no_longer_served_is_gone_and_its_objects_are_not(
+    client: Client,
+) -> None:
+    await client.create(any_widget("default", "web", size=3))
+    versions = (await client.get(AnyDefinition, WIDGETS.name)).body["spec"]["versions"]
+    only_v1 = [{**each, "served": each["name"] == "v1"} for each in versions]
+
+    await client.patch(AnyDefinition, WIDGETS.name, MergePatch({"spec": {"versions": only_v1}}))
+
+    with pytest.raises(NotFound):
+        await client.get(OldWidget, "web", namespace="default")
+    assert (await client.get(AnyWidget, "web", namespace="default")).body["spec"] == {"size": 3}
+
+
+@pytest.mark.usefixtures("widgets")
+async def test_the_status_and_scale_of_a_defined_kind_are_written_apart(client: Client) -> None:
+    await client.create(any_widget("default", "web", size=3))
+
+    await client.status(AnyWidget, "web", namespace="default").patch(
+        MergePatch({"spec": {"size": 9}, "status": {"ready": 2}})
+    )
+    scale = client.scale(AnyWidget, "web", namespace="default")
+    read = await scale.get()
+    await scale.patch(MergePatch({"spec": {"replicas": 5}}))
+
+    assert (read.spec.replicas, read.status.replicas) == (3, 2)  # type: ignore[union-attr]
+    found = await client.get(AnyWidget, "web", namespace="default")
+    assert found.body["spec"]["size"] == 5
+    assert found.body["metadata"]["generation"] == 2
+
+
+@pytest.mark.usefixtures("widgets")
+async def test_the_end_of_a_kind_is_the_end_of_its_objects(client: Client) -> None:
+    await client.create(any_widget("default", "web"))
+
+    await client.delete(CustomResourceDefinition, WIDGETS.name)
+
+    with pytest.raises(NotFound):
+        await client.get(CustomResourceDefinition, WIDGETS.name)
+    with pytest.raises(NotFound):
+        await client.list(AnyWidget, namespace="default")
+    await install(client, WIDGETS)
+    assert (await client.list(AnyWidget, namespace="default")).items == ()
+
+
+@pytest.mark.usefixtures("widgets")
+async def test_a_watcher_hears_of_every_object_that_ends_with_its_kind(
+    client: Client, world: World
+) -> None:
+    await client.create(any_widget("default", "a"))
+    await client.create(any_widget("default", "b"))
+
+    async with world.watch(f"/apis/{TOYS}/v1/widgets") as lines:
+        await lines.first(2)
+        await client.delete(CustomResourceDefinition, WIDGETS.name)
+        heard = await lines.seen(2)
+
+    assert heard == [("DELETED", "a"), ("DELETED", "b")]
+
+
+@pytest.mark.usefixtures("widgets")
+async def test_an_object_that_is_held_holds_its_kind(client: Client) -> None:
+    await client.create(any_widget("default", "held"))
+    await client.create(any_widget("default", "free"))
+    await client.patch(AnyWidget, "held", HELD, namespace="default")
+
+    await client.delete(CustomResourceDefinition, WIDGETS.name)
+    ending = await client.get(CustomResourceDefinition, WIDGETS.name)
+    left = await client.list(AnyWidget, namespace="default")
+    with pytest.raises(Forbidden, match="custom resource definition is terminating"):
+        await client.create(any_widget("default", "new"))
+    await client.patch(AnyWidget, "held", LET_GO, namespace="default")
+
+    assert has_condition("Terminating")(ending)
+    assert [each.name for each in left.items] == ["held"]
+    with pytest.raises(NotFound):
+        await client.get(CustomResourceDefinition, WIDGETS.name)
+
+
+async def test_of_two_kinds_with_one_name_the_first_is_served(world: World) -> None:
+    await world.asked("POST", DEFINITIONS, definition("apples", "Fruit"))
+    await world.asked("POST", DEFINITIONS, definition("pears", "Fruit"))
+
+    second = await world.asked("GET", f"{DEFINITIONS}/pears.{TOYS}")
+    conditions = {each["type"]: each for each in second["status"]["conditions"]}
+    unserved = await world.ask("GET", f"/apis/{TOYS}/v1/pears")
+
+    assert conditions["NamesAccepted"]["status"] == "False"
+    assert conditions["NamesAccepted"]["reason"] == "ListKindConflict"
+    assert conditions["Established"]["status"] == "False"
+    assert unserved.status == 404
+
+
+async def test_the_second_is_served_once_the_first_is_gone(world: World) -> None:
+    await world.asked("POST", DEFINITIONS, definition("apples", "Fruit"))
+    await world.asked("POST", DEFINITIONS, definition("pears", "Fruit"))
+
+    await world.asked("DELETE", f"{DEFINITIONS}/apples.{TOYS}")
+
+    assert (await world.ask("GET", f"/apis/{TOYS}/v1/pears")).status == 200
+
+
+async def test_a_group_of_kubernetes_own_needs_an_approval(world: World) -> None:
+    unapproved = definition("apples", "Apple", group="fruit.k8s.io")
+    approved = definition("pears", "Pear", group="fruit.k8s.io")
+    approved["metadata"]["annotations"] = {
+        "api-approved.kubernetes.io": "https://github.com/kubernetes/kubernetes/pull/1"
+    }
+
+    refused = await world.ask("POST", DEFINITIONS, unapproved)
+    created = await world.ask("POST", DEFINITIONS, approved)
+
+    assert (refused.status, created.status) == (422, 201)
+    assert "api-approved.kubernetes.io" in refused.json["message"]
+
+
+async def test_a_schema_that_is_not_structural_is_refused(world: World) -> None:
+    crd = definition("apples", "Apple")
+    crd["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["properties"] = {"spec": {}}
+
+    answer = await world.ask("POST", DEFINITIONS, crd)
+
+    assert answer.status == 422
+    assert answer.json["details"]["causes"][0]["field"] == (
+        "spec.validation.openAPIV3Schema.properties[spec].type"
+    )
+
+
+async def test_what_a_kind_serves_is_there_again_after_a_restart(world: World) -> None:
+    await world.asked("POST", DEFINITIONS, definition("apples", "Apple"))
+    path = f"/apis/{TOYS}/v1/namespaces/default/apples"
+    apple = {"apiVersion": f"{TOYS}/v1", "kind": "Apple", "metadata": {"name": "red"}}
+    await world.asked("POST", path, apple)
+
+    again = World(log=world.log)
+
+    assert (await again.ask("GET", path)).names == ["red"]

@@ -1,0 +1,39 @@
+"""What the server says about itself, as a client asks for it."""
+
+from steersman.client import Client
+from tests.embedded import World
+from tests.real.definitions import GROUP, WIDGETS, install
+
+FROM_KUBECTL = "application/com.github.proto-openapi.spec.v2@v1.0+protobuf"
+
+
+async def test_the_v2_document_comes_in_two_forms_and_in_no_other(world: World) -> None:
+    json = await world.ask("GET", "/openapi/v2")
+    protobuf = await world.ask("GET", "/openapi/v2", accept=FROM_KUBECTL)
+    neither = await world.ask("GET", "/openapi/v2", accept="application/yaml")
+
+    assert json.json["swagger"] == "2.0"
+    assert protobuf.header("content-type") == FROM_KUBECTL.replace("@", ".")
+    assert (neither.status, neither.body) == (406, b"")
+
+
+async def test_who_has_the_v2_document_is_not_sent_it_again(world: World) -> None:
+    first = await world.ask("GET", "/openapi/v2")
+    etag = first.header("etag") or ""
+
+    again = await world.ask("GET", "/openapi/v2", if_none_match=etag)
+
+    assert (again.status, again.body) == (304, b"")
+
+
+async def test_the_v2_document_knows_a_kind_as_soon_as_it_is_served(
+    world: World, client: Client
+) -> None:
+    before = await world.asked("GET", "/openapi/v2")
+    await install(client, WIDGETS)
+
+    after = await world.asked("GET", "/openapi/v2")
+
+    name = ".".join([*reversed(GROUP.split(".")), "v1", "Widget"])
+    assert name not in before["definitions"]
+    assert after["definitions"][name]["properties"]["kind"] == {"type": "string"}

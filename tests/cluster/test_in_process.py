@@ -1,0 +1,154 @@
+"""The server in the process of its client: what it needs, whom it lets in, what it survives."""
+
+import asyncio
+import threading
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from steersman.apiserver import InProcessTransport, Key, RevisionLog
+from steersman.client import Client
+from steersman.errors import Forbidden
+from steersman.kinds import core_v1
+from steersman.observe import AnswerFailed
+from tests.clocks import FakeClock
+from tests.embedded import World, config_map, turns
+
+
+def open_sockets() -> set[str]:
+    found: set[str] = set()
+    for each in Path("/proc/self/fd").iterdir():
+        with suppress(FileNotFoundError):  # the directory itself, open while it was listed
+            found.add(str(each.readlink()))
+    return {each for each in found if each.startswith("socket:")}
+
+
+async def test_the_server_in_the_process_needs_no_socket_no_thread_and_no_task_of_its_own() -> None:
+    sockets, threads, tasks = open_sockets(), threading.enumerate(), asyncio.all_tasks()
+
+    world = World()
+    async with world.watch("/api/v1/configmaps") as lines:
+        await world.asked("POST", "/api/v1/namespaces/default/configmaps", config_map("a"))
+        await lines.first(1)
+
+        assert open_sockets() == sockets
+        assert threading.enumerate() == threads
+        assert asyncio.all_tasks() == tasks
+
+
+async def test_servers_with_the_same_seed_and_clock_give_the_same_answers() -> None:
+    answers = []
+    for world in (World(), World()):
+        pods = "/api/v1/namespaces/default/pods"
+        await world.asked("POST", pods, {"metadata": {"generateName": "web-"}, "spec": SPEC})
+        answers.append((await world.ask("GET", pods)).body)
+
+    assert answers[0] == answers[1]
+
+
+SPEC = {"containers": [{"name": "main", "image": "main:1"}]}
+
+PUBLIC = ("/healthz", "/livez", "/readyz", "/version")
+NOT_PUBLIC = ("/api", "/apis", "/openapi/v3", "/api/v1/namespaces", "/api/v1/secrets?watch=1")
+
+
+async def test_without_a_token_only_what_is_public_can_be_read(world: World) -> None:
+    public = [(await world.ask("GET", path, token="")).status for path in PUBLIC]
+    refused = [(await world.ask("GET", path, token="")).status for path in NOT_PUBLIC]
+    written = await world.ask("POST", "/api/v1/namespaces", {"metadata": {"name": "x"}}, token="")
+
+    assert public == [200] * len(PUBLIC)
+    assert refused == [403] * len(NOT_PUBLIC)
+    assert written.json["message"] == (
+        'namespaces is forbidden: User "system:anonymous" cannot create resource "namespaces" in'
+        ' API group "" at the cluster scope'
+    )
+
+
+async def test_a_token_that_nobody_has_is_refused_everywhere(world: World) -> None:
+    answers = [await world.ask("GET", path, token="guessed") for path in (*PUBLIC, *NOT_PUBLIC)]
+
+    assert {answer.status for answer in answers} == {401}
+
+
+async def test_a_client_is_whoever_its_transport_says(world: World) -> None:
+    def client_of(*groups: str) -> Client:
+        transport = InProcessTransport(world.server, user="jane", groups=groups)
+        return Client(transport, clock=world.clock, rng=world.server.store.rng, observe=print)
+
+    with pytest.raises(Forbidden, match='User "jane" cannot list resource "configmaps"'):
+        await client_of().list(core_v1.ConfigMap)
+    await client_of("system:masters").list(core_v1.ConfigMap)
+
+
+class FaultyJournal:
+    """Keeps nothing, and breaks when an object of a certain name is written."""
+
+    def load(self) -> tuple[int, int, Iterator[tuple[int, Key, dict[str, Any] | None]]]:
+        return 1, 0, iter(())
+
+    def record(self, revision: int, key: Key, value: dict[str, Any] | None) -> None:
+        if key.place.endswith("/broken"):
+            raise ZeroDivisionError("the disk is on fire")
+
+    def compact(self, revision: int) -> None:
+        pass
+
+
+async def test_a_crash_of_one_request_never_harms_another() -> None:
+    world = World(log=RevisionLog(FaultyJournal()))
+    client, path = world.client(), "/api/v1/namespaces/default/configmaps"
+
+    async with world.watch(path) as lines:
+        async with asyncio.TaskGroup() as group:
+            crashed = group.create_task(world.ask("POST", path, config_map("broken")))
+            fine = [
+                group.create_task(world.ask("POST", path, config_map(name))) for name in ("a", "b")
+            ]
+        heard = await lines.seen(2)
+
+    assert crashed.result().status == 500
+    assert crashed.result().json["message"] == (
+        "Internal error occurred: the server failed to answer; see its log"
+    )
+    assert [each.result().status for each in fine] == [201, 201]
+    assert heard == [("ADDED", "a"), ("ADDED", "b")]
+    listed = await client.list(core_v1.ConfigMap, namespace="default")
+    assert "broken" not in [each.name for each in listed.items]
+    (observed,) = [each for each in world.observed if isinstance(each, AnswerFailed)]
+    assert (observed.method, observed.path) == ("POST", path)
+
+
+class BrokenClock(FakeClock):
+    """Breaks when somebody wants to wait."""
+
+    @asynccontextmanager
+    async def timeout(self, seconds: float | None) -> AsyncIterator[None]:
+        raise ZeroDivisionError("the spring is loose")
+        yield
+
+
+async def test_a_watch_that_breaks_says_so_in_its_last_line() -> None:
+    world = World(clock=BrokenClock())
+
+    async with world.watch("/api/v1/namespaces?fieldSelector=metadata.name=default") as lines:
+        heard = [event async for event in lines]
+
+    assert [each["type"] for each in heard] == ["ADDED", "ERROR"]
+    assert heard[1]["object"]["code"] == 500
+    assert [type(each) for each in world.observed] == [AnswerFailed]
+
+
+async def test_a_watch_that_is_left_lets_go_of_all_it_held(world: World) -> None:
+    async with world.watch("/api/v1/namespaces?fieldSelector=metadata.name=default") as lines:
+        await lines.first(1)
+    tasks = asyncio.all_tasks()
+
+    await world.namespace()
+    await turns()
+
+    assert asyncio.all_tasks() == tasks
+    assert [event async for event in lines] == []

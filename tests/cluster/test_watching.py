@@ -1,0 +1,307 @@
+"""watch: from which moment, what is told, how far it has come, and how it ends."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+
+from steersman.client import Bookmark, Client, Fields, Labels, MergePatch, Removed, Wrote
+from steersman.client.watching import WatchEvent
+from steersman.errors import Expired, TooLargeResourceVersion
+from steersman.kinds import core_v1
+from tests.embedded import World, turns
+from tests.real.objects import config_map, create_config_maps
+
+
+async def version(client: Client, namespace: str) -> str:
+    return (await client.list(core_v1.ConfigMap, namespace=namespace)).resource_version
+
+
+def told(event: WatchEvent[Any]) -> tuple[str, str]:
+    """What happened to whom."""
+    match event:
+        case Wrote(obj, is_new=is_new):
+            return "added" if is_new else "changed", obj.name
+        case Removed(obj):
+            return "removed", obj.name
+        case Bookmark(ends_initial_events=True):
+            return "bookmark", "initial events end"
+        case Bookmark(resource_version=at):
+            return "bookmark", at
+        case _:
+            raise AssertionError(event)
+
+
+async def first(number: int, events: AsyncIterator[WatchEvent[Any]]) -> list[tuple[str, str]]:
+    return [told(await anext(events)) for _ in range(number)]
+
+
+async def all_until_the_end(
+    events: AsyncIterator[WatchEvent[Any]], world: World, *, within_seconds: int
+) -> list[tuple[float, tuple[str, str]]]:
+    """What is told, with how many seconds had passed; the watch must end by itself."""
+    start = world.clock.monotonic()
+
+    async def listen() -> list[tuple[float, tuple[str, str]]]:
+        return [(world.clock.monotonic() - start, told(event)) async for event in events]
+
+    async with asyncio.TaskGroup() as group:
+        listener = group.create_task(listen())
+        await world.after(within_seconds)
+        return listener.result()
+
+
+def paint(color: str) -> MergePatch:
+    return MergePatch({"metadata": {"labels": {"color": color}}})
+
+
+async def test_a_watch_without_a_version_begins_with_all_that_is_there(
+    client: Client, namespace: str
+) -> None:
+    await create_config_maps(client, namespace, "b", "a")
+
+    async with client.watch(core_v1.ConfigMap, namespace=namespace) as events:
+        before = await first(2, events)
+        await create_config_maps(client, namespace, "c")
+        after = await first(1, events)
+
+    assert before == [("added", "a"), ("added", "b")]
+    assert after == [("added", "c")]
+
+
+async def test_a_watch_from_a_version_tells_what_happened_since_and_nothing_before(
+    client: Client, namespace: str
+) -> None:
+    await create_config_maps(client, namespace, "old")
+    start = await version(client, namespace)
+    await create_config_maps(client, namespace, "new")
+    await client.patch(core_v1.ConfigMap, "new", paint("red"), namespace=namespace)
+    await client.delete(core_v1.ConfigMap, "old", namespace=namespace)
+
+    async with client.watch(
+        core_v1.ConfigMap, namespace=namespace, resource_version=start
+    ) as events:
+        heard = await first(3, events)
+
+    assert heard == [("added", "new"), ("changed", "new"), ("removed", "old")]
+
+
+async def test_somebody_who_waits_is_told_at_once(
+    world: World, client: Client, namespace: str
+) -> None:
+    start = await version(client, namespace)
+    moment = world.clock.monotonic()
+
+    async with client.watch(
+        core_v1.ConfigMap, namespace=namespace, resource_version=start
+    ) as events:
+        heard, _ = await asyncio.gather(
+            first(1, events), create_config_maps(client, namespace, "new")
+        )
+
+    assert heard == [("added", "new")]
+    assert world.clock.monotonic() == moment
+
+
+async def test_initial_events_end_with_a_bookmark_that_says_so(
+    client: Client, namespace: str
+) -> None:
+    await create_config_maps(client, namespace, "a", "b")
+
+    async with client.watch(core_v1.ConfigMap, namespace=namespace, initial_events=True) as events:
+        heard = await first(3, events)
+        await create_config_maps(client, namespace, "c")
+        heard += await first(1, events)
+
+    assert heard == [
+        ("added", "a"),
+        ("added", "b"),
+        ("bookmark", "initial events end"),
+        ("added", "c"),
+    ]
+
+
+async def test_initial_events_of_nothing_are_a_bookmark(client: Client, namespace: str) -> None:
+    async with client.watch(core_v1.ConfigMap, namespace=namespace, initial_events=True) as events:
+        heard = await first(1, events)
+
+    assert heard == [("bookmark", "initial events end")]
+
+
+async def test_who_selects_by_label_sees_objects_come_and_go_with_their_labels(
+    client: Client, namespace: str
+) -> None:
+    start = await version(client, namespace)
+    await client.create(config_map(namespace, "settings", labels={"color": "blue"}))
+    for color in ("red", "red", "green", "red"):
+        await client.patch(core_v1.ConfigMap, "settings", paint(color), namespace=namespace)
+    await client.patch(
+        core_v1.ConfigMap, "settings", MergePatch({"data": {"a": "b"}}), namespace=namespace
+    )
+    await client.delete(core_v1.ConfigMap, "settings", namespace=namespace)
+
+    async with client.watch(
+        core_v1.ConfigMap,
+        namespace=namespace,
+        resource_version=start,
+        labels=Labels.equal({"color": "red"}),
+    ) as events:
+        heard = [await anext(events) for _ in range(5)]
+
+    assert [told(each)[0] for each in heard] == ["added", "removed", "added", "changed", "removed"]
+
+
+async def test_what_no_longer_matches_is_shown_as_it_was_when_it_last_did(
+    client: Client, namespace: str
+) -> None:
+    red = await client.create(config_map(namespace, "settings", labels={"color": "red"}))
+    green = await client.patch(core_v1.ConfigMap, "settings", paint("green"), namespace=namespace)
+
+    async with client.watch(
+        core_v1.ConfigMap,
+        namespace=namespace,
+        resource_version=red.resource_version,
+        labels=Labels.equal({"color": "red"}),
+    ) as events:
+        removed = await anext(events)
+
+    assert isinstance(removed, Removed)
+    assert removed.obj.metadata.labels == {"color": "red"}
+    assert removed.obj.resource_version == green.resource_version
+
+
+async def test_who_selects_one_name_hears_of_that_one_only(client: Client, namespace: str) -> None:
+    start = await version(client, namespace)
+    await create_config_maps(client, namespace, "a", "b")
+    await client.delete(core_v1.ConfigMap, "b", namespace=namespace)
+
+    async with client.watch(
+        core_v1.ConfigMap,
+        namespace=namespace,
+        resource_version=start,
+        fields=Fields.equal({"metadata.name": "b"}),
+    ) as events:
+        heard = await first(2, events)
+
+    assert heard == [("added", "b"), ("removed", "b")]
+
+
+async def test_a_bookmark_comes_every_minute_and_one_shortly_before_the_end(
+    world: World, client: Client, namespace: str
+) -> None:
+    start = await version(client, namespace)
+
+    async with client.watch(
+        core_v1.ConfigMap, namespace=namespace, resource_version=start, timeout_seconds=150
+    ) as events:
+        heard = await all_until_the_end(events, world, within_seconds=151)
+
+    assert heard == [(at, ("bookmark", start)) for at in (60, 120, 148)]
+
+
+async def test_a_bookmark_follows_what_happened_to_others(
+    world: World, client: Client, namespace: str
+) -> None:
+    start = await version(client, namespace)
+    elsewhere = await world.namespace()
+    await create_config_maps(client, elsewhere, "unseen")
+    now = await version(client, namespace)
+
+    async with client.watch(
+        core_v1.ConfigMap, namespace=namespace, resource_version=start, timeout_seconds=61
+    ) as events:
+        heard = await all_until_the_end(events, world, within_seconds=62)
+
+    assert heard[0] == (59, ("bookmark", now))
+
+
+async def test_a_watch_that_wants_no_bookmarks_gets_none_and_ends_in_time(
+    world: World, client: Client, namespace: str
+) -> None:
+    async with client.watch(
+        core_v1.ConfigMap, namespace=namespace, bookmarks=False, timeout_seconds=100
+    ) as events:
+        heard = await all_until_the_end(events, world, within_seconds=101)
+
+    assert heard == []
+
+
+async def test_a_watch_that_sets_no_end_gets_one_after_half_an_hour_to_an_hour(
+    world: World, client: Client, namespace: str
+) -> None:
+    ended: list[float] = []
+    start = world.clock.monotonic()
+
+    async def listen() -> None:
+        async with client.watch(core_v1.ConfigMap, namespace=namespace, bookmarks=False) as events:
+            async for _ in events:
+                raise AssertionError("nothing happens")
+        ended.append(world.clock.monotonic() - start)
+
+    async with asyncio.TaskGroup() as group:
+        for _ in range(3):
+            group.create_task(listen())
+        await world.after(3601)
+
+    assert len(set(ended)) == 3
+    assert all(1800 <= each <= 3601 for each in ended)
+
+
+async def test_a_watch_from_before_a_compaction_is_told_that_its_version_expired(
+    world: World, client: Client, namespace: str
+) -> None:
+    start = await version(client, namespace)
+    await create_config_maps(client, namespace, "a", "b")
+    world.log.compact(world.log.revision)
+
+    async with client.watch(
+        core_v1.ConfigMap, namespace=namespace, resource_version=start
+    ) as events:
+        with pytest.raises(Expired, match="too old resource version"):
+            await anext(events)
+
+
+async def test_a_compaction_does_not_disturb_who_has_heard_everything(
+    world: World, client: Client, namespace: str
+) -> None:
+    await create_config_maps(client, namespace, "a")
+
+    async with client.watch(core_v1.ConfigMap, namespace=namespace) as events:
+        heard = await first(1, events)
+        await turns()
+        world.log.compact(world.log.revision)
+        await create_config_maps(client, namespace, "b")
+        heard += await first(1, events)
+
+    assert heard == [("added", "a"), ("added", "b")]
+
+
+async def test_initial_events_from_the_future_are_refused_in_the_stream(
+    world: World, client: Client, namespace: str
+) -> None:
+    async with client.watch(
+        core_v1.ConfigMap,
+        namespace=namespace,
+        initial_events=True,
+        resource_version=str(world.log.revision + 1000),
+    ) as events:
+        with pytest.raises(TooLargeResourceVersion):
+            await anext(events)
+
+
+async def test_a_watch_of_one_namespace_does_not_hear_of_another_whose_name_begins_alike(
+    world: World, client: Client, namespace: str
+) -> None:
+    start = await version(client, namespace)
+    longer = f"{namespace}-and-more"
+    await world.asked("POST", "/api/v1/namespaces", {"metadata": {"name": longer}})
+    await create_config_maps(client, longer, "unseen")
+    await create_config_maps(client, namespace, "seen")
+
+    async with client.watch(
+        core_v1.ConfigMap, namespace=namespace, resource_version=start
+    ) as events:
+        heard = await first(1, events)
+
+    assert heard == [("added", "seen")]

@@ -1,0 +1,276 @@
+"""create, update, patch, apply, status and scale: what is kept, and what is refused."""
+
+import pytest
+
+from steersman.client import Client, JsonPatch, MergePatch, Patch, StrategicMergePatch
+from steersman.errors import AlreadyExists, Conflict, Invalid, NotFound
+from steersman.kinds import Unstructured, apps_v1, autoscaling_v1, core_v1, meta_v1
+from tests.embedded import APPLY, MERGE_PATCH, World
+from tests.real.objects import AnyConfigMap, config_map, container, deployment
+
+AnyDeployment = Unstructured.of("apps/v1", "Deployment")
+
+
+async def test_a_new_object_gets_what_only_the_server_can_give(
+    client: Client, namespace: str
+) -> None:
+    created = await client.create(deployment(namespace, "web"))
+
+    about = created.metadata
+    assert about.uid
+    assert about.resource_version
+    assert about.creation_timestamp is not None
+    assert about.generation == 1
+    assert created.spec is not None
+    assert created.spec.replicas == 1  # the default of the kind
+
+
+async def test_the_same_name_cannot_be_created_twice(client: Client, namespace: str) -> None:
+    await client.create(config_map(namespace, "settings"))
+
+    with pytest.raises(AlreadyExists):
+        await client.create(config_map(namespace, "settings"))
+
+
+async def test_names_are_made_up_from_a_beginning_and_differ(
+    client: Client, namespace: str
+) -> None:
+    beginning = core_v1.ConfigMap(
+        metadata=meta_v1.ObjectMeta(generate_name="settings-", namespace=namespace)
+    )
+
+    made = [(await client.create(beginning)).name for _ in range(5)]
+
+    assert all(name.startswith("settings-") and len(name) == 14 for name in made)
+    assert len(set(made)) == 5
+
+
+async def test_an_object_in_a_namespace_that_is_not_there_is_refused(client: Client) -> None:
+    with pytest.raises(NotFound, match='namespaces "nowhere" not found'):
+        await client.create(config_map("nowhere", "settings"))
+
+
+async def test_an_update_from_an_old_version_is_a_conflict_and_changes_nothing(
+    client: Client, namespace: str
+) -> None:
+    await client.create(config_map(namespace, "settings"))
+    old = await client.get(AnyConfigMap, "settings", namespace=namespace)
+    await client.update(AnyConfigMap({**old.body, "data": {"a": "theirs"}}))
+
+    with pytest.raises(Conflict, match="the object has been modified"):
+        await client.update(AnyConfigMap({**old.body, "data": {"a": "ours"}}))
+
+    found = await client.get(core_v1.ConfigMap, "settings", namespace=namespace)
+    assert found.data == {"a": "theirs"}
+
+
+async def test_a_write_that_changes_nothing_has_no_new_version(
+    client: Client, namespace: str
+) -> None:
+    created = await client.create(config_map(namespace, "settings", a="b"))
+
+    again = await client.patch(
+        core_v1.ConfigMap, "settings", MergePatch({"data": {"a": "b"}}), namespace=namespace
+    )
+
+    assert again.resource_version == created.resource_version
+
+
+PATCHES: dict[str, Patch] = {
+    "json": JsonPatch(
+        JsonPatch.test("/spec/replicas", 1),
+        JsonPatch.replace("/spec/replicas", 3),
+        JsonPatch.add("/spec/template/spec/containers/-", {"name": "side", "image": "side:1"}),
+    ),
+    "merge": MergePatch(
+        {
+            "spec": {
+                "replicas": 3,
+                "template": {
+                    "spec": {
+                        "containers": [
+                            {"name": "main", "image": "main:1"},
+                            {"name": "side", "image": "side:1"},
+                        ]
+                    }
+                },
+            }
+        }
+    ),
+    "strategic": StrategicMergePatch(
+        {
+            "spec": {
+                "replicas": 3,
+                "template": {"spec": {"containers": [{"name": "side", "image": "side:1"}]}},
+            }
+        }
+    ),
+}
+
+
+@pytest.mark.parametrize("language", PATCHES)
+async def test_a_patch_changes_what_it_names_in_each_language(
+    language: str, client: Client, namespace: str
+) -> None:
+    await client.create(deployment(namespace, "web", container("main", "main:1")))
+
+    patched = await client.patch(
+        AnyDeployment, "web", PATCHES[language], namespace=namespace, field_manager="tests"
+    )
+
+    spec = patched.body["spec"]
+    assert spec["replicas"] == 3
+    images = {each["name"]: each["image"] for each in spec["template"]["spec"]["containers"]}
+    assert images == {"main": "main:1", "side": "side:1"}
+    assert patched.body["metadata"]["generation"] == 2
+
+
+async def test_a_patch_that_breaks_a_rule_is_refused_and_changes_nothing(
+    client: Client, namespace: str
+) -> None:
+    created = await client.create(deployment(namespace, "web"))
+
+    with pytest.raises(Invalid) as refused:
+        await client.patch(
+            apps_v1.Deployment, "web", MergePatch({"spec": {"replicas": -1}}), namespace=namespace
+        )
+
+    assert [cause.field for cause in refused.value.causes] == ["spec.replicas"]
+    assert await client.get(apps_v1.Deployment, "web", namespace=namespace) == created
+
+
+async def test_applying_creates_and_applying_less_takes_away(
+    client: Client, namespace: str
+) -> None:
+    await client.apply(config_map(namespace, "settings", a="1", b="2"), field_manager="us")
+
+    less = await client.apply(config_map(namespace, "settings", a="1"), field_manager="us")
+
+    assert less.data == {"a": "1"}
+
+
+async def test_applying_what_somebody_else_applied_is_a_conflict_until_it_is_forced(
+    client: Client, namespace: str
+) -> None:
+    await client.apply(config_map(namespace, "settings", a="theirs"), field_manager="them")
+    ours = config_map(namespace, "settings", a="ours")
+
+    with pytest.raises(Conflict, match='conflict with "them"'):
+        await client.apply(ours, field_manager="us")
+    forced = await client.apply(ours, field_manager="us", force=True)
+
+    assert forced.data == {"a": "ours"}
+    assert {entry.manager for entry in forced.metadata.managed_fields or ()} == {"us"}
+
+
+async def test_applying_the_same_again_has_no_new_version(client: Client, namespace: str) -> None:
+    first = await client.apply(config_map(namespace, "settings", a="1"), field_manager="us")
+
+    again = await client.apply(config_map(namespace, "settings", a="1"), field_manager="us")
+
+    assert again == first
+
+
+async def test_applying_with_a_uid_never_creates(client: Client, namespace: str) -> None:
+    created = await client.create(config_map(namespace, "settings"))
+    await client.delete(core_v1.ConfigMap, "settings", namespace=namespace)
+    applied = core_v1.ConfigMap(
+        metadata=meta_v1.ObjectMeta(name="settings", namespace=namespace, uid=created.metadata.uid)
+    )
+
+    with pytest.raises(Conflict, match="uid mismatch"):
+        await client.apply(applied, field_manager="us")
+    with pytest.raises(NotFound):
+        await client.get(core_v1.ConfigMap, "settings", namespace=namespace)
+
+
+async def test_applying_without_a_manager_is_refused(world: World, namespace: str) -> None:
+    path = f"/api/v1/namespaces/{namespace}/configmaps/settings"
+
+    answer = await world.ask("PATCH", path, b"{}", sends=APPLY)
+
+    assert answer.status == 422
+    assert "fieldManager: Required value: is required for apply patch" in answer.json["message"]
+
+
+async def test_the_status_and_the_rest_are_written_apart(client: Client, namespace: str) -> None:
+    await client.create(deployment(namespace, "web"))
+    both = MergePatch({"spec": {"replicas": 5}, "status": {"replicas": 4}})
+
+    as_a_whole = await client.patch(AnyDeployment, "web", both, namespace=namespace)
+    status = client.status(AnyDeployment, "web", namespace=namespace)
+    as_status = await status.patch(MergePatch({"spec": {"replicas": 9}, "status": {"replicas": 4}}))
+
+    assert as_a_whole.body["spec"]["replicas"] == 5
+    assert "replicas" not in as_a_whole.body["status"]
+    assert as_status.body["spec"]["replicas"] == 5
+    assert as_status.body["status"]["replicas"] == 4
+    assert as_status.body["metadata"]["generation"] == 2
+
+
+async def test_a_scale_is_another_look_at_the_same_number(client: Client, namespace: str) -> None:
+    await client.create(deployment(namespace, "web", replicas=2))
+    scale = client.scale(apps_v1.Deployment, "web", namespace=namespace)
+
+    read = await scale.get()
+    await scale.patch(MergePatch({"spec": {"replicas": 7}}))
+
+    assert read.spec == autoscaling_v1.ScaleSpec(replicas=2)
+    found = await client.get(apps_v1.Deployment, "web", namespace=namespace)
+    assert found.spec is not None
+    assert found.spec.replicas == 7
+    assert found.metadata.generation == 2
+
+
+async def test_a_scale_from_an_old_version_is_a_conflict(client: Client, namespace: str) -> None:
+    await client.create(deployment(namespace, "web", replicas=2))
+    scale = client.scale(apps_v1.Deployment, "web", namespace=namespace)
+    read = await scale.get()
+    await scale.patch(MergePatch({"spec": {"replicas": 3}}))
+
+    with pytest.raises(Conflict):
+        await scale.update(read)
+
+
+WRITES = {
+    "create": ("POST", "", {"metadata": {"name": "new"}}, "application/json"),
+    "update": ("PUT", "/settings", {"metadata": {"name": "settings"}}, "application/json"),
+    "patch": ("PATCH", "/settings", {"data": {"a": "changed"}}, MERGE_PATCH),
+    "apply": (
+        "PATCH",
+        "/settings",
+        {"apiVersion": "v1", "kind": "ConfigMap", "data": {"b": "new"}},
+        APPLY,
+    ),
+    "apply of something new": (
+        "PATCH",
+        "/new",
+        {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "new"}},
+        APPLY,
+    ),
+    "delete": ("DELETE", "/settings", None, "application/json"),
+    "delete of a collection": ("DELETE", "", None, "application/json"),
+}
+
+
+@pytest.mark.parametrize("write", WRITES)
+async def test_nothing_is_written_by_a_dry_run(write: str, world: World, namespace: str) -> None:
+    method, rest, body, sends = WRITES[write]
+    path = f"/api/v1/namespaces/{namespace}/configmaps"
+    await world.asked("POST", path, {"metadata": {"name": "settings"}, "data": {"a": "old"}})
+    before, revision = (await world.ask("GET", path)).body, world.log.revision
+    manager = "&fieldManager=us" if sends == APPLY else ""
+
+    answer = await world.ask(method, f"{path}{rest}?dryRun=All{manager}", body, sends=sends)
+
+    assert answer.status in (200, 201)
+    assert world.log.revision == revision
+    assert (await world.ask("GET", path)).body == before
+
+
+async def test_a_dry_run_is_refused_where_the_write_would_be(world: World, namespace: str) -> None:
+    path = f"/api/v1/namespaces/{namespace}/configmaps?dryRun=All"
+
+    answer = await world.ask("POST", path, {"metadata": {"name": "Not A Name"}})
+
+    assert answer.status == 422

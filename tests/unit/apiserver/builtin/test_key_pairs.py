@@ -1,0 +1,31 @@
+import pytest
+
+from steersman.apiserver.builtin.key_pairs import key_pair_problem
+
+
+def pem(*kinds: str) -> bytes:
+    return "".join(
+        f"-----BEGIN {kind}-----\nAAAA\n-----END {kind}-----\n" for kind in kinds
+    ).encode()
+
+
+@pytest.mark.parametrize("key", ["PRIVATE KEY", "RSA PRIVATE KEY", "EC PRIVATE KEY"])
+def test_a_certificate_and_a_key_are_a_pair(key: str) -> None:
+    assert key_pair_problem(pem("CERTIFICATE", "CERTIFICATE"), pem("EC PARAMETERS", key)) is None
+
+
+@pytest.mark.parametrize(
+    ("certificate", "key", "problem"),
+    [
+        (b"", b"", "failed to find any PEM data in certificate input"),
+        (pem("CERTIFICATE"), b"text", "failed to find any PEM data in key input"),
+        (pem("PRIVATE KEY"), pem("CERTIFICATE"), "PEM inputs may have been switched"),
+        (pem("CERTIFICATE"), pem("CERTIFICATE"), "found a certificate rather than a key"),
+        (pem("A", "B"), b"", "of the following types: [A B]"),
+        (pem("CERTIFICATE"), pem("A"), "of the following types: [A]"),
+    ],
+)
+def test_what_is_no_pair_is_told_in_the_words_of_go(
+    certificate: bytes, key: bytes, problem: str
+) -> None:
+    assert problem in (key_pair_problem(certificate, key) or "")

@@ -1,0 +1,73 @@
+"""Which paths and methods there are, and what is said of the others."""
+
+import pytest
+
+from tests.embedded import World
+
+DEPLOYMENTS = "/apis/apps/v1/namespaces/default/deployments"
+
+NOT_THERE = {
+    ("GET", "/api/v1/gadgets"),
+    ("GET", "/api/v2/pods"),
+    ("GET", "/apis/apps/v1beta1/deployments"),
+    ("GET", "/api/v1/pods/web"),
+    ("GET", "/api/v1/namespaces/default/nodes"),
+    ("GET", f"{DEPLOYMENTS}/web/nonsense"),
+    ("GET", "/apis/rbac.authorization.k8s.io/v1/namespaces/default/clusterroles"),
+}
+
+
+@pytest.mark.parametrize(("method", "path"), sorted(NOT_THERE))
+async def test_what_is_not_served_is_not_found(method: str, path: str, world: World) -> None:
+    answer = await world.ask(method, path)
+
+    assert answer.status == 404
+    assert answer.json["message"] == "the server could not find the requested resource"
+
+
+NOT_ALLOWED = {
+    ("POST", "/api/v1/pods"),
+    ("DELETE", "/api/v1/configmaps"),
+    ("PUT", DEPLOYMENTS),
+    ("PATCH", DEPLOYMENTS),
+    ("POST", f"{DEPLOYMENTS}/web"),
+    ("POST", f"{DEPLOYMENTS}/web/scale"),
+    ("DELETE", f"{DEPLOYMENTS}/web/status"),
+    ("DELETE", "/api/v1/namespaces"),
+    ("GET", "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"),
+    ("PUT", "/api/v1/componentstatuses/scheduler"),
+    ("HEAD", "/api/v1/namespaces/default"),
+}
+
+
+@pytest.mark.parametrize(("method", "path"), sorted(NOT_ALLOWED))
+async def test_what_a_resource_cannot_do_is_not_allowed(
+    method: str, path: str, world: World
+) -> None:
+    answer = await world.ask(method, path, {} if method != "GET" else None)
+
+    assert (answer.status, answer.json["reason"]) == (405, "MethodNotAllowed")
+
+
+BODY = {"metadata": {"generateName": "a-"}, "data": {"a": "b"}}
+
+AGENTS = {
+    "kubectl/v1.36.3 (linux/amd64)": "kubectl",
+    "mine": "mine",
+    "": "unknown",
+    "x" * 200: "x" * 128,
+}
+
+
+@pytest.mark.parametrize("agent", AGENTS)
+async def test_who_writes_is_called_after_their_program_unless_they_say_otherwise(
+    agent: str, world: World, namespace: str
+) -> None:
+    path = f"/api/v1/namespaces/{namespace}/configmaps"
+    headers = {"user_agent": agent} if agent else {}
+
+    created = await world.asked("POST", path, BODY, **headers)
+    named = await world.asked("POST", f"{path}?fieldManager=me&dryRun=All", BODY, **headers)
+
+    assert [each["manager"] for each in created["metadata"]["managedFields"]] == [AGENTS[agent]]
+    assert [each["manager"] for each in named["metadata"]["managedFields"]] == ["me"]

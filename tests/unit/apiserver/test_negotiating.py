@@ -1,0 +1,106 @@
+"""Which language an answer is in, and which bodies are understood."""
+
+import pytest
+
+from steersman.apiserver.metadata_only import MetadataOnly
+from steersman.apiserver.negotiating import (
+    APPLY_PATCH,
+    JSON,
+    JSON_PATCH,
+    MERGE_PATCH,
+    STRATEGIC_PATCH,
+    YAML,
+    AnswerForm,
+    answer_form,
+    body_type,
+    patch_type,
+)
+from steersman.apiserver.refusals import Refusal
+from steersman.apiserver.schema.protobuf import PROTOBUF
+from tests.unit.apiserver.urls import request
+
+KUBECTL = "application/json;as=Table;v=v1;g=meta.k8s.io,application/json"
+NO_VERSION = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v2"
+
+ACCEPTED = {
+    "": JSON,
+    "application/json": JSON,
+    "*/*": JSON,
+    "application/*": JSON,
+    "application/yaml": YAML,
+    "text/html,application/xhtml+xml,*/*;q=0.8": JSON,
+    "application/yaml;q=0.1, application/json;q=0.9": JSON,
+    "application/yaml, application/json": YAML,
+    "application/json;q=often, application/yaml": YAML,
+    f"{PROTOBUF},application/json": JSON,
+    KUBECTL: JSON,
+}
+
+
+@pytest.mark.parametrize("accept", ACCEPTED)
+def test_the_answer_is_in_the_most_wanted_language_that_is_spoken(accept: str) -> None:
+    form = answer_form(request("/", Accept=accept), custom=False)
+
+    assert form == AnswerForm(ACCEPTED[accept])
+
+
+@pytest.mark.parametrize("version", ["v1", "v1beta1"])
+def test_the_answer_may_be_wanted_without_anything_but_metadata(version: str) -> None:
+    accept = f"application/yaml;as=PartialObjectMetadata;g=meta.k8s.io;v={version}"
+
+    form = answer_form(request("/", accept=accept), custom=True)
+
+    assert form == AnswerForm(YAML, MetadataOnly("PartialObjectMetadata", version))
+
+
+@pytest.mark.parametrize("accept", [PROTOBUF, "text/html", "application/json;as=Table", NO_VERSION])
+@pytest.mark.parametrize("custom", [True, False])
+def test_where_no_wanted_language_is_spoken_the_spoken_ones_are_named(
+    accept: str, custom: bool
+) -> None:
+    with pytest.raises(Refusal) as refused:
+        answer_form(request("/", accept=accept), custom=custom)
+
+    assert refused.value.code == 406
+    assert refused.value.message.endswith("application/json, application/yaml")
+
+
+BODIES = {
+    "": JSON,
+    "application/json": JSON,
+    "Application/JSON; charset=utf-8": JSON,
+    "application/yaml": YAML,
+    PROTOBUF: PROTOBUF,
+}
+
+
+@pytest.mark.parametrize("content_type", BODIES)
+def test_a_body_is_in_the_language_that_its_header_names(content_type: str) -> None:
+    assert body_type(request("/", content_type=content_type)) == BODIES[content_type]
+
+
+def test_a_body_in_another_language_is_refused() -> None:
+    with pytest.raises(Refusal) as refused:
+        body_type(request("/", content_type="text/plain"))
+
+    assert refused.value.code == 415
+
+
+@pytest.mark.parametrize("language", [JSON_PATCH, MERGE_PATCH, STRATEGIC_PATCH, APPLY_PATCH])
+def test_a_patch_is_in_one_of_four_languages(language: str) -> None:
+    assert patch_type(request("/", content_type=language), custom=False) == language
+
+
+def test_custom_resources_do_without_the_patch_that_needs_go_types() -> None:
+    with pytest.raises(Refusal) as refused:
+        patch_type(request("/", content_type=STRATEGIC_PATCH), custom=True)
+
+    assert refused.value.code == 415
+    assert STRATEGIC_PATCH not in refused.value.message
+    assert MERGE_PATCH in refused.value.message
+
+
+@pytest.mark.parametrize("custom", [True, False])
+def test_a_patch_without_a_language_is_refused(custom: bool) -> None:
+    with pytest.raises(Refusal, match="415"):
+        patch_type(request("/", content_type=JSON), custom=custom)

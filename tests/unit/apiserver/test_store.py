@@ -1,0 +1,110 @@
+"""The store: who is woken by a write, and who is not."""
+
+import asyncio
+
+import pytest
+
+from steersman.apiserver.refusals import Refusal
+from steersman.apiserver.rules import Rules
+from steersman.apiserver.storage import Key, RevisionLog, Stale
+from steersman.apiserver.store import LARGEST, Bell, Store
+from steersman.names import GroupResource
+from tests.clocks import FakeClock
+from tests.embedded import World, turns
+
+PODS = GroupResource("", "pods")
+WEB = Key("pods", "default/web")
+
+
+@pytest.fixture
+def store(world: World) -> Store:
+    return Store(RevisionLog(), clock=FakeClock(), rng=world.server.store.rng)
+
+
+def pod(**rest: object) -> dict[str, object]:
+    return {"kind": "Pod", "apiVersion": "v1", "metadata": {"name": "web"}, **rest}
+
+
+async def test_a_bell_wakes_all_who_wait_once() -> None:
+    bell, woken = Bell(), list[int]()
+
+    async def wait(number: int) -> None:
+        await bell.wait()
+        woken.append(number)
+
+    async with asyncio.TaskGroup() as group:
+        for number in range(3):
+            group.create_task(wait(number))
+        await turns()
+        bell.ring()
+        bell.ring()
+
+    assert sorted(woken) == [0, 1, 2]
+
+
+async def test_a_bell_does_not_mind_who_has_left() -> None:
+    bell = Bell()
+    async with asyncio.TaskGroup() as group:
+        left = group.create_task(bell.wait())
+        stays = group.create_task(bell.wait())
+        await turns()
+        left.cancel()
+        await turns()
+
+        bell.ring()
+
+    assert left.cancelled()
+    assert stays.done()
+
+
+async def test_a_write_wakes_those_who_wait_for_its_resource_alone(store: Store) -> None:
+    async with asyncio.TaskGroup() as group:
+        pods = group.create_task(store.bell("pods").wait())
+        nodes = group.create_task(store.bell("nodes").wait())
+        await turns()
+
+        store.write(WEB, pod(), rules=Rules(), replacing=None)
+        await turns()
+
+        assert pods.done()
+        assert not nodes.done()
+        nodes.cancel()
+
+
+def test_an_object_gets_the_version_of_its_write(store: Store) -> None:
+    entry = store.write(WEB, pod(), rules=Rules(), replacing=None)
+
+    assert entry.value is not None
+    assert entry.value["metadata"]["resourceVersion"] == str(entry.revision)
+    assert store.find(PODS, "default", "web") == entry.value
+    assert list(store.every(PODS)) == [entry.value]
+    assert store.last_change(PODS) == entry.revision
+
+
+def test_a_write_made_from_something_older_is_not_made(store: Store) -> None:
+    first = store.write(WEB, pod(), rules=Rules(), replacing=None)
+    second = store.write(WEB, pod(spec={}), rules=Rules(), replacing=first)
+
+    with pytest.raises(Stale):
+        store.delete(first, rules=Rules())
+
+    assert store.find(PODS, "default", "web") == second.value
+
+
+def test_what_etcd_would_not_take_is_not_kept(store: Store) -> None:
+    with pytest.raises(Refusal) as refused:
+        store.write(WEB, pod(spec={"a": "x" * LARGEST}), rules=Rules(), replacing=None)
+
+    assert refused.value.message == "etcdserver: request is too large"
+    assert store.find(PODS, "default", "web") is None
+
+
+def test_rules_are_told_of_what_was_and_what_is(store: Store) -> None:
+    told: list[tuple[bool, bool]] = []
+    rules = Rules(stored=lambda old, new: told.append((old is not None, new is not None)))
+
+    entry = store.write(WEB, pod(), rules=rules, replacing=None)
+    entry = store.write(WEB, pod(spec={}), rules=rules, replacing=entry)
+    store.delete(entry, rules=rules)
+
+    assert told == [(False, True), (True, True), (True, False)]

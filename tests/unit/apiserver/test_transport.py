@@ -1,0 +1,85 @@
+"""The transport within a process, as a client sees it."""
+
+from collections.abc import AsyncGenerator
+
+import pytest
+
+from steersman.apiserver import InProcessTransport
+from steersman.wire import ClientCertificate, Reply, Request, Transport
+from tests.embedded import TOKEN, World
+
+GET = Request(method="GET", path="/version")
+
+
+class Echo:
+    """Replies as it was told, and remembers who asked."""
+
+    def __init__(self, reply: Reply) -> None:
+        self._reply = reply
+        self.askers: list[ClientCertificate | None] = []
+
+    async def handle(self, request: Request, *, certificate: ClientCertificate | None) -> Reply:
+        self.askers.append(certificate)
+        return self._reply
+
+
+async def test_a_reply_is_read_as_a_response() -> None:
+    headers = (("content-type", "x"), ("warning", '299 - "a"'), ("warning", '299 - "b"'))
+    transport: Transport = InProcessTransport(
+        Echo(Reply(status=201, headers=headers, body=b"hello"))
+    )
+
+    async with transport.open(GET) as response:
+        body = await response.read(limit_bytes=5)
+
+    assert (response.status, body) == (201, b"hello")
+    assert response.headers["content-type"] == "x"
+    assert response.warnings == ('299 - "a"', '299 - "b"')
+
+
+async def test_a_body_that_is_longer_than_wanted_is_not_read() -> None:
+    transport = InProcessTransport(Echo(Reply(status=200, body=b"hello")))
+
+    async with transport.open(GET) as response:
+        with pytest.raises(ValueError, match="longer than 4 bytes"):
+            await response.read(limit_bytes=4)
+
+
+async def test_a_stream_is_closed_when_its_block_is_left() -> None:
+    ended: list[bool] = []
+
+    async def lines() -> AsyncGenerator[bytes, None]:
+        try:
+            while True:
+                yield b"line\n"
+        finally:
+            ended.append(True)
+
+    transport = InProcessTransport(Echo(Reply(status=200, stream=lines())))
+    async with transport.open(GET) as response:
+        first = await anext(aiter(response.chunks()))
+
+    assert first == b"line\n"
+    assert ended == [True]
+
+
+async def test_a_request_is_the_administrators_unless_it_brings_a_token() -> None:
+    echo = Echo(Reply(status=200))
+    transport = InProcessTransport(echo)
+    with_token = Request(method="GET", path="/", headers=(("Authorization", f"Bearer {TOKEN}"),))
+
+    for request in (GET, with_token):
+        async with transport.open(request):
+            pass
+
+    assert echo.askers == [
+        ClientCertificate(common_name="admin", organizations=("system:masters",)),
+        None,
+    ]
+
+
+async def test_a_refusal_is_a_response_too(world: World) -> None:
+    transport = InProcessTransport(world.server, user="jane", groups=())
+
+    async with transport.open(Request(method="GET", path="/api/v1/pods")) as response:
+        assert response.status == 403

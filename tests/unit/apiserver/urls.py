@@ -1,0 +1,22 @@
+"""Requests and what they ask for, written as URLs."""
+
+from urllib.parse import parse_qsl, urlsplit
+
+from steersman.apiserver.asked import Asked, understand
+from steersman.wire import Request
+
+
+def request(url: str, *, method: str = "GET", **headers: str) -> Request:
+    """A request without a body."""
+    parts = urlsplit(url)
+    return Request(
+        method=method,
+        path=parts.path,
+        query=tuple(parse_qsl(parts.query, keep_blank_values=True)),
+        headers=tuple((name.replace("_", "-"), value) for name, value in headers.items()),
+    )
+
+
+def asking(url: str, *, method: str = "GET") -> Asked:
+    """What that asks for."""
+    return understand(request(url, method=method))

@@ -1,0 +1,24 @@
+"""The command line where it cannot work, and what it says then."""
+
+import subprocess
+import sys
+
+# A module that is ``None`` is one that is not there.
+WITHOUT_CLICK = """
+import sys
+sys.modules["click"] = None
+from steersman.cli import main
+main()
+"""
+
+
+def test_without_click_it_says_what_to_install() -> None:
+    finished = subprocess.run(
+        [sys.executable, "-c", WITHOUT_CLICK], capture_output=True, text=True, check=False
+    )
+
+    assert (finished.returncode, finished.stdout) == (1, "")
+    assert finished.stderr == (
+        "steersman: the command line needs click, which is not installed\n"
+        "\nhint: pip install 'steersman[dev]'\n"
+    )

@@ -1,0 +1,302 @@
+"""The listener, over real sockets and real TLS on loopback."""
+
+import asyncio
+import socket
+import ssl
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
+from contextlib import AsyncExitStack, asynccontextmanager
+
+import pytest
+
+from steersman.clock import SystemClock
+from steersman.errors import CertificateRefused, Unreachable
+from steersman.wire import (
+    ClientCertificate,
+    NetworkTransport,
+    Reply,
+    Request,
+    TlsSettings,
+    listening,
+    tls_context,
+)
+from steersman.wire.listener import END_SECONDS
+from tests.certificates import Authority, KeyPair
+from tests.raw_server import server_tls
+
+LOOPBACK = "127.0.0.1"
+LARGEST = 1000
+
+GET = Request(method="GET", path="/version")
+
+
+@pytest.fixture(scope="module")
+def authority() -> Authority:
+    return Authority()
+
+
+class Answering:
+    """Remembers what it was asked, and by whom, and replies as it was told."""
+
+    def __init__(self, reply: Reply | Callable[[Request], Awaitable[Reply]]) -> None:
+        self._reply = reply
+        self.requests: list[Request] = []
+        self.certificates: list[ClientCertificate | None] = []
+
+    async def handle(self, request: Request, *, certificate: ClientCertificate | None) -> Reply:
+        self.requests.append(request)
+        self.certificates.append(certificate)
+        return self._reply if isinstance(self._reply, Reply) else await self._reply(request)
+
+
+class Stream:
+    """Pieces that come when the test says so, and whether somebody still wants them."""
+
+    def __init__(self) -> None:
+        self._pieces: asyncio.Queue[bytes] = asyncio.Queue()
+        self.closed = asyncio.Event()
+
+    def say(self, piece: bytes) -> None:
+        self._pieces.put_nowait(piece)
+
+    async def lines(self) -> AsyncGenerator[bytes, None]:
+        try:
+            while True:
+                yield await self._pieces.get()
+        finally:
+            self.closed.set()
+
+    async def reply(self, request: Request) -> Reply:
+        return Reply(status=200, stream=self.lines())
+
+
+@asynccontextmanager
+async def listener(
+    handler: Answering,
+    authority: Authority,
+    *,
+    clients: Authority | None = None,
+    port: int = 0,
+    share_port: bool = False,
+) -> AsyncIterator[int]:
+    tls = server_tls(authority.server(LOOPBACK))
+    if clients is not None:
+        tls.load_verify_locations(cadata=clients.certificate.decode())
+        tls.verify_mode = ssl.CERT_OPTIONAL
+    async with listening(
+        handler, host=LOOPBACK, port=port, tls=tls, largest_body=LARGEST, share_port=share_port
+    ) as listens_at:
+        yield listens_at
+
+
+def to(port: int, authority: Authority, *, showing: KeyPair | None = None) -> NetworkTransport:
+    settings = TlsSettings(
+        ca_data=authority.certificate,
+        client_certificate=showing.certificate if showing else None,
+        client_key=showing.key if showing else None,
+    )
+    context = tls_context(settings, source="test")
+    return NetworkTransport(server=f"https://{LOOPBACK}:{port}", tls=lambda: context)
+
+
+async def body_of(transport: NetworkTransport, request: Request = GET) -> bytes:
+    async with transport.open(request) as response:
+        return await response.read(limit_bytes=2**20)
+
+
+async def test_a_request_reaches_the_handler_as_it_was_sent(authority: Authority) -> None:
+    handler = Answering(Reply(status=201, headers=(("x-said", "yes"),), body=b"done"))
+    request = Request(
+        method="PATCH",
+        path="/apis/x/v1/things/system:node é/status",
+        query=(("fieldManager", "me & you"), ("watch", ""), ("dryRun", "All"), ("dryRun", "Some")),
+        headers=(("Content-Type", "application/json"), ("X-Twice", "one"), ("X-Twice", "two")),
+        body=b'{"a": 1}',
+    )
+
+    async with listener(handler, authority) as port, to(port, authority) as transport:
+        async with transport.open(request) as response:
+            answer = await response.read(limit_bytes=100)
+
+    (seen,) = handler.requests
+    assert (seen.method, seen.path, seen.query) == (request.method, request.path, request.query)
+    assert seen.body == request.body
+    assert [value for name, value in seen.headers if name == "X-Twice"] == ["one", "two"]
+    assert (response.status, response.headers["x-said"], answer) == (201, "yes", b"done")
+
+
+async def test_a_request_without_a_body_has_none(authority: Authority) -> None:
+    handler = Answering(Reply(status=200))
+
+    async with listener(handler, authority) as port, to(port, authority) as transport:
+        await body_of(transport)
+
+    assert handler.requests[0].body is None
+
+
+async def test_a_header_that_is_no_text_is_marked_as_such(authority: Authority) -> None:
+    handler = Answering(Reply(status=200))
+    tls = ssl.create_default_context(cadata=authority.certificate.decode())
+
+    async with listener(handler, authority) as port:
+        reader, writer = await asyncio.open_connection(LOOPBACK, port, ssl=tls)
+        writer.write(b"GET / HTTP/1.1\r\nHost: x\r\nX-Odd: \xff\xfe\r\nX-Fine: \xc3\xa9\r\n\r\n")
+        await reader.readuntil(b"\r\n\r\n")
+        writer.close()
+
+    headers = dict(handler.requests[0].headers)
+    assert headers["X-Odd"] == "\ufffd\ufffd"
+    assert headers["X-Fine"] == "é"
+
+
+@pytest.mark.parametrize("size", [LARGEST, LARGEST + 1, LARGEST + 300_000])
+async def test_of_a_body_that_is_too_large_no_more_is_read_than_shows_it(
+    size: int, authority: Authority
+) -> None:
+    handler = Answering(Reply(status=413))
+    request = Request(method="POST", path="/", body=b"x" * size)
+
+    async with listener(handler, authority) as port, to(port, authority) as transport:
+        async with transport.open(request) as response:
+            assert response.status == 413
+
+    assert len(handler.requests[0].body or b"") == min(size, LARGEST + 1)
+
+
+async def test_who_waits_to_hear_that_a_body_is_wanted_hears_it(authority: Authority) -> None:
+    handler = Answering(Reply(status=200))
+    tls = ssl.create_default_context(cadata=authority.certificate.decode())
+
+    async with listener(handler, authority) as port:
+        reader, writer = await asyncio.open_connection(LOOPBACK, port, ssl=tls)
+        writer.write(
+            b"PUT / HTTP/1.1\r\nHost: x\r\nContent-Length: 4\r\nExpect: 100-continue\r\n\r\n"
+        )
+        go_on = await reader.readuntil(b"\r\n\r\n")
+        writer.write(b"body")
+        answer = await reader.readuntil(b"\r\n\r\n")
+        writer.close()
+
+    assert go_on == b"HTTP/1.1 100 Continue\r\n\r\n"
+    assert answer.startswith(b"HTTP/1.1 200 OK\r\n")
+    assert handler.requests[0].body == b"body"
+
+
+async def test_pieces_of_a_stream_arrive_when_they_are_said(authority: Authority) -> None:
+    stream = Stream()
+
+    async with (
+        listener(Answering(stream.reply), authority) as port,
+        to(port, authority) as transport,
+        transport.open(GET) as response,
+    ):
+        chunks = response.chunks()
+        stream.say(b"one\n")
+        first = await anext(chunks)
+        stream.say(b"two\n")
+        second = await anext(chunks)
+
+    assert (first, second) == (b"one\n", b"two\n")
+
+
+async def test_a_stream_is_closed_when_its_client_goes_away(authority: Authority) -> None:
+    stream = Stream()
+
+    async with listener(Answering(stream.reply), authority) as port:
+        async with to(port, authority) as transport, transport.open(GET) as response:
+            stream.say(b"one\n")
+            await anext(response.chunks())
+
+        await stream.closed.wait()
+
+
+async def test_a_listener_with_open_streams_ends_at_once(authority: Authority) -> None:
+    streams = [Stream() for _ in range(3)]
+    unread = iter(streams)
+    clock = SystemClock()
+
+    async def reply(request: Request) -> Reply:
+        return await next(unread).reply(request)
+
+    async with AsyncExitStack() as clients:
+        async with listener(Answering(reply), authority) as port:
+            transport = await clients.enter_async_context(to(port, authority))
+            for stream in streams:
+                response = await clients.enter_async_context(transport.open(GET))
+                stream.say(b"one\n")
+                await anext(response.chunks())
+            start = clock.monotonic()
+        took_seconds = clock.monotonic() - start
+
+    assert took_seconds < END_SECONDS
+    assert all(stream.closed.is_set() for stream in streams)
+
+
+async def test_a_client_is_who_its_certificate_says_only_if_a_trusted_authority_signed_it(
+    authority: Authority,
+) -> None:
+    handler, clients = Answering(Reply(status=200)), Authority("of clients")
+    jane = clients.client("jane", "editors", "readers")
+    mallory = Authority("another").client("jane", "system:masters")
+
+    async with listener(handler, authority, clients=clients) as port:
+        async with to(port, authority, showing=jane) as transport:
+            await body_of(transport)
+        async with to(port, authority) as transport:
+            await body_of(transport)
+        async with to(port, authority, showing=mallory) as transport:
+            with pytest.raises((CertificateRefused, Unreachable)):
+                await body_of(transport)
+
+    assert handler.certificates == [
+        ClientCertificate(common_name="jane", organizations=("editors", "readers")),
+        None,
+    ]
+
+
+async def test_a_certificate_counts_for_nothing_where_nobody_was_asked_for_one(
+    authority: Authority,
+) -> None:
+    handler = Answering(Reply(status=200))
+    jane = authority.client("jane", "system:masters")
+
+    async with listener(handler, authority) as port:
+        async with to(port, authority, showing=jane) as transport:
+            await body_of(transport)
+
+    assert handler.certificates == [None]
+
+
+async def test_a_port_is_had_by_one_unless_it_is_shared(authority: Authority) -> None:
+    handler = Answering(Reply(status=200, body=b"hello"))
+
+    async with listener(handler, authority) as port:
+        with pytest.raises(OSError, match="in use"):
+            async with listener(handler, authority, port=port):
+                pass
+
+
+async def test_a_port_that_somebody_holds_for_us_can_be_listened_on(authority: Authority) -> None:
+    handler = Answering(Reply(status=200, body=b"hello"))
+    with socket.socket() as holder:
+        holder.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
+        holder.bind((LOOPBACK, 0))
+        port = holder.getsockname()[1]
+
+        async with listener(handler, authority, port=port, share_port=True):
+            async with to(port, authority) as transport:
+                said = await body_of(transport)
+
+    assert said == b"hello"
+
+
+async def test_only_tls_is_spoken(authority: Authority) -> None:
+    handler = Answering(Reply(status=200))
+
+    async with listener(handler, authority) as port:
+        reader, writer = await asyncio.open_connection(LOOPBACK, port)
+        writer.write(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+        answer = await reader.read()
+        writer.close()
+
+    assert not answer.startswith(b"HTTP/")
+    assert handler.requests == []
