@@ -13,6 +13,7 @@ from steersman.apiserver.refusals import Refusal
 from steersman.testing import ControlPlane, fresh_namespace
 from steersman.testing.calls import Caller
 from tests.real.builtin_rules.cases import Case, Object, merged, placed
+from tests.real.builtin_rules.cluster_cases import cluster_cases
 from tests.real.builtin_rules.data_cases import data_cases
 from tests.real.builtin_rules.other_cases import other_cases
 from tests.real.builtin_rules.sample_cases import sample_cases
@@ -20,7 +21,7 @@ from tests.real.builtin_rules.service_cases import service_cases
 from tests.unit.apiserver.builtin.here import Here
 
 SAMPLES = [*sample_cases()]
-CASES = [*service_cases(), *data_cases(), *other_cases(), *SAMPLES]
+CASES = [*service_cases(), *data_cases(), *other_cases(), *cluster_cases(), *SAMPLES]
 OF_THE_REQUEST = ("uid", "resourceVersion", "creationTimestamp", "managedFields")
 
 

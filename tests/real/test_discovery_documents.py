@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from steersman.apiserver.discovery import Swagger
 from steersman.testing import ControlPlane
 from tests.unit.apiserver.discovery.served import AGGREGATED, BUILTIN, content, discovery, open_api
 
@@ -25,6 +26,12 @@ OF_REFUSALS = {
     f"io.k8s.apimachinery.pkg.apis.meta.v1.{kind}"
     for kind in ("ListMeta", "ShardInfo", "Status", "StatusCause", "StatusDetails")
 }
+
+# The server names every group and version that it has ever had.
+OF_EVERY_GROUP = {
+    f"io.k8s.apimachinery.pkg.apis.meta.v1.{kind}" for kind in ("DeleteOptions", "WatchEvent")
+}
+GVK = "x-kubernetes-group-version-kind"
 
 OPEN_API = open_api()
 
@@ -127,3 +134,54 @@ def test_the_schemas_of_an_openapi_document_are_the_servers(
     ours = content(OPEN_API.find(f"/openapi/v3/{root}"))["components"]["schemas"]
 
     assert set(ours) == set(theirs) | OF_REFUSALS
+
+
+def without_words(schema: Any, *, named: bool = False) -> Any:
+    """A schema without its descriptions, which are not ours; ``named``: a map of schemas."""
+    if isinstance(schema, dict):
+        return {
+            key: without_words(value, named=key == "properties")
+            for key, value in schema.items()
+            if named or key != "description"
+        }
+    return schema
+
+
+def test_the_definitions_of_the_v2_document_are_the_servers(control_plane: ControlPlane) -> None:
+    theirs = asked(control_plane, "/openapi/v2")["definitions"]
+
+    ours = content(Swagger(OPEN_API).find(JSON))["definitions"]
+
+    assert set(theirs) >= set(ours)
+    for name, schema in ours.items():
+        if name in OF_EVERY_GROUP:
+            schema[GVK], theirs[name][GVK] = None, None
+        assert schema == without_words(theirs[name]), name
+
+
+def test_the_v2_document_knows_of_every_patch_what_the_server_knows(
+    control_plane: ControlPlane,
+) -> None:
+    theirs = asked(control_plane, "/openapi/v2")
+    ours = content(Swagger(OPEN_API).find(JSON))
+
+    assert patches(ours) == {
+        path: patch for path, patch in patches(theirs).items() if path in ours["paths"]
+    }
+
+
+def patches(document: Mapping[str, Any]) -> dict[str, Any]:
+    """What can be patched, and how."""
+    shared = document["parameters"]
+    return {
+        path: (
+            operation[GVK],
+            sorted(operation["consumes"]),
+            sorted(
+                shared.get(each.get("$ref", "").removeprefix("#/parameters/"), each)["name"]
+                for each in operation["parameters"]
+            ),
+        )
+        for path, operations in document["paths"].items()
+        if (operation := operations.get("patch")) is not None and "proxy" not in path
+    }

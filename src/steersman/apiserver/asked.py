@@ -18,7 +18,8 @@ _VERBS = {
 # Subresources of namespaces; anything else after a namespace's name is a resource in it.
 _OF_NAMESPACES = frozenset(("status", "finalize"))
 
-TRUE = frozenset(("", "1", "t", "T", "true", "TRUE", "True"))
+# Of a parameter that is there; anything else is a yes, even nothing.
+FALSE = frozenset(("0", "false"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,7 +49,7 @@ class Asked:
 
     def flag(self, name: str) -> bool:
         """Whether a query parameter is there, and says yes."""
-        return name in self.query and self.query[name][0] in TRUE
+        return name in self.query and self.query[name][0].lower() not in FALSE
 
 
 def understand(request: Request) -> Asked:
@@ -71,7 +72,7 @@ def understand(request: Request) -> Asked:
     if len(rest) > 2:
         subresource = rest[2]
     verb = _VERBS.get(request.method, (request.method.lower(),) * 2)[0 if name else 1]
-    if verb in ("get", "list") and query.get("watch", ["0"])[0] in TRUE:
+    if verb == "list" and "watch" in query and query["watch"][0].lower() not in FALSE:
         verb = "watch"
     return Asked(
         verb=verb,

@@ -72,6 +72,11 @@ class DeleteOptions:
             resource_version=preconditions.get("resourceVersion"),
         )
 
+    @property
+    def names_policy(self) -> bool:
+        """Whether the caller has said what becomes of dependents."""
+        return self.propagation is not None or self.orphan_dependents is not None
+
     def check(self, obj: Object, served: Served) -> None:
         """Refuse where the object is not the one, or not as, the caller thinks."""
         metadata = obj["metadata"]

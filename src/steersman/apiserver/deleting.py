@@ -107,7 +107,7 @@ def delete(store: Store, served: Served, entry: Entry, options: DeleteOptions) -
         current = obj["metadata"].get("finalizers") or []
         if (wanted := options.finalizers(current, orphans=False)) is not current:
             obj = {**obj, "metadata": {**obj["metadata"], "finalizers": wanted}}
-        if not options.dry_run:
+        if obj is not entry.value and not options.dry_run:
             obj = {**obj, "metadata": {**obj["metadata"]}}
             store.write(entry.key, obj, rules=served.rules, replacing=entry)
         return Deletion(obj, gone=False)

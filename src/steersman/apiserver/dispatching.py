@@ -5,10 +5,11 @@ from collections.abc import AsyncGenerator, Callable, Mapping
 from steersman.apiserver import deleting, reading, refusals, rendering, writing
 from steersman.apiserver.asked import Asked
 from steersman.apiserver.call import Answer, Call
+from steersman.apiserver.delete_options import DeleteOptions
 from steersman.apiserver.options import ListOptions
 from steersman.apiserver.refusals import Refusal
 from steersman.apiserver.served import Served
-from steersman.apiserver.subresources import SUBRESOURCES
+from steersman.apiserver.subresources import BINDINGS, SUBRESOURCES, bind_by_name
 from steersman.apiserver.watching import watch
 
 
@@ -28,6 +29,8 @@ def check_place(asked: Asked, served: Served) -> None:
         if served.custom:
             raise refusals.not_found(served.group_resource, asked.name)
         raise refusals.no_such_path()
+    if asked.subresource and asked.subresource not in SUBRESOURCES:
+        raise not_allowed()  # what only a kubelet, or somebody in a container, could answer
     if served.namespaced:
         if asked.name and not asked.namespace:
             raise refusals.no_such_path()
@@ -40,9 +43,8 @@ def check_place(asked: Asked, served: Served) -> None:
 
 
 def dispatch(call: Call) -> Answer | AsyncGenerator[bytes, None]:
-    """Answer a call; a watch answers with its lines."""
+    """Answer a call whose place has been checked; a watch answers with its lines."""
     asked, served = call.asked, call.served
-    check_place(asked, served)
     if call.request.method == "HEAD":
         raise not_allowed()
     if asked.subresource:
@@ -58,6 +60,8 @@ def dispatch(call: Call) -> Answer | AsyncGenerator[bytes, None]:
         return watch(call.store, served, asked)
     if asked.verb not in VERBS or (asked.verb == "create" and asked.name):
         raise not_allowed()
+    if served.group_resource == BINDINGS:
+        return bind_by_name(call)
     return VERBS[asked.verb](call)
 
 
@@ -71,6 +75,7 @@ def _list(call: Call) -> Answer:
 
 def _delete(call: Call) -> Answer:
     options = call.delete_options()
+    _warn_of_orphans(call, options)
     entry = call.entry()
     if entry is None:
         raise refusals.not_found(call.served.group_resource, call.asked.name)
@@ -83,10 +88,17 @@ def _delete_collection(call: Call) -> Answer:
     listed = ListOptions.of(call.asked)
     options = call.delete_options()
     page = reading.selected_page(call.store, call.served, call.asked, listed)
+    _warn_of_orphans(call, options)
     about = reading.list_metadata(page, call.served, call.asked, listed)
     for entry in page.entries:
         deleting.delete(call.store, call.served, entry, options)
     return Answer(200, rendering.many(page.entries, call.served, metadata=about))
+
+
+def _warn_of_orphans(call: Call, options: DeleteOptions) -> None:
+    warning = call.served.rules.orphan_warning
+    if warning and not options.names_policy:
+        call.warnings.append(warning)
 
 
 VERBS: Mapping[str, Callable[[Call], Answer]] = {

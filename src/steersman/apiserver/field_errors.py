@@ -1,6 +1,5 @@
 """What is wrong with one field, in the words that Kubernetes uses."""
 
-import json
 from collections.abc import Iterable, Sequence
 from decimal import Decimal
 from typing import Any, Final, NamedTuple
@@ -54,13 +53,42 @@ class FieldError(NamedTuple):
 def shown(value: Any) -> str:
     """A value as the messages have it: text in quotes, anything else as JSON as Go writes it."""
     if isinstance(value, str):
-        return json.dumps(value, ensure_ascii=False)
+        return _quoted(value)
     if isinstance(value, float):
         return _shown_float(value)
     text = msgspec.json.encode(value, order="sorted").decode()
     return text.translate(_ESCAPED) if isinstance(value, (dict, list, msgspec.Raw)) else text
 
 
+def _quoted(text: str) -> str:
+    """As Go's ``%q`` has it."""
+    if text.isprintable() and '"' not in text and "\\" not in text:
+        return f'"{text}"'
+    return f'"{"".join(map(_escaped, text))}"'
+
+
+def _escaped(character: str) -> str:
+    if character in _SHORT_ESCAPES:
+        return _SHORT_ESCAPES[character]
+    if character.isprintable():
+        return character
+    code = ord(character)
+    if code < 0x80:
+        return f"\\x{code:02x}"
+    return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
+
+
+_SHORT_ESCAPES: Final = {
+    '"': '\\"',
+    "\\": "\\\\",
+    "\a": "\\a",
+    "\b": "\\b",
+    "\f": "\\f",
+    "\n": "\\n",
+    "\r": "\\r",
+    "\t": "\\t",
+    "\v": "\\v",
+}
 # Go's JSON could stand in a web page.
 _ESCAPED: Final = str.maketrans({"<": "\\u003c", ">": "\\u003e", "&": "\\u0026"})
 

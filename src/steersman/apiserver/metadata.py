@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterator
 from random import Random
 from typing import Any, TypeAlias
 
+import msgspec
+
 from steersman.apiserver import names_rules, refusals
 from steersman.apiserver.field_errors import FieldError, forbidden, invalid, required, too_long
 
@@ -41,6 +43,7 @@ _NEVER_CHANGES = (
     "deletionGracePeriodSeconds",
 )
 
+_OWNER_FIELDS = ("apiVersion", "kind", "name", "uid", "controller", "blockOwnerDeletion")
 _STANDARD_FINALIZERS = frozenset(("kubernetes", "orphan", "foregroundDeletion"))
 # Groups whose kinds may have finalizers of any name, as custom resources may.
 _FREE_FINALIZERS = frozenset(
@@ -263,7 +266,7 @@ def _owner_errors(owners: list[dict[str, Any]]) -> Iterator[FieldError]:
                 yield invalid(f"{where}.{field}", "", "must not be empty")
         if (api_version, kind) == ("v1", "Event"):
             why = "/v1, Kind=Event is disallowed from being an owner"
-            yield invalid(where, owner, why)
+            yield invalid(where, _in_order(owner), why)
         if owner.get("controller"):
             described = f"{kind}/{owner['name']}"
             if controller:
@@ -271,9 +274,16 @@ def _owner_errors(owners: list[dict[str, Any]]) -> Iterator[FieldError]:
                     "Only one reference can have Controller set to true."
                     f' Found "true" in references for {controller} and {described}'
                 )
-                yield invalid(where, owners, why)
+                yield invalid(where, [_in_order(each) for each in owners], why)
             else:
                 controller = described
+
+
+def _in_order(owner: dict[str, Any]) -> msgspec.Raw:
+    """An owner as Go shows it, which sorts maps and not the fields of its types."""
+    return msgspec.Raw(
+        msgspec.json.encode({name: owner[name] for name in _OWNER_FIELDS if name in owner})
+    )
 
 
 def _finalizer_errors(finalizers: list[str]) -> Iterator[FieldError]:

@@ -252,6 +252,11 @@ def subdomain_name(name: str, is_prefix: bool) -> list[str]:
     return dns_subdomain(_completed(name) if is_prefix else name)
 
 
+def declared_subdomain_name(name: str, is_prefix: bool) -> list[str]:
+    """The same of kinds that declare it with their type: of whole names only, and in bytes."""
+    return [] if is_prefix else _in_bytes(dns_subdomain(name))
+
+
 def label_name(name: str, is_prefix: bool) -> list[str]:
     """An object's name that must be a DNS label."""
     return dns_label(_completed(name) if is_prefix else name)
@@ -301,18 +306,31 @@ def canonical_ip(value: str) -> list[str]:
     return errors
 
 
+def sloppy_cidr(value: str) -> tuple[IPv4Address | IPv6Address, int] | None:
+    """A network as old programs read it: an address of it, and the length of its prefix."""
+    address, _, length = value.partition("/")
+    found = sloppy_ip(address)
+    if found is None or not length.isdecimal() or not length.isascii():
+        return None
+    # Zeros may lead; Python would not even read thousands of digits.
+    digits = length.lstrip("0") or "0"
+    if len(digits) > 3 or int(digits) > found.max_prefixlen:
+        return None
+    return found, int(digits)
+
+
 def cidr(value: str) -> list[str]:
     """A network, ``10.9.8.0/24``, in any form that means the same to everybody."""
-    address, slash, length = value.partition("/")
-    found = sloppy_ip(address)
-    digits = length.isdecimal() and length.isascii()
-    if not slash or found is None or not digits or int(length) > found.max_prefixlen:
+    found = sloppy_cidr(value)
+    if found is None:
         return ["must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)"]
-    if ip(address) == ["must not have leading 0s"] or str(int(length)) != length:
+    address, length = found
+    written, _, digits = value.partition("/")
+    if ip(written) == ["must not have leading 0s"] or str(length) != digits:
         return ["must not have leading 0s in IP or prefix length"]
-    if isinstance(found, IPv6Address) and found.ipv4_mapped:
+    if isinstance(address, IPv6Address) and address.ipv4_mapped:
         return ["must not have an IPv4-mapped IPv6 address"]
-    if ip_network(value, strict=False).network_address != found:
+    if ip_network((address, length), strict=False).network_address != address:
         return ["must not have bits set beyond the prefix length"]
     return []
 

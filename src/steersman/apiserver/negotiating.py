@@ -1,8 +1,10 @@
 """Which language is spoken: JSON, or YAML for those who ask for it. Protobuf is understood."""
 
 from collections.abc import Iterator
+from typing import NamedTuple
 
 from steersman.apiserver import refusals
+from steersman.apiserver.metadata_only import MetadataOnly
 from steersman.apiserver.schema.protobuf import PROTOBUF
 from steersman.wire import Request
 
@@ -39,17 +41,29 @@ def clauses(accept: str) -> Iterator[tuple[str, dict[str, str]]]:
         yield media_type, named
 
 
-def answer_type(request: Request, *, custom: bool) -> str:
-    """The language for the answer; a transformation that is not made is passed over.
+class AnswerForm(NamedTuple):
+    """How an answer is wanted: in which language, and of the whole object or only of a part."""
+
+    language: str
+    metadata_only: MetadataOnly | None = None
+
+
+WHOLE = AnswerForm(JSON)
+
+
+def answer_form(request: Request, *, custom: bool) -> AnswerForm:
+    """The form of the answer; a transformation that is not made is passed over.
 
     Built-in and custom resources have different words for a no, here and in ``patch_type``.
     """
     accept = header(request, "accept")
     if not accept or accept == JSON:
-        return JSON
+        return WHOLE
     for media_type, parameters in clauses(accept):
-        if media_type in _RANGES and "as" not in parameters:
-            return _RANGES[media_type]
+        if media_type in _RANGES:
+            metadata_only = MetadataOnly.wished(parameters)
+            if metadata_only is not None or "as" not in parameters:
+                return AnswerForm(_RANGES[media_type], metadata_only)
     spoken = ", ".join(SPOKEN)
     if custom:
         raise refusals.not_acceptable(f"only the following media types are accepted: {spoken}")

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from steersman.apiserver import field_errors, refusals
-from steersman.apiserver.asked import Asked
+from steersman.apiserver.asked import FALSE, Asked
 from steersman.apiserver.field_errors import FieldError
 
 LONGEST_MANAGER = 128
@@ -15,7 +15,7 @@ _INTEGER_LIMIT = 2**63
 def boolean(asked: Asked, name: str) -> bool | None:
     """Anything but no is a yes; not there is neither."""
     values = asked.query.get(name)
-    return None if values is None else values[0] != "0" and values[0].lower() != "false"
+    return None if values is None else values[0].lower() not in FALSE
 
 
 def integer(asked: Asked, name: str) -> int | None:

@@ -34,10 +34,14 @@ _METADATA = (
 def ordered(obj: Object) -> Object:
     """The object with its kind and apiVersion first, and its metadata as everybody writes it."""
     metadata = obj["metadata"]
+    head = {name: metadata[name] for name in _METADATA if name in metadata}
+    for name in ("labels", "annotations"):
+        if name in head:
+            head[name] = dict(sorted(head[name].items()))
     return {
         "kind": obj["kind"],
         "apiVersion": obj["apiVersion"],
-        "metadata": {name: metadata[name] for name in _METADATA if name in metadata},
+        "metadata": head,
         **{name: value for name, value in obj.items() if name not in _FIRST},
     }
 

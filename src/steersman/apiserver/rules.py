@@ -67,8 +67,8 @@ class Rules:
 
     They run in this order. Create: default, prepare_create, sign, validate, validate_create.
     Update: default, prepare_update, validate, validate_update. Update of status: default,
-    prepare_status, validate_status. What is common to all kinds (metadata, status kept apart from the rest by a
-    status subresource, generation) is done elsewhere.
+    prepare_status, validate_status. What is common to all kinds (metadata, status kept apart from
+    the rest by a status subresource, generation) is done elsewhere.
     """
 
     # Fills in what the author left out, in place.
@@ -89,8 +89,8 @@ class Rules:
     stored: Callable[[Object | None, Object | None], None] = _nothing
     # What is wrong with a name, in sentences; (name, is_prefix of generateName).
     name_errors: Callable[[str, bool], list[str]] = _no_sentences
-    # Of kinds whose names follow from the rest: the only name, and how it is made.
-    only_name: Callable[[Object], tuple[str, str]] | None = None
+    # Of kinds whose names follow from the rest of the object: name_errors for this one.
+    name_errors_of: Callable[[Object], Callable[[str, bool], list[str]]] | None = None
     # Sentences for Warning headers: (new, old or None).
     warnings: Callable[[Object, Object | None], list[str]] = _no_sentences
     # What field selectors may name, with the object's values.
@@ -109,6 +109,7 @@ class Rules:
     returns_deleted: bool = False  # DELETE answers the object; otherwise a Status
     has_dependents: bool = True  # otherwise DELETE takes no notice of propagation policies
     orphans: bool = False  # DELETE without a propagation policy leaves its dependents alone
+    orphan_warning: str = ""  # what is then said to whoever did not know
     # How long deletion may take, of an object for which so much (or nothing) was asked.
     grace_seconds: Callable[[Object, int | None], int] | None = None
     # Of kinds that go only when they are empty: what DELETE stores at first, (obj, now).

@@ -4,7 +4,7 @@ Its keys, its token and its kubeconfig are made at the start, and gone at the en
 """
 
 import csv
-import errno
+import ipaddress
 import os
 import secrets
 import ssl
@@ -54,6 +54,13 @@ class ClusterSettings:
                 problem="a certificate and its private key belong together, and only one is given",
                 what_now="Give both --tls-cert-file and --tls-private-key-file, or neither.",
             )
+        try:
+            ipaddress.ip_address(self.host)
+        except ValueError as error:
+            raise ClusterError(
+                problem=f"{self.host} is no IP address",
+                what_now="Give --bind-address one of this machine's, such as 127.0.0.1.",
+            ) from error
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,28 +107,38 @@ async def running_cluster(
             port=settings.port or 443,
             client_ca=_read(settings.client_ca_file) or "",
         )
-        try:
-            async with listening(
-                server,
-                host=settings.host,
-                port=settings.port,
-                tls=context,
-                largest_body=LARGEST_BODY,
-                share_port=settings.share_port,
-            ) as port:
-                url = f"https://{_bracketed(settings.host)}:{port}"
-                path = settings.kubeconfig or directory / "kubeconfig"
-                with _kubeconfig(path, _document(url, ca, token)):
-                    yield RunningCluster(url=url, kubeconfig=path, server=server, token=token)
-        except OSError as error:
-            if error.errno not in (errno.EADDRINUSE, errno.EADDRNOTAVAIL, errno.EACCES):
-                raise
-            # Not the error's own words: asyncio puts others around them.
-            why = os.strerror(error.errno).lower()
-            raise ClusterError(
-                problem=f"cannot listen on {settings.host} port {settings.port}: {why}",
-                what_now="Choose another --port, or 0 for any that is free.",
-            ) from error
+        async with _listening(server, settings, context) as port:
+            url = f"https://{_bracketed(settings.host)}:{port}"
+            path = settings.kubeconfig or directory / "kubeconfig"
+            with _kubeconfig(path, _document(url, ca, token)):
+                yield RunningCluster(url=url, kubeconfig=path, server=server, token=token)
+
+
+@asynccontextmanager
+async def _listening(
+    server: ApiServer, settings: ClusterSettings, tls: ssl.SSLContext
+) -> AsyncIterator[int]:
+    listens = False
+    try:
+        async with listening(
+            server,
+            host=settings.host,
+            port=settings.port,
+            tls=tls,
+            largest_body=LARGEST_BODY,
+            share_port=settings.share_port,
+        ) as port:
+            listens = True
+            yield port
+    except OSError as error:
+        if listens or error.errno is None:
+            raise
+        # Not the error's own words: asyncio puts others around them.
+        why = os.strerror(error.errno).lower()
+        raise ClusterError(
+            problem=f"cannot listen on {settings.host} port {settings.port}: {why}",
+            what_now="Choose another --port, or 0 for any that is free, or another --bind-address.",
+        ) from error
 
 
 @contextmanager
@@ -193,8 +210,14 @@ def _kubeconfig(path: Path, document: str) -> Iterator[None]:
             problem=f"{path} exists and is not of an embedded cluster",
             what_now="Name another --kubeconfig; two can be joined with KUBECONFIG=a:b.",
         )
-    path.unlink(missing_ok=True)
-    _write_private(path, document.encode())
+    try:
+        path.unlink(missing_ok=True)
+        _write_private(path, document.encode())
+    except OSError as error:
+        raise ClusterError(
+            problem=f"{path} cannot be written: {error.strerror}",
+            what_now="Name a --kubeconfig in a directory that is there, and yours.",
+        ) from error
     try:
         yield
     finally:

@@ -27,13 +27,15 @@ from steersman.apiserver.assembling import (
 )
 from steersman.apiserver.bodies import read_body
 from steersman.apiserver.builtin.namespaces import NAMESPACE_FINALIZE, NAMESPACES
+from steersman.apiserver.builtin.pod_parts import POD_DEBUGGING, POD_RESIZING
 from steersman.apiserver.builtin.service_network import ServiceNetwork
 from steersman.apiserver.builtin.table import builtin_rules
 from steersman.apiserver.call import Answer, Call
 from steersman.apiserver.definitions import DEFINITIONS, Definitions
 from steersman.apiserver.describing import SelfDescription
 from steersman.apiserver.dispatching import check_place, dispatch, not_allowed
-from steersman.apiserver.negotiating import JSON, answer_type
+from steersman.apiserver.history import History
+from steersman.apiserver.negotiating import WHOLE, answer_form
 from steersman.apiserver.options import WriteOptions
 from steersman.apiserver.refusals import Refusal
 from steersman.apiserver.reviews import Reviews
@@ -56,6 +58,13 @@ LARGEST_BODY = 3 * 1024 * 1024
 
 DELETE_OPTIONS = GroupVersionKind("", "v1", "DeleteOptions")
 
+_PODS = GroupResource("", "pods")
+# Subresources that show the whole object, and let only a part of it be changed.
+_WITH_RULES_OF_THEIR_OWN = (
+    (NAMESPACES, "finalize", NAMESPACE_FINALIZE),
+    (_PODS, "ephemeralcontainers", POD_DEBUGGING),
+    (_PODS, "resize", POD_RESIZING),
+)
 _READS = frozenset(("get", "list", "watch"))
 _SERVICES = GroupResource("", "services")
 
@@ -80,11 +89,15 @@ class ApiServer:
     ) -> None:
         self._observe = observe
         self.store = Store(log, clock=clock, rng=rng)
+        self.history = History(log, clock=clock)
         schemas = BuiltinSchemas.read()
         network = ServiceNetwork(rng=rng)
         rules = builtin_rules(network)
         self.registry = Registry(builtin_served(schemas, rules))
-        self._finalizing = replace(self._serving(NAMESPACES), rules=NAMESPACE_FINALIZE)
+        self._subresources = {
+            (resource, name): replace(self._serving(resource), rules=own)
+            for resource, name, own in _WITH_RULES_OF_THEIR_OWN
+        }
         self._expectations = Expectations(schemas)
         self._expected_options = self._expectations.builtin(DELETE_OPTIONS)
         self._managements = Managements(self.registry, schemas)
@@ -113,9 +126,10 @@ class ApiServer:
         self, request: Request, *, certificate: ClientCertificate | None = None
     ) -> Reply:
         """The answer to a request; whatever goes wrong is one too."""
+        self.history.keep_short()
         asked = understand(request)
         warnings: list[str] = []
-        language, pretty = JSON, replies.wants_layout(request, asked)
+        form, pretty = WHOLE, replies.wants_layout(request, asked)
         try:
             wanted = _attributes(asked)
             user = self._user(request, certificate, wanted)
@@ -124,19 +138,23 @@ class ApiServer:
                 served = self.registry.find(asked.group, asked.version, asked.resource)
                 if served is None:
                     return self._nowhere(asked)
-                language = answer_type(request, custom=served.custom)
+                form = answer_form(request, custom=served.custom)
+                only = form.metadata_only
                 answer = self._answer(request, asked, served, user, warnings)
                 if isinstance(answer, AsyncGenerator):
-                    lines = self._watched(answer, request)
+                    lines = self._watched(only.lines(answer) if only else answer, request)
                     reply = Reply(status=200, headers=replies.STREAM, stream=lines)
                 else:
+                    body = only.document(answer.body, asked, served) if only else answer.body
                     reply = replies.document(
-                        answer.status, answer.body, language=language, pretty=pretty
+                        answer.status, body, language=form.language, pretty=pretty
                     )
             else:
                 reply = self._description.answer(request, asked)
         except Refusal as refusal:
-            reply = replies.refused(refusal, language=language, pretty=pretty)
+            reply = replies.refused(refusal, language=form.language, pretty=pretty)
+        except RecursionError:
+            reply = replies.refused(refusals.bad_request("the object is nested too deeply"))
         except Exception as error:  # noqa: BLE001 - one request's fault is no other's
             reply = replies.refused(self._failure(request, error))
         return replies.warned(reply, warnings)
@@ -181,6 +199,7 @@ class ApiServer:
     ) -> Answer | AsyncGenerator[bytes, None]:
         if request.body is not None and len(request.body) > LARGEST_BODY:
             raise refusals.too_large(f"limit is {LARGEST_BODY}")
+        check_place(asked, served)
         call = self._call(request, asked, served, user, warnings)
         if call.served.deprecation:
             warnings.append(call.served.deprecation)
@@ -202,8 +221,8 @@ class ApiServer:
             expected = self._expectations.custom(gvk)
         else:
             expected = self._expectations.builtin(gvk)
-        if asked.subresource == "finalize":
-            served = self._finalizing
+        if asked.subresource:
+            served = self._subresources.get((served.group_resource, asked.subresource), served)
 
         def may(verb: str) -> None:
             self._authorize(user, replace(_attributes(asked), verb=verb))
@@ -235,7 +254,6 @@ class ApiServer:
         )
 
     def _review(self, call: Call, user: User) -> Answer:
-        check_place(call.asked, call.served)
         if call.asked.name:
             raise refusals.no_such_path()
         if call.asked.verb != "create":

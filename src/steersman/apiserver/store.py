@@ -20,12 +20,12 @@ class Bell:
     """Rung when something has changed; wakes everybody who waits."""
 
     def __init__(self) -> None:
-        self._waiting: list[asyncio.Future[None]] = []
+        self._waiting: dict[asyncio.Future[None], None] = {}  # a set that keeps its order
 
     def ring(self) -> None:
         """Wake all who wait now."""
         if self._waiting:
-            waiting, self._waiting = self._waiting, []
+            waiting, self._waiting = self._waiting, {}
             for each in waiting:
                 if not each.done():
                     each.set_result(None)
@@ -33,8 +33,14 @@ class Bell:
     async def wait(self) -> None:
         """Until the next ring."""
         future = asyncio.get_running_loop().create_future()
-        self._waiting.append(future)
-        await future
+        self._waiting[future] = None
+        try:
+            await future
+        finally:
+            self._waiting.pop(future, None)  # whoever tires of waiting leaves nothing behind
+
+    def __repr__(self) -> str:
+        return f"<Bell {len(self._waiting)} waiting>"
 
 
 class Store:

@@ -1,6 +1,7 @@
 """Subresources: the status of an object, its scale, and the few actions that are POSTed."""
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 
 import msgspec
 
@@ -13,6 +14,7 @@ from steersman.apiserver.storage import Entry
 from steersman.apiserver.token_requests import request_token
 from steersman.names import GroupResource
 
+BINDINGS = GroupResource("", "bindings")
 _NODES = GroupResource("", "nodes")
 
 
@@ -39,6 +41,15 @@ def _bind(call: Call) -> Answer:
     return _created()
 
 
+def bind_by_name(call: Call) -> Answer:
+    """POST of a Binding as if it were an object: its name says which Pod is meant."""
+    binding, _ = read_post(call)
+    if not (name := binding["metadata"].get("name")):
+        raise refusals.bad_request("Name parameter required.")
+    pod = replace(call.asked, resource="pods", name=name, subresource="binding")
+    return _bind(call.elsewhere(pod))
+
+
 def _evict(call: Call) -> Answer:
     evict(call)
     return _created()
@@ -55,11 +66,19 @@ def _created() -> Answer:
     return Answer(201, msgspec.json.encode(status))
 
 
+# Of those that show the whole object.
+_WHOLE: Mapping[str, Callable[[Call], Answer]] = {
+    "get": _get,
+    "update": writing.update,
+    "patch": writing.patch,
+}
 SUBRESOURCES: Mapping[str, Mapping[str, Callable[[Call], Answer]]] = {
     "binding": {"create": _bind},
+    "ephemeralcontainers": _WHOLE,
     "eviction": {"create": _evict},
     "finalize": {"update": writing.update},
+    "resize": _WHOLE,
     "scale": {"get": scaling.get, "update": scaling.update, "patch": scaling.patch},
-    "status": {"get": _get, "update": writing.update, "patch": writing.patch},
+    "status": _WHOLE,
     "token": {"create": request_token},
 }

@@ -62,8 +62,10 @@ async def _lines(
             yield b"".join([rendering.event(b"ADDED", each, served) for each in chosen])
         if initial and options.bookmarks:
             yield rendering.bookmark(position, served, initial_events_end=True)
-    bookmark_at = clock.monotonic() + BOOKMARK_SECONDS if options.bookmarks else ends_at
-    last_bookmark_at = ends_at - LAST_BOOKMARK_SECONDS
+    bookmark_at = last_bookmark_at = ends_at
+    if options.bookmarks:
+        bookmark_at = clock.monotonic() + BOOKMARK_SECONDS
+        last_bookmark_at = ends_at - LAST_BOOKMARK_SECONDS
     while True:
         try:
             entries = view.since(position, served.stored_as)
@@ -78,7 +80,7 @@ async def _lines(
         now = clock.monotonic()
         if now >= ends_at:
             return
-        if options.bookmarks and now >= min(bookmark_at, last_bookmark_at):
+        if now >= min(bookmark_at, last_bookmark_at):
             yield rendering.bookmark(position, served, initial_events_end=False)
             if now >= last_bookmark_at:
                 last_bookmark_at = ends_at

@@ -5,8 +5,6 @@ a patch), defaulted, given its owners of fields, prepared and checked by the rul
 kept if it differs from what is there.
 """
 
-from collections.abc import Callable
-
 from steersman.apiserver import field_errors, metadata, refusals, rendering
 from steersman.apiserver.bodies import (
     applied_body,
@@ -33,7 +31,7 @@ from steersman.apiserver.patching import (
     apply_merge_patch,
     apply_strategic_merge_patch,
 )
-from steersman.apiserver.rules import Object, Rules
+from steersman.apiserver.rules import Object
 from steersman.apiserver.storage import Entry, Key
 from steersman.units import format_time
 
@@ -133,6 +131,8 @@ def _apply(call: Call, options: WriteOptions) -> Answer:
     call.served.rules.default(obj)
     if entry is None:
         call.may("create")
+        # Of what is gone; the real server does not mind either.
+        obj["metadata"].pop("resourceVersion", None)
         return Answer(201, _keep_new(call, obj, options))
     return Answer(200, replace(call, entry, obj, options))
 
@@ -217,12 +217,13 @@ def _keep_new(call: Call, obj: Object, options: WriteOptions) -> bytes:
 def _errors_of_create(call: Call, kept: Object) -> list[FieldError]:
     """What is wrong with a new object."""
     served, rules = call.served, call.served.rules
+    name_rule = rules.name_errors_of
 
     def metadata_errors(*, standard_finalizers: bool) -> list[FieldError]:
         return metadata.validate_create(
             kept["metadata"],
             namespaced=served.namespaced,
-            name_errors=_name_errors(rules, kept),
+            name_errors=rules.name_errors if name_rule is None else name_rule(kept),
             standard_finalizers=standard_finalizers,
         )
 
@@ -233,18 +234,6 @@ def _errors_of_create(call: Call, kept: Object) -> list[FieldError]:
     about = metadata_errors(standard_finalizers=served.has_standard_finalizers)
     errors = about + errors if rules.metadata_turn == "first" else errors + about
     return errors + rules.validate_create(kept)
-
-
-def _name_errors(rules: Rules, kept: Object) -> Callable[[str, bool], list[str]]:
-    if rules.only_name is None:
-        return rules.name_errors
-    only, how = rules.only_name(kept)
-
-    def name_errors(name: str, is_prefix: bool) -> list[str]:
-        errors = rules.name_errors(name, is_prefix)
-        return errors if name == only else [*errors, how]
-
-    return name_errors
 
 
 def _taken(call: Call, obj: Object, current: Entry) -> refusals.Refusal:

@@ -18,7 +18,7 @@ async def run_cluster(
     """Run a cluster until somebody asks for its end."""
     ended = asyncio.Event()
     loop = asyncio.get_running_loop()
-    for each in (signal.SIGINT, signal.SIGTERM):
+    for each in (signal.SIGHUP, signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(each, ended.set)
     observe = log_to(sys.stderr, clock=clock)
     # Names and uids that nobody can foretell; a test gives a Random with a seed instead.

@@ -25,7 +25,13 @@ def cluster() -> None:
 
 
 @cluster.command()
-@click.option("--port", default=0, metavar="N", help="Port to listen on; any free one if 0.")
+@click.option(
+    "--port",
+    type=click.IntRange(0, 65535),
+    default=0,
+    metavar="N",
+    help="Port to listen on; any free one if 0.",
+)
 @click.option(
     "--kubeconfig",
     type=_FILE,

@@ -1,15 +1,14 @@
 """``steersman``, and where its commands come from."""
 
 import sys
+from importlib.util import find_spec
 
 from steersman.errors import SteersmanError
 
 
 def main() -> None:
     """Run the command that the arguments name."""
-    try:
-        import click  # noqa: F401 - not everyone who has steersman has its command line
-    except ModuleNotFoundError:
+    if find_spec("click") is None:  # not everyone who has steersman has its command line
         sys.stderr.write(
             "steersman: the command line needs click, which is not installed\n"
             "\nhint: pip install 'steersman[dev]'\n"

@@ -5,7 +5,7 @@ metrics and whatever else wants to know are observers; none of them is known her
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from steersman.names import ObjectRef

@@ -39,7 +39,14 @@ async def listening(
             return await _stream(request, reply)
 
     # A handler whose client has gone away is cancelled: a watch would go on for nobody.
-    server = web.Server(answer, handler_cancellation=True, access_log=None, logger=_Silence())
+    # A body is what was sent: Kubernetes takes none that is compressed.
+    server = web.Server(
+        answer,
+        handler_cancellation=True,
+        access_log=None,
+        logger=_Silence(),
+        auto_decompress=False,
+    )
     runner = web.ServerRunner(server, shutdown_timeout=END_SECONDS)
     await runner.setup()
     try:
@@ -86,16 +93,18 @@ def _understood(request: web.BaseRequest, body: bytes | None) -> Request:
 
 def _text(value: str) -> str:
     """A header as text that can be written again; what was no text is marked as such."""
-    return (
-        value
-        if value.isascii()
-        else value.encode(errors="surrogateescape").decode(errors="replace")
-    )
+    if value.isascii():
+        return value
+    return value.encode(errors="surrogateescape").decode(errors="replace")
 
 
 async def _body(request: web.BaseRequest, largest: int) -> bytes | None:
     if not request.can_read_body:
         return None
+    if request.headers.get("Expect", "").lower() == "100-continue":
+        # Some wait with a large body until they hear that it is wanted.
+        await request.writer.write(b"HTTP/1.1 100 Continue\r\n\r\n")
+        request.writer.output_size = 0
     pieces: list[bytes] = []
     size = 0
     async for piece in request.content.iter_any():

@@ -110,6 +110,7 @@ def _addresses() -> Iterator[Case]:
     yield service("headless in a list only", clusterIPs=["None"])
     yield service("headless and not", clusterIP="None", clusterIPs=["None", "10.0.0.9"])
     yield service("with an address in the range", clusterIP="10.0.44.1")
+    yield really("with an address outside", clusterIP="192.168.0.1")
     yield service("with an address of another family", clusterIP="fd00::1")
     yield service("with no address at all", clusterIP="web")
     yield service("with leading zeros", clusterIP="10.0.044.1")

@@ -159,6 +159,30 @@ def test_apply_prunes_labelled_objects_that_are_in_no_manifest_any_more(
     assert kubectl("get", "configmaps", "--output=name") == "configmap/two\n"
 
 
+def test_apply_finds_every_mistake_in_a_list_before_anything_is_sent(
+    kubectl: Kubectl, greetings: None
+) -> None:
+    web = deployment("web")
+    web["spec"]["replicas"] = "many"
+    del web["spec"]["selector"]
+    hello = greeting("hello", name="Ada")
+    hello["spec"]["nmae"] = "Ada"
+    everything = {"apiVersion": "v1", "kind": "List", "items": [web, hello]}
+
+    complaint = kubectl.refused("apply", "--filename=-", stdin=everything)
+
+    assert complaint == (
+        'error: error validating "STDIN": error validating data:'
+        " [ValidationError(Deployment.spec.replicas): invalid type for"
+        ' io.k8s.api.apps.v1.DeploymentSpec.replicas: got "string", expected "integer",'
+        ' ValidationError(Deployment.spec): missing required field "selector"'
+        " in io.k8s.api.apps.v1.DeploymentSpec,"
+        ' ValidationError(Greeting.spec): unknown field "nmae"'
+        " in dev.steersman.foreign.v1.Greeting.spec];"
+        " if you choose to ignore these errors, turn validation off with --validate=false"
+    )
+
+
 @either_side
 def test_diff_shows_what_apply_would_change(kubectl: Kubectl, side: tuple[str, ...]) -> None:
     kubectl("apply", *side, "--filename=-", stdin=deployment("web"))

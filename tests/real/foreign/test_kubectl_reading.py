@@ -188,8 +188,19 @@ def test_explain_knows_the_fields_of_built_in_and_custom_kinds(
     custom = kubectl("explain", "greeting.spec.name")
 
     assert "FIELD: replicas <integer>" in built_in
-    assert "Number of desired pods." in built_in
     assert "FIELD: name <string>" in custom
+    assert "Who is greeted." in custom
+
+
+def test_explain_knows_the_fields_in_the_old_way_too(kubectl: Kubectl, greetings: None) -> None:
+    old = "--output=plaintext-openapiv2"
+
+    built_in = kubectl("explain", old, "deployment.spec")
+    custom = kubectl("explain", old, "greeting.spec.name")
+
+    assert "replicas\t<integer>" in built_in
+    assert "selector\t<Object> -required-" in built_in
+    assert "FIELD:    name <string>" in custom
     assert "Who is greeted." in custom
 
 

@@ -110,7 +110,7 @@ def test_a_list_may_be_a_watch(query: str) -> None:
 
 
 def test_of_an_option_that_is_there_several_times_the_first_counts() -> None:
-    asked = asking("/api/v1/pods?limit=1&limit=2&pretty=&verbose=no")
+    asked = asking("/api/v1/pods?limit=1&limit=2&pretty=&verbose=false")
 
     assert asked.option("limit") == "1"
     assert asked.option("continue") == ""

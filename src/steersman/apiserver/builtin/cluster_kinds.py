@@ -1,7 +1,7 @@
 """Kinds that a cluster is run with: nodes, quotas, priorities, certificates."""
 
 from base64 import b64decode
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 from steersman.apiserver import metadata
@@ -15,10 +15,12 @@ from steersman.apiserver.names_rules import (
     NOT_NEGATIVE,
     dns_1035_label,
     dns_subdomain,
+    path_segment,
     path_segment_name,
     subdomain_name,
 )
 from steersman.apiserver.rules import Object, Rules, Surroundings
+from steersman.units import format_time
 
 if TYPE_CHECKING:
     from steersman.apiserver.access import User
@@ -178,10 +180,15 @@ def _budget_errors(budget: Object) -> list[FieldError]:
     return errors + selector_errors(spec.get("selector"), "spec.selector")
 
 
-def _api_service_name(api_service: Object) -> tuple[str, str]:
+def _api_service_names(api_service: Object) -> Callable[[str, bool], list[str]]:
     spec = api_service.get("spec", {})
-    name = f"{spec.get('version', '')}.{spec.get('group', '')}"
-    return name, f'must be `spec.version+"."+spec.group`: "{name}"'
+    only = f"{spec.get('version', '')}.{spec.get('group', '')}"
+
+    def errors(name: str, _is_prefix: bool) -> list[str]:
+        others = [] if name == only else [f'must be `spec.version+"."+spec.group`: "{only}"']
+        return path_segment(name) or others
+
+    return errors
 
 
 def _api_service_errors(api_service: Object) -> list[FieldError]:
@@ -204,6 +211,18 @@ def _api_service_errors(api_service: Object) -> list[FieldError]:
 def _default_api_service(api_service: Object) -> None:
     if service := api_service.get("spec", {}).get("service"):
         fill(service, port=443)
+
+
+def _prepare_api_service(api_service: Object, around: Surroundings) -> None:
+    if api_service.get("spec", {}).get("service") is None:
+        available = {
+            "type": "Available",
+            "status": "True",
+            "lastTransitionTime": format_time(around.clock.now()),
+            "reason": "Local",
+            "message": "Local APIServices are always available",
+        }
+        api_service["status"] = {"conditions": [available]}
 
 
 NODE = Rules(
@@ -284,9 +303,9 @@ CONTROLLER_REVISION = Rules(
 )
 API_SERVICE = Rules(
     default=_default_api_service,
+    prepare_create=_prepare_api_service,
     validate=_api_service_errors,
-    name_errors=path_segment_name,
-    only_name=_api_service_name,
+    name_errors_of=_api_service_names,
     has_status=True,
     unconditional_update=False,
 )

@@ -42,6 +42,8 @@ _DAEMON_COUNTS: Final = (
 
 
 def _default_daemon_set(daemon_set: Object) -> None:
+    # As if the author had written it: it counts as theirs.
+    daemon_set["metadata"].setdefault("annotations", {}).setdefault(TEMPLATE_GENERATION, "0")
     spec: Object = daemon_set.setdefault("spec", {})
     strategy: Object = spec.setdefault("updateStrategy", {})
     if strategy.setdefault("type", "RollingUpdate") == "RollingUpdate":
@@ -65,6 +67,10 @@ def _prepare_daemon_set(daemon_set: Object, _: Surroundings) -> None:
 def _prepare_daemon_update(new: Object, old: Object, _: Surroundings) -> None:
     has_changed = new["spec"]["template"] != old["spec"].get("template")
     _write_generation(new, _template_generation(old) + has_changed)
+
+
+def _prepare_daemon_status(new: Object, old: Object, _: Surroundings) -> None:
+    _write_generation(new, _template_generation(old))
 
 
 def _write_generation(daemon_set: Object, generation: int) -> None:
@@ -119,6 +125,7 @@ DAEMON_SET = Rules(
     default=_default_daemon_set,
     prepare_create=_prepare_daemon_set,
     prepare_update=_prepare_daemon_update,
+    prepare_status=_prepare_daemon_status,
     validate=_validate_daemon_set,
     validate_update=selector_change_errors,
     validate_status=_validate_daemon_status,

@@ -6,7 +6,7 @@ from steersman.apiserver.builtin.asking import IMMUTABLE, keeps, needs
 from steersman.apiserver.builtin.filling import fill_empty
 from steersman.apiserver.builtin.go_forms import go_text
 from steersman.apiserver.field_errors import FieldError, invalid, required
-from steersman.apiserver.names_rules import subdomain_name
+from steersman.apiserver.names_rules import declared_subdomain_name, subdomain_name
 from steersman.apiserver.rules import Object, Rules
 
 # Each says for which nodes a slice is.
@@ -89,7 +89,9 @@ RESOURCE_CLAIM_TEMPLATE = Rules(
     name_errors=subdomain_name,
     returns_deleted=True,
 )
-DEVICE_CLASS = Rules(name_errors=subdomain_name, generation_of=("spec",), returns_deleted=True)
+DEVICE_CLASS = Rules(
+    name_errors=declared_subdomain_name, generation_of=("spec",), returns_deleted=True
+)
 RESOURCE_SLICE = Rules(
     validate=_slice_errors,
     validate_create=_slice_nodes_errors,

@@ -1,6 +1,6 @@
 """Events, which two API groups serve: events.k8s.io asks for more than v1 ever did.
 
-Both see the stored form, which is that of v1.
+Their rules see the stored form, which is that of v1; selectors see what each of them serves.
 """
 
 from collections.abc import Iterator, Mapping
@@ -8,6 +8,7 @@ from typing import Any
 
 import msgspec
 
+from steersman.apiserver.builtin.converting import event_to_v1
 from steersman.apiserver.field_errors import FieldError, all_invalid, invalid, required
 from steersman.apiserver.names_rules import (
     dns_subdomain,
@@ -160,7 +161,7 @@ def _selectable(event: Object) -> Mapping[str, str]:
 
 
 def _selectable_by_new_names(event: Object) -> Mapping[str, str]:
-    found = dict(_selectable(event))
+    found = dict(_selectable(event_to_v1(event)))
     del found["source"]
     found["reportingController"] = found.pop("reportingComponent")
     for name in _REFERENCE_FIELDS:

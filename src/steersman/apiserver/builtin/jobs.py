@@ -1,5 +1,6 @@
 """Jobs and CronJobs."""
 
+from collections.abc import Mapping
 from typing import Final
 
 from steersman.apiserver.builtin.go_forms import go_text
@@ -255,6 +256,15 @@ def _validate_cron_create(cron_job: Object) -> list[FieldError]:
     return [invalid("metadata.name", name, detail)]
 
 
+def _selectable_job(job: Object) -> Mapping[str, str]:
+    metadata: Object = job["metadata"]
+    return {
+        "metadata.name": metadata.get("name", ""),
+        "metadata.namespace": metadata.get("namespace", ""),
+        "status.successful": str(job.get("status", {}).get("succeeded", 0)),
+    }
+
+
 JOB = Rules(
     default=_default_job,
     prepare_create=_prepare_job,
@@ -262,9 +272,15 @@ JOB = Rules(
     validate_update=_validate_job_change,
     name_errors=subdomain_name,
     warnings=template_warnings(),
+    selectable=_selectable_job,
     generation_of=("spec",),
     has_status=True,
     orphans=True,
+    orphan_warning=(
+        "child pods are preserved by default when jobs are deleted; set"
+        " propagationPolicy=Background to remove them or set propagationPolicy=Orphan to suppress"
+        " this warning"
+    ),
 )
 
 CRON_JOB = Rules(

@@ -1,4 +1,4 @@
-"""A certificate and its key, as far as anybody can tell without reading them: which PEM is where."""
+"""A certificate and its key, as far as one can tell without reading them: which PEM is where."""
 
 import re
 

@@ -39,7 +39,9 @@ def _cluster_role_errors(role: Object) -> list[FieldError]:
             why = "at least one clusterRoleSelector required if aggregationRule is non-nil"
             errors.append(required(path, why))
         for index, selector in enumerate(selectors):
-            errors += selector_errors(selector, f"{path}[{index}]")
+            if wrong := selector_errors(selector, f"{path}[{index}]"):
+                errors += wrong
+                errors.append(invalid(f"{path}[{index}]", None, "invalid label selector."))
     return errors
 
 

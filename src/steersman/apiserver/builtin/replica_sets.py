@@ -19,7 +19,7 @@ from steersman.apiserver.field_errors import (
     FieldError,
     required,
 )
-from steersman.apiserver.names_rules import subdomain_name
+from steersman.apiserver.names_rules import declared_subdomain_name, subdomain_name
 from steersman.apiserver.rules import Object, Rules
 
 _SET_COUNTS: Final = (
@@ -33,8 +33,7 @@ _SET_COUNTS: Final = (
 _SET_PARTS: Final = ("fullyLabeledReplicas", "readyReplicas", "availableReplicas")
 
 
-def replica_fields(obj: Object) -> Mapping[str, str]:
-    """What field selectors may name of what counts replicas."""
+def _selectable_controller(obj: Object) -> Mapping[str, str]:
     metadata = obj["metadata"]
     return {
         "metadata.name": metadata.get("name", ""),
@@ -103,7 +102,6 @@ REPLICA_SET = Rules(
     validate_status=_validate_replica_status,
     name_errors=subdomain_name,
     warnings=template_warnings(),
-    selectable=replica_fields,
     generation_of=("spec",),
     has_status=True,
 )
@@ -112,9 +110,9 @@ REPLICATION_CONTROLLER = Rules(
     default=_default_replication_controller,
     validate=_validate_replication_controller,
     validate_status=_validate_replica_status,
-    name_errors=subdomain_name,
+    name_errors=declared_subdomain_name,
     warnings=template_warnings(),
-    selectable=replica_fields,
+    selectable=_selectable_controller,
     generation_of=("spec",),
     has_status=True,
     orphans=True,

@@ -76,12 +76,11 @@ def _volume_errors(volume: Object) -> list[FieldError]:
 
 def _volume_change_errors(volume: Object, old: Object) -> list[FieldError]:
     new, was = _source_of(volume["spec"]), _source_of(old["spec"])
-    errors = _volume_errors(volume)  # which the server tells twice
     if new == was:
-        return errors
+        return []
     changes = go_difference("PersistentVolumeSource", was, new)
     why = f"spec.persistentvolumesource is immutable after creation\n{changes}"
-    return [*errors, forbidden("spec.persistentvolumesource", why)]
+    return [forbidden("spec.persistentvolumesource", why)]
 
 
 def _source_of(spec: Object) -> Object:

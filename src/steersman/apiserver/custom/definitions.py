@@ -1,6 +1,6 @@
 """The rules of CustomResourceDefinitions themselves."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
 from steersman.apiserver.custom.conversions import conversion_errors
@@ -69,10 +69,15 @@ def _validate(crd: Object) -> list[FieldError]:
     ]
 
 
-def _only_name(crd: Object) -> tuple[str, str]:
+def _name_errors_of(crd: Object) -> Callable[[str, bool], list[str]]:
     spec = crd["spec"]
-    name = f"{spec['names'].get('plural', '')}.{spec.get('group', '')}"
-    return name, 'must be spec.names.plural+"."+spec.group'
+    only = f"{spec['names'].get('plural', '')}.{spec.get('group', '')}"
+
+    def errors(name: str, is_prefix: bool) -> list[str]:
+        others = [] if name == only else ['must be spec.names.plural+"."+spec.group']
+        return subdomain_name(name, is_prefix) + others
+
+    return errors
 
 
 def _validate_update(crd: Object, old: Object) -> list[FieldError]:
@@ -128,8 +133,8 @@ def _spec_errors(spec: Object) -> Iterator[FieldError]:
         yield from version_errors(own, path, has_status=has_status, schema_key="schema")
     called = [each.get("name", "") for each in versions]
     if len(set(called)) < len(called):
-        shown = shown_versions(form.versions)
-        yield invalid("spec.versions", shown, "must contain unique version names")
+        why = "must contain unique version names"
+        yield invalid("spec.versions", shown_versions(form.versions), why)
     if sum(bool(each.get("storage")) for each in versions) != 1:
         why = "must have exactly one version marked as storage version"
         shown = shown_versions(form.versions) if versions else None
@@ -248,8 +253,7 @@ DEFINITION: Final = Rules(
     validate=_validate,
     validate_update=_validate_update,
     validate_status=_validate_status,
-    name_errors=subdomain_name,
-    only_name=_only_name,
+    name_errors_of=_name_errors_of,
     warnings=_warnings,
     generation_of=("spec",),
     has_status=True,

@@ -47,6 +47,8 @@ def is_established(crd: Object) -> bool:
 
 def is_ending(crd: Object) -> bool:
     """Whether its objects are being deleted, and no new ones are taken."""
+    if crd["metadata"].get("deletionTimestamp"):
+        return True
     return _is_true((crd.get("status") or {}).get("conditions") or (), "Terminating")
 
 

@@ -31,12 +31,13 @@ class Field(NamedTuple):
 
 
 class Message:
-    """A type of messages. What is in no field is left out."""
+    """A type of messages, and its ``value`` in another. What is in no field is left out."""
 
     def __init__(self, fields: Mapping[str, Field], *, extensions: Field | None = None) -> None:
         """``extensions``: where keys go that begin with ``x-``, each with its value."""
         self._fields = fields
         self._extensions = extensions
+        self.value = Value(_SIZED, lambda content: _sized(self.write(content)))
 
     def write(self, content: Mapping[str, Any]) -> bytes:
         """The message itself, without its size."""
@@ -48,11 +49,6 @@ class Message:
             elif self._extensions is not None and key.startswith("x-"):
                 parts += (self._extensions.tag, self._extensions.write((key, value)))
         return b"".join(parts)
-
-    @property
-    def value(self) -> Value:
-        """One that stands in another."""
-        return Value(_SIZED, lambda content: _sized(self.write(content)))
 
 
 def one(number: int, value: Value) -> Field:

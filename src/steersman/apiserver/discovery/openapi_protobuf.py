@@ -32,7 +32,7 @@ _EXTENSION = named(_ANY)
 _A_SCHEMA = either(lambda _: _SCHEMA.value)
 _ONE_SCHEMA = wrapped(1, _A_SCHEMA)
 _ALL_OR_NONE = wrapped(2, FLAG)
-_SCHEMA = Message(
+_SCHEMA: Message = Message(
     {
         "$ref": one(1, TEXT),
         "format": one(2, TEXT),

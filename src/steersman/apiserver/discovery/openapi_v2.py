@@ -28,12 +28,11 @@ _FORMS = {
     "application/*": JSON,
     JSON: JSON,
     PROTOBUF: PROTOBUF,
-    PROTOBUF.replace("v2.v1", "v2@v1"): PROTOBUF,  # not a valid media type, but what is asked for
+    # No proper media type, but what kubectl asks for.
+    PROTOBUF.replace("v2.v1", "v2@v1"): PROTOBUF,
 }
 
 _REF = "#/definitions/"
-# What v2 has no words for; defaults are left out of it because kubectl would be confused.
-_UNSAID = frozenset(("allOf", "anyOf", "default", "not", "nullable", "oneOf"))
 _UNKNOWN = "x-kubernetes-preserve-unknown-fields"
 
 
@@ -45,36 +44,32 @@ class Swagger:
 
     def find(self, accept: str) -> OpenApiDocument | None:
         """In the form that is wanted most; None where none is."""
-        forms = (_FORMS[wanted] for wanted, _ in clauses(accept or JSON) if wanted in _FORMS)
-        match next(forms, None):
-            case None:
-                return None
-            case form if form == JSON:
-                return self._json
-            case _:
-                return self._protobuf
+        for wanted, _ in clauses(accept or JSON):
+            if wanted in _FORMS:
+                return self._made[_FORMS[wanted]]
+        return None
 
     @cached_property
-    def _content(self) -> Json:
-        parameters: Json = {}
-        paths = {path: _path(each, parameters) for path, each in self._open_api.paths()}
+    def _made(self) -> dict[str, OpenApiDocument]:
+        content = _everything(self._open_api)
+        body = msgspec.json.encode(content)
+        etag = f'"{sha512(body).hexdigest().upper()}"'
         return {
-            "swagger": "2.0",
-            "info": {"title": "Kubernetes", "version": VERSION},
-            "paths": dict(sorted(paths.items())),
-            "definitions": dict(sorted(_definitions(self._open_api))),
-            "parameters": dict(sorted(parameters.items())),
+            JSON: OpenApiDocument(body=body, etag=etag),
+            PROTOBUF: OpenApiDocument(body=protobuf(content), etag=etag, content_type=PROTOBUF),
         }
 
-    @cached_property
-    def _json(self) -> OpenApiDocument:
-        body = msgspec.json.encode(self._content)
-        return OpenApiDocument(body=body, etag=f'"{sha512(body).hexdigest().upper()}"')
 
-    @cached_property
-    def _protobuf(self) -> OpenApiDocument:
-        body = protobuf(self._content)
-        return OpenApiDocument(body=body, etag=self._json.etag, content_type=PROTOBUF)
+def _everything(open_api: OpenApi) -> Json:
+    parameters: Json = {}
+    paths = {path: _path(each, parameters) for path, each in open_api.paths()}
+    return {
+        "swagger": "2.0",
+        "info": {"title": "Kubernetes", "version": VERSION},
+        "paths": dict(sorted(paths.items())),
+        "definitions": dict(sorted(_definitions(open_api))),
+        "parameters": dict(sorted(parameters.items())),
+    }
 
 
 def _definitions(open_api: OpenApi) -> Iterator[tuple[str, Json]]:
@@ -96,21 +91,24 @@ def _kind(written: Mapping[str, Any], gvk: GroupVersionKind) -> Json:
 
 
 def _schema(written: Mapping[str, Any]) -> Json:
-    """A schema of v3, as far as v2 can say it and kubectl can read it."""
+    """A schema of v3, as far as v2 has words for it, and kubectl understands them."""
     schema: Json = {}
     for key, value in written.items():
         match key:
+            case "allOf" if value and "$ref" in value[0]:
+                schema["$ref"] = _ref(value[0]["$ref"])
+            case "allOf" | "anyOf" | "default" | "not" | "nullable" | "oneOf":
+                pass
             case "$ref":
                 schema[key] = _ref(value)
-            case "allOf" if "$ref" in value[0]:
-                schema["$ref"] = _ref(value[0]["$ref"])
-            case "properties" if value:
-                schema[key] = {name: _schema(each) for name, each in value.items()}
+            case "properties":
+                if value:
+                    schema[key] = {name: _schema(each) for name, each in value.items()}
             case "items" | "additionalProperties" if isinstance(value, dict):
                 schema[key] = _schema(value)
             case "required":
                 schema[key] = [name for name in value if not _is_nullable(written, name)]
-            case _ if value != {} and key not in _UNSAID:
+            case _:
                 schema[key] = value
     if written.get("nullable") or written.get(_UNKNOWN):
         # What may be null, or anything, has no type.

@@ -195,9 +195,7 @@ def _integer(bits: int) -> Walk:
 def _number(value: Any) -> Any:
     if value.__class__ is float:
         return int(value) if value.is_integer() and abs(value) < 1e21 else value
-    if value.__class__ is not int:
-        raise Irregular
-    return value
+    return _int64(value)
 
 
 def _int_or_string(value: Any) -> Any:
@@ -265,6 +263,7 @@ def _schema_or_other(schema: Walk, takes: type) -> Walk:
 
 
 _int32 = _integer(31)
+_int64 = _integer(63)
 _quantity_text = _text(scalars.quantity)
 
 _BY_FORMAT: dict[str, Walk] = {

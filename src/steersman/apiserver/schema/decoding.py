@@ -56,12 +56,15 @@ class Expectations:
         self._schemas = schemas
         self._canonical = Canonical()
         self._messages = Messages()
+        self._builtin: dict[GroupVersionKind, Expected] = {}
 
     def builtin(self, gvk: GroupVersionKind) -> Expected:
         """Objects of a kind of the server's own."""
-        schema = self._schemas.of(gvk)
-        kinds = self._schemas.kinds_beside(gvk)
-        return self._expected(gvk, schema, kinds)
+        found = self._builtin.get(gvk)
+        if found is None:
+            kinds = self._schemas.kinds_beside(gvk)
+            found = self._builtin[gvk] = self._expected(gvk, self._schemas.of(gvk), kinds)
+        return found
 
     def custom(self, gvk: GroupVersionKind) -> Expected:
         """Objects of a kind that somebody has defined."""
@@ -129,11 +132,15 @@ def _from_json(body: bytes, expected: Expected) -> Decoded:
     except go_json.BadSyntax as problem:
         why = f"couldn't get version/kind; json parse error: {problem}"
         raise _unrecognized(why, body, expected) from None
-    value = go_json.plain(written)
-    _check_kind(value, body, expected)
-    if expected.kinds is None:
-        return _custom(value, expected, duplicates(written))
-    return _completed(_inspected(written, expected), expected)
+    try:
+        if expected.kinds is None:
+            value = go_json.plain(written)
+            _check_kind(value, body, expected)
+            return _custom(value, expected, duplicates(written))
+        _check_kind(dict(written) if isinstance(written, go_json.Pairs) else written, body, expected)
+        return _completed(_inspected(written, expected), expected)
+    except go_json.NoFloat as problem:
+        raise _unfit(str(problem), expected) from None
 
 
 def _from_yaml(body: bytes, expected: Expected) -> Decoded:

@@ -7,7 +7,7 @@ from datetime import date
 from ipaddress import IPv6Address
 from typing import Final
 
-from steersman.apiserver.names_rules import sloppy_ip
+from steersman.apiserver.names_rules import sloppy_cidr, sloppy_ip
 
 _HEX_12: Final = "-?[0-9a-f]{12}"
 
@@ -57,17 +57,6 @@ def _ipv6(text: str) -> bool:
     return isinstance(sloppy_ip(text), IPv6Address)
 
 
-def _cidr(text: str) -> bool:
-    address, _, length = text.partition("/")
-    found = sloppy_ip(address)
-    return (
-        found is not None
-        and length.isascii()
-        and length.isdecimal()
-        and int(length) <= found.max_prefixlen
-    )
-
-
 _is_address = _spelled(r"\w{2}([:-])(\w{2}\1)*\w{2}|\w{4}(\.\w{4})+|\w+")
 _is_hexadecimal = _spelled("[0-9a-fA-F]+")
 
@@ -103,7 +92,9 @@ def is_request_uri(text: str) -> bool:
     return _well_escaped(rest) is not None
 
 
-_ATOM = r"(?:[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]|[^\x00-\x7f])+"
+# Possessive, here and below: what a part has taken it never gives back, so that texts of any length
+# are read once.
+_ATOM = r"(?:[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]|[^\x00-\x7f])++"
 _QUOTED = r'"(?:[^"\\\r\n]|\\[^\r\n])*"'
 _ADDRESS = rf"(?:{_ATOM}(?:\.{_ATOM})*|{_QUOTED})@(?:{_ATOM}(?:\.{_ATOM})*|\[[^\[\]\\ ]+\])"
 _email = _spelled(
@@ -133,8 +124,8 @@ def _date_time(text: str) -> bool:
     return len(parts) > 1 and _date(parts[0]) and _is_time(parts[1])
 
 
-_is_go_duration = _spelled(r"[-+]?(0|((\d+\.?\d*|\.\d+)(ns|us|µs|μs|ms|s|m|h))+)")
-_counted_units = re.compile(r"\d+\s*([A-Za-zµ]+)", re.ASCII).finditer
+_is_go_duration = _spelled(r"[-+]?(0|((\d++(\.\d*+)?|\.\d++)(ns|us|µs|μs|ms|s|m|h))+)")
+_counted_units = re.compile(r"(?<!\d)\d++\s*+([A-Za-zµ]+)", re.ASCII).finditer
 _UNITS = {"ns", "us", "µs", "ms", "s", "m", "h", "hr", "d", "w", "wk"}
 _LONG_UNITS = ("nano", "micro", "milli", "sec", "min", "hour", "day", "week")
 
@@ -189,7 +180,7 @@ _FORMATS: Final[Mapping[str, Callable[[str], bool]]] = {
     "hostname": _hostname,
     "ipv4": _ipv4,
     "ipv6": _ipv6,
-    "cidr": _cidr,
+    "cidr": lambda text: sloppy_cidr(text) is not None,
     "mac": _mac,
     "uuid": _uuid("[0-9a-f]{4}", "[0-9a-f]{4}"),
     "uuid3": _uuid("3[0-9a-f]{3}", "[0-9a-f]{4}"),

@@ -2,6 +2,7 @@
 
 import json
 import re
+from math import isinf
 from typing import Any
 
 import msgspec
@@ -22,6 +23,10 @@ MOST_DEPTH = 10_000
 
 class BadSyntax(Exception):
     """It is no JSON, in Go's words."""
+
+
+class NoFloat(Exception):
+    """A number is too large for any float, in Go's words."""
 
 
 class Number(str):
@@ -60,7 +65,7 @@ def parse(body: bytes) -> Any:
 
 
 def plain(value: Any) -> Any:
-    """The same with dicts, ints and floats."""
+    """The same with dicts, ints and floats; raises ``NoFloat``."""
     match value:
         case Number():
             return _number(value)
@@ -82,7 +87,9 @@ def quoted(text: str) -> str:
 def _number(text: str) -> int | float:
     if re.fullmatch(r"-?[0-9]{1,19}", text) and -(2**63) <= (number := int(text)) < 2**63:
         return number
-    return float(text)
+    if isinf(large := float(text)):
+        raise NoFloat(f"json: cannot unmarshal number {text} into Go value of type float64")
+    return large
 
 
 def _with_whole_characters(value: Any) -> Any:

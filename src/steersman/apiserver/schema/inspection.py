@@ -6,6 +6,7 @@ would tolerate under protest is listed, and what it refuses is raised in Go's wo
 """
 
 from collections.abc import Sequence
+from math import isinf
 from typing import Any, NamedTuple
 
 from steersman.apiserver.schema import scalars
@@ -181,9 +182,11 @@ class _Inspector:
             return None
 
     def _number(self, value: Any, schema: Schema, place: _Place) -> Any:
+        number: float | None
         if schema.type == "number":
-            return float(value)
-        number = whole(value, bits=INTEGER_BITS[schema.format or "int64"])
+            number = _finite(value)
+        else:
+            number = whole(value, bits=INTEGER_BITS[schema.format or "int64"])
         if number is None:
             self._misfit(f"number {value}", schema, place)
         return number
@@ -240,6 +243,14 @@ def what_is(value: Any) -> str:
             return "object"
         case _:
             return "array"
+
+
+def _finite(value: Any) -> float | None:
+    try:
+        number = float(value)
+    except OverflowError:
+        return None
+    return None if isinf(number) else number
 
 
 def whole(value: Any, *, bits: int) -> int | None:

@@ -4,6 +4,7 @@ The server reads built-in kinds into Go structs, which do this by themselves: fi
 knows are dropped, nulls in places that cannot be null are nothing, and metadata is metadata.
 """
 
+from math import isinf
 from typing import Any, Final
 
 from steersman.apiserver.refusals import bad_request
@@ -17,6 +18,7 @@ _UNKNOWN: Final = Schema()
 
 _LEAST_INTEGER: Final = -(1 << 63)
 _GREATEST_INTEGER: Final = (1 << 63) - 1
+_NO_FLOAT: Final = "json: cannot unmarshal number into Go value of type float64"
 
 
 def accept(obj: Object, schema: Schema) -> list[str]:
@@ -24,9 +26,8 @@ def accept(obj: Object, schema: Schema) -> list[str]:
 
     Its own metadata has been seen to; that of resources inside it is made proper here.
     """
-    unknown = prune(obj, schema)
     try:
-        return unknown + make_proper(obj, schema)
+        return prune(obj, schema) + make_proper(obj, schema)
     except Improper as error:
         kind, version = obj["kind"], obj["apiVersion"].rpartition("/")[2]
         raise bad_request(
@@ -104,8 +105,10 @@ def _regular(value: Any) -> Any:
     """Numbers as Go keeps them: whole ones are integers, unless they are too long for that."""
     kind = type(value)
     if kind is int:
-        return value if _LEAST_INTEGER <= value <= _GREATEST_INTEGER else float(value)
+        return value if _LEAST_INTEGER <= value <= _GREATEST_INTEGER else _as_float(value)
     if kind is float:
+        if isinf(value):
+            raise Improper(_NO_FLOAT)
         return int(value) if value.is_integer() and abs(value) <= _GREATEST_INTEGER else value
     if kind is dict:
         for key, each in value.items():
@@ -113,3 +116,10 @@ def _regular(value: Any) -> Any:
     elif kind is list:
         value[:] = map(_regular, value)
     return value
+
+
+def _as_float(value: int) -> float:
+    try:
+        return float(value)
+    except OverflowError:
+        raise Improper(_NO_FLOAT.replace("number", f"number {value}")) from None

@@ -13,7 +13,8 @@ from steersman.units import Quantity, format_micro_time, format_time, parse_time
 ZERO_TIME = "0001-01-01T00:00:00Z"
 
 _QUANTITY_FORM = "^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$"
-_QUANTITY_SHAPE = re.compile(r"[+-]?([0-9]*)(\.[0-9]*)?([eEinumkKMGTP]*[-+]?[0-9]*)")
+# Possessive, so that no digits are tried in two places.
+_QUANTITY_SHAPE = re.compile(r"[+-]?([0-9]*+)(\.[0-9]*+)?([eEinumkKMGTP]*+[-+]?[0-9]*+)")
 # Go takes a suffix alone for so much of nothing.
 _NO_DIGITS = re.compile(r"[+-]?\.?(?:[numkMGTPE]|[KMGTPE]i|[eE][+-]?[0-9]{1,3}|)").fullmatch
 _BASE64_ALPHABET = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"

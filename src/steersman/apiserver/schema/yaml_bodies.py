@@ -5,6 +5,7 @@ a few aliases of aliases can stand for more than any memory holds.
 """
 
 import re
+from math import isinf
 from typing import Any, Final, NamedTuple, TypeAlias
 
 import yaml
@@ -174,5 +175,7 @@ def _plain(text: str) -> Value:
         return int(sign + number, base)
     if _FLOAT.fullmatch(digits):
         number = float(digits)
+        if isinf(number):
+            return text
         return int(number) if number.is_integer() and abs(number) < 1e21 else number
     return text

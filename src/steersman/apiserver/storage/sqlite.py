@@ -44,20 +44,9 @@ class SqliteJournal:
     """A directory with a database in it that only its owner may read."""
 
     def __init__(self, directory: Path) -> None:
-        directory.mkdir(mode=0o700, parents=True, exist_ok=True)
-        path = directory / FILE
-        path.touch(mode=0o600)
-        # Autocommit: each write is a transaction of its own, whole in the write-ahead log before
-        # it is answered. That log survives this process, however it ends.
-        self._database = sqlite3.connect(path, isolation_level=None, timeout=0)
         try:
-            # Another server on the same data would hand out the same revisions.
-            self._database.execute("PRAGMA locking_mode = EXCLUSIVE")
-            self._database.execute("PRAGMA journal_mode = WAL")
-            self._database.execute("PRAGMA synchronous = NORMAL")
-            self._database.executescript(_SCHEMA)
-        except sqlite3.DatabaseError as error:
-            self._database.close()
+            self._database = _opened(directory)
+        except (OSError, sqlite3.DatabaseError) as error:
             raise ClusterError(
                 problem=f"the data in {directory} cannot be used: {error}",
                 what_now="Stop the cluster that is using it, or name another directory.",
@@ -107,3 +96,22 @@ class SqliteJournal:
     def close(self) -> None:
         """Let go of the files."""
         self._database.close()
+
+
+def _opened(directory: Path) -> sqlite3.Connection:
+    directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+    path = directory / FILE
+    path.touch(mode=0o600)
+    # Autocommit: each write is a transaction of its own, whole in the write-ahead log before it is
+    # answered. That log survives this process, however it ends.
+    database = sqlite3.connect(path, isolation_level=None, timeout=0)
+    try:
+        # Another server on the same data would hand out the same revisions.
+        database.execute("PRAGMA locking_mode = EXCLUSIVE")
+        database.execute("PRAGMA journal_mode = WAL")
+        database.execute("PRAGMA synchronous = NORMAL")
+        database.executescript(_SCHEMA)
+    except sqlite3.DatabaseError:
+        database.close()
+        raise
+    return database

@@ -4,6 +4,7 @@ import pytest
 
 from steersman.apiserver.refusals import Refusal
 from steersman.apiserver.rules import Object
+from tests.embedded import World
 from tests.unit.apiserver.builtin.causes import causes_of
 from tests.unit.apiserver.builtin.here import UID, Here
 
@@ -100,3 +101,15 @@ def test_the_name_of_a_cron_job_leaves_room_for_those_of_its_jobs() -> None:
         Here("batch/v1", "cronjobs").create(body, namespace="default")
 
     assert causes_of(refused.value)[0]["message"].endswith("must be no more than 52 characters")
+
+
+async def test_whoever_deletes_a_job_without_a_word_about_its_pods_is_warned(
+    world: World, namespace: str
+) -> None:
+    jobs = f"/apis/batch/v1/namespaces/{namespace}/jobs"
+
+    warned = await world.ask("DELETE", f"{jobs}/none")
+    silent = await world.ask("DELETE", f"{jobs}/none?propagationPolicy=Background")
+
+    assert [each[:24] for each in warned.warnings] == ["child pods are preserved"]
+    assert silent.warnings == []

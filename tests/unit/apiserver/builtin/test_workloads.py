@@ -92,14 +92,22 @@ def test_a_replication_controller_selects_what_its_template_is_labelled() -> Non
     assert stored["metadata"]["labels"] == {"app": "web"}
 
 
-def test_replica_sets_can_be_selected_by_their_size() -> None:
-    here = Here("apps/v1", "replicasets")
+def test_replication_controllers_can_be_selected_by_their_size_and_replica_sets_cannot() -> None:
+    selectable = Here("v1", "replicationcontrollers").rules.selectable
 
-    assert here.rules.selectable(created("replicasets", selector=SELECTOR)) == {
-        "metadata.name": "web",
-        "metadata.namespace": "default",
-        "status.replicas": "0",
-    }
+    fields = selectable(created("replicationcontrollers", api_version="v1"))
+
+    assert fields["status.replicas"] == "0"
+    assert "status.replicas" not in Here("apps/v1", "replicasets").rules.selectable(
+        created("replicasets", selector=SELECTOR)
+    )
+
+
+def test_jobs_can_be_selected_by_their_successes() -> None:
+    selectable = Here("batch/v1", "jobs").rules.selectable
+
+    assert selectable({"metadata": {}})["status.successful"] == "0"
+    assert selectable({"metadata": {}, "status": {"succeeded": 3}})["status.successful"] == "3"
 
 
 def test_a_pod_template_is_completed_like_a_pods_spec() -> None:

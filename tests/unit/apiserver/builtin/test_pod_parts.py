@@ -1,0 +1,104 @@
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+
+from steersman.apiserver.rules import Object
+from tests.embedded import STRATEGIC_PATCH, Answer, World
+
+DEBUGGER = {"name": "debug", "image": "example.com/debug"}
+
+
+def sized(cpu: str, **more: str) -> Object:
+    amounts = {"cpu": cpu, "memory": "1Gi", **more}
+    return {"name": "main", "resources": {"requests": amounts, "limits": amounts}}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Pod:
+    """A Pod that is there."""
+
+    world: World
+    path: str
+
+    async def patch(self, part: str, *, labels: Object | None = None, **spec: Any) -> Answer:
+        """Change one of its parts, or try to."""
+        patch = {"metadata": {"labels": labels}, "spec": spec}
+        return await self.world.ask("PATCH", f"{self.path}/{part}", patch, sends=STRATEGIC_PATCH)
+
+
+@pytest.fixture
+async def pod(world: World, namespace: str) -> Pod:
+    """One container, as large as it may get."""
+    container = {**sized("1"), "image": "example.com/main"}
+    body = {"metadata": {"name": "it"}, "spec": {"containers": [container]}}
+    pods = f"/api/v1/namespaces/{namespace}/pods"
+    await world.asked("POST", pods, body)
+    return Pod(world=world, path=f"{pods}/it")
+
+
+async def test_a_container_that_debugs_is_added_and_nothing_else_changes(pod: Pod) -> None:
+    answer = await pod.patch(
+        "ephemeralcontainers",
+        labels={"a": "b"},
+        ephemeralContainers=[DEBUGGER],
+        containers=[sized("2")],
+    )
+
+    metadata, spec = answer.json["metadata"], answer.json["spec"]
+    assert [each["name"] for each in spec["ephemeralContainers"]] == ["debug"]
+    assert spec["containers"][0]["resources"]["requests"]["cpu"] == "1"
+    assert "labels" not in metadata
+    assert metadata["generation"] == 2
+
+
+@pytest.mark.parametrize(
+    ("change", "why"),
+    [
+        ({"image": "example.com/other"}, '"debug" may not be changed'),
+        ({"$patch": "delete"}, '"debug" may not be removed'),
+    ],
+)
+async def test_a_container_that_debugs_stays_as_it_is(pod: Pod, change: Object, why: str) -> None:
+    await pod.patch("ephemeralcontainers", ephemeralContainers=[DEBUGGER])
+
+    answer = await pod.patch(
+        "ephemeralcontainers", ephemeralContainers=[{"name": "debug", **change}]
+    )
+
+    assert answer.status == 422
+    assert why in answer.json["message"]
+
+
+async def test_a_pod_is_resized_and_nothing_else_changes(pod: Pod) -> None:
+    resized = {**sized("2"), "image": "example.com/other"}
+
+    answer = await pod.patch("resize", containers=[resized])
+
+    (container,) = answer.json["spec"]["containers"]
+    assert container["resources"]["limits"]["cpu"] == "2"
+    assert container["image"] == "example.com/main"
+
+
+@pytest.mark.parametrize(
+    ("containers", "why"),
+    [
+        ([sized("1", **{"example.com/gpu": "1"})], "only cpu and memory resources are mutable"),
+        ([{"name": "main", "resources": {"limits": None}}], "resource limits cannot be removed"),
+        ([{"name": "main", "resources": {"limits": None}}], "Pod QOS Class may not change"),
+        ([{"name": "more", "image": "x"}], "containers may not be added or removed on resize"),
+    ],
+)
+async def test_what_is_no_change_of_size_is_refused(
+    pod: Pod, containers: list[Object], why: str
+) -> None:
+    answer = await pod.patch("resize", containers=containers)
+
+    assert answer.status == 422
+    assert why in answer.json["message"]
+
+
+async def test_other_kinds_have_no_such_parts(world: World) -> None:
+    answer = await world.ask("GET", "/api/v1/namespaces/default/services/kubernetes/resize")
+
+    assert answer.status == 404
