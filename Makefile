@@ -23,7 +23,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help install check test control-plane test-real demo bench bench-apiserver generate constraints clean
+.PHONY: help install check test fuzz control-plane test-real demo bench bench-apiserver generate constraints clean
 
 help: ## say what there is
 	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 24
@@ -46,6 +46,10 @@ check: $(READY) ## format, lint, types, layers, architecture: what no running pr
 
 test: $(READY) ## everything that needs only Python
 	$(PYTEST) $(PYTHON_ONLY_TESTS)
+
+fuzz: $(READY) ## ten minutes of nonsense in the embedded API server's ear, and two at its socket
+	$(BIN)/python -m tests.fuzz --minutes 10 --seed $$(date +%j%H%M)000
+	$(BIN)/python -m tests.fuzz.sockets --minutes 2
 
 control-plane: $(READY) ## find or build etcd, kube-apiserver, kube-controller-manager, kubectl
 	$(BIN)/python -m steersman.testing.binaries

@@ -80,9 +80,7 @@ def reported(verdict: Verdict, directory: Path) -> str:
     "contender",
     [
         pytest.param(REAL, id="real"),
-        pytest.param(
-            EMBEDDED, id="embedded", marks=pytest.mark.skip("there is no embedded server yet")
-        ),
+        pytest.param(EMBEDDED, id="embedded"),
     ],
 )
 def test_the_server_answers_like_the_real_one(

@@ -86,7 +86,7 @@ class SelfDescription:
 
     def _is_group_of(self, path: str) -> bool:
         parts = path.split("/")
-        return len(parts) > 3 and parts[1] == "apis" and parts[2] in self._registry.groups()
+        return len(parts) > 3 and parts[1] == "apis" and self._registry.is_served(*parts[2:4])
 
     def _catch_up(self) -> None:
         if self._revision == self._registry.revision:

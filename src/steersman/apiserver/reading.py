@@ -30,6 +30,10 @@ _OR_GO_ON = (
     " show up in the list."
 )
 
+# Python refuses to read thousands of digits.
+_VERSION_LIMIT = 2**64
+_MOST_DIGITS = len(str(_VERSION_LIMIT))
+
 # A continue token with this revision goes on with whatever is there now.
 _NOW = -1
 
@@ -87,10 +91,8 @@ def selected_page(store: Store, served: Served, asked: Asked, options: ListOptio
     """The page that was asked for."""
     selects = selection(served, asked, options)
     position = _position(store, options)
-    # Whatever is newest is fine for these, and fast; the limit is then not kept.
-    limit = max(options.limit, 0)
-    if options.resource_version == "0" and not options.continued:
-        limit = 0
+    # Whoever takes what is there, however old, gets all of it.
+    limit = 0 if options.resource_version == "0" else max(options.limit, 0)
     prefix = prefix_of(served, asked)
     try:
         page = store.view.page(
@@ -157,26 +159,36 @@ def selection(served: Served, asked: Asked, options: ListOptions) -> Selects | N
 
 def parsed_version(text: str) -> int:
     """A resourceVersion as a number; they are opaque to clients, not to us."""
-    if not _is_version(text):
-        raise refusals.bad_request(f"invalid resource version: {_no_version(text)}")
-    return int(text)
+    try:
+        return _version(text)
+    except _NoVersion as problem:
+        raise refusals.bad_request(f"invalid resource version: {problem}") from None
 
 
 def version_or_failure(text: str) -> int:
     """The same, where the real server takes what is no number for a mistake of its own."""
-    if not _is_version(text):
-        raise refusals.Refusal(500, "", _no_version(text))
-    return int(text)
+    try:
+        return _version(text)
+    except _NoVersion as problem:
+        raise refusals.Refusal(500, "", str(problem)) from None
 
 
-def _is_version(text: str) -> bool:
-    return text.isascii() and text.isdigit()
+class _NoVersion(Exception):
+    """It is no resourceVersion, in Go's words."""
 
 
-def _no_version(text: str) -> str:
+def _version(text: str) -> int:
+    digits = text.lstrip("0") or "0"
+    if not (text.isascii() and text.isdigit()):
+        why = "invalid syntax"
+    elif len(digits) > _MOST_DIGITS or int(digits) >= _VERSION_LIMIT:
+        why = "value out of range"
+    else:
+        return int(digits)
     shown = field_errors.shown(text)
-    why = f"strconv.ParseUint: parsing {shown}: invalid syntax"
-    return f"resourceVersion: Invalid value: {shown}: {why}"
+    raise _NoVersion(
+        f"resourceVersion: Invalid value: {shown}: strconv.ParseUint: parsing {shown}: {why}"
+    )
 
 
 def not_from_the_future(wanted: int, store: Store) -> None:

@@ -17,6 +17,9 @@ _PLAIN = (*_COMMON, ("content-type", "text/plain; charset=utf-8"))
 # Watches are told apart by nothing but that they do not end.
 STREAM = _JSON
 
+# What a health check looks at, each at a path of its own.
+_CHECKS = ("ping", "log")
+
 # Programs whose users read what they get.
 _READERS = ("curl", "Wget", "Mozilla/5.0")
 
@@ -28,10 +31,14 @@ def text(status: int, body: str) -> Reply:
 
 def health(asked: Asked) -> Reply:
     """Who can answer is well."""
+    _, _, check = asked.path.strip("/").partition("/")
+    if check not in ("", *_CHECKS):
+        return text(404, "404 page not found\n")
     if "verbose" not in asked.query:
         return text(200, "ok")
     name = asked.path.split("/")[1]
-    return text(200, f"[+]ping ok\n[+]log ok\n{name} check passed\n")
+    lines = "".join(f"[+]{each} ok\n" for each in _CHECKS)
+    return text(200, f"{lines}{name} check passed\n")
 
 
 def document(status: int, body: bytes, *, language: str = JSON, pretty: bool = False) -> Reply:

@@ -157,6 +157,8 @@ class ApiServer:
             reply = replies.refused(refusals.bad_request("the object is nested too deeply"))
         except Exception as error:  # noqa: BLE001 - one request's fault is no other's
             reply = replies.refused(self._failure(request, error))
+        if request.method == "HEAD":
+            reply = msgspec.structs.replace(reply, body=b"")
         return replies.warned(reply, warnings)
 
     async def _watched(

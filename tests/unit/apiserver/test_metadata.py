@@ -282,3 +282,15 @@ def test_an_owner_that_is_there_twice_is_kept_once() -> None:
     assert metadata["ownerReferences"] == [OWNER, other]
     assert warning.endswith("duplicate UID(s) observed: u")
     assert rules.drop_repeated_owners(metadata) == []
+
+
+def test_thousands_of_owners_are_told_apart_at_once() -> None:
+    owners = [{**OWNER, "uid": str(each)} for each in range(20_000)]
+
+    assert rules.drop_repeated_owners({"ownerReferences": owners}) == []
+
+
+def test_what_is_said_about_owners_does_not_fill_the_memory() -> None:
+    owners = [{**OWNER, "uid": str(each), "controller": True} for each in range(500)]
+
+    assert len(problems(ownerReferences=owners)) == rules.MOST_DISPUTES

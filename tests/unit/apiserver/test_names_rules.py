@@ -99,6 +99,7 @@ def test_what_is_right_has_nothing_said_about_it(
         (rules.canonical_ip, "2001:DB8::1", ['must be in canonical form ("2001:db8::1")']),
         (rules.cidr, "10.0.0.0", [NETWORK]),
         (rules.cidr, "10.0.0.0/33", [NETWORK]),
+        (rules.cidr, f"10.0.0.0/{'1' * 5000}", [NETWORK]),
         (rules.cidr, "10.0.0.0/08", ["must not have leading 0s in IP or prefix length"]),
         (rules.cidr, "10.0.0.1/8", ["must not have bits set beyond the prefix length"]),
         (rules.cidr, "::ffff:1.2.3.4/128", ["must not have an IPv4-mapped IPv6 address"]),

@@ -57,6 +57,16 @@ async def test_a_bell_does_not_mind_who_has_left() -> None:
     assert stays.done()
 
 
+async def test_who_tires_of_waiting_for_a_bell_leaves_nothing_behind() -> None:
+    bell = Bell()
+
+    with pytest.raises(TimeoutError):
+        async with asyncio.timeout(0):  # noqa: TID251 - no time at all
+            await bell.wait()
+
+    assert repr(bell) == "<Bell 0 waiting>"
+
+
 async def test_a_write_wakes_those_who_wait_for_its_resource_alone(store: Store) -> None:
     async with asyncio.TaskGroup() as group:
         pods = group.create_task(store.bell("pods").wait())

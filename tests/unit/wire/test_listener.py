@@ -1,6 +1,7 @@
 """The listener, over real sockets and real TLS on loopback."""
 
 import asyncio
+import gzip
 import socket
 import ssl
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
@@ -146,6 +147,21 @@ async def test_a_header_that_is_no_text_is_marked_as_such(authority: Authority) 
     headers = dict(handler.requests[0].headers)
     assert headers["X-Odd"] == "\ufffd\ufffd"
     assert headers["X-Fine"] == "é"
+
+
+@pytest.mark.parametrize("body", [b"{}", gzip.compress(b"{}")])
+async def test_a_body_that_is_said_to_be_compressed_is_taken_as_it_came(
+    body: bytes, authority: Authority
+) -> None:
+    handler = Answering(Reply(status=200))
+    headers = (("Content-Encoding", "gzip"),)
+    request = Request(method="POST", path="/", headers=headers, body=body)
+
+    async with listener(handler, authority) as port, to(port, authority) as transport:
+        async with transport.open(request) as response:
+            assert response.status == 200
+
+    assert handler.requests[0].body == body
 
 
 @pytest.mark.parametrize("size", [LARGEST, LARGEST + 1, LARGEST + 300_000])

@@ -120,18 +120,16 @@ def label_keys_errors(
         # The keys become expressions of the selector before this is asked, so that each is
         # expected there once; a second time, it was there before.
         seen = set(selector.get("matchLabels") or {})
+        last = {key: index for index, key in enumerate(matched)}
         for each in selector.get("matchExpressions") or ():
             key = each.get("key", "")
-            if key in seen and key in matched:
+            if key in seen and key in last:
                 detail = "exists in both matchLabelKeys and labelSelector"
-                errors.append(invalid(f"{path}[{_last(matched, key)}]", key, detail))
+                errors.append(invalid(f"{path}[{last[key]}]", key, detail))
             seen.add(key)
+    unwanted = set(mismatched)
     for index, key in enumerate(matched):
-        if key in mismatched:
+        if key in unwanted:
             detail = "exists in both matchLabelKeys and mismatchLabelKeys"
             errors.append(invalid(f"{path}.matchLabelKeys[{index}]", key, detail))
     return errors
-
-
-def _last(keys: Sequence[str], key: str) -> int:
-    return max(index for index, each in enumerate(keys) if each == key)

@@ -93,11 +93,13 @@ def _deadline_errors(spec: Object, before: Object) -> tuple[list[FieldError], bo
 
 
 def _toleration_change_errors(spec: Object, before: Object) -> list[FieldError]:
-    def without_seconds(toleration: Object) -> Object:
-        return {name: toleration[name] for name in toleration if name != "tolerationSeconds"}
+    def without_seconds(holder: Object) -> set[frozenset[tuple[str, str]]]:
+        return {
+            frozenset(pair for pair in each.items() if pair[0] != "tolerationSeconds")
+            for each in holder.get("tolerations") or ()
+        }
 
-    kept = [without_seconds(each) for each in spec.get("tolerations") or ()]
-    if any(without_seconds(each) not in kept for each in before.get("tolerations") or ()):
+    if not without_seconds(before) <= without_seconds(spec):
         detail = "existing toleration can not be modified except its tolerationSeconds"
         return [forbidden("spec.tolerations", detail)]
     return toleration_errors(spec.get("tolerations") or (), "spec.tolerations")

@@ -172,6 +172,7 @@ def _claim_errors(
 ) -> list[FieldError]:
     errors: list[FieldError] = []
     seen: set[str] = set()
+    in_part: set[str] = set()  # of which one request is used
     for index, claim in enumerate(used):
         field = f"{path}[{index}]"
         name, request = claim.get("name", ""), claim.get("request", "")
@@ -184,7 +185,8 @@ def _claim_errors(
         else:
             if request:
                 errors += all_invalid(f"{field}.request", request, dns_label(request))
-            if key in seen or (not request and any(each.startswith(f"{name}/") for each in seen)):
+                in_part.add(name)
+            if key in seen or (not request and name in in_part):
                 errors.append(duplicate(field, key))
             seen.add(key)
         if name not in declared:

@@ -175,16 +175,17 @@ def _pod_term_errors(term: Object, path: str) -> list[FieldError]:
 def spread_errors(constraints: Sequence[Object], path: str) -> list[FieldError]:
     """What is wrong with how evenly pods are spread."""
     errors: list[FieldError] = []
+    last = {_spread(each): index for index, each in enumerate(constraints)}
     for index, constraint in enumerate(constraints):
         field = f"{path}[{index}]"
-        key, action = constraint.get("topologyKey", ""), constraint.get("whenUnsatisfiable", "")
+        key, action = _spread(constraint)
         if (skew := constraint.get("maxSkew", 0)) <= 0:
             errors.append(invalid(f"{field}.maxSkew", skew, _POSITIVE))
         if not key:
             errors.append(required(f"{field}.topologyKey", "can not be empty"))
         if action not in _UNSATISFIABLE:
             errors.append(not_supported(f"{field}.whenUnsatisfiable", action, _UNSATISFIABLE))
-        if any(_same_spread(constraint, other) for other in constraints[index + 1 :]):
+        if last[key, action] != index:
             where = f"{field}.{{topologyKey, whenUnsatisfiable}}"
             errors.append(duplicate(where, f"{{{key}, {action}}}"))
         errors += _min_domains_errors(constraint.get("minDomains"), action, f"{field}.minDomains")
@@ -197,8 +198,8 @@ def spread_errors(constraints: Sequence[Object], path: str) -> list[FieldError]:
     return errors
 
 
-def _same_spread(one: Object, other: Object) -> bool:
-    return all(one.get(name) == other.get(name) for name in ("topologyKey", "whenUnsatisfiable"))
+def _spread(constraint: Object) -> tuple[str, str]:
+    return constraint.get("topologyKey", ""), constraint.get("whenUnsatisfiable", "")
 
 
 def _min_domains_errors(count: int | None, action: str, path: str) -> list[FieldError]:

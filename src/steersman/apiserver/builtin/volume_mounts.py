@@ -22,6 +22,7 @@ def mount_errors(container: Object, volumes: Mapping[str, Object], path: str) ->
     """What is wrong with a container's ``volumeMounts``; ``volumes`` are those of the pod."""
     errors: list[FieldError] = []
     devices = {each.get("name"): each.get("devicePath") for each in _devices(container)}
+    device_paths = set(devices.values())
     seen: set[str] = set()
     for index, mount in enumerate(container.get("volumeMounts") or ()):
         field = f"{path}[{index}]"
@@ -38,7 +39,7 @@ def mount_errors(container: Object, volumes: Mapping[str, Object], path: str) ->
         if name in devices:
             detail = "must not already exist in volumeDevices"
             errors.append(invalid(f"{field}.name", name, detail))
-        if directory in devices.values():
+        if directory in device_paths:
             detail = "must not already exist as a path in volumeDevices"
             errors.append(invalid(f"{field}.mountPath", directory, detail))
         errors += _sub_path_errors(mount, path, field)
@@ -98,6 +99,7 @@ def device_errors(container: Object, volumes: Mapping[str, Object], path: str) -
     mounts = {
         each.get("name"): each.get("mountPath") for each in container.get("volumeMounts") or ()
     }
+    mount_paths = set(mounts.values())
     names: set[str] = set()
     paths: set[str] = set()
     for index, device in enumerate(_devices(container)):
@@ -127,7 +129,7 @@ def device_errors(container: Object, volumes: Mapping[str, Object], path: str) -
         if name in mounts:
             detail = "must not already exist in volumeMounts"
             errors.append(invalid(f"{field}.name", name, detail))
-        if file in mounts.values():
+        if file in mount_paths:
             detail = "must not already exist as a path in volumeMounts"
             errors.append(invalid(f"{field}.devicePath", file, detail))
         if name:

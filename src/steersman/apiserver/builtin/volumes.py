@@ -42,10 +42,9 @@ _HOST_PATH_TYPES: Final = (
     "FileOrCreate",
     "Socket",
 )
-_INITIATOR: Final = re.compile(
-    r".*iqn\.\d{4}-\d{2}\.[A-Za-z0-9.-]+:[^,;*&$|\s]+|eui.[A-Za-z0-9]{16}|naa.[A-Za-z0-9]{32}",
-    re.ASCII,
-)
+_INITIATOR: Final = re.compile(r"eui.[A-Za-z0-9]{16}|naa.[A-Za-z0-9]{32}")
+_QUALIFIED: Final = re.compile(r"iqn\.\d{4}-\d{2}\.[A-Za-z0-9.-]++:", re.ASCII)
+_NOT_IN_NAMES: Final = re.compile(r"[,;*&$|\s]", re.ASCII)
 _LONGEST_TOKEN_SECONDS: Final = 2**32
 
 
@@ -135,12 +134,20 @@ def _iscsi_errors(source: Source, path: str) -> list[FieldError]:
         if not value.startswith(("iqn", "eui", "naa")):
             detail = "must be valid format starting with iqn, eui, or naa"
             errors.append(invalid(f"{path}.{field}", value, detail))
-        elif not _INITIATOR.fullmatch(value):
+        elif not _INITIATOR.fullmatch(value) and not _has_qualified_name(value):
             errors.append(invalid(f"{path}.{field}", value, "must be valid format"))
     errors += all_invalid(f"{path}.lun", source.get("lun", 0), within(source.get("lun", 0), 0, 255))
     if source.get("chapAuthDiscovery") or source.get("chapAuthSession"):
         errors += [] if "secretRef" in source else [required(f"{path}.secretRef")]
     return errors
+
+
+def _has_qualified_name(text: str) -> bool:
+    """Whether an iSCSI qualified name is found in a text and goes on to its end."""
+    *_, rest = _NOT_IN_NAMES.split(text)
+    return any(
+        len(text) - len(rest) <= found.end() < len(text) for found in _QUALIFIED.finditer(text)
+    )
 
 
 def _flocker_errors(source: Source, path: str) -> list[FieldError]:

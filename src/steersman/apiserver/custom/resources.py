@@ -273,6 +273,7 @@ def _conversions(
     if stored is version and crd["metadata"].get("generation", 1) == 1:
         return {}
     defaults = Defaults(schemas[version["name"]])
+    stored_defaults = Defaults(schemas[stored["name"]])
 
     def from_stored(obj: Object) -> Object:
         fresh: Object = copied(obj)
@@ -286,6 +287,8 @@ def _conversions(
         if differs:
             fresh = copied(fresh)
             accept(fresh, schemas[stored["name"]])
+            # So that the stored version, which is shown as it is kept, is whole.
+            stored_defaults.fill(fresh)
         return fresh
 
     return {"from_stored": from_stored, "to_stored": to_stored}

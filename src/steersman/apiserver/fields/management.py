@@ -35,6 +35,7 @@ from steersman.apiserver.fields.sets import (
 from steersman.apiserver.fields.walking import applied_fields, as_divided, compared, is_same
 from steersman.apiserver.refusals import Refusal, bad_request
 from steersman.apiserver.rules import Object
+from steersman.apiserver.schema.defaulting import copied
 from steersman.apiserver.schema.node import UNSET, Schema
 from steersman.names import GroupVersionKind
 
@@ -105,7 +106,7 @@ class FieldManagement:
         except NoElement as error:
             raise Refusal(500, "", f"failed to create typed live object: {error}") from None
         if manager == KUBECTL and (noted := with_last_applied(result, applied)) is not result:
-            return _fresh(noted)
+            result = copied(noted)
         return result
 
     @property
@@ -201,12 +202,12 @@ class FieldManagement:
         entries = encoded(managers)
         if live is not None and same and entries == live["metadata"].get("managedFields", []):
             return live
-        result = _fresh(result)
-        metadata = result["metadata"] = result.get("metadata") or {}
+        fresh: Object = copied(result)
+        metadata = fresh["metadata"] = fresh.get("metadata") or {}
         metadata.pop("managedFields", None)
         if entries:
             metadata["managedFields"] = entries
-        return result
+        return fresh
 
     def _check_conflicts(
         self, live: Object, managers: Managers, changes: "_Changes", name: str
@@ -291,15 +292,3 @@ def _blank(schema: Schema) -> Object:
         for name, child in schema.properties.items()
         if child.absent is not UNSET
     }
-
-
-def _fresh(obj: Object) -> Object:
-    return {key: _copied(each) for key, each in obj.items()}
-
-
-def _copied(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {key: _copied(each) for key, each in value.items()}
-    if isinstance(value, list):
-        return [_copied(each) for each in value]
-    return value

@@ -46,16 +46,18 @@ def merged(live: Any, applied: Any, schema: Schema) -> Any:
 def _merged_lists(live: list[Any], applied: list[Any], schema: Schema) -> list[Any]:
     child = item_schema(schema)
     names = [element_of(item, schema) for item in live]
+    ours: dict[str, list[Any]] = {}
+    for name, item in zip(names, live, strict=True):
+        ours.setdefault(name, []).append(item)
     theirs = {element_of(item, schema): item for item in applied}
     result = []
     for name, index in _interleaved(names, list(theirs)):
         if index is not None:
             result.append(live[index])
-        elif names.count(name) == 1:
-            result.append(merged(live[names.index(name)], theirs[name], child))
         else:
-            # There is nothing to merge with, or no telling with which of several.
-            result.append(theirs[name])
+            same = ours.get(name, ())
+            # There may be nothing to merge with, or no telling with which of several.
+            result.append(merged(same[0], theirs[name], child) if len(same) == 1 else theirs[name])
     return result
 
 
@@ -65,6 +67,7 @@ def _interleaved(live: list[str], applied: list[str]) -> Iterator[tuple[str, int
     Yields the name of each item, and its index in ``live`` if it is there alone.
     """
     wanted, present = set(applied), set(live)
+    following = _next_of(applied, present)
     done = set[str]()
     left = right = 0
     while left < len(live) or right < len(applied):
@@ -74,18 +77,26 @@ def _interleaved(live: list[str], applied: list[str]) -> Iterator[tuple[str, int
             yield name, left
             left += 1
             continue
-        if name is not None and turn is not None and name != turn:
-            following = next((each for each in applied[right:] if each in present), name)
-            if name != following:
-                # It comes when its turn among the applied ones does.
-                left += 1
-                continue
+        if turn not in (None, name) and following[right] not in (None, name) and name is not None:
+            # It comes when its turn among the applied ones does.
+            left += 1
+            continue
         if name is not None and (name == turn or name in done):
             left += 1
         if turn is not None:
             done.add(turn)
             yield turn, None
             right += 1
+
+
+def _next_of(names: list[str], present: set[str]) -> list[str | None]:
+    """For each place in ``names``, the first one from there on that is ``present``."""
+    upcoming: str | None = None
+    found: list[str | None] = []
+    for name in reversed(names):
+        upcoming = name if name in present else upcoming
+        found.append(upcoming)
+    return found[::-1]
 
 
 def without(value: Any, taken: FieldSet, schema: Schema) -> Any:

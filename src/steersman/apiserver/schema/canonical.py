@@ -40,8 +40,7 @@ class Canonical:
         if schema.format in _BY_FORMAT:
             return _BY_FORMAT[schema.format]
         if schema.format == "schema-or-other" and schema.items is not None:
-            takes = bool if (schema.name or "").endswith("OrBool") else list
-            return _schema_or_other(self.of(schema.items), takes)
+            return self._schema_or_other(schema.name or "", schema.items)
         match schema.type:
             case _ if schema.preserve_unknown:
                 return _anything
@@ -65,6 +64,24 @@ class Canonical:
                 return _number
             case _:
                 return _anything
+
+    def _schema_or_other(self, name: str, schema: Schema) -> Walk:
+        """A schema, or what its Go type is named after: a bool, texts, or several schemas."""
+        other: Walk
+        if name.endswith("OrBool"):
+            other = _boolean
+        elif name.endswith("OrStringArray"):
+            other = _list(_with_zero(_string, ""), str)
+        else:
+            other = _list(self._element(schema), None)
+        walk = self.of(schema)
+
+        def either(value: Any) -> Any:
+            if value == []:
+                raise Irregular
+            return walk(value) if value.__class__ is dict else other(value)
+
+        return either
 
     def _struct(self, schema: Schema) -> Walk:
         fields: dict[str, tuple[type | None, Walk]] = {}
@@ -247,19 +264,6 @@ def _map(element: Walk, plain: type | None) -> Walk:
         return value
 
     return entries
-
-
-def _schema_or_other(schema: Walk, takes: type) -> Walk:
-    def either(value: Any) -> Any:
-        if value.__class__ is dict:
-            return schema(value)
-        if value.__class__ is not takes or value == []:
-            raise Irregular
-        if isinstance(value, list):
-            return [each if each.__class__ is str else schema(each) for each in value]
-        return value
-
-    return either
 
 
 _int32 = _integer(31)

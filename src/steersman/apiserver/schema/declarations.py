@@ -70,4 +70,4 @@ def _typed(schema: Schema, go_type: str) -> Schema:
 def _element(go_type: str, element: Schema) -> str:
     if go_type.startswith(("[]", "map[")):
         return go_type.partition("]")[2].removeprefix("*")
-    return _ELEMENT.get(element.type or "", "")
+    return _ELEMENT.get(element.type or "", element.go_type)

@@ -231,15 +231,17 @@ def _map_errors(keys: list[str], items: Any, path: str) -> Iterator[FieldError]:
         yield invalid(f"{path}.items.type", kind, why)
         return
     properties = items.get("properties") or {}
-    for index, key in enumerate(keys):
+    seen: set[str] = set()
+    for key in keys:
         if key not in properties:
             why = "entries must all be names of item properties"
             yield invalid(f"{path}.{LIST_MAP_KEYS}", keys, why)
         elif properties[key].get("type") in ("array", "object"):
             why = f"must be a scalar type if parent array's {LIST_TYPE} is map"
             yield invalid(f"{path}.items.properties[{key}].type", kind, why)
-        if key in keys[:index]:
+        if key in seen:
             yield invalid(f"{path}.{LIST_MAP_KEYS}", keys, "must not contain duplicate entries")
+        seen.add(key)
 
 
 def _member_errors(
@@ -249,12 +251,12 @@ def _member_errors(
         yield forbidden(f"{path}.nullable", f"cannot be nullable when {LIST_TYPE} is {list_type}")
     if list_type == "set":
         return
-    properties = items.get("properties") or {}
+    properties, needed = items.get("properties") or {}, set(items.get("required") or ())
     for key in keys:
         if key not in properties:
             continue
         at, because = f"{path}.properties[{key}]", f"this property is in {LIST_MAP_KEYS}, so it"
-        if key not in (items.get("required") or ()) and properties[key].get("default") is None:
+        if key not in needed and properties[key].get("default") is None:
             why = f"{because} must have a default or be a required property"
             yield required(f"{at}.default", why)
         if properties[key].get("nullable"):

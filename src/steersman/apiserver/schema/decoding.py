@@ -137,7 +137,8 @@ def _from_json(body: bytes, expected: Expected) -> Decoded:
             value = go_json.plain(written)
             _check_kind(value, body, expected)
             return _custom(value, expected, duplicates(written))
-        _check_kind(dict(written) if isinstance(written, go_json.Pairs) else written, body, expected)
+        is_object = isinstance(written, go_json.Pairs)
+        _check_kind(dict(written) if is_object else written, body, expected)
         return _completed(_inspected(written, expected), expected)
     except go_json.NoFloat as problem:
         raise _unfit(str(problem), expected) from None

@@ -88,8 +88,13 @@ def _number(text: str) -> int | float:
     if re.fullmatch(r"-?[0-9]{1,19}", text) and -(2**63) <= (number := int(text)) < 2**63:
         return number
     if isinf(large := float(text)):
-        raise NoFloat(f"json: cannot unmarshal number {text} into Go value of type float64")
+        raise no_float(text)
     return large
+
+
+def no_float(number: str) -> NoFloat:
+    """What to raise about a number that is written like this."""
+    return NoFloat(f"json: cannot unmarshal number {number} into Go value of type float64")
 
 
 def _with_whole_characters(value: Any) -> Any:

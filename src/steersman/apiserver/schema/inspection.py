@@ -215,6 +215,7 @@ def _schema_or_other(value: Any, schema: Schema, place: _Place) -> Any:
         return None
     element = schema.items if name.endswith("PropsOrArray") else None
     element = element or Schema(type="string", go_type="string")
+    # A null among them is an empty one, as the canonical form has it.
     return [_apart(each, element, place) for each in value] or None
 
 

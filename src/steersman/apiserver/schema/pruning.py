@@ -4,12 +4,12 @@ The server reads built-in kinds into Go structs, which do this by themselves: fi
 knows are dropped, nulls in places that cannot be null are nothing, and metadata is metadata.
 """
 
-from math import isinf
 from typing import Any, Final
 
 from steersman.apiserver.refusals import bad_request
 from steersman.apiserver.rules import Object
 from steersman.apiserver.schema.embedding import Improper, make_proper
+from steersman.apiserver.schema.go_json import NoFloat, no_float
 from steersman.apiserver.schema.node import UNSET, Schema
 from steersman.apiserver.schema.structural import META_FIELDS
 
@@ -18,7 +18,6 @@ _UNKNOWN: Final = Schema()
 
 _LEAST_INTEGER: Final = -(1 << 63)
 _GREATEST_INTEGER: Final = (1 << 63) - 1
-_NO_FLOAT: Final = "json: cannot unmarshal number into Go value of type float64"
 
 
 def accept(obj: Object, schema: Schema) -> list[str]:
@@ -28,7 +27,7 @@ def accept(obj: Object, schema: Schema) -> list[str]:
     """
     try:
         return prune(obj, schema) + make_proper(obj, schema)
-    except Improper as error:
+    except (Improper, NoFloat) as error:
         kind, version = obj["kind"], obj["apiVersion"].rpartition("/")[2]
         raise bad_request(
             f'{kind} in version "{version}" cannot be handled as a {kind}: {error}'
@@ -107,8 +106,6 @@ def _regular(value: Any) -> Any:
     if kind is int:
         return value if _LEAST_INTEGER <= value <= _GREATEST_INTEGER else _as_float(value)
     if kind is float:
-        if isinf(value):
-            raise Improper(_NO_FLOAT)
         return int(value) if value.is_integer() and abs(value) <= _GREATEST_INTEGER else value
     if kind is dict:
         for key, each in value.items():
@@ -122,4 +119,4 @@ def _as_float(value: int) -> float:
     try:
         return float(value)
     except OverflowError:
-        raise Improper(_NO_FLOAT.replace("number", f"number {value}")) from None
+        raise no_float(str(value)) from None

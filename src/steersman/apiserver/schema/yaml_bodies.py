@@ -69,15 +69,10 @@ def _where(error: yaml.MarkedYAMLError) -> str:
     return f"line {line}: " if line else ""
 
 
-class _Anchored(NamedTuple):
-    value: Value
-    nodes: int
-
-
 class _Reader:
     def __init__(self, events: Any) -> None:
         self._events = events
-        self._anchors: dict[str, _Anchored] = {}
+        self._anchors: dict[str, Value] = {}
         self._nodes = 0
         self._repeated: list[str] = []
 
@@ -93,16 +88,12 @@ class _Reader:
         return ["yaml: unmarshal errors:\n" + "\n".join(f"  {each}" for each in self._repeated)]
 
     def _value(self, event: Any, depth: int) -> Value:
-        before = self._nodes
-        self._count(1)
-        if depth > DEEPEST:
-            raise BadYaml(f"yaml: exceeded max depth of {DEEPEST}")
+        self._count(depth)
         match event:
             case yaml.AliasEvent():
-                if (anchored := self._anchors.get(event.anchor or "")) is None:
+                if event.anchor not in self._anchors:
                     raise BadYaml(f"yaml: unknown anchor '{event.anchor}' referenced")
-                self._count(anchored.nodes)
-                return anchored.value
+                return self._copied(self._anchors[event.anchor], depth)
             case yaml.ScalarEvent():
                 value = _plain(event.value) if _is_plain(event) else event.value
             case yaml.SequenceStartEvent():
@@ -112,13 +103,24 @@ class _Reader:
             case _:
                 value = self._mapping(depth)
         if event.anchor is not None:
-            self._anchors[event.anchor] = _Anchored(value, self._nodes - before)
+            self._anchors[event.anchor] = value
         return value
 
-    def _count(self, nodes: int) -> None:
-        self._nodes += nodes
+    def _copied(self, value: Value, depth: int) -> Value:
+        """What an anchor marks, once more: each place has a value of its own to change."""
+        self._count(depth)
+        if isinstance(value, dict):
+            return {key: self._copied(each, depth + 1) for key, each in value.items()}
+        if isinstance(value, list):
+            return [self._copied(each, depth + 1) for each in value]
+        return value
+
+    def _count(self, depth: int) -> None:
+        self._nodes += 1
         if self._nodes > MOST_NODES:
             raise BadYaml("yaml: document contains excessive aliasing")
+        if depth > DEEPEST:
+            raise BadYaml(f"yaml: exceeded max depth of {DEEPEST}")
 
     def _mapping(self, depth: int) -> dict[str, Value]:
         entries: dict[str, Value] = {}

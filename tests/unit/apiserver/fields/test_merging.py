@@ -45,6 +45,14 @@ def test_a_configuration_is_laid_over_an_object(
     assert merged(live, applied, SPEC) == result
 
 
+def test_a_list_of_thousands_is_merged_at_once() -> None:
+    items = [{"name": str(each)} for each in range(20_000)]
+
+    result = merged({"animals": items}, {"animals": items[::-1]}, SPEC)
+
+    assert result == {"animals": items[::-1]}
+
+
 @pytest.mark.parametrize(
     ("live", "applied", "result"),
     [

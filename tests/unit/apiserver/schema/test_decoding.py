@@ -514,8 +514,17 @@ def test_a_canonical_object_stays_as_it_is(deployments: Expected) -> None:
     assert complaints == []
 
 
-def test_a_schema_in_a_definition_is_canonical_all_the_way_down(expectations: Expectations) -> None:
-    definitions = builtin(expectations, "apiextensions.k8s.io/v1", "CustomResourceDefinition")
+def definition(schema: Any) -> Any:
+    version = {"name": "v1", "served": True, "storage": True, "schema": {"openAPIV3Schema": schema}}
+    return {"spec": {"versions": [version]}}
+
+
+@pytest.fixture(scope="module")
+def definitions(expectations: Expectations) -> Expected:
+    return builtin(expectations, "apiextensions.k8s.io/v1", "CustomResourceDefinition")
+
+
+def test_a_schema_in_a_definition_is_canonical_all_the_way_down(definitions: Expected) -> None:
     schema = {
         "type": "object",
         "nullable": False,
@@ -524,9 +533,8 @@ def test_a_schema_in_a_definition_is_canonical_all_the_way_down(expectations: Ex
         "items": {"type": "string", "enum": []},
         "dependencies": {"a": ["b"]},
     }
-    version = {"name": "v1", "served": True, "storage": True, "schema": {"openAPIV3Schema": schema}}
 
-    obj, _ = read({"spec": {"versions": [version]}}, definitions)
+    obj, _ = read(definition(schema), definitions)
 
     assert obj["spec"]["versions"][0]["schema"]["openAPIV3Schema"] == {
         "type": "object",
@@ -535,3 +543,34 @@ def test_a_schema_in_a_definition_is_canonical_all_the_way_down(expectations: Ex
         "items": {"type": "string"},
         "dependencies": {"a": ["b"]},
     }
+
+
+def test_a_null_among_schemas_is_an_empty_one(definitions: Expected) -> None:
+    schema = {"items": [None, {"type": "string"}], "dependencies": {"a": ["b", None]}}
+
+    obj, _ = read(definition(schema), definitions)
+
+    assert obj["spec"]["versions"][0]["schema"]["openAPIV3Schema"] == {
+        "items": [{}, {"type": "string"}],
+        "dependencies": {"a": ["b", ""]},
+    }
+
+
+@pytest.mark.parametrize(
+    ("schema", "problem"),
+    [
+        ({"items": ["a"]}, "string into Go struct field {}.items of type v1.JSONSchemaProps"),
+        (
+            {"dependencies": {"a": [{}]}},
+            "object into Go struct field {}.dependencies of type string",
+        ),
+    ],
+)
+def test_schemas_and_texts_do_not_stand_in_for_each_other(
+    schema: Any, problem: str, definitions: Expected
+) -> None:
+    where = "JSONSchemaProps.spec.versions.schema.openAPIV3Schema"
+
+    message = refusal(definition(schema), definitions)
+
+    assert message.endswith(f"json: cannot unmarshal {problem.format(where)}")

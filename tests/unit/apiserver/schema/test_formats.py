@@ -37,6 +37,25 @@ def test_a_format_tells_good_texts_from_bad(name: str, good: str, bad: str) -> N
 
 
 @pytest.mark.parametrize(
+    ("name", "text"),
+    [("email", "a"), ("email", "a "), ("duration", "1"), ("hostname", "a."), ("byte", "abcd")],
+)
+def test_a_long_text_is_judged_at_once(name: str, text: str) -> None:
+    fits = text_format(name)
+
+    assert fits is not None
+    assert not fits(f"{text * 20_000}!")
+
+
+def test_the_prefix_of_a_network_may_have_more_digits_than_python_reads() -> None:
+    fits = text_format("cidr")
+
+    assert fits is not None
+    assert not fits(f"10.0.0.0/{'1' * 5000}")
+    assert fits(f"10.0.0.0/{'0' * 5000}8")
+
+
+@pytest.mark.parametrize(
     "text", ["https://a.b/c?d=e", "/path", "mailto:x", "http://[::1]:80/", "*"]
 )
 def test_uris_and_absolute_paths_are_request_uris(text: str) -> None:

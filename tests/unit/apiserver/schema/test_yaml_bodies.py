@@ -70,3 +70,20 @@ def test_aliases_of_aliases_do_not_fill_the_memory() -> None:
 
     with pytest.raises(BadYaml, match="document contains excessive aliasing"):
         parse_yaml("\n".join(lines).encode())
+
+
+def test_aliases_of_aliases_do_not_fill_the_stack() -> None:
+    deep = "[" * 150
+    lines = [f"a0: &a0 {deep}{']' * 150}"]
+    lines += [f"a{i}: &a{i} {deep}*a{i - 1}{']' * 150}" for i in range(1, 10)]
+
+    with pytest.raises(BadYaml, match="exceeded max depth"):
+        parse_yaml("\n".join(lines).encode())
+
+
+def test_what_an_alias_stands_for_can_be_changed_by_itself() -> None:
+    value, _ = parse_yaml(b"a: &a {b: [1]}\nc: *a\nd: {<<: *a}\n")
+
+    value["c"]["b"].append(2)
+
+    assert value == {"a": {"b": [1]}, "c": {"b": [1, 2]}, "d": {"b": [1]}}

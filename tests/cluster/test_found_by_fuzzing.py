@@ -1,0 +1,222 @@
+"""What a fuzzer once found, and how each is answered."""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import pytest
+
+from tests.clocks import FakeClock
+from tests.embedded import APPLY, JSON_PATCH, MERGE_PATCH, STRATEGIC_PATCH, World, config_map
+
+DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
+TOOLS = "/apis/fuzz.example.com/v1/namespaces/default/tools"
+ANYTHING = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
+
+
+def definition(*, plural: str = "tools", schema: Any = ANYTHING, **metadata: Any) -> Any:
+    version = {"name": "v1", "served": True, "storage": True, "schema": {"openAPIV3Schema": schema}}
+    return {
+        "metadata": {"name": f"{plural}.fuzz.example.com", **metadata},
+        "spec": {
+            "group": "fuzz.example.com",
+            "scope": "Namespaced",
+            "names": {"plural": plural, "kind": plural.title()[:-1]},
+            "versions": [version],
+        },
+    }
+
+
+def tool(name: str, **rest: Any) -> Any:
+    return {
+        "apiVersion": "fuzz.example.com/v1",
+        "kind": "Tool",
+        "metadata": {"name": name},
+        **rest,
+    }
+
+
+@pytest.fixture
+async def tools(world: World) -> World:
+    """The server, which has tools."""
+    await world.ask("POST", DEFINITIONS, definition())
+    return world
+
+
+@pytest.mark.parametrize("subresource", ["proxy", "exec", "attach", "portforward"])
+async def test_what_only_a_kubelet_could_answer_is_not_allowed(
+    world: World, subresource: str
+) -> None:
+    answer = await world.ask("POST", f"/api/v1/namespaces/default/pods/a/{subresource}", {})
+
+    assert answer.status == 405
+    assert world.observed == []
+
+
+async def test_a_custom_resource_without_a_scale_has_none(tools: World) -> None:
+    answer = await tools.ask("PATCH", f"{TOOLS}/a/scale", [], sends=JSON_PATCH)
+
+    assert answer.status == 404
+    assert tools.observed == []
+
+
+@pytest.mark.parametrize("language", [APPLY, JSON_PATCH, MERGE_PATCH, STRATEGIC_PATCH])
+@pytest.mark.parametrize("depth", [500, 5_000])
+async def test_a_patch_that_is_nested_too_deeply_is_a_bad_request(
+    world: World, namespace: str, language: str, depth: int
+) -> None:
+    maps = f"/api/v1/namespaces/{namespace}/configmaps"
+    await world.asked("POST", maps, config_map("a"))
+    patch = b'{"kind": "ConfigMap", "apiVersion": "v1", "data": %s}' % (
+        b'{"a":' * depth + b"1" + b"}" * depth
+    )
+    if language == JSON_PATCH:
+        patch = b'[{"op": "add", "path": "/data", "value": %s}]' % patch
+
+    answer = await world.ask("PATCH", f"{maps}/a?fieldManager=a", patch, sends=language)
+
+    assert answer.status in (400, 422)
+    assert world.observed == []
+
+
+async def test_a_custom_resource_that_is_nested_deeply_is_kept_or_refused(tools: World) -> None:
+    for depth in (50, 150, 250, 400, 800):
+        name = f"deep-{depth}"
+        body = json.dumps(tool(name)).replace("}}", '}, "a": ' + "[" * depth + "]" * depth + "}")
+
+        answer = await tools.ask("POST", TOOLS, body.encode())
+
+        read = await tools.ask("GET", f"{TOOLS}/{name}")
+        assert (answer.status, read.status) in ((201, 200), (400, 404))
+        assert tools.observed == []
+
+
+@pytest.mark.parametrize("number", ["1e400", "-1e400", "1" + "0" * 400, "9" * 5_000])
+@pytest.mark.parametrize("field", ["a", "metadata", "status"])
+async def test_a_number_that_no_float_is_near_is_a_bad_request(
+    tools: World, number: str, field: str
+) -> None:
+    body = json.dumps(tool("a") | {field: "NUMBER"}).replace('"NUMBER"', number)
+
+    answer = await tools.ask("POST", TOOLS, body.encode())
+
+    assert answer.status == 400
+    assert tools.observed == []
+
+
+@pytest.mark.parametrize("number", ["1e400", "1" + "0" * 400])
+async def test_a_definition_with_a_limit_that_no_float_is_near_is_a_bad_request(
+    world: World, number: str
+) -> None:
+    schema = {"type": "object", "properties": {"a": {"type": "integer", "maximum": "NUMBER"}}}
+    body = json.dumps(definition(plural="limits", schema=schema)).replace('"NUMBER"', number)
+
+    answer = await world.ask("POST", DEFINITIONS, body.encode())
+
+    assert answer.status == 400
+    assert "cannot unmarshal number" in answer.json["message"]
+    assert world.observed == []
+
+
+async def test_a_definition_that_is_held_takes_no_objects_even_when_its_own_are_gone(
+    world: World,
+) -> None:
+    held = definition(plural="holders", finalizers=["example.com/hold"])
+    await world.asked("POST", DEFINITIONS, held)
+    await world.asked("DELETE", f"{DEFINITIONS}/holders.fuzz.example.com")
+    holder = tool("a") | {"kind": "Holder"}
+
+    answer = await world.ask("POST", TOOLS.replace("tools", "holders"), holder)
+
+    assert answer.status == 403
+    assert "while custom resource definition is terminating" in answer.json["message"]
+
+
+async def test_a_binding_that_is_posted_by_itself_binds_the_pod_of_its_name(
+    world: World, namespace: str
+) -> None:
+    within = f"/api/v1/namespaces/{namespace}"
+    spec = {"containers": [{"name": "main", "image": "example.com/main"}]}
+    await world.asked("POST", f"{within}/pods", {"metadata": {"name": "web"}, "spec": spec})
+    binding = {"metadata": {"name": "web"}, "target": {"kind": "Node", "name": "first"}}
+
+    answer = await world.ask("POST", f"{within}/bindings", binding)
+
+    pod = await world.asked("GET", f"{within}/pods/web")
+    assert answer.status == 201
+    assert pod["spec"]["nodeName"] == "first"
+
+
+@pytest.mark.parametrize(("name", "status"), [("nobody", 404), ("", 400)])
+async def test_a_binding_of_no_pod_is_refused(
+    world: World, namespace: str, name: str, status: int
+) -> None:
+    binding = {"metadata": {"name": name}, "target": {"name": "first"}}
+
+    answer = await world.ask("POST", f"/api/v1/namespaces/{namespace}/bindings", binding)
+
+    assert answer.status == status
+
+
+@pytest.mark.parametrize("version", ["18446744073709551616", "9" * 5_000])
+@pytest.mark.parametrize(("place", "status"), [("", 400), ("/a", 500), ("?watch=1", 500)])
+async def test_a_version_that_is_too_long_for_a_number_is_out_of_range(
+    world: World, namespace: str, place: str, status: int, version: str
+) -> None:
+    maps = f"/api/v1/namespaces/{namespace}/configmaps"
+    await world.asked("POST", maps, config_map("a"))
+    separator = "&" if "?" in place else "?"
+
+    answer = await world.ask("GET", f"{maps}{place}{separator}resourceVersion={version}")
+
+    assert answer.status == status
+    assert answer.json["message"].endswith(": value out of range")
+
+
+async def test_an_owner_of_a_resource_inside_another_needs_all_its_fields(world: World) -> None:
+    inner = {"type": "object", "x-kubernetes-embedded-resource": True, **ANYTHING}
+    schema = {"type": "object", "properties": {"inner": inner}}
+    await world.asked("POST", DEFINITIONS, definition(plural="boxes", schema=schema))
+    owned = {"apiVersion": "v1", "kind": "A", "metadata": {"name": "a", "ownerReferences": [{}]}}
+
+    answer = await world.ask(
+        "POST", TOOLS.replace("tools", "boxes"), tool("a", inner=owned) | {"kind": "Boxe"}
+    )
+
+    where = "inner.metadata.ownerReferences"
+    assert answer.status == 422
+    assert [each["field"] for each in answer.json["details"]["causes"]] == [
+        f"{where}.{name}" for name in ("apiVersion", "kind", "name", "uid")
+    ]
+
+
+class CountingClock(FakeClock):
+    """Remembers how long it was asked to wait."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.waits: list[float | None] = []
+
+    @asynccontextmanager
+    async def timeout(self, seconds: float | None) -> AsyncIterator[None]:
+        self.waits.append(seconds)
+        async with super().timeout(seconds):
+            yield
+
+
+async def test_a_watch_without_bookmarks_waits_once_until_its_end() -> None:
+    world = World(clock=(clock := CountingClock()))
+
+    async with world.pieces("/api/v1/configmaps?resourceVersion=1&timeoutSeconds=5") as pieces:
+        async with asyncio.TaskGroup() as group:
+            group.create_task(_read(pieces))
+            await world.after(6)
+
+    assert clock.waits[0] == 5.0
+    assert len(clock.waits) <= 2
+
+
+async def _read(pieces: AsyncIterator[bytes]) -> bytes:
+    return b"".join([piece async for piece in pieces])

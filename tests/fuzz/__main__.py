@@ -1,0 +1,49 @@
+"""``python -m tests.fuzz``: ask the server everything for some minutes; tell what came of it."""
+
+import argparse
+import asyncio
+import time  # noqa: TID251 - minutes of a person's time
+from collections import Counter
+
+from tests.fuzz.asking import samples
+from tests.fuzz.stories import Story, Told
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description="Fuzz the embedded API server in this process.")
+    parser.add_argument("--minutes", type=float, default=10.0, help="how long to go on")
+    parser.add_argument("--seed", type=int, default=0, help="of the first story; 1 more for each")
+    parser.add_argument("--stories", type=int, default=0, help="so many of them, whatever the time")
+    arguments = parser.parse_args()
+    total, causes = Told(), Counter[str]()
+    valid = samples()
+    began_at = time.monotonic()
+    seed = arguments.seed
+    while True:
+        told = asyncio.run(Story(seed, valid).run())
+        for each in told.findings:
+            causes[each.what] += 1
+            if causes[each.what] == 1:
+                _print(str(each))
+        total.add(told)
+        seed += 1
+        done = seed - arguments.seed
+        if done == arguments.stories or time.monotonic() - began_at > arguments.minutes * 60:
+            break
+    took_seconds = time.monotonic() - began_at
+    _print(f"\n{total.requests} requests in {took_seconds:.0f} s, {total.written} writes,")
+    _print(f"stories {arguments.seed} to {seed - 1}")
+    _print(f"  by status: {dict(sorted(total.statuses.items()))}")
+    _print(f"  by verb: {dict(total.verbs.most_common())}")
+    _print(f"  findings: {len(causes)}")
+    for what, times in causes.most_common():
+        _print(f"    {times} × {what}")
+    return 1 if causes else 0
+
+
+def _print(line: str) -> None:
+    print(line, flush=True)  # noqa: T201 - that is what this program is for
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

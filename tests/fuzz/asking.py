@@ -1,0 +1,485 @@
+"""Requests of every kind about everything that a server serves, sensible and not."""
+
+import copy
+import json
+from collections import deque
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from random import Random
+from typing import Any, TypeAlias
+
+import yaml
+
+from steersman.apiserver import ApiServer
+from steersman.apiserver.served import Served
+from steersman.wire import Request
+from tests.fuzz.definitions import Definitions
+from tests.fuzz.nonsense import (
+    ACCEPTED,
+    GROUPS,
+    METHODS,
+    PATCHES,
+    PLACES,
+    SELECTORS,
+    USERS,
+    YAML_TRAPS,
+)
+from tests.fuzz.objects import Objects
+from tests.fuzz.patches import Patches
+from tests.fuzz.values import Oddities
+from tests.fuzz.wire_messages import Messages
+
+TOKEN = "fuzz"
+NAMESPACES = ("default", "fuzz-a", "fuzz-b")
+
+Query: TypeAlias = list[tuple[str, str]]
+Headers: TypeAlias = list[tuple[str, str]]
+
+_SAMPLES = Path(__file__).parents[1] / "real/differential/samples.yaml"
+_DEFINITIONS = "customresourcedefinitions"
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """An object that was seen."""
+
+    served: Served
+    namespace: str
+    name: str
+    obj: dict[str, Any]
+
+
+def samples() -> dict[str, list[dict[str, Any]]]:
+    """Valid objects of most built-in kinds, by apiVersion and plural."""
+    text = _SAMPLES.read_text(encoding="utf-8").replace("NAMESPACE", "default")
+    return {
+        name: found if isinstance(found, list) else [found]
+        for name, found in yaml.safe_load(text).items()
+    }
+
+
+class Asker:
+    """Makes up requests, and remembers what earlier ones have brought about."""
+
+    def __init__(
+        self, server: ApiServer, rng: Random, valid: dict[str, list[dict[str, Any]]]
+    ) -> None:
+        self._server = server
+        self._rng = rng
+        self._valid = valid
+        self._odd = Oddities(rng)
+        self._objects = Objects(rng)
+        self._definitions = Definitions(rng)
+        self._messages = Messages(rng)
+        self._patches = Patches(rng)
+        self._tokens = [TOKEN]
+        self._continued: deque[str] = deque(maxlen=10)
+        self._known: deque[Known] = deque(maxlen=60)
+
+    def request(self) -> Request:
+        """The next one."""
+        rng = self._rng
+        made = rng.choices(
+            (
+                self._create,
+                self._define,
+                self._update,
+                self._patch,
+                self._read,
+                self._list,
+                self._delete,
+                self._act,
+                self._elsewhere,
+            ),
+            (30, 4, 12, 22, 6, 12, 6, 4, 4),
+        )[0]()
+        return self._spoilt(made) if self._odd.chance(0.02) else made
+
+    def seen(self, request: Request, obj: Any) -> None:
+        """Remember what was answered to a request."""
+        if not isinstance(obj, dict) or not isinstance(about := obj.get("metadata"), dict):
+            return
+        if about.get("continue"):
+            self._continued.append(about["continue"])
+        if obj.get("kind") == "TokenRequest" and "token" in obj.get("status", {}):
+            self._tokens = [TOKEN, obj["status"]["token"]]
+        group, _, version = str(obj.get("apiVersion", "")).rpartition("/")
+        found = [
+            each
+            for each in self._server.registry
+            if each.gvk.kind == obj.get("kind")
+            and (each.gvk.group, each.gvk.version) == (group, version)
+        ]
+        if found and "name" in about and "uid" in about:
+            # What is too deep to be copied is too deep to be bent.
+            with suppress(RecursionError):
+                kept = copy.deepcopy(obj)
+                place = about.get("namespace", ""), about["name"]
+                self._known.append(Known(found[0], *place, kept))
+
+    # What is asked for.
+
+    def _create(self) -> Request:
+        served = self._served()
+        namespace = self._namespace(served)
+        obj = self._object(served)
+        content_type, body = self._body(served, obj)
+        return self._ask("POST", self._path(served, namespace), body, content_type=content_type)
+
+    def _define(self) -> Request:
+        crd = self._definitions.definition()
+        if self._odd.chance(0.4):
+            self._odd.bend(crd["spec"], self._rng.randrange(1, 4))
+        path = f"/apis/apiextensions.k8s.io/v1/{_DEFINITIONS}"
+        name = crd["metadata"]["name"]
+        match self._rng.randrange(6):
+            case 0:
+                return self._ask("DELETE", f"{path}/{name}")
+            case 1:
+                return self._ask(
+                    "PATCH",
+                    f"{path}/{name}",
+                    self._odd.encoded({"spec": crd["spec"]}),
+                    content_type=PATCHES["merge"],
+                )
+            case 2:
+                return self._ask(
+                    "PATCH",
+                    f"{path}/{name}",
+                    self._odd.encoded(crd),
+                    content_type=PATCHES["apply"],
+                    query=[("fieldManager", "m"), ("force", "1")],
+                )
+            case _:
+                return self._ask("POST", path, self._odd.encoded(crd))
+
+    def _update(self) -> Request:
+        known = self._one_known()
+        obj = copy.deepcopy(known.obj)
+        if self._odd.chance(0.9):
+            self._odd.bend(obj, self._rng.randrange(1, 4))
+        if self._odd.chance(0.2) and isinstance(obj.get("metadata"), dict):
+            obj["metadata"].pop("resourceVersion", None)
+        content_type, body = self._body(known.served, obj)
+        path = self._path(known.served, known.namespace, known.name)
+        sub = self._part_of(known.served)
+        return self._ask("PUT", path + sub, body, content_type=content_type)
+
+    def _patch(self) -> Request:
+        known = self._one_known()
+        language = self._rng.choice(tuple(PATCHES))
+        query: Query = []
+        match language:
+            case "json":
+                patch: Any = self._patches.json_patch(known.obj)
+            case "merge":
+                patch = self._part(known)
+            case "strategic":
+                patch = self._part(known)
+                self._patches.direct(patch)
+            case _:
+                patch = self._part(known)
+                patch |= {name: known.obj.get(name) for name in ("kind", "apiVersion")}
+                query.append(("fieldManager", self._rng.choice(("one", "two", self._odd.text()))))
+                if self._odd.chance(0.5):
+                    query.append(("force", self._rng.choice(("true", "1", "false", "x"))))
+        body = self._odd.encoded(patch)
+        if language == "apply" and self._odd.chance(0.1):
+            body = self._rng.choice(YAML_TRAPS)
+        path = self._path(known.served, known.namespace, known.name)
+        if language == "apply" and self._odd.chance(0.3):
+            path = self._path(known.served, known.namespace, self._name())
+        sub = self._part_of(known.served)
+        return self._ask("PATCH", path + sub, body, content_type=PATCHES[language], query=query)
+
+    def _read(self) -> Request:
+        known = self._one_known()
+        sub = self._part_of(known.served)
+        path = self._path(known.served, known.namespace, known.name) + sub
+        return self._ask("GET", path, query=self._list_query() if self._odd.chance(0.3) else [])
+
+    def _list(self) -> Request:
+        served = self._served()
+        namespace = self._rng.choice(("", self._namespace(served)))
+        return self._ask("GET", self._path(served, namespace), query=self._list_query())
+
+    def _delete(self) -> Request:
+        known = self._one_known()
+        if self._odd.chance(0.1):
+            path = self._path(known.served, known.namespace)
+            return self._ask("DELETE", path, query=self._list_query())
+        path = self._path(known.served, known.namespace, known.name)
+        rng = self._rng
+        if self._odd.chance(0.4):
+            return self._ask("DELETE", path)
+        options: dict[str, Any] = {
+            "kind": "DeleteOptions",
+            "apiVersion": "v1",
+            "gracePeriodSeconds": rng.choice((0, 1, 30, -1)),
+            "propagationPolicy": rng.choice(("Foreground", "Orphan", "Background")),
+        }
+        if self._odd.chance(0.3):
+            uid = known.obj.get("metadata", {}).get("uid")
+            options["preconditions"] = {"uid": rng.choice((uid, "x"))}
+        if self._odd.chance(0.4):
+            self._odd.bend(options, 1)
+        if self._odd.chance(0.3):
+            query = [
+                (name, str(value) if self._odd.chance(0.8) else self._odd.text())
+                for name, value in options.items()
+            ]
+            return self._ask("DELETE", path, query=_printable(query))
+        return self._ask("DELETE", path, self._odd.encoded(options))
+
+    def _act(self) -> Request:
+        """POST to a subresource that does something."""
+        served = self._rng.choice([each for each in self._server.registry if each.subresources])
+        sub = self._rng.choice(tuple(served.subresources))
+        gvk = served.kind_of(sub)
+        same = [each for each in self._known if each.served is served]
+        where = self._rng.choice(same) if same else self._one_known()
+        body: Any = {"kind": gvk.kind, "apiVersion": gvk.api_version}
+        try:
+            schema = self._server._expectations.builtin(gvk).schema
+            body |= self._objects.of(schema)
+        except KeyError:
+            pass
+        body |= {"kind": gvk.kind, "apiVersion": gvk.api_version}
+        if self._odd.chance(0.3):
+            self._odd.bend(body, 1)
+        path = f"{self._path(served, where.namespace, where.name)}/{sub}"
+        return self._ask(self._rng.choice(("POST", "PUT", "GET")), path, self._odd.encoded(body))
+
+    def _elsewhere(self) -> Request:
+        """What is not about any resource, or about one that is not there."""
+        rng = self._rng
+        path = rng.choice(PLACES)
+        if self._odd.chance(0.2):
+            path += "/" + _text_of_a_path(self._odd.text())
+        if self._odd.chance(0.2):
+            parts = path.split("/")
+            parts.insert(rng.randrange(len(parts) + 1), _text_of_a_path(self._odd.text()))
+            path = "/".join(parts)
+        method = rng.choice(METHODS) if self._odd.chance(0.4) else "GET"
+        return self._ask(method, path, self._odd.encoded(self._odd.value()))
+
+    # What requests are made of.
+
+    def _ask(
+        self,
+        method: str,
+        path: str,
+        body: bytes | None = None,
+        *,
+        content_type: str = "application/json",
+        query: Query | None = None,
+    ) -> Request:
+        rng, query = self._rng, list(query or [])
+        headers: Headers = [("Authorization", f"Bearer {rng.choice(self._tokens)}")]
+        if body is not None:
+            headers.append(("Content-Type", content_type))
+        if self._odd.chance(0.04):
+            headers.append(("Accept", rng.choice(ACCEPTED)))
+        if self._odd.chance(0.08):
+            headers += self._impersonated()
+        if self._odd.chance(0.1):
+            agents = ("kubectl/v1.36", "curl/8", "", "é/1", "a" * 300, "\x7f\x01x")
+            headers.append(("User-Agent", rng.choice(agents)))
+        if method in ("POST", "PUT", "PATCH") and self._odd.chance(0.2):
+            query += self._write_query()
+        return Request(
+            method=method,
+            path=_text_of_a_path(path),
+            query=tuple(_printable(query)),
+            headers=tuple(headers),
+            body=body,
+        )
+
+    def _impersonated(self) -> Headers:
+        rng = self._rng
+        headers = [("Impersonate-User", rng.choice((*USERS, "", "system:node:a", "é")))]
+        headers += [("Impersonate-Group", rng.choice(GROUPS)) for _ in range(rng.randrange(3))]
+        if self._odd.chance(0.2):
+            headers.append((f"Impersonate-Extra-{rng.choice(('scopes', '%2f', '%', 'a/b'))}", "x"))
+        if self._odd.chance(0.2):
+            headers.append(("Impersonate-Uid", "1"))
+        return headers if self._odd.chance(0.9) else headers[1:]
+
+    def _write_query(self) -> Query:
+        choices: tuple[tuple[str, tuple[str, ...]], ...] = (
+            ("dryRun", ("All", "All", "", "x")),
+            ("fieldManager", ("one", "two", self._odd.text())),
+            ("fieldValidation", ("Strict", "Warn", "Ignore", "x")),
+            ("force", ("true", "false")),
+            ("pretty", ("true", "0", "x")),
+            ("timeout", ("1s", "x", "-1s")),
+            (self._odd.text(), (self._odd.text(),)),
+        )
+        chosen = self._rng.sample(choices, self._rng.randrange(1, 3))
+        return [(name, self._rng.choice(values)) for name, values in chosen]
+
+    def _list_query(self) -> Query:
+        revision = self._server.store.log.revision
+        rng = self._rng
+        versions = ("0", "", str(revision), str(rng.randrange(revision + 3)), "1", self._odd.text())
+        continued = rng.choice((*self._continued, self._odd.text()))
+        if self._odd.chance(0.3):
+            continued = continued[: rng.randrange(len(continued) + 1)] + rng.choice(
+                ("", "A", "=", "é")
+            )
+        choices: tuple[tuple[str, tuple[str, ...]], ...] = (
+            ("limit", ("1", "2", "500", "0", "-1", "x", str(2**63), self._odd.text())),
+            ("continue", (continued,)),
+            ("resourceVersion", versions),
+            ("resourceVersionMatch", ("Exact", "NotOlderThan", "x", "")),
+            ("labelSelector", (*SELECTORS, self._odd.text())),
+            ("fieldSelector", (*SELECTORS, self._odd.text())),
+            ("watch", ("1", "true", "0", "", "x")),
+            ("watch", ("1",)),
+            ("timeoutSeconds", ("1", "5", "0", "-1", "x", str(10**6))),
+            ("allowWatchBookmarks", ("true", "x", "")),
+            ("sendInitialEvents", ("true", "false", "x")),
+            ("pretty", ("true",)),
+        )
+        chosen = rng.sample(choices, rng.randrange(5))
+        query = [(name, rng.choice(values)) for name, values in chosen]
+        if "watch" in dict(query) and self._odd.chance(0.95):
+            query.insert(0, ("timeoutSeconds", "1"))  # or history grows old while the clock runs
+        return query
+
+    def _served(self) -> Served:
+        every = list(self._server.registry)
+        custom = [each for each in every if each.custom]
+        return self._rng.choice(custom if custom and self._odd.chance(0.25) else every)
+
+    def _part_of(self, served: Served) -> str:
+        """A subresource, as it stands in a path; or none."""
+        if self._odd.chance(0.02):
+            return f"/{self._rng.choice(('status', 'scale', self._odd.text()))}"
+        if not served.subresources or self._odd.chance(0.6):
+            return ""
+        return f"/{self._rng.choice(tuple(served.subresources))}"
+
+    def _namespace(self, served: Served) -> str:
+        if not served.namespaced:
+            return ""
+        if self._odd.chance(0.03):
+            return _text_of_a_path(self._odd.text())
+        return self._rng.choice(NAMESPACES)
+
+    def _name(self) -> str:
+        return self._odd.word() if self._odd.chance(0.9) else self._odd.text()
+
+    def _path(self, served: Served, namespace: str, name: str = "") -> str:
+        gvk = served.gvk
+        root = f"/apis/{gvk.group}/{gvk.version}" if gvk.group else f"/api/{gvk.version}"
+        within = f"/namespaces/{namespace}" if served.namespaced and namespace else ""
+        return f"{root}{within}/{served.plural}" + (f"/{name}" if name else "")
+
+    def _object(self, served: Served) -> dict[str, Any]:
+        gvk = served.gvk
+        valid = self._valid.get(f"{gvk.api_version} {served.plural}")
+        if gvk.kind == "CustomResourceDefinition":
+            obj = self._definitions.definition()
+        elif valid and self._odd.chance(0.7):
+            obj = copy.deepcopy(self._rng.choice(valid))
+            if self._odd.chance(0.2):
+                obj |= {"spec": self._objects.of(served.schema).get("spec")}
+        else:
+            made = self._objects.of(served.schema)
+            obj = made if isinstance(made, dict) else {}
+        about = obj.get("metadata") if self._odd.chance(0.3) else None
+        about = obj["metadata"] = about if isinstance(about, dict) else {}
+        about["name"] = obj["metadata"].get("name") or self._name()
+        if gvk.kind == "CustomResourceDefinition" and "spec" in obj:
+            about["name"] = f"{obj['spec']['names']['plural']}.{obj['spec']['group']}"
+        if self._odd.chance(0.1):
+            about["generateName"] = about.pop("name")
+        if self._odd.chance(0.15):
+            about["finalizers"] = ["example.com/hold"]
+        if self._odd.chance(0.3):
+            about["labels"] = {"a": self._rng.choice("bc"), "x": "y"}
+        for unwanted in ("namespace", "resourceVersion"):
+            if self._odd.chance(0.9):
+                about.pop(unwanted, None)
+        obj |= {"kind": gvk.kind, "apiVersion": gvk.api_version}
+        if self._odd.chance(0.45):
+            self._odd.bend(obj, self._rng.randrange(1, 4))
+        return obj
+
+    def _body(self, served: Served, obj: dict[str, Any]) -> tuple[str, bytes]:
+        rng, gvk = self._rng, served.gvk
+        if self._odd.chance(0.04):
+            body = self._messages.body(served.schema, api_version=gvk.api_version, kind=gvk.kind)
+            return "application/vnd.kubernetes.protobuf", body
+        if self._odd.chance(0.02):
+            return "application/yaml", rng.choice(YAML_TRAPS)
+        if self._odd.chance(0.01):
+            types = (
+                "text/plain",
+                "",
+                "application/json; charset=latin-1",
+                ";;",
+                "APPLICATION/JSON",
+            )
+            return rng.choice(types), self._odd.encoded(obj)
+        body = self._odd.encoded(self._odd.value() if self._odd.chance(0.01) else obj)
+        return rng.choice(("application/json",) * 9 + ("application/yaml",)), body
+
+    def _one_known(self) -> Known:
+        if self._known and self._odd.chance(0.97):
+            return self._rng.choice(self._known)
+        served = self._served()
+        gvk = served.gvk
+        obj = {"kind": gvk.kind, "apiVersion": gvk.api_version, "metadata": {"name": "a"}}
+        return Known(served, self._namespace(served), self._name(), obj)
+
+    def _part(self, known: Known) -> dict[str, Any]:
+        """Some of what an object of that kind may have."""
+        obj = self._object(known.served) if self._odd.chance(0.6) else copy.deepcopy(known.obj)
+        if isinstance(about := obj.get("metadata"), dict):
+            for name in ("resourceVersion", "uid", "name", "namespace", "managedFields"):
+                if self._odd.chance(0.85):
+                    about.pop(name, None)
+        for name in tuple(obj):
+            if self._odd.chance(0.3):
+                del obj[name]
+        return obj
+
+    def _spoilt(self, request: Request) -> Request:
+        rng = self._rng
+        method, path, headers = request.method, request.path, list(request.headers)
+        body = request.body
+        match rng.randrange(5):
+            case 0:
+                method = rng.choice(METHODS)
+            case 1:
+                at = rng.randrange(len(path) + 1)
+                path = path[:at] + _text_of_a_path(self._odd.text()) + path[at:]
+            case 2:
+                odd = ("", "Bearer", "Bearer x", "Basic eDp4", "Bearer a.b.c", "Bearer é")
+                headers[0] = ("Authorization", rng.choice(odd))
+            case 3:
+                body = None if body else self._odd.encoded(self._odd.value())
+            case _:
+                body = self._odd.garbled(body or b"")
+        return Request(
+            method=method, path=path, query=request.query, headers=tuple(headers), body=body
+        )
+
+
+def _text_of_a_path(text: str) -> str:
+    """As a socket would give it: whatever bytes came are text by then."""
+    return text.encode("utf-8", "replace").decode()
+
+
+def _printable(query: Query) -> Query:
+    return [(_text_of_a_path(name), _text_of_a_path(str(value))) for name, value in query]
+
+
+def as_told(request: Request) -> str:
+    """A request for people to read, and to make again."""
+    body = None if request.body is None else request.body[:900]
+    shown = {"headers": [pair for pair in request.headers if pair[0] != "Authorization"]}
+    return f"{request.method} {request.target} {json.dumps(shown)}\n    body={body!r}"

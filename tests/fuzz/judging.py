@@ -1,0 +1,104 @@
+"""What is wrong with an answer, or with what a server holds afterwards."""
+
+import re
+import traceback
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+import yaml
+
+from steersman.wire import Reply, Request
+from tests.fuzz.asking import as_told
+
+# Where a real server fails, too, and says so in these words.
+REAL_FAILURES = (
+    re.compile(r"resourceVersion should not be set on objects to be created"),
+    re.compile(r"etcdserver: request is too large"),
+    re.compile(r"failed to create typed (patch|live) object"),
+    re.compile(r"resourceVersion: Invalid value"),
+    re.compile(r"strconv.ParseUint: parsing .*: invalid syntax"),  # a resourceVersion in a body
+    re.compile(r"target\..*: "),  # of a Binding
+    re.compile(r"the spec replicas field .* does not exist"),
+    re.compile(r"the server failed to answer"),  # what failed is observed, and a finding already
+)
+
+SLOWEST_SECONDS = 1.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """Something that must not be: in which story, after which request, and why."""
+
+    what: str  # the same for every finding of the same cause
+    seed: int
+    step: int
+    told: str
+
+    def __str__(self) -> str:
+        return f"{self.what}\n  seed {self.seed}, request {self.step}: {self.told}"
+
+
+def cause_of(error: BaseException) -> tuple[str, str]:
+    """Which error came from where, and what it says and by which way it came."""
+    frames = [
+        f"{each.filename.rpartition('steersman/')[2]}:{each.lineno} {each.name}"
+        for each in traceback.extract_tb(error.__traceback__)
+    ]
+    place = next((each for each in reversed(frames) if each.startswith("apiserver")), "nowhere")
+    return f"{type(error).__name__} at {place}", f"{str(error)[:200]} ({', '.join(frames[-6:])})"
+
+
+def faults(request: Request, reply: Reply, body: bytes) -> Iterator[str]:
+    """Whatever is wrong with one answer, whatever was asked."""
+    for name, value in reply.headers:
+        if any(letter in "\r\n\0" for letter in name + value):
+            yield f"a header of the answer has control characters: {name}"
+    if request.method == "HEAD" and not body:
+        return
+    decoded = _decoded(reply, body)
+    if isinstance(decoded, _Undecodable):
+        yield f"the answer cannot be read: {decoded.why}"
+        return
+    is_status = isinstance(decoded, dict) and decoded.get("kind") == "Status"
+    if reply.status >= 400 and is_status and decoded.get("code") != reply.status:
+        yield f"a Status of code {decoded.get('code')} with status {reply.status}"
+    if reply.status == 500 and not _is_bad_strategic_patch(request, decoded):
+        message = str(decoded.get("message") if isinstance(decoded, dict) else decoded)
+        if not any(each.search(message) for each in REAL_FAILURES):
+            yield f"500: {re.sub(r'[0-9]+', 'N', message)[:90]}"
+    elif reply.status > 500 and reply.status != 504:
+        yield f"status {reply.status}"
+
+
+def _is_bad_strategic_patch(request: Request, status: Any) -> bool:
+    """A real server counts these as its own fault, in the words of Go, and gives no reason."""
+    language = ("Content-Type", "application/strategic-merge-patch+json")
+    return language in request.headers and "reason" not in status
+
+
+@dataclass(frozen=True, slots=True)
+class _Undecodable:
+    why: str
+
+
+def _decoded(reply: Reply, body: bytes) -> Any:
+    content_type = dict(reply.headers).get("content-type", "")
+    try:
+        if reply.stream is not None:
+            return [msgspec.json.decode(line) for line in body.splitlines()]
+        if content_type.startswith("application/json"):
+            return msgspec.json.decode(body)
+        if content_type == "application/yaml":
+            return yaml.load(body, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))  # noqa: S506
+        return body.decode()
+    except (ValueError, yaml.YAMLError, RecursionError) as error:
+        return _Undecodable(f"{content_type}: {type(error).__name__}")
+
+
+def finding(what: str, detail: str, *, seed: int, step: int, request: Request | None) -> Finding:
+    """A finding about what came of a request."""
+    told = "at the end" if request is None else as_told(request)
+    told += f"\n    {detail}" if detail else ""
+    return Finding(what=what, seed=seed, step=step, told=told)

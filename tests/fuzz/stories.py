@@ -1,0 +1,326 @@
+"""One seed, one server, some hundreds of requests; and whether it is still sound afterwards."""
+
+import asyncio
+import time  # noqa: TID251 - how long an answer takes is asked of the processor
+from collections import Counter
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from random import Random
+from typing import Any
+
+import msgspec
+
+from steersman.apiserver import ApiServer, RevisionLog, administrator
+from steersman.apiserver.asked import understand
+from steersman.apiserver.rendering import rest_of
+from steersman.apiserver.served import Served
+from steersman.observe import AnswerFailed, Observation
+from steersman.wire import Reply, Request
+from tests.fuzz.asking import NAMESPACES, TOKEN, Asker
+from tests.fuzz.judging import SLOWEST_SECONDS, Finding, cause_of, faults, finding
+
+# A client that goes away after so many pieces of a watch: some would never end.
+MOST_PIECES = 6
+REQUESTS = 600
+
+_WRITES = frozenset(("create", "update", "patch"))
+_ADMIN = (("Authorization", f"Bearer {TOKEN}"),)
+
+
+class HastyClock:
+    """Nobody else is at work, so whoever waits for something waits in vain, and no time at all."""
+
+    def __init__(self) -> None:
+        self._passed_seconds = 0.0
+
+    def monotonic(self) -> float:
+        return self._passed_seconds
+
+    def now(self) -> datetime:
+        return datetime(2026, 1, 1, tzinfo=UTC) + timedelta(seconds=self._passed_seconds % 1e8)
+
+    async def sleep(self, seconds: float) -> None:
+        self._passed_seconds += seconds
+
+    @asynccontextmanager
+    async def timeout(self, seconds: float | None) -> AsyncIterator[None]:
+        try:
+            async with asyncio.timeout(0):  # noqa: TID251 - as the class says
+                yield
+        except TimeoutError:
+            # A little more than none, or a rest that rounding leaves would be waited for forever.
+            self._passed_seconds += max(seconds or 0.0, 0.001)
+            raise
+
+
+@dataclass(slots=True, kw_only=True)
+class Told:
+    """What came of one story, or of several."""
+
+    requests: int = 0
+    statuses: Counter[int] = field(default_factory=Counter)
+    verbs: Counter[str] = field(default_factory=Counter)
+    written: int = 0
+    findings: list[Finding] = field(default_factory=list)
+
+    def add(self, other: "Told") -> None:
+        self.requests += other.requests
+        self.statuses += other.statuses
+        self.verbs += other.verbs
+        self.written += other.written
+        self.findings += other.findings
+
+
+class Story:
+    """A server, and someone who asks it everything."""
+
+    def __init__(
+        self, seed: int, valid: dict[str, list[dict[str, Any]]], *, requests: int = REQUESTS
+    ) -> None:
+        self._seed = seed
+        self._requests = requests
+        self._rng = Random(seed)
+        self._observed: list[Observation] = []
+        self._server = ApiServer(
+            log=RevisionLog(),
+            tokens={TOKEN: administrator()},
+            clock=HastyClock(),
+            rng=Random(seed),
+            observe=self._observed.append,
+        )
+        self._asker = Asker(self._server, self._rng, valid)
+        self._told = Told()
+        self._step = 0
+        self._request: Request | None = None
+        self._before: dict[str, dict[str, Any]] = {}
+        self._began = 0
+
+    async def run(self) -> Told:
+        """Ask, and look at every answer; then look at everything."""
+        for name in NAMESPACES[1:]:
+            await self._get_or_post("POST", "/api/v1/namespaces", {"metadata": {"name": name}})
+        await self._begin()
+        for step in range(self._requests):
+            self._step = step
+            if self._rng.random() < 0.002:
+                self._server.store.log.compact(self._server.store.log.revision)
+            if self._server.store.log.compacted > self._began:
+                await self._begin()
+            await self._ask(self._asker.request())
+        self._request = None
+        await self._look_back()
+        return self._told
+
+    def _found(self, what: str, detail: str = "") -> None:
+        self._told.findings.append(
+            finding(what, detail, seed=self._seed, step=self._step, request=self._request)
+        )
+
+    async def _ask(self, request: Request) -> None:
+        self._request = request
+        log = self._server.store.log
+        revision = log.revision
+        began_at = time.process_time()
+        reply, body = await self._answer(request)
+        took_seconds = time.process_time() - began_at
+        asked = understand(request)
+        self._told.requests += 1
+        self._told.statuses[reply.status] += 1
+        self._told.verbs[asked.verb] += 1
+        self._told.written += log.revision - revision
+        if took_seconds > SLOWEST_SECONDS:
+            self._found(f"{asked.verb} took {took_seconds:.1f} s")
+        for fault in faults(request, reply, body):
+            self._found(fault)
+        # An answer that cannot be put as its reader wants it comes too late to stop anything.
+        refused = reply.status >= 400 and reply.status != 406
+        if log.revision != revision and (refused or "dryRun" in asked.query):
+            self._found(f"{asked.verb} answered {reply.status}, and wrote, dry run or not")
+        obj = _object_in(reply, body)
+        self._asker.seen(request, obj)
+        if reply.status < 300 and asked.verb in _WRITES and obj is not None:
+            await self._read_again(request, obj)
+
+    async def _answer(self, request: Request) -> tuple[Reply, bytes]:
+        try:
+            reply = await self._server.handle(request)
+            body = await _whole(reply)
+        except Exception as error:  # noqa: BLE001 - that is what is looked for
+            self._found("leaked: {}".format(*cause_of(error)), str(error))
+            return Reply(status=599), b""
+        for each in self._observed:
+            if isinstance(each, AnswerFailed):
+                self._found(*cause_of(each.error))
+        self._observed.clear()
+        return reply, body
+
+    async def _read_again(self, request: Request, obj: dict[str, Any]) -> None:
+        """What was just written is what is there."""
+        asked = understand(request)
+        about = obj["metadata"]
+        served = self._server.registry.find(asked.group, asked.version, asked.resource)
+        if served is None or "dryRun" in asked.query or "uid" not in about:
+            return
+        if asked.subresource not in ("", "status") or obj["kind"] != served.gvk.kind:
+            return
+        if asked.resource == "customresourcedefinitions":
+            return  # whose status is written a moment later
+        path = _path(served, about.get("namespace", ""), about["name"])
+        status, found = await self._get_or_post("GET", path)
+        if status == 404 and about.get("deletionTimestamp"):
+            return  # its last finalizer has gone
+        if found != obj:
+            what = "custom resources" if served.custom else asked.resource
+            self._found(f"{asked.verb} of {what} answered what is not there", f"{found}\n    {obj}")
+
+    async def _get_or_post(self, method: str, path: str, obj: Any = None) -> tuple[int, Any]:
+        body = None if obj is None else msgspec.json.encode(obj)
+        request = Request(method=method, path=path.partition("?")[0], headers=_ADMIN, body=body)
+        reply, body = await self._answer(request)
+        return reply.status, msgspec.json.decode(body)
+
+    # What is true of the whole.
+
+    async def _begin(self) -> None:
+        """From here on every change is accounted for at the end."""
+        self._began = self._server.store.log.revision
+        self._before = {}
+        for served in self._readable():
+            self._before[_path(served)] = await self._listed(served)
+
+    def _readable(self) -> Iterator[Served]:
+        for served in tuple(self._server.registry):
+            if {"list", "watch"} <= served.verbs:
+                yield served
+
+    async def _listed(self, served: Served) -> dict[str, Any]:
+        began_at = time.process_time()
+        status, found = await self._get_or_post("GET", _path(served))
+        if time.process_time() - began_at > SLOWEST_SECONDS:
+            self._found(f"a list of {served.plural} takes longer than {SLOWEST_SECONDS} s")
+        if status != 200:
+            self._found(f"{served.plural} cannot be listed: {found.get('message')}")
+            return {}
+        by_place: dict[str, Any] = {}
+        for item in found["items"]:
+            about = item["metadata"]
+            place = f"{about.get('namespace', '')}/{about['name']}"
+            if place in by_place:
+                self._found(f"two of one name among the {served.plural}")
+            by_place[place] = _without_kind(item)
+        return by_place
+
+    async def _look_back(self) -> None:
+        for served in self._readable():
+            now = await self._listed(served)
+            replayed = await self._replayed(served)
+            if replayed is not None:
+                self._compare(served, replayed, now)
+            for place in now:
+                namespace, _, name = place.partition("/")
+                if bool(namespace) != served.namespaced:
+                    continue  # a definition that was torn away, and came back with another scope
+                status, found = await self._get_or_post("GET", _path(served, namespace, name))
+                if status != 200 or _without_kind(found) != now[place]:
+                    what = f"one of the {served.plural} is listed, and cannot be read"
+                    self._found(what, f"{served.gvk} {place}: {now[place]}\n    {found}")
+        self._look_for_changed_history()
+
+    def _compare(self, served: Served, replayed: dict[str, Any], now: dict[str, Any]) -> None:
+        for place in sorted(now.keys() | replayed.keys()):
+            pair = replayed.get(place), now.get(place)
+            if served.custom:
+                # Another schema shows other parts of what nobody has written since.
+                pair = _version(pair[0]), _version(pair[1])
+            if pair[0] != pair[1]:
+                self._found(
+                    f"a watch of {served.plural} leads elsewhere than a list",
+                    f"{place}: {pair[0]}\n    {pair[1]}",
+                )
+
+    async def _replayed(self, served: Served) -> dict[str, Any] | None:
+        """What a watch from the beginning leads to; None where nobody saw the beginning."""
+        state = dict(self._before.get(_path(served), {}))
+        view, log = self._server.store.view, self._server.store.log
+        if log.compacted > self._began:
+            return None
+        if (
+            _path(served) not in self._before
+            and view.page(served.stored_as, revision=self._began).entries
+        ):
+            return None  # it was there in another version only
+        query = (("watch", "1"), ("timeoutSeconds", "1"), ("resourceVersion", str(self._began)))
+        request = Request(method="GET", path=_path(served), query=query, headers=_ADMIN)
+        reply, body = await self._answer(request)
+        if reply.status != 200:
+            self._found(f"{served.plural} cannot be watched: {reply.status}")
+            return None
+        last = self._began
+        for line in body.splitlines():
+            event = msgspec.json.decode(line)
+            about = event["object"]["metadata"]
+            if event["type"] == "ERROR":
+                self._found(f"a watch of {served.plural} ends", str(event["object"]))
+                return None
+            revision = int(about["resourceVersion"])
+            if revision <= last:
+                self._found(f"revisions of {served.plural} do not rise")
+            last = revision
+            place = f"{about.get('namespace', '')}/{about['name']}"
+            if (event["type"] == "ADDED") == (place in state):
+                known = "known" if place in state else "unknown"
+                self._found(f"{event['type']} comes of {served.plural} that were {known}")
+            if event["type"] == "DELETED":
+                state.pop(place, None)
+            else:
+                state[place] = _without_kind(event["object"])
+        return state
+
+    def _look_for_changed_history(self) -> None:
+        """What was once written stays as it was, whoever reads it."""
+        for resource in {each.stored_as for each in self._server.registry}:
+            for entry in self._server.store.view.page(resource).entries:
+                if entry.value and entry.rendered and rest_of(entry.value) != entry.rendered:
+                    self._found(
+                        f"a stored object was changed in place: {resource} {entry.key.place}"
+                    )
+
+
+async def _whole(reply: Reply) -> bytes:
+    if reply.stream is None:
+        return reply.body
+    pieces: list[bytes] = []
+    async for piece in reply.stream:
+        pieces.append(piece)
+        if len(pieces) == MOST_PIECES:
+            break
+    await reply.stream.aclose()
+    return b"".join(pieces)
+
+
+def _path(served: Served, namespace: str = "", name: str = "") -> str:
+    gvk = served.gvk
+    root = f"/apis/{gvk.group}/{gvk.version}" if gvk.group else f"/api/{gvk.version}"
+    within = f"/namespaces/{namespace}" if served.namespaced and namespace else ""
+    return f"{root}{within}/{served.plural}" + (f"/{name}" if name else "")
+
+
+def _object_in(reply: Reply, body: bytes) -> dict[str, Any] | None:
+    if reply.stream is not None or ("content-type", "application/json") not in reply.headers:
+        return None
+    try:
+        found = msgspec.json.decode(body)
+    except ValueError:
+        return None
+    return found if isinstance(found, dict) and isinstance(found.get("metadata"), dict) else None
+
+
+def _version(obj: dict[str, Any] | None) -> Any:
+    return None if obj is None else (obj["metadata"]["uid"], obj["metadata"]["resourceVersion"])
+
+
+def _without_kind(obj: dict[str, Any]) -> dict[str, Any]:
+    """Lists of built-in kinds leave out what each of their items is."""
+    return {name: value for name, value in obj.items() if name not in ("kind", "apiVersion")}
