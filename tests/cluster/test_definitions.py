@@ -8,7 +8,7 @@ from steersman.client import Client, MergePatch, has_condition
 from steersman.errors import Forbidden, Invalid, NotFound
 from steersman.kinds import Unstructured
 from steersman.kinds.apiextensions_v1 import CustomResourceDefinition
-from tests.embedded import World
+from tests.embedded import World, name_of
 from tests.real.definitions import (
     DEPRECATION,
     WIDGETS,
@@ -184,9 +184,23 @@ async def test_a_watcher_hears_of_every_object_that_ends_with_its_kind(
     async with world.watch(f"/apis/{TOYS}/v1/widgets") as lines:
         await lines.first(2)
         await client.delete(CustomResourceDefinition, WIDGETS.name)
-        heard = await lines.seen(2)
+        heard = [(each["type"], name_of(each["object"])) async for each in lines]
 
     assert heard == [("DELETED", "a"), ("DELETED", "b")]
+
+
+@pytest.mark.usefixtures("widgets")
+async def test_a_watch_ends_when_its_kind_is_defined_anew(client: Client, world: World) -> None:
+    async with world.watch(f"/apis/{TOYS}/v1/widgets?resourceVersion=1") as lines:
+        labelled = MergePatch({"metadata": {"labels": {"a": "b"}}})
+        await client.patch(CustomResourceDefinition, WIDGETS.name, labelled)
+        await client.create(any_widget("default", "a"))
+        heard = await lines.seen(1)
+        renamed = MergePatch({"spec": {"names": {"shortNames": ["w"]}}})
+        await client.patch(CustomResourceDefinition, WIDGETS.name, renamed)
+        heard += [(each["type"], name_of(each["object"])) async for each in lines]
+
+    assert heard == [("ADDED", "a")]
 
 
 @pytest.mark.usefixtures("widgets")

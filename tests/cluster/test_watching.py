@@ -277,6 +277,24 @@ async def test_a_compaction_does_not_disturb_who_has_heard_everything(
     assert heard == [("added", "a"), ("added", "b")]
 
 
+async def test_who_watches_something_quiet_is_not_disturbed_by_what_others_do(
+    world: World, client: Client, namespace: str
+) -> None:
+    start = await version(client, namespace)
+
+    async with client.watch(
+        core_v1.ConfigMap, namespace=namespace, resource_version=start
+    ) as events:
+        async with asyncio.TaskGroup() as group:
+            heard = group.create_task(first(1, events))
+            await turns()
+            await world.namespace()
+            world.log.compact(world.log.revision)
+            await create_config_maps(client, namespace, "a")
+
+    assert heard.result() == [("added", "a")]
+
+
 async def test_initial_events_from_the_future_are_refused_in_the_stream(
     world: World, client: Client, namespace: str
 ) -> None:

@@ -7,7 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from random import Random
-from typing import Any, TypeAlias
+from typing import Any
 
 import yaml
 
@@ -17,24 +17,19 @@ from steersman.wire import Request
 from tests.fuzz.definitions import Definitions
 from tests.fuzz.nonsense import (
     ACCEPTED,
-    GROUPS,
     METHODS,
     PATCHES,
     PLACES,
-    SELECTORS,
-    USERS,
     YAML_TRAPS,
 )
 from tests.fuzz.objects import Objects
+from tests.fuzz.options import Options, Pairs
 from tests.fuzz.patches import Patches
 from tests.fuzz.values import Oddities
 from tests.fuzz.wire_messages import Messages
 
 TOKEN = "fuzz"
 NAMESPACES = ("default", "fuzz-a", "fuzz-b")
-
-Query: TypeAlias = list[tuple[str, str]]
-Headers: TypeAlias = list[tuple[str, str]]
 
 _SAMPLES = Path(__file__).parents[1] / "real/differential/samples.yaml"
 _DEFINITIONS = "customresourcedefinitions"
@@ -59,6 +54,14 @@ def samples() -> dict[str, list[dict[str, Any]]]:
     }
 
 
+def path_of(served: Served, namespace: str = "", name: str = "") -> str:
+    """Where a resource is served, or one object of it."""
+    gvk = served.gvk
+    root = f"/apis/{gvk.group}/{gvk.version}" if gvk.group else f"/api/{gvk.version}"
+    within = f"/namespaces/{namespace}" if served.namespaced and namespace else ""
+    return f"{root}{within}/{served.plural}" + (f"/{name}" if name else "")
+
+
 class Asker:
     """Makes up requests, and remembers what earlier ones have brought about."""
 
@@ -73,6 +76,7 @@ class Asker:
         self._definitions = Definitions(rng)
         self._messages = Messages(rng)
         self._patches = Patches(rng)
+        self._options = Options(rng)
         self._tokens = [TOKEN]
         self._continued: deque[str] = deque(maxlen=10)
         self._known: deque[Known] = deque(maxlen=60)
@@ -96,8 +100,8 @@ class Asker:
         )[0]()
         return self._spoilt(made) if self._odd.chance(0.02) else made
 
-    def seen(self, request: Request, obj: Any) -> None:
-        """Remember what was answered to a request."""
+    def seen(self, obj: Any) -> None:
+        """Remember what was answered."""
         if not isinstance(obj, dict) or not isinstance(about := obj.get("metadata"), dict):
             return
         if about.get("continue"):
@@ -125,7 +129,7 @@ class Asker:
         namespace = self._namespace(served)
         obj = self._object(served)
         content_type, body = self._body(served, obj)
-        return self._ask("POST", self._path(served, namespace), body, content_type=content_type)
+        return self._ask("POST", path_of(served, namespace), body, content_type=content_type)
 
     def _define(self) -> Request:
         crd = self._definitions.definition()
@@ -162,14 +166,14 @@ class Asker:
         if self._odd.chance(0.2) and isinstance(obj.get("metadata"), dict):
             obj["metadata"].pop("resourceVersion", None)
         content_type, body = self._body(known.served, obj)
-        path = self._path(known.served, known.namespace, known.name)
+        path = path_of(known.served, known.namespace, known.name)
         sub = self._part_of(known.served)
         return self._ask("PUT", path + sub, body, content_type=content_type)
 
     def _patch(self) -> Request:
         known = self._one_known()
         language = self._rng.choice(tuple(PATCHES))
-        query: Query = []
+        query: Pairs = []
         match language:
             case "json":
                 patch: Any = self._patches.json_patch(known.obj)
@@ -187,29 +191,29 @@ class Asker:
         body = self._odd.encoded(patch)
         if language == "apply" and self._odd.chance(0.1):
             body = self._rng.choice(YAML_TRAPS)
-        path = self._path(known.served, known.namespace, known.name)
+        path = path_of(known.served, known.namespace, known.name)
         if language == "apply" and self._odd.chance(0.3):
-            path = self._path(known.served, known.namespace, self._name())
+            path = path_of(known.served, known.namespace, self._name())
         sub = self._part_of(known.served)
         return self._ask("PATCH", path + sub, body, content_type=PATCHES[language], query=query)
 
     def _read(self) -> Request:
         known = self._one_known()
         sub = self._part_of(known.served)
-        path = self._path(known.served, known.namespace, known.name) + sub
+        path = path_of(known.served, known.namespace, known.name) + sub
         return self._ask("GET", path, query=self._list_query() if self._odd.chance(0.3) else [])
 
     def _list(self) -> Request:
         served = self._served()
         namespace = self._rng.choice(("", self._namespace(served)))
-        return self._ask("GET", self._path(served, namespace), query=self._list_query())
+        return self._ask("GET", path_of(served, namespace), query=self._list_query())
 
     def _delete(self) -> Request:
         known = self._one_known()
         if self._odd.chance(0.1):
-            path = self._path(known.served, known.namespace)
+            path = path_of(known.served, known.namespace)
             return self._ask("DELETE", path, query=self._list_query())
-        path = self._path(known.served, known.namespace, known.name)
+        path = path_of(known.served, known.namespace, known.name)
         rng = self._rng
         if self._odd.chance(0.4):
             return self._ask("DELETE", path)
@@ -248,7 +252,7 @@ class Asker:
         body |= {"kind": gvk.kind, "apiVersion": gvk.api_version}
         if self._odd.chance(0.3):
             self._odd.bend(body, 1)
-        path = f"{self._path(served, where.namespace, where.name)}/{sub}"
+        path = f"{path_of(served, where.namespace, where.name)}/{sub}"
         return self._ask(self._rng.choice(("POST", "PUT", "GET")), path, self._odd.encoded(body))
 
     def _elsewhere(self) -> Request:
@@ -273,21 +277,21 @@ class Asker:
         body: bytes | None = None,
         *,
         content_type: str = "application/json",
-        query: Query | None = None,
+        query: Pairs | None = None,
     ) -> Request:
         rng, query = self._rng, list(query or [])
-        headers: Headers = [("Authorization", f"Bearer {rng.choice(self._tokens)}")]
+        headers: Pairs = [("Authorization", f"Bearer {rng.choice(self._tokens)}")]
         if body is not None:
             headers.append(("Content-Type", content_type))
         if self._odd.chance(0.04):
             headers.append(("Accept", rng.choice(ACCEPTED)))
         if self._odd.chance(0.08):
-            headers += self._impersonated()
+            headers += self._options.impersonated()
         if self._odd.chance(0.1):
             agents = ("kubectl/v1.36", "curl/8", "", "é/1", "a" * 300, "\x7f\x01x")
             headers.append(("User-Agent", rng.choice(agents)))
         if method in ("POST", "PUT", "PATCH") and self._odd.chance(0.2):
-            query += self._write_query()
+            query += self._options.of_a_write()
         return Request(
             method=method,
             path=_text_of_a_path(path),
@@ -296,57 +300,9 @@ class Asker:
             body=body,
         )
 
-    def _impersonated(self) -> Headers:
-        rng = self._rng
-        headers = [("Impersonate-User", rng.choice((*USERS, "", "system:node:a", "é")))]
-        headers += [("Impersonate-Group", rng.choice(GROUPS)) for _ in range(rng.randrange(3))]
-        if self._odd.chance(0.2):
-            headers.append((f"Impersonate-Extra-{rng.choice(('scopes', '%2f', '%', 'a/b'))}", "x"))
-        if self._odd.chance(0.2):
-            headers.append(("Impersonate-Uid", "1"))
-        return headers if self._odd.chance(0.9) else headers[1:]
-
-    def _write_query(self) -> Query:
-        choices: tuple[tuple[str, tuple[str, ...]], ...] = (
-            ("dryRun", ("All", "All", "", "x")),
-            ("fieldManager", ("one", "two", self._odd.text())),
-            ("fieldValidation", ("Strict", "Warn", "Ignore", "x")),
-            ("force", ("true", "false")),
-            ("pretty", ("true", "0", "x")),
-            ("timeout", ("1s", "x", "-1s")),
-            (self._odd.text(), (self._odd.text(),)),
-        )
-        chosen = self._rng.sample(choices, self._rng.randrange(1, 3))
-        return [(name, self._rng.choice(values)) for name, values in chosen]
-
-    def _list_query(self) -> Query:
+    def _list_query(self) -> Pairs:
         revision = self._server.store.log.revision
-        rng = self._rng
-        versions = ("0", "", str(revision), str(rng.randrange(revision + 3)), "1", self._odd.text())
-        continued = rng.choice((*self._continued, self._odd.text()))
-        if self._odd.chance(0.3):
-            continued = continued[: rng.randrange(len(continued) + 1)] + rng.choice(
-                ("", "A", "=", "é")
-            )
-        choices: tuple[tuple[str, tuple[str, ...]], ...] = (
-            ("limit", ("1", "2", "500", "0", "-1", "x", str(2**63), self._odd.text())),
-            ("continue", (continued,)),
-            ("resourceVersion", versions),
-            ("resourceVersionMatch", ("Exact", "NotOlderThan", "x", "")),
-            ("labelSelector", (*SELECTORS, self._odd.text())),
-            ("fieldSelector", (*SELECTORS, self._odd.text())),
-            ("watch", ("1", "true", "0", "", "x")),
-            ("watch", ("1",)),
-            ("timeoutSeconds", ("1", "5", "0", "-1", "x", str(10**6))),
-            ("allowWatchBookmarks", ("true", "x", "")),
-            ("sendInitialEvents", ("true", "false", "x")),
-            ("pretty", ("true",)),
-        )
-        chosen = rng.sample(choices, rng.randrange(5))
-        query = [(name, rng.choice(values)) for name, values in chosen]
-        if "watch" in dict(query) and self._odd.chance(0.95):
-            query.insert(0, ("timeoutSeconds", "1"))  # or history grows old while the clock runs
-        return query
+        return self._options.of_a_list(revision=revision, tokens=self._continued)
 
     def _served(self) -> Served:
         every = list(self._server.registry)
@@ -371,12 +327,6 @@ class Asker:
     def _name(self) -> str:
         return self._odd.word() if self._odd.chance(0.9) else self._odd.text()
 
-    def _path(self, served: Served, namespace: str, name: str = "") -> str:
-        gvk = served.gvk
-        root = f"/apis/{gvk.group}/{gvk.version}" if gvk.group else f"/api/{gvk.version}"
-        within = f"/namespaces/{namespace}" if served.namespaced and namespace else ""
-        return f"{root}{within}/{served.plural}" + (f"/{name}" if name else "")
-
     def _object(self, served: Served) -> dict[str, Any]:
         gvk = served.gvk
         valid = self._valid.get(f"{gvk.api_version} {served.plural}")
@@ -391,7 +341,7 @@ class Asker:
             obj = made if isinstance(made, dict) else {}
         about = obj.get("metadata") if self._odd.chance(0.3) else None
         about = obj["metadata"] = about if isinstance(about, dict) else {}
-        about["name"] = obj["metadata"].get("name") or self._name()
+        about["name"] = about.get("name") or self._name()
         if gvk.kind == "CustomResourceDefinition" and "spec" in obj:
             about["name"] = f"{obj['spec']['names']['plural']}.{obj['spec']['group']}"
         if self._odd.chance(0.1):
@@ -474,7 +424,7 @@ def _text_of_a_path(text: str) -> str:
     return text.encode("utf-8", "replace").decode()
 
 
-def _printable(query: Query) -> Query:
+def _printable(query: Pairs) -> Pairs:
     return [(_text_of_a_path(name), _text_of_a_path(str(value))) for name, value in query]
 
 

@@ -18,7 +18,7 @@ from steersman.apiserver.rendering import rest_of
 from steersman.apiserver.served import Served
 from steersman.observe import AnswerFailed, Observation
 from steersman.wire import Reply, Request
-from tests.fuzz.asking import NAMESPACES, TOKEN, Asker
+from tests.fuzz.asking import NAMESPACES, TOKEN, Asker, path_of
 from tests.fuzz.judging import SLOWEST_SECONDS, Finding, cause_of, faults, finding
 
 # A client that goes away after so many pieces of a watch: some would never end.
@@ -139,7 +139,7 @@ class Story:
         if log.revision != revision and (refused or "dryRun" in asked.query):
             self._found(f"{asked.verb} answered {reply.status}, and wrote, dry run or not")
         obj = _object_in(reply, body)
-        self._asker.seen(request, obj)
+        self._asker.seen(obj)
         if reply.status < 300 and asked.verb in _WRITES and obj is not None:
             await self._read_again(request, obj)
 
@@ -167,7 +167,7 @@ class Story:
             return
         if asked.resource == "customresourcedefinitions":
             return  # whose status is written a moment later
-        path = _path(served, about.get("namespace", ""), about["name"])
+        path = path_of(served, about.get("namespace", ""), about["name"])
         status, found = await self._get_or_post("GET", path)
         if status == 404 and about.get("deletionTimestamp"):
             return  # its last finalizer has gone
@@ -188,7 +188,7 @@ class Story:
         self._began = self._server.store.log.revision
         self._before = {}
         for served in self._readable():
-            self._before[_path(served)] = await self._listed(served)
+            self._before[path_of(served)] = await self._listed(served)
 
     def _readable(self) -> Iterator[Served]:
         for served in tuple(self._server.registry):
@@ -197,7 +197,7 @@ class Story:
 
     async def _listed(self, served: Served) -> dict[str, Any]:
         began_at = time.process_time()
-        status, found = await self._get_or_post("GET", _path(served))
+        status, found = await self._get_or_post("GET", path_of(served))
         if time.process_time() - began_at > SLOWEST_SECONDS:
             self._found(f"a list of {served.plural} takes longer than {SLOWEST_SECONDS} s")
         if status != 200:
@@ -222,7 +222,7 @@ class Story:
                 namespace, _, name = place.partition("/")
                 if bool(namespace) != served.namespaced:
                     continue  # a definition that was torn away, and came back with another scope
-                status, found = await self._get_or_post("GET", _path(served, namespace, name))
+                status, found = await self._get_or_post("GET", path_of(served, namespace, name))
                 if status != 200 or _without_kind(found) != now[place]:
                     what = f"one of the {served.plural} is listed, and cannot be read"
                     self._found(what, f"{served.gvk} {place}: {now[place]}\n    {found}")
@@ -242,17 +242,17 @@ class Story:
 
     async def _replayed(self, served: Served) -> dict[str, Any] | None:
         """What a watch from the beginning leads to; None where nobody saw the beginning."""
-        state = dict(self._before.get(_path(served), {}))
+        state = dict(self._before.get(path_of(served), {}))
         view, log = self._server.store.view, self._server.store.log
         if log.compacted > self._began:
             return None
         if (
-            _path(served) not in self._before
+            path_of(served) not in self._before
             and view.page(served.stored_as, revision=self._began).entries
         ):
             return None  # it was there in another version only
         query = (("watch", "1"), ("timeoutSeconds", "1"), ("resourceVersion", str(self._began)))
-        request = Request(method="GET", path=_path(served), query=query, headers=_ADMIN)
+        request = Request(method="GET", path=path_of(served), query=query, headers=_ADMIN)
         reply, body = await self._answer(request)
         if reply.status != 200:
             self._found(f"{served.plural} cannot be watched: {reply.status}")
@@ -298,13 +298,6 @@ async def _whole(reply: Reply) -> bytes:
             break
     await reply.stream.aclose()
     return b"".join(pieces)
-
-
-def _path(served: Served, namespace: str = "", name: str = "") -> str:
-    gvk = served.gvk
-    root = f"/apis/{gvk.group}/{gvk.version}" if gvk.group else f"/api/{gvk.version}"
-    within = f"/namespaces/{namespace}" if served.namespaced and namespace else ""
-    return f"{root}{within}/{served.plural}" + (f"/{name}" if name else "")
 
 
 def _object_in(reply: Reply, body: bytes) -> dict[str, Any] | None:

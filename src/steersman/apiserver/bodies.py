@@ -7,6 +7,7 @@ import msgspec
 
 from steersman.apiserver import field_errors, refusals
 from steersman.apiserver.call import Call
+from steersman.apiserver.go_words import cannot_unmarshal, go_text
 from steersman.apiserver.negotiating import (
     JSON,
     JSON_PATCH,
@@ -16,7 +17,7 @@ from steersman.apiserver.negotiating import (
     not_spoken,
 )
 from steersman.apiserver.options import WriteOptions
-from steersman.apiserver.patching import go_text, json_patch_mistakes
+from steersman.apiserver.patching import json_patch_mistakes
 from steersman.apiserver.rules import Object
 from steersman.apiserver.schema import go_json
 from steersman.apiserver.schema.decoding import canonical, decode, settle
@@ -135,9 +136,9 @@ def applied_body(call: Call, options: WriteOptions) -> tuple[Object, list[str]]:
             f"error decoding YAML: error converting YAML to JSON: {error}"
         ) from None
     if not isinstance(applied, dict):
+        mistake = cannot_unmarshal(applied, "value of type map[string]interface {}")
         raise refusals.bad_request(
-            "error decoding YAML: error unmarshaling JSON: while decoding JSON: json: cannot"
-            f" unmarshal {_json_type(applied)} into Go value of type map[string]interface {{}}"
+            f"error decoding YAML: error unmarshaling JSON: while decoding JSON: {mistake}"
         )
     if complaints and options.field_validation == "Strict":
         raise refusals.bad_request(f"error strict decoding YAML: {'; '.join(complaints)}")
@@ -149,11 +150,3 @@ def _json_or_yaml(body: bytes) -> tuple[Any, list[str]]:
         return msgspec.json.decode(body), []
     except (msgspec.DecodeError, UnicodeDecodeError):
         return parse_yaml(body)
-
-
-def _json_type(value: Any) -> str:
-    if isinstance(value, list):
-        return "array"
-    if isinstance(value, bool):
-        return "bool"
-    return "string" if isinstance(value, str) else "number"

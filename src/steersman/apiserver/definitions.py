@@ -5,7 +5,7 @@ calls for it is answered.
 """
 
 from steersman.apiserver import deleting
-from steersman.apiserver.custom.resources import served as served_by
+from steersman.apiserver.custom.serving import served as served_by
 from steersman.apiserver.custom.status import accepted, instances_gone
 from steersman.apiserver.delete_options import DeleteOptions
 from steersman.apiserver.fields import FieldManagement
@@ -42,7 +42,7 @@ class Definitions:
         self._status = status
         self._settled = 0
         self._ending = False  # whether a definition waits for the last of its objects
-        self._served: dict[str, tuple[str, tuple[Served, ...]]] = {}
+        self._served: dict[str, tuple[Object, tuple[Served, ...]]] = {}  # of which definition, what
 
     def settle(self) -> None:
         """See to it that every definition has its status, and is served or gone accordingly."""
@@ -81,12 +81,14 @@ class Definitions:
 
     def _serve_or_end(self, entry: Entry) -> None:
         crd = entry.value or {}
-        name, version = crd["metadata"]["name"], crd["metadata"]["resourceVersion"]
-        known = self._served.get(name)
-        if known is None or known[0] != version:
+        name = crd["metadata"]["name"]
+        known, _ = self._served.get(name, (None, ()))
+        if known is not crd:
             served = tuple(served_by(crd, object_meta=self._object_meta))
-            self._served[name] = (version, served)
+            self._served[name] = (crd, served)
             self._registry.define(name, served)
+            if known is not None and known["spec"] != crd["spec"]:
+                self._store.dismiss(name)
         if crd["metadata"].get("deletionTimestamp"):
             self._ending = True
             self._end(entry, self._served[name][1])
@@ -113,3 +115,4 @@ class Definitions:
         for name in self._served.keys() - kept:
             del self._served[name]
             self._registry.define(name, ())
+            self._store.dismiss(name)

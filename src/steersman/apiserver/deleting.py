@@ -5,7 +5,7 @@ What becomes of an object is decided by a pure function; the rest asks it and do
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -89,12 +89,11 @@ def _is_ending(obj: Object) -> bool:
     return obj["metadata"].get("deletionTimestamp") is not None
 
 
-class Deletion:
+class Deletion(NamedTuple):
     """What was done, and what to answer."""
 
-    def __init__(self, obj: Object, *, gone: bool) -> None:
-        self.obj = obj
-        self.gone = gone
+    obj: Object
+    gone: bool
 
 
 def delete(store: Store, served: Served, entry: Entry, options: DeleteOptions) -> Deletion:

@@ -31,6 +31,8 @@ def check_place(asked: Asked, served: Served) -> None:
         raise refusals.no_such_path()
     if asked.subresource and asked.subresource not in SUBRESOURCES:
         raise not_allowed()  # what only a kubelet, or somebody in a container, could answer
+    if asked.rest:
+        raise refusals.no_such_path()
     if served.namespaced:
         if asked.name and not asked.namespace:
             raise refusals.no_such_path()

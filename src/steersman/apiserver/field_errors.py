@@ -1,10 +1,11 @@
 """What is wrong with one field, in the words that Kubernetes uses."""
 
 from collections.abc import Iterable, Sequence
-from decimal import Decimal
 from typing import Any, Final, NamedTuple
 
 import msgspec
+
+from steersman.apiserver.go_words import float_text
 
 
 class _Omitted:
@@ -55,7 +56,7 @@ def shown(value: Any) -> str:
     if isinstance(value, str):
         return _quoted(value)
     if isinstance(value, float):
-        return _shown_float(value)
+        return float_text(value)
     text = msgspec.json.encode(value, order="sorted").decode()
     return text.translate(_ESCAPED) if isinstance(value, (dict, list, msgspec.Raw)) else text
 
@@ -93,15 +94,6 @@ _SHORT_ESCAPES: Final = {
 _ESCAPED: Final = str.maketrans({"<": "\\u003c", ">": "\\u003e", "&": "\\u0026"})
 
 
-def _shown_float(value: float) -> str:
-    """As Go's ``%v`` has it: the shortest digits, with an exponent from a million on."""
-    digits, _, exponent = f"{Decimal(repr(value)).normalize():e}".partition("e")
-    power = int(exponent)
-    if -5 < power < 6:
-        return f"{Decimal(repr(value)).normalize():f}"
-    return f"{digits}e{'-' if power < 0 else '+'}{abs(power):02}"
-
-
 def aggregated(errors: Iterable[FieldError]) -> str:
     """All of them in one sentence, each once, in brackets if there are several."""
     sentences = list(dict.fromkeys(str(each) for each in errors))
@@ -121,6 +113,11 @@ def invalid(field: str, value: Any, detail: str) -> FieldError:
 def all_invalid(field: str, value: Any, sentences: Iterable[str]) -> list[FieldError]:
     """The value breaks each of these rules."""
     return [invalid(field, value, each) for each in sentences]
+
+
+def immutable(field: str, value: Any) -> FieldError:
+    """It may not be changed; the value is what it would have become."""
+    return invalid(field, value, "field is immutable")
 
 
 def type_invalid(field: str, value: Any, detail: str) -> FieldError:

@@ -6,24 +6,32 @@ from steersman.clock import Clock
 # As kube-apiserver has etcd do it: every five minutes, what was history five minutes before.
 KEPT_SECONDS = 300.0
 
+# All of it is in memory. A guess: some hundred megabytes, and a minute of the fastest writing.
+MOST_WRITES = 50_000
+
 
 class History:
-    """Compacts a log as time passes, which it does only when somebody asks something."""
+    """Compacts a log as time passes and it grows; it looks when somebody asks something."""
 
     def __init__(self, log: RevisionLog, *, clock: Clock) -> None:
         self._log = log
         self._clock = clock
         self._old_revision = log.compacted
+        self._full_revision = log.compacted + MOST_WRITES
         self._next_at = clock.monotonic() + KEPT_SECONDS
 
     def keep_short(self) -> None:
-        """Forget what is old enough."""
+        """Forget what is old enough, and the older half of what is too much."""
+        revision = self._log.revision
+        if revision > self._full_revision:
+            self._full_revision = revision + MOST_WRITES // 2
+            self._log.compact(revision - MOST_WRITES // 2)
         now = self._clock.monotonic()
         if now < self._next_at:
             return
-        self._log.compact(self._old_revision)
-        self._old_revision = self._log.revision
+        old, self._old_revision = self._old_revision, revision
         self._next_at = now + KEPT_SECONDS
+        self._log.compact(old)
 
     def forget(self) -> None:
         """Forget all of it now: who asks from an earlier revision has to start anew."""

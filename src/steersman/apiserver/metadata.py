@@ -10,7 +10,14 @@ from typing import Any, TypeAlias
 import msgspec
 
 from steersman.apiserver import names_rules, refusals
-from steersman.apiserver.field_errors import FieldError, forbidden, invalid, required, too_long
+from steersman.apiserver.field_errors import (
+    FieldError,
+    forbidden,
+    immutable,
+    invalid,
+    required,
+    too_long,
+)
 
 Metadata: TypeAlias = dict[str, Any]
 
@@ -26,8 +33,6 @@ MOST_SUBRESOURCE_BYTES = 256
 
 # Each of them shows all owners; the real server goes on until its memory ends.
 MOST_DISPUTES = 100
-
-IMMUTABLE = "field is immutable"
 
 # What the server sets, and an author of a new object cannot.
 _SYSTEM_FIELDS = (
@@ -47,7 +52,7 @@ _NEVER_CHANGES = (
 )
 
 _OWNER_FIELDS = ("apiVersion", "kind", "name", "uid", "controller", "blockOwnerDeletion")
-_STANDARD_FINALIZERS = frozenset(("kubernetes", "orphan", "foregroundDeletion"))
+STANDARD_FINALIZERS = frozenset(("kubernetes", "orphan", "foregroundDeletion"))
 # Groups whose kinds may have finalizers of any name, as custom resources may.
 _FREE_FINALIZERS = frozenset(
     (
@@ -206,7 +211,7 @@ def _change_errors(metadata: Metadata, old: Metadata) -> list[FieldError]:
     for field in _NEVER_CHANGES:
         if (now := metadata.get(field)) != old.get(field):
             empty = "" if field in ("name", "namespace", "uid") else None
-            errors.append(invalid(f"metadata.{field}", empty if now is None else now, IMMUTABLE))
+            errors.append(immutable(f"metadata.{field}", empty if now is None else now))
     return errors
 
 
@@ -304,7 +309,7 @@ def _finalizer_errors(finalizers: list[str]) -> Iterator[FieldError]:
 
 def _finalizer_name_errors(metadata: Metadata) -> Iterator[FieldError]:
     for index, finalizer in enumerate(metadata.get("finalizers", ())):
-        if "/" not in finalizer and finalizer not in _STANDARD_FINALIZERS:
+        if "/" not in finalizer and finalizer not in STANDARD_FINALIZERS:
             why = "name is neither a standard finalizer name nor is it fully qualified"
             yield invalid(f"metadata.finalizers[{index}]", finalizer, why)
 

@@ -10,14 +10,13 @@ import msgspec
 from steersman.apiserver import field_errors, refusals, rendering
 from steersman.apiserver.asked import Asked
 from steersman.apiserver.options import EXACT, ListOptions
-from steersman.apiserver.rules import Object
 from steersman.apiserver.schema import go_json
 from steersman.apiserver.selecting import parse_field_selector, parse_label_selector
 from steersman.apiserver.served import Served
 from steersman.apiserver.storage import Compacted, Entry, Page
 from steersman.apiserver.store import Store
 
-Selects: TypeAlias = Callable[[Object], bool]
+Selects: TypeAlias = Callable[[Entry], bool]
 
 _TOKEN_VERSION = "meta.k8s.io/v1"  # noqa: S105 - of continue tokens
 
@@ -89,7 +88,7 @@ def list_metadata(
 
 def selected_page(store: Store, served: Served, asked: Asked, options: ListOptions) -> Page:
     """The page that was asked for."""
-    selects = selection(served, asked, options)
+    selects = selection(served, options)
     position = _position(store, options)
     # Whoever takes what is there, however old, gets all of it.
     limit = 0 if options.resource_version == "0" else max(options.limit, 0)
@@ -113,13 +112,13 @@ def selected_page(store: Store, served: Served, asked: Asked, options: ListOptio
         ) from None
     if selects is None:
         return page
-    return _filtered(page, served, selects, limit)
+    return _filtered(page, selects, limit)
 
 
-def _filtered(page: Page, served: Served, selects: Selects, limit: int) -> Page:
+def _filtered(page: Page, selects: Selects, limit: int) -> Page:
     found: list[Entry] = []
     for entry in page.entries:
-        if selects(served.from_stored(entry.value or {})):
+        if selects(entry):
             if limit and len(found) == limit:
                 return Page(entries=found, remaining=1, revision=page.revision)
             found.append(entry)
@@ -131,28 +130,27 @@ def prefix_of(served: Served, asked: Asked) -> str:
     return f"{asked.namespace}/" if served.namespaced and asked.namespace else ""
 
 
-def selection(served: Served, asked: Asked, options: ListOptions) -> Selects | None:
-    """Whether an object was asked for; None where all are."""
+def selection(served: Served, options: ListOptions) -> Selects | None:
+    """Whether what an entry holds was asked for; None where everything is."""
     by_label = parse_label_selector(options.label_selector)
     by_field = parse_field_selector(
         options.field_selector,
         known=served.selectable_fields,
         unsupported=served.unsupported_field,
     )
-    name = asked.name
-    if name and by_field.exact.get("metadata.name", name) != name:
-        raise refusals.bad_request("fieldSelector metadata.name doesn't match requested name")
-    if by_label.is_everything and by_field.is_everything and not name:
+    if by_label.is_everything and by_field.is_everything:
         return None
     selectable = served.rules.selectable
 
-    def selects(obj: Object) -> bool:
-        metadata = obj["metadata"]
-        if name and metadata["name"] != name:
+    def selects(entry: Entry) -> bool:
+        if entry.value is None:
             return False
-        if not by_label.matches(metadata.get("labels") or {}):
+        if not by_label.matches(entry.value["metadata"].get("labels") or {}):
             return False
-        return by_field.is_everything or by_field.matches(selectable(obj))
+        # Only fields may differ between versions.
+        return by_field.is_everything or by_field.matches(
+            selectable(served.from_stored(entry.value))
+        )
 
     return selects
 
@@ -215,7 +213,9 @@ def _position(store: Store, options: ListOptions) -> Position:
             raise refusals.bad_request(
                 "specifying resource version is not allowed when using continue"
             )
-        return _from_token(options.continued)
+        position = _from_token(options.continued)
+        not_from_the_future(position.revision, store)
+        return position
     if not version:
         return Position("", 0)
     wanted = parsed_version(version)

@@ -144,11 +144,6 @@ def invalid(group_kind: str, name: str, errors: Iterable[FieldError]) -> Refusal
     return Refusal(422, "Invalid", message, details=details)
 
 
-def too_many_requests(message: str, *, retry_after_seconds: int) -> Refusal:
-    """Not now."""
-    return Refusal(429, "TooManyRequests", message, retry_after_seconds=retry_after_seconds)
-
-
 def internal_error(message: str) -> Refusal:
     """The server failed."""
     return Refusal(

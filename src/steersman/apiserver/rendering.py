@@ -54,7 +54,9 @@ def rest_of(obj: Object) -> bytes:
 def rest_of_entry(entry: Entry, served: Served) -> bytes:
     """The same for an entry; a deletion shows what was deleted, at the revision of that."""
     if served.converts:
-        return rest_of(served.from_stored(_shown(entry)))
+        if entry.converted is None or entry.converted[0] is not served:
+            entry.converted = served, rest_of(served.from_stored(_shown(entry)))
+        return entry.converted[1]
     rendered = entry.rendered
     if rendered is None:
         rendered = entry.rendered = rest_of(_shown(entry))

@@ -1,6 +1,7 @@
 """Answers as they go out: in JSON or YAML, laid out for people who ask with a browser or curl."""
 
 import json
+from collections.abc import Iterator
 
 import msgspec
 import yaml
@@ -19,6 +20,10 @@ STREAM = _JSON
 
 # What a health check looks at, each at a path of its own.
 _CHECKS = ("ping", "log")
+
+# What may be said beside an answer, in letters: of more, the beginning of each sentence.
+MOST_WARNING = 4096
+MOST_SENTENCE = 256
 
 # Programs whose users read what they get.
 _READERS = ("curl", "Wget", "Mozilla/5.0")
@@ -64,11 +69,24 @@ def refused(refusal: Refusal, *, language: str = JSON, pretty: bool = False) -> 
 
 
 def warned(reply: Reply, warnings: list[str]) -> Reply:
-    """The same with something said beside it, each thing once."""
+    """The same with something said beside it, each thing once, and not more than clients take."""
     if not warnings:
         return reply
-    lines = tuple(("warning", f"299 - {_quoted(each)}") for each in dict.fromkeys(warnings))
+    lines = tuple(("warning", f"299 - {_quoted(each)}") for each in _short(warnings))
     return msgspec.structs.replace(reply, headers=reply.headers + lines)
+
+
+def _short(warnings: list[str]) -> Iterator[str]:
+    different = dict.fromkeys(warnings)
+    if sum(map(len, different)) <= MOST_WARNING:
+        yield from different
+        return
+    said = 0
+    for each in different:
+        if said >= MOST_WARNING:
+            return
+        yield each[:MOST_SENTENCE]
+        said += len(each[:MOST_SENTENCE])
 
 
 def _quoted(sentence: str) -> str:

@@ -53,7 +53,8 @@ def _no_sentences(*_: object) -> list[str]:
     return []
 
 
-def _name_and_namespace(obj: Object) -> Mapping[str, str]:
+def name_and_namespace(obj: Object) -> Mapping[str, str]:
+    """What every kind's field selectors may name."""
     metadata = obj["metadata"]
     return {
         "metadata.name": metadata.get("name", ""),
@@ -94,7 +95,7 @@ class Rules:
     # Sentences for Warning headers: (new, old or None).
     warnings: Callable[[Object, Object | None], list[str]] = _no_sentences
     # What field selectors may name, with the object's values.
-    selectable: Callable[[Object], Mapping[str, str]] = _name_and_namespace
+    selectable: Callable[[Object], Mapping[str, str]] = name_and_namespace
 
     # The parts of an object whose change makes a new generation; none: it has no generation.
     generation_of: tuple[str, ...] = ()

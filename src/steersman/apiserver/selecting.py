@@ -5,11 +5,11 @@ A selector is asked about every object of a list and every event of a watch.
 
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Final, NamedTuple, TypeAlias
 
 from steersman.apiserver.field_errors import FieldError, aggregated, invalid
-from steersman.apiserver.names_rules import MAX_LABEL, label_key, label_value
+from steersman.apiserver.names_rules import MAX_LABEL, label_key, label_value, path_segment
 from steersman.apiserver.refusals import Refusal, bad_request
 
 Predicate: TypeAlias = Callable[[Mapping[str, str]], bool]
@@ -33,8 +33,6 @@ class Selector:
     """Which objects are meant, by their labels or by their fields."""
 
     matches: Predicate = _always
-    # Values that whatever matches has; a name among them saves reading the others.
-    exact: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def is_everything(self) -> bool:
@@ -81,15 +79,22 @@ def parse_field_selector(
     text: str, *, known: Collection[str], unsupported: str = NOT_KNOWN
 ) -> Selector:
     """``metadata.name=web,status.phase!=Running``; ``known`` are the fields that may be named."""
-    terms = [_field_term(part, text) for part in sorted(_FIELD_TERMS.findall(text)) if part]
-    terms = [term for term in terms if term.name or term.value]
+    terms = _field_terms(text)
     for term in terms:
         if term.name not in known:
             raise bad_request(unsupported.format(term.name))
-    return Selector(
-        matches=_all_of([term.predicate() for term in terms]),
-        exact={term.name: term.value for term in terms if term.wanted},
-    )
+    return Selector(matches=_all_of([term.predicate() for term in terms]))
+
+
+def selected_name(field_selector: str) -> str:
+    """The one name that a field selector asks for; none where it does not, or cannot be read."""
+    try:
+        terms = _field_terms(field_selector)
+    except Refusal:
+        return ""
+    names = (term.value for term in terms if term.wanted and term.name == "metadata.name")
+    name = next(names, "")
+    return "" if path_segment(name) else name
 
 
 _OBJECT_OPERATORS = {"In": "in", "NotIn": "notin", "Exists": "exists", "DoesNotExist": "!"}
@@ -221,10 +226,7 @@ def _requirement_errors(requirement: Requirement) -> Iterable[FieldError]:
 
 
 def _of_labels(requirements: Sequence[Requirement]) -> Selector:
-    return Selector(
-        matches=_all_of([_predicate(each) for each in requirements]),
-        exact={key: values[0] for key, operator, values in requirements if operator in ("=", "==")},
-    )
+    return Selector(matches=_all_of([_predicate(each) for each in requirements]))
 
 
 def _all_of(predicates: Sequence[Predicate]) -> Predicate:
@@ -297,6 +299,11 @@ class _FieldTerm(NamedTuple):
         if wanted:
             return lambda fields: fields.get(name, "") == value
         return lambda fields: fields.get(name, "") != value
+
+
+def _field_terms(text: str) -> list[_FieldTerm]:
+    terms = [_field_term(part, text) for part in sorted(_FIELD_TERMS.findall(text)) if part]
+    return [term for term in terms if term.name or term.value]
 
 
 def _field_term(part: str, whole: str) -> _FieldTerm:

@@ -219,10 +219,6 @@ class Registry:
         """A resource in each version that is served."""
         return [each for each in self._all.values() if each.group_resource == resource]
 
-    def of_kind(self, gvk: GroupVersionKind) -> Served | None:
-        """What serves a kind."""
-        return next((each for each in self._all.values() if each.gvk == gvk), None)
-
     def is_served(self, group: str, version: str) -> bool:
         """Whether there is anything in that version, or might be: built-in groups answer for it."""
         if any(each == group for each, _, _ in self._builtin):

@@ -9,6 +9,7 @@ import msgspec
 
 from steersman.apiserver import metadata, refusals, replies
 from steersman.apiserver.access import (
+    ADMINISTRATORS,
     AccountTokens,
     Attributes,
     Authenticator,
@@ -42,10 +43,11 @@ from steersman.apiserver.reviews import Reviews
 from steersman.apiserver.rules import Object
 from steersman.apiserver.schema.decoding import Expectations
 from steersman.apiserver.schema.documents import OBJECT_META, BuiltinSchemas
+from steersman.apiserver.selecting import selected_name
 from steersman.apiserver.served import Registry, Served
 from steersman.apiserver.starting import fill
 from steersman.apiserver.storage import RevisionLog
-from steersman.apiserver.store import Store
+from steersman.apiserver.store import TOO_DEEP, Store
 from steersman.apiserver.watching import error_event
 from steersman.clock import Clock
 from steersman.names import GroupResource, GroupVersionKind
@@ -126,11 +128,11 @@ class ApiServer:
         self, request: Request, *, certificate: ClientCertificate | None = None
     ) -> Reply:
         """The answer to a request; whatever goes wrong is one too."""
-        self.history.keep_short()
         asked = understand(request)
         warnings: list[str] = []
         form, pretty = WHOLE, replies.wants_layout(request, asked)
         try:
+            self.history.keep_short()
             wanted = _attributes(asked)
             user = self._user(request, certificate, wanted)
             self._authorize(user, wanted)
@@ -154,7 +156,7 @@ class ApiServer:
         except Refusal as refusal:
             reply = replies.refused(refusal, language=form.language, pretty=pretty)
         except RecursionError:
-            reply = replies.refused(refusals.bad_request("the object is nested too deeply"))
+            reply = replies.refused(refusals.bad_request(TOO_DEEP))
         except Exception as error:  # noqa: BLE001 - one request's fault is no other's
             reply = replies.refused(self._failure(request, error))
         if request.method == "HEAD":
@@ -205,7 +207,7 @@ class ApiServer:
         call = self._call(request, asked, served, user, warnings)
         if call.served.deprecation:
             warnings.append(call.served.deprecation)
-        if asked.group.endswith("k8s.io") and self._reviews.answers(asked.resource):
+        if not served.custom and self._reviews.answers(asked.resource):
             return self._review(call, user)
         answer = dispatch(call)
         if asked.verb not in _READS and (
@@ -277,16 +279,20 @@ class ApiServer:
 def _attributes(asked: Asked) -> Attributes:
     if not asked.resource:
         return Attributes(verb=asked.verb, path=asked.path)
+    name = asked.name
+    if not name and asked.verb in ("list", "watch"):
+        # Who may read one object only may list and watch that one.
+        name = selected_name(asked.option("fieldSelector"))
     return Attributes(
         verb=asked.verb,
         group=asked.group,
         resource=asked.resource,
         subresource=asked.subresource,
         namespace=asked.namespace,
-        name=asked.name,
+        name=name,
     )
 
 
-def administrator(name: str = "admin") -> User:
+def administrator() -> User:
     """A user who may do everything."""
-    return User(name=name, uid=name, groups=("system:masters",))
+    return User(name="admin", uid="admin", groups=(ADMINISTRATORS,))

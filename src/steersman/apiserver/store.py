@@ -3,8 +3,9 @@
 import asyncio
 from collections.abc import Iterable
 from random import Random
+from typing import Any
 
-from steersman.apiserver.refusals import Refusal
+from steersman.apiserver.refusals import Refusal, bad_request
 from steersman.apiserver.rendering import ordered, rest_of
 from steersman.apiserver.rules import Object, Rules
 from steersman.apiserver.served import Served
@@ -15,11 +16,31 @@ from steersman.names import GroupResource
 # What etcd takes in one request, unless it is told otherwise.
 LARGEST = 3 * 512 * 1024
 
+# What is kept has to be read, merged and written again by whoever comes next, however deep in calls
+# they are: a real server takes fifty times as much, which no Python stack would.
+DEEPEST = 200
+TOO_DEEP = "the object is nested too deeply"
+
+
+def _is_deep(obj: Object) -> bool:
+    level: list[Any] = [obj]
+    for _ in range(DEEPEST):
+        level = [
+            child
+            for each in level
+            for child in (each.values() if each.__class__ is dict else each)
+            if child.__class__ is dict or child.__class__ is list
+        ]
+        if not level:
+            return False
+    return True
+
 
 class Bell:
     """Rung when something has changed; wakes everybody who waits."""
 
     def __init__(self) -> None:
+        self.is_last = False  # nobody will ring it again
         self._waiting: dict[asyncio.Future[None], None] = {}  # a set that keeps its order
 
     def ring(self) -> None:
@@ -64,6 +85,12 @@ class Store:
             found = self._bells[resource] = Bell()
         return found
 
+    def dismiss(self, resource: str) -> None:
+        """Send away who waits for changes of a resource, which is no longer what it was."""
+        if (bell := self._bells.pop(resource, None)) is not None:
+            bell.is_last = True
+            bell.ring()
+
     def entry(self, served: Served, namespace: str, name: str) -> Entry | None:
         """What is kept of an object."""
         return self.view.get(Key(served.stored_as, served.place(namespace, name)))
@@ -93,6 +120,8 @@ class Store:
         rendered = rest_of(obj)
         if len(rendered) > LARGEST:
             raise Refusal(500, "", "etcdserver: request is too large")
+        if rendered.count(b"{") + rendered.count(b"[") > DEEPEST and _is_deep(obj):
+            raise bad_request(TOO_DEEP)
         expected = 0 if replacing is None else replacing.revision
         entry = self.log.append(key, obj, expected=expected)
         entry.rendered = rendered

@@ -31,7 +31,7 @@ LAST_BOOKMARK_SECONDS = 2.0
 def watch(store: Store, served: Served, asked: Asked) -> AsyncGenerator[bytes, None]:
     """The lines of a watch; what is wrong with the question is refused before the first."""
     options = ListOptions.of(asked)
-    selects = selection(served, asked, options)
+    selects = selection(served, options)
     version = version_or_failure(options.resource_version) if options.resource_version else 0
     prefix = prefix_of(served, asked)
     seconds = float(options.timeout_seconds or 0) or SHORTEST_SECONDS * (1 + store.rng.random())
@@ -51,13 +51,18 @@ async def _lines(
     ends_at = clock.monotonic() + seconds
     position = version or view.revision
     initial = options.send_initial_events
+    try:
+        view.check(position)
+    except Compacted as gone:
+        yield _too_old(gone)
+        return
     if initial and position > view.revision:
         yield error_event(too_large_version(position, view.revision))
         return
     if initial or (initial is None and version == 0):
         position = view.revision
         page = view.page(served.stored_as, prefix=prefix)
-        chosen = [each for each in page.entries if _matches(selects, served, each)]
+        chosen = [each for each in page.entries if selects is None or selects(each)]
         if chosen:
             yield b"".join([rendering.event(b"ADDED", each, served) for each in chosen])
         if initial and options.bookmarks:
@@ -70,15 +75,14 @@ async def _lines(
         try:
             entries = view.since(position, served.stored_as)
         except Compacted as gone:
-            message = f"too old resource version: {position} ({gone.compacted})"
-            yield error_event(expired(message))
+            yield _too_old(gone)
             return
         position = max(position, view.revision)  # whoever asked from the future waits for it
         if lines := list(_changes(entries, served, selects, prefix)):
             yield b"".join(lines)
             continue  # while those were sent, more may have come
         now = clock.monotonic()
-        if now >= ends_at:
+        if now >= ends_at or bell.is_last:
             return
         if now >= min(bookmark_at, last_bookmark_at):
             yield rendering.bookmark(position, served, initial_events_end=False)
@@ -104,19 +108,19 @@ def _changes(
     for entry in entries:
         if prefix and not entry.key.place.startswith(prefix):
             continue
-        previous = entry.previous
-        was = previous is not None and previous.value is not None
-        if selects is not None:
-            was = was and previous is not None and _matches(selects, served, previous)
-        now = entry.value is not None and (selects is None or _matches(selects, served, entry))
-        if now:
+        was = entry.previous is not None and _shows(entry.previous, selects)
+        if _shows(entry, selects):
             yield rendering.event(b"MODIFIED" if was else b"ADDED", entry, served)
         elif was:
             yield rendering.departure(entry, served)
 
 
-def _matches(selects: Selects | None, served: Served, entry: Entry) -> bool:
-    return selects is None or (entry.value is not None and selects(served.from_stored(entry.value)))
+def _shows(entry: Entry, selects: Selects | None) -> bool:
+    return entry.value is not None and (selects is None or selects(entry))
+
+
+def _too_old(gone: Compacted) -> bytes:
+    return error_event(expired(f"too old resource version: {gone.wanted} ({gone.compacted})"))
 
 
 def error_event(refusal: Refusal) -> bytes:

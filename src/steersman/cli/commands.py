@@ -6,8 +6,6 @@ from pathlib import Path
 
 import click
 
-from steersman.apiserver import ClusterSettings
-from steersman.cli.cluster import run_cluster
 from steersman.clock import SystemClock
 
 _FILE = click.Path(dir_okay=False, path_type=Path)
@@ -81,6 +79,10 @@ def up(
     force: bool,
 ) -> None:
     """Start a cluster, and run it until Ctrl-C."""
+    # Whoever only wants help need not wait until a server is loaded.
+    from steersman.apiserver import ClusterSettings
+    from steersman.cli.cluster import run_cluster
+
     settings = ClusterSettings(
         host=host,
         port=port,

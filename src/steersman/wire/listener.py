@@ -129,8 +129,8 @@ def _certificate(request: web.BaseRequest) -> ClientCertificate | None:
 
 async def _stream(request: web.BaseRequest, reply: Reply) -> web.StreamResponse:
     assert reply.stream is not None  # noqa: S101 - that is why we are here
+    # In chunks, unless the client speaks HTTP/1.0: then the stream ends with the connection.
     response = web.StreamResponse(status=reply.status, headers=reply.headers)
-    response.enable_chunked_encoding()
     async with aclosing(reply.stream) as pieces:
         await response.prepare(request)
         async for piece in pieces:

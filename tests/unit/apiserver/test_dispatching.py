@@ -13,6 +13,7 @@ NOT_THERE = {
     ("GET", "/api/v1/pods/web"),
     ("GET", "/api/v1/namespaces/default/nodes"),
     ("GET", f"{DEPLOYMENTS}/web/nonsense"),
+    ("GET", f"{DEPLOYMENTS}/web/status/more"),
     ("GET", "/apis/rbac.authorization.k8s.io/v1/namespaces/default/clusterroles"),
 }
 
@@ -36,7 +37,6 @@ NOT_ALLOWED = {
     ("DELETE", "/api/v1/namespaces"),
     ("GET", "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"),
     ("PUT", "/api/v1/componentstatuses/scheduler"),
-    ("HEAD", "/api/v1/namespaces/default"),
 }
 
 
@@ -47,6 +47,12 @@ async def test_what_a_resource_cannot_do_is_not_allowed(
     answer = await world.ask(method, path, {} if method != "GET" else None)
 
     assert (answer.status, answer.json["reason"]) == (405, "MethodNotAllowed")
+
+
+async def test_an_object_is_read_whole_or_not_at_all(world: World) -> None:
+    answer = await world.ask("HEAD", "/api/v1/namespaces/default")
+
+    assert (answer.status, answer.body) == (405, b"")
 
 
 BODY = {"metadata": {"generateName": "a-"}, "data": {"a": "b"}}
@@ -71,3 +77,30 @@ async def test_who_writes_is_called_after_their_program_unless_they_say_otherwis
 
     assert [each["manager"] for each in created["metadata"]["managedFields"]] == [AGENTS[agent]]
     assert [each["manager"] for each in named["metadata"]["managedFields"]] == ["me"]
+
+
+ONE_ONLY = {
+    "?fieldSelector=metadata.name=a": 200,
+    "?fieldSelector=metadata.name=b": 403,
+    "?fieldSelector=metadata.name!=b": 403,
+    "": 403,
+}
+
+
+@pytest.mark.parametrize("query", ONE_ONLY)
+async def test_who_may_read_one_object_may_list_that_one(
+    query: str, world: World, namespace: str
+) -> None:
+    place = f"/apis/rbac.authorization.k8s.io/v1/namespaces/{namespace}"
+    rule = {"apiGroups": [""], "resources": ["configmaps"], "resourceNames": ["a"]}
+    about = {"metadata": {"name": "one"}}
+    await world.asked("POST", f"{place}/roles", {**about, "rules": [{**rule, "verbs": ["list"]}]})
+    role = {"apiGroup": "rbac.authorization.k8s.io", "kind": "Role", "name": "one"}
+    subjects = [{"kind": "User", "name": "jo"}]
+    binding = {**about, "roleRef": role, "subjects": subjects}
+    await world.asked("POST", f"{place}/rolebindings", binding)
+
+    path = f"/api/v1/namespaces/{namespace}/configmaps{query}"
+    answer = await world.ask("GET", path, impersonate_user="jo")
+
+    assert answer.status == ONE_ONLY[query]

@@ -1,9 +1,12 @@
 """History is kept for five minutes at least, and for ten at most."""
 
+from collections.abc import Iterator
+from typing import Any
+
 import pytest
 
 from steersman.apiserver.history import KEPT_SECONDS, History
-from steersman.apiserver.storage import Compacted, Key, RevisionLog, View
+from steersman.apiserver.storage import Compacted, Key, RevisionLog, Unwritten, View
 from tests.clocks import FakeClock
 
 WEB = Key("pods", "default/web")
@@ -51,3 +54,47 @@ def test_what_stands_is_never_forgotten() -> None:
     history.forget()
 
     assert View(log).get(WEB) is not None
+
+
+def test_more_writes_than_memory_is_for_are_forgotten_before_their_time(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("steersman.apiserver.history.MOST_WRITES", 10)
+    log = RevisionLog()
+    history = History(log, clock=FakeClock())
+
+    for _ in range(30):
+        write(log)
+        history.keep_short()
+
+    assert log.revision - log.compacted <= 10
+    assert len(View(log).since(log.revision - 5, "pods")) == 5
+
+
+class FullDisk:
+    """Takes no compaction."""
+
+    def load(self) -> tuple[int, int, Iterator[tuple[int, Key, dict[str, Any] | None]]]:
+        return 1, 0, iter(())
+
+    def record(self, revision: int, key: Key, value: dict[str, Any] | None) -> None:
+        pass
+
+    def compact(self, revision: int) -> None:
+        raise Unwritten("history could not be forgotten")
+
+
+def test_what_cannot_be_forgotten_now_is_tried_again_after_five_minutes() -> None:
+    clock, log = FakeClock(), RevisionLog(FullDisk())
+    history = History(log, clock=clock)
+    write(log)
+    clock.advance(KEPT_SECONDS)
+    history.keep_short()
+    clock.advance(KEPT_SECONDS)
+
+    with pytest.raises(Unwritten):
+        history.keep_short()
+    history.keep_short()
+    clock.advance(KEPT_SECONDS)
+    with pytest.raises(Unwritten):
+        history.keep_short()

@@ -49,6 +49,13 @@ async def test_a_token_goes_on_in_the_namespace_that_it_was_made_for(
     assert "continue" not in rest.json["metadata"]
 
 
+async def test_a_token_from_the_future_is_told_to_wait(world: World) -> None:
+    answer = await world.ask("GET", f"/api/v1/configmaps?continue={token(rv=10**9)}")
+
+    assert (answer.status, answer.json["reason"]) == (504, "Timeout")
+    assert "Too large resource version: 1000000000" in answer.json["message"]
+
+
 async def test_a_token_and_a_version_are_not_given_together(world: World) -> None:
     answer = await world.ask("GET", f"/api/v1/configmaps?continue={token()}&resourceVersion=5")
 

@@ -1,9 +1,12 @@
 """Objects as bytes: each kind of place shows the same object, with its own beginning."""
 
+from dataclasses import replace
+
 import msgspec
 import pytest
 
 from steersman.apiserver import rendering
+from steersman.apiserver.rules import Object
 from steersman.apiserver.served import Served
 from steersman.apiserver.storage import Entry, Key
 from tests.embedded import World
@@ -113,3 +116,19 @@ def test_a_bookmark_has_nothing_but_its_revision(ends: bool, served: Served) -> 
     assert metadata.get("annotations", {}) == (
         {"k8s.io/initial-events-end": "true"} if ends else {}
     )
+
+
+def test_an_object_in_another_version_is_converted_once_for_all_who_look(served: Served) -> None:
+    converted: list[object] = []
+
+    def convert(obj: Object) -> Object:
+        converted.append(obj)
+        return {**obj, "data": {"color": "blue"}}
+
+    entry, other = written(5, "red"), replace(served, from_stored=convert)
+
+    shown = [rendering.one(entry, each) for each in (other, other, served, other)]
+
+    colors = [msgspec.json.decode(each)["data"]["color"] for each in shown]
+    assert colors == ["blue", "blue", "red", "blue"]
+    assert len(converted) == 1

@@ -49,11 +49,11 @@ def test_people_are_known_by_their_programs_unless_they_say_otherwise(url: str, 
 
 
 def test_a_refusal_says_when_to_come_back() -> None:
-    refusal = refusals.too_many_requests("not now", retry_after_seconds=7)
+    refusal = refusals.timeout("not now", retry_after_seconds=7)
 
     reply = replies.refused(refusal)
 
-    assert (reply.status, dict(reply.headers)["retry-after"]) == (429, "7")
+    assert (reply.status, dict(reply.headers)["retry-after"]) == (504, "7")
     assert msgspec.json.decode(reply.body)["details"]["retryAfterSeconds"] == 7
 
 
@@ -64,3 +64,11 @@ def test_each_warning_is_said_once_and_cannot_break_its_header() -> None:
         '299 - "old"',
         '299 - "a \\"b\\" \\\\ c  x: y"',
     ]
+
+
+def test_so_many_warnings_are_cut_short_that_a_client_can_read_them() -> None:
+    reply = replies.warned(Reply(status=200), [f"{number} {'x' * 500}" for number in range(100)])
+
+    said = [value for _, value in reply.headers]
+    assert len(said) == 16
+    assert said[0] == f'299 - "0 {"x" * 254}"'

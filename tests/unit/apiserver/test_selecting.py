@@ -11,6 +11,7 @@ from steersman.apiserver.selecting import (
     label_selector,
     parse_field_selector,
     parse_label_selector,
+    selected_name,
 )
 
 LABELS = {"app": "web", "tier": "front", "size": "7", "empty": ""}
@@ -173,12 +174,22 @@ def test_a_kind_may_have_its_own_words_for_a_field_that_it_does_not_know() -> No
     assert refused.value.message == "field label not supported: spec.x"
 
 
-def test_a_selector_tells_which_values_a_match_must_have() -> None:
-    fields = parse_field_selector("metadata.name=web,status.phase!=Running", known=FIELDS)
-    labels = parse_label_selector("app=web,tier in (front),size")
+NAMED = {
+    "metadata.name=web": "web",
+    "status.phase!=Running,metadata.name==web": "web",
+    "nonsense=1,metadata.name=web": "web",
+    "metadata.name!=web": "",
+    "metadata.namespace=web": "",
+    "metadata.name=..": "",
+    "metadata.name=a/b": "",
+    "metadata.name=we\\b": "",
+    "": "",
+}
 
-    assert fields.exact == {"metadata.name": "web"}
-    assert labels.exact == {"app": "web"}
+
+@pytest.mark.parametrize("selector", NAMED)
+def test_a_field_selector_may_ask_for_one_name(selector: str) -> None:
+    assert selected_name(selector) == NAMED[selector]
 
 
 def test_a_selector_may_have_thousands_of_requirements() -> None:

@@ -214,6 +214,25 @@ async def test_pieces_of_a_stream_arrive_when_they_are_said(authority: Authority
     assert (first, second) == (b"one\n", b"two\n")
 
 
+async def test_a_stream_to_somebody_who_knows_no_chunks_ends_with_the_connection(
+    authority: Authority,
+) -> None:
+    async def lines() -> AsyncGenerator[bytes, None]:
+        yield b"one\n"
+        yield b"two\n"
+
+    tls = ssl.create_default_context(cadata=authority.certificate.decode())
+
+    async with listener(Answering(Reply(status=200, stream=lines())), authority) as port:
+        reader, writer = await asyncio.open_connection(LOOPBACK, port, ssl=tls)
+        writer.write(b"GET / HTTP/1.0\r\n\r\n")
+        answer = await reader.read()
+        writer.close()
+
+    assert answer.startswith(b"HTTP/1.0 200 ")
+    assert answer.endswith(b"\r\n\r\none\ntwo\n")
+
+
 async def test_a_stream_is_closed_when_its_client_goes_away(authority: Authority) -> None:
     stream = Stream()
 

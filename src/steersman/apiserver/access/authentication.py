@@ -29,7 +29,7 @@ class Authenticator:
 
     def user(self, request: Request, certificate: ClientCertificate | None) -> User:
         """Who asks; a token that nobody has is refused, no token at all is not."""
-        if certificate is not None:
+        if certificate is not None and certificate.common_name:
             user = User(name=certificate.common_name, groups=certificate.organizations)
             return user.joining(AUTHENTICATED)
         scheme, _, rest = header(request, "authorization").strip().partition(" ")

@@ -9,6 +9,10 @@ Promises:  - every built-in resource has rules
            - an autoscaler comes back the same from its first version
            - what a cluster begins with follows its own rules
 Never:     reads or writes the store, waits, or knows how a request came
+
+``table`` leads to the rules of every kind. Each kind that a person meets daily has a module of its
+own, or several that begin alike (``pod_``, ``service_``); the others share one, ``…_kinds``. What
+stands in many of them is in ``common_rules`` and ``common_defaults``.
 """
 
 from steersman.apiserver.builtin.bootstrap import bootstrap_objects

@@ -4,8 +4,8 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from steersman.apiserver.builtin.asking import needs
-from steersman.apiserver.builtin.filling import fill
+from steersman.apiserver.builtin.common_defaults import fill
+from steersman.apiserver.builtin.common_rules import needs
 from steersman.apiserver.field_errors import FieldError, required
 from steersman.apiserver.names_rules import subdomain_name
 from steersman.apiserver.rules import Object, Rules

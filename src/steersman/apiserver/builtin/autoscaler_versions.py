@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 
 import msgspec
 
-from steersman.apiserver.builtin.filling import fill
+from steersman.apiserver.builtin.common_defaults import fill
 from steersman.apiserver.rules import Object
 
 ANNOTATION = "autoscaling.alpha.kubernetes.io/"

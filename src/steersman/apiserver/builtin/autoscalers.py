@@ -5,7 +5,7 @@ from steersman.apiserver.builtin.autoscaler_versions import (
     default_behavior,
     utilization_metric,
 )
-from steersman.apiserver.builtin.filling import fill, fill_empty
+from steersman.apiserver.builtin.common_defaults import fill, fill_empty
 from steersman.apiserver.field_errors import (
     FieldError,
     all_invalid,

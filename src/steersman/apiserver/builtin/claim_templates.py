@@ -7,7 +7,7 @@ from steersman.apiserver.builtin.label_selectors import (
     label_errors,
     selector_errors,
 )
-from steersman.apiserver.builtin.resources import amount_errors
+from steersman.apiserver.builtin.resource_amounts import amount_errors
 from steersman.apiserver.field_errors import (
     FieldError,
     all_invalid,

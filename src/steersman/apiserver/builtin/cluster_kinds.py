@@ -5,12 +5,19 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 from steersman.apiserver import metadata
-from steersman.apiserver.builtin.asking import IMMUTABLE, keeps, needs
-from steersman.apiserver.builtin.filling import fill, fill_empty
-from steersman.apiserver.builtin.go_forms import go_text
+from steersman.apiserver.builtin.common_defaults import fill, fill_empty
+from steersman.apiserver.builtin.common_rules import keeps, needs
+from steersman.apiserver.builtin.go_forms import go_form
 from steersman.apiserver.builtin.label_selectors import selector_errors
 from steersman.apiserver.builtin.workload_templates import share_errors, too_large_share_errors
-from steersman.apiserver.field_errors import FieldError, all_invalid, forbidden, invalid, required
+from steersman.apiserver.field_errors import (
+    FieldError,
+    all_invalid,
+    forbidden,
+    immutable,
+    invalid,
+    required,
+)
 from steersman.apiserver.names_rules import (
     NOT_NEGATIVE,
     dns_1035_label,
@@ -80,7 +87,7 @@ def _quota_change_errors(quota: Object, old: Object) -> list[FieldError]:
     scopes, was = (each.get("spec", {}).get("scopes") for each in (quota, old))
     if set(scopes or ()) == set(was or ()):
         return []
-    return [invalid("spec.scopes", scopes, IMMUTABLE)]
+    return [immutable("spec.scopes", scopes)]
 
 
 def _prepare_account(account: Object, _: Surroundings) -> None:
@@ -164,7 +171,7 @@ def _new_revision_errors(revision: Object) -> list[FieldError]:
 
 def _revision_change_errors(revision: Object, old: Object) -> list[FieldError]:
     data = revision.get("data")
-    return [invalid("data", data, IMMUTABLE)] if data != old.get("data") else []
+    return [immutable("data", data)] if data != old.get("data") else []
 
 
 def _budget_errors(budget: Object) -> list[FieldError]:
@@ -172,7 +179,7 @@ def _budget_errors(budget: Object) -> list[FieldError]:
     errors: list[FieldError] = []
     if spec.get("minAvailable") is not None and spec.get("maxUnavailable") is not None:
         why = "minAvailable and maxUnavailable cannot be both set"
-        errors.append(invalid("spec", go_text("PodDisruptionBudgetSpec", spec), why))
+        errors.append(invalid("spec", go_form("PodDisruptionBudgetSpec", spec), why))
     for field in ("minAvailable", "maxUnavailable"):
         if (share := spec.get(field)) is not None:
             path = f"spec.{field}"

@@ -9,12 +9,14 @@ from steersman.apiserver.field_errors import (
     FieldError,
     all_invalid,
     forbidden,
+    immutable,
     invalid,
     required,
     too_long,
 )
+from steersman.apiserver.go_words import cannot_unmarshal
 from steersman.apiserver.names_rules import config_key, subdomain_name
-from steersman.apiserver.rules import Object, Rules
+from steersman.apiserver.rules import Object, Rules, name_and_namespace
 
 LARGEST_BYTES = 1024 * 1024
 SERVICE_ACCOUNT_NAME = "kubernetes.io/service-account.name"
@@ -39,7 +41,6 @@ _GO_WORDS = {
     "Expecting ',' delimiter": "after object key:value pair",
     "Extra data": "after top-level value",
 }
-_GO_TYPES = {list: "array", str: "string", float: "number", bool: "bool"}
 
 
 def _config_map_errors(config: Object) -> list[FieldError]:
@@ -102,8 +103,7 @@ def _object_problem(written: bytes) -> str | None:
         return f"invalid character '{text[error.pos]}' {words}"
     if found is None or isinstance(found, dict):
         return None
-    kind = _GO_TYPES[type(found)]
-    return f"json: cannot unmarshal {kind} into Go value of type map[string]interface {{}}"
+    return cannot_unmarshal(found, "value of type map[string]interface {}")
 
 
 def _not_json(constant: str) -> None:
@@ -117,7 +117,7 @@ def _config_map_change_errors(config: Object, old: Object) -> list[FieldError]:
 def _secret_change_errors(secret: Object, old: Object) -> list[FieldError]:
     errors: list[FieldError] = []
     if secret.get("type") != old.get("type"):
-        errors.append(invalid("type", secret.get("type", ""), "field is immutable"))
+        errors.append(immutable("type", secret.get("type", "")))
     errors += _frozen_errors(secret, old, ("data",))
     return errors
 
@@ -148,12 +148,7 @@ def _secret_warnings(secret: Object, _: Object | None) -> list[str]:
 
 
 def _selectable_secret(secret: Object) -> Mapping[str, str]:
-    metadata = secret["metadata"]
-    return {
-        "metadata.name": metadata.get("name", ""),
-        "metadata.namespace": metadata.get("namespace", ""),
-        "type": secret.get("type", ""),
-    }
+    return {**name_and_namespace(secret), "type": secret.get("type", "")}
 
 
 def _utf8_size(text: str) -> int:

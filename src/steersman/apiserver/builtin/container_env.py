@@ -3,7 +3,7 @@
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, Final, TypeAlias
 
-from steersman.apiserver.builtin.paths import backstep_errors
+from steersman.apiserver.builtin.file_paths import backstep_errors
 from steersman.apiserver.field_errors import (
     FieldError,
     all_invalid,

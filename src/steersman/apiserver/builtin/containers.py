@@ -6,7 +6,7 @@ from typing import Final
 
 from steersman.apiserver.builtin.container_env import env_errors, env_from_errors
 from steersman.apiserver.builtin.probes import lifecycle_errors, probe_errors
-from steersman.apiserver.builtin.resources import requirements_errors
+from steersman.apiserver.builtin.resource_amounts import requirements_errors
 from steersman.apiserver.builtin.security import container_security_errors
 from steersman.apiserver.builtin.volume_mounts import device_errors, mount_errors
 from steersman.apiserver.builtin.volumes import pull_policy_errors

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Final
 
-from steersman.apiserver.builtin.go_forms import go_text
+from steersman.apiserver.builtin.go_forms import go_form
 from steersman.apiserver.builtin.label_selectors import is_empty, selector_errors, selects
 from steersman.apiserver.builtin.pod_defaults import default_template
 from steersman.apiserver.builtin.workload_templates import (
@@ -98,7 +98,7 @@ def _daemon_strategy_errors(strategy: Object, path: str) -> list[FieldError]:
     if strategy["type"] == "OnDelete":
         return []
     if strategy["type"] != "RollingUpdate":
-        shown = go_text("DaemonSetUpdateStrategy", strategy)
+        shown = go_form("DaemonSetUpdateStrategy", strategy)
         return [not_supported(path, shown, ("RollingUpdate", "OnDelete"))]
     rolling: Object = strategy["rollingUpdate"]
     path = f"{path}.rollingUpdate"

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from steersman.apiserver.builtin.go_forms import go_text
+from steersman.apiserver.builtin.go_forms import go_form
 from steersman.apiserver.builtin.pod_defaults import default_template
 from steersman.apiserver.builtin.workload_templates import (
     collision_errors,
@@ -71,7 +71,7 @@ def _strategy_errors(strategy: Object, path: str) -> list[FieldError]:
         case "RollingUpdate" if rolling is not None:
             return _rolling_errors(rolling, f"{path}.rollingUpdate")
         case _:
-            shown = go_text("DeploymentStrategy", strategy)
+            shown = go_form("DeploymentStrategy", strategy)
             return [not_supported(path, shown, ("Recreate", "RollingUpdate"))]
 
 

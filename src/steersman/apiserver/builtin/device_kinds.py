@@ -2,10 +2,10 @@
 
 from collections.abc import Iterator, Mapping
 
-from steersman.apiserver.builtin.asking import IMMUTABLE, keeps, needs
-from steersman.apiserver.builtin.filling import fill_empty
-from steersman.apiserver.builtin.go_forms import go_text
-from steersman.apiserver.field_errors import FieldError, invalid, required
+from steersman.apiserver.builtin.common_defaults import fill_empty
+from steersman.apiserver.builtin.common_rules import keeps, needs
+from steersman.apiserver.builtin.go_forms import go_form
+from steersman.apiserver.field_errors import FieldError, immutable, invalid, required
 from steersman.apiserver.names_rules import declared_subdomain_name, subdomain_name
 from steersman.apiserver.rules import Object, Rules
 
@@ -40,7 +40,7 @@ def _template_change_errors(template: Object, old: Object) -> list[FieldError]:
 
 
 def _spec_change_errors(type_name: str, spec: Object, old: Object) -> list[FieldError]:
-    return [] if spec == old else [invalid("spec", go_text(type_name, spec), IMMUTABLE)]
+    return [] if spec == old else [immutable("spec", go_form(type_name, spec))]
 
 
 def _slice_errors(resource_slice: Object) -> list[FieldError]:

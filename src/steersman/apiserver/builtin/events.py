@@ -9,14 +9,14 @@ from typing import Any
 import msgspec
 
 from steersman.apiserver.builtin.converting import event_to_v1
-from steersman.apiserver.field_errors import FieldError, all_invalid, invalid, required
+from steersman.apiserver.field_errors import FieldError, all_invalid, immutable, invalid, required
 from steersman.apiserver.names_rules import (
     dns_subdomain,
     label_key,
     path_segment_name,
     subdomain_name,
 )
-from steersman.apiserver.rules import Object, Rules
+from steersman.apiserver.rules import Object, Rules, name_and_namespace
 
 LONGEST = 128
 LONGEST_MESSAGE = 1024
@@ -82,7 +82,7 @@ def _changed_errors(event: Object, old: Object) -> list[FieldError]:
         if (event.get(field) or None) != (old.get(field) or None):
             shown = _as_the_server_shows_it(field, event.get(field))
             at = "reportingController" if field == "reportingComponent" else field
-            errors.append(invalid(at, shown, "field is immutable"))
+            errors.append(immutable(at, shown))
     return errors
 
 
@@ -147,16 +147,14 @@ def _capitalized(value: Object, names: tuple[str, ...]) -> msgspec.Raw:
 
 
 def _selectable(event: Object) -> Mapping[str, str]:
-    metadata, about = event["metadata"], event.get("involvedObject", {})
-    controller = event.get("reportingComponent", "")
+    about, controller = event.get("involvedObject", {}), event.get("reportingComponent", "")
     return {
         **{f"involvedObject.{name}": about.get(name, "") for name in _REFERENCE_FIELDS},
         "reason": event.get("reason", ""),
         "reportingComponent": controller,
         "source": event.get("source", {}).get("component", "") or controller,
         "type": event.get("type", ""),
-        "metadata.name": metadata.get("name", ""),
-        "metadata.namespace": metadata.get("namespace", ""),
+        **name_and_namespace(event),
     }
 
 

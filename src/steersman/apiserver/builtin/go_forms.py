@@ -4,7 +4,9 @@ It refuses to change a pod with the difference between two specs, in the form th
 every field there, in the order of its types, under its Go name.
 """
 
+from collections.abc import Mapping
 from difflib import unified_diff
+from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
@@ -22,10 +24,14 @@ _OF_HOST: Final = ("hostNetwork", "hostPID", "hostIPC", "shareProcessNamespace",
 _METADATA: Final = ("name", "generateName", "namespace", "labels", "annotations", "finalizers")
 
 
-def go_text(type_name: str, value: Object) -> msgspec.Raw:
+def go_form(type_name: str, value: Object) -> msgspec.Raw:
     """``value`` as JSON under the names of Go, with every field that its type has, in its order."""
-    forms = msgspec.json.decode(_FILE.read_bytes(), type=dict[str, str])
-    return msgspec.Raw(msgspec.json.encode(_formed(type_name, value, forms)))
+    return msgspec.Raw(msgspec.json.encode(_formed(type_name, value, _forms())))
+
+
+@cache
+def _forms() -> Mapping[str, str]:
+    return msgspec.json.decode(_FILE.read_bytes(), type=dict[str, str])
 
 
 def pod_spec_difference(old: Object, new: Object) -> str:
@@ -40,11 +46,11 @@ def go_difference(type_name: str, old: Object, new: Object) -> str:
 
 
 def _lines(type_name: str, value: Object) -> list[str]:
-    text = msgspec.json.format(go_text(type_name, value), indent=1)
+    text = msgspec.json.format(go_form(type_name, value), indent=1)
     return [f"{line}\n" for line in bytes(text).decode().split("\n")]
 
 
-def _formed(type_name: str, value: Object, forms: dict[str, str]) -> Object:
+def _formed(type_name: str, value: Object, forms: Mapping[str, str]) -> Object:
     if type_name == "PodSpec":
         value = _with_host(value)
     formed: Object = {}
@@ -69,7 +75,7 @@ def _with_host(spec: Object) -> Object:
     return {**spec, "securityContext": context}
 
 
-def _field(type_: str, given: Any, forms: dict[str, str]) -> Any:
+def _field(type_: str, given: Any, forms: Mapping[str, str]) -> Any:
     name = type_.lstrip("*[]")
     if name not in forms:
         return _sorted(given) if given is not None else _ABSENT.get(type_)

@@ -3,12 +3,11 @@
 from collections.abc import Mapping
 from typing import Final
 
-from steersman.apiserver.builtin.go_forms import go_text
+from steersman.apiserver.builtin.go_forms import go_form
 from steersman.apiserver.builtin.label_selectors import selector_errors, selects
 from steersman.apiserver.builtin.pod_defaults import default_template
 from steersman.apiserver.builtin.pod_specs import template_errors
 from steersman.apiserver.builtin.workload_templates import (
-    IMMUTABLE,
     negative_errors,
     selector_change_errors,
     shown_selector,
@@ -16,9 +15,9 @@ from steersman.apiserver.builtin.workload_templates import (
     template_warnings,
     unselected_error,
 )
-from steersman.apiserver.field_errors import FieldError, invalid, not_supported, required
+from steersman.apiserver.field_errors import FieldError, immutable, invalid, not_supported, required
 from steersman.apiserver.names_rules import subdomain_name
-from steersman.apiserver.rules import Object, Rules, Surroundings
+from steersman.apiserver.rules import Object, Rules, Surroundings, name_and_namespace
 
 _UID_LABEL: Final = "batch.kubernetes.io/controller-uid"
 _NAME_LABEL: Final = "batch.kubernetes.io/job-name"
@@ -185,11 +184,11 @@ def _template_change_errors(template: Object, old: Object) -> list[FieldError]:
     if not old["spec"].get("suspend") or not is_paused or status.get("active"):
         if template == before:
             return []
-        shown = go_text("PodTemplateSpec", template)
-        return [invalid("spec.template", shown, IMMUTABLE)]
+        shown = go_form("PodTemplateSpec", template)
+        return [immutable("spec.template", shown)]
     if _settled(template["spec"]) == _settled(before["spec"]):
         return []
-    return [invalid("spec.template.spec", go_text("PodSpec", template["spec"]), IMMUTABLE)]
+    return [immutable("spec.template.spec", go_form("PodSpec", template["spec"]))]
 
 
 def _settled(pod_spec: Object) -> Object:
@@ -209,7 +208,7 @@ def _settled(pod_spec: Object) -> Object:
 def _fixed_errors(spec: Object, before: Object, name: str) -> list[FieldError]:
     if spec.get(name) == before.get(name):
         return []
-    return [invalid(f"spec.{name}", spec.get(name), IMMUTABLE)]
+    return [immutable(f"spec.{name}", spec.get(name))]
 
 
 def _default_cron_job(cron_job: Object) -> None:
@@ -257,10 +256,8 @@ def _validate_cron_create(cron_job: Object) -> list[FieldError]:
 
 
 def _selectable_job(job: Object) -> Mapping[str, str]:
-    metadata: Object = job["metadata"]
     return {
-        "metadata.name": metadata.get("name", ""),
-        "metadata.namespace": metadata.get("namespace", ""),
+        **name_and_namespace(job),
         "status.successful": str(job.get("status", {}).get("succeeded", 0)),
     }
 

@@ -12,8 +12,8 @@ from steersman.apiserver.field_errors import (
 )
 from steersman.apiserver.names_rules import label_key, label_value
 
-NEEDS_VALUES = "must be specified when `operator` is 'In' or 'NotIn'"
-TAKES_NO_VALUES = "may not be specified when `operator` is 'Exists' or 'DoesNotExist'"
+_NEEDS_VALUES = "must be specified when `operator` is 'In' or 'NotIn'"
+_TAKES_NO_VALUES = "may not be specified when `operator` is 'Exists' or 'DoesNotExist'"
 UNKNOWN_OPERATOR = "not a valid selector operator"
 
 
@@ -48,19 +48,21 @@ def selector_errors(selector: Mapping[str, Any] | None, path: str) -> list[Field
 
 
 def _requirement_errors(requirement: Mapping[str, Any], path: str) -> list[FieldError]:
-    errors: list[FieldError] = []
-    operator, key = requirement.get("operator", ""), requirement.get("key", "")
-    values = requirement.get("values") or ()
+    key, values = requirement.get("key", ""), requirement.get("values") or ()
+    return [
+        *operator_errors(requirement.get("operator", ""), values, path),
+        *all_invalid(f"{path}.key", key, label_key(key)),
+        *value_errors(values, f"{path}.values"),
+    ]
+
+
+def operator_errors(operator: str, values: Sequence[str], path: str) -> list[FieldError]:
+    """What is wrong with an operator and the number of values that it is given."""
     if operator in ("In", "NotIn"):
-        if not values:
-            errors.append(required(f"{path}.values", NEEDS_VALUES))
-    elif operator in ("Exists", "DoesNotExist"):
-        if values:
-            errors.append(forbidden(f"{path}.values", TAKES_NO_VALUES))
-    else:
-        errors.append(invalid(f"{path}.operator", operator, UNKNOWN_OPERATOR))
-    errors += all_invalid(f"{path}.key", key, label_key(key))
-    return errors + value_errors(values, f"{path}.values")
+        return [] if values else [required(f"{path}.values", _NEEDS_VALUES)]
+    if operator in ("Exists", "DoesNotExist"):
+        return [forbidden(f"{path}.values", _TAKES_NO_VALUES)] if values else []
+    return [invalid(f"{path}.operator", operator, UNKNOWN_OPERATOR)]
 
 
 def value_errors(values: Sequence[str], path: str) -> list[FieldError]:

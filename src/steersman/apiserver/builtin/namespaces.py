@@ -9,6 +9,7 @@ from dataclasses import replace
 
 from steersman.apiserver import refusals
 from steersman.apiserver.field_errors import FieldError, all_invalid, invalid
+from steersman.apiserver.metadata import STANDARD_FINALIZERS
 from steersman.apiserver.names_rules import label_key, label_name
 from steersman.apiserver.rules import Object, Rules, Surroundings
 from steersman.names import GroupResource
@@ -17,7 +18,6 @@ NAMESPACES = GroupResource("", "namespaces")
 IMMORTAL = ("default", "kube-system", "kube-public")
 NAME_LABEL = "kubernetes.io/metadata.name"
 FINALIZER = "kubernetes"
-STANDARD_FINALIZERS = (FINALIZER, "orphan", "foregroundDeletion")
 
 
 def check_namespace(

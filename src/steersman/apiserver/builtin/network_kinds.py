@@ -1,8 +1,8 @@
 """Endpoints, ingresses, network policies, and the addresses behind Services."""
 
-from steersman.apiserver.builtin.asking import IMMUTABLE, keeps, needs
-from steersman.apiserver.builtin.filling import fill, fill_empty
-from steersman.apiserver.field_errors import FieldError, invalid
+from steersman.apiserver.builtin.common_defaults import fill, fill_empty
+from steersman.apiserver.builtin.common_rules import keeps, needs
+from steersman.apiserver.field_errors import FieldError, immutable, invalid
 from steersman.apiserver.names_rules import canonical_ip, subdomain_name
 from steersman.apiserver.rules import Object, Rules, Surroundings
 
@@ -51,9 +51,9 @@ def _range_change_errors(service_cidr: Object, old: Object) -> list[FieldError]:
     """Ranges stay; a second one may join the first."""
     now, before = (each.get("spec", {}).get("cidrs") or [] for each in (service_cidr, old))
     if len(now) != len(before) and (len(before), len(now)) != (1, 2):
-        return [invalid("spec.cidrs", now or None, IMMUTABLE)]
+        return [immutable("spec.cidrs", now or None)]
     return [
-        invalid(f"spec.cidrs[{index}]", now[index], IMMUTABLE)
+        immutable(f"spec.cidrs[{index}]", now[index])
         for index, cidr in enumerate(before)
         if now[index] != cidr
     ]

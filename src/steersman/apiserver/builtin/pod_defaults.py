@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from steersman.apiserver.builtin.resources import aggregated, may_be_overcommitted, round_up
+from steersman.apiserver.builtin.resource_amounts import aggregated, may_be_overcommitted, round_up
 from steersman.apiserver.builtin.volumes import has_source
 from steersman.apiserver.rules import Object
 

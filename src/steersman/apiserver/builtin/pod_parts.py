@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from steersman.apiserver.builtin.go_forms import go_difference
 from steersman.apiserver.builtin.pods import POD
-from steersman.apiserver.builtin.resources import quality_of_service
+from steersman.apiserver.builtin.resource_amounts import quality_of_service
 from steersman.apiserver.field_errors import FieldError, forbidden, invalid
 from steersman.apiserver.rules import Object, Surroundings
 

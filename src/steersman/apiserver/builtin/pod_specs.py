@@ -10,9 +10,9 @@ from steersman.apiserver.builtin.containers import (
     ephemeral_container_errors,
     init_container_errors,
 )
-from steersman.apiserver.builtin.go_forms import go_text
+from steersman.apiserver.builtin.go_forms import go_form
 from steersman.apiserver.builtin.label_selectors import annotation_errors, label_errors
-from steersman.apiserver.builtin.resources import pod_level_errors, requirements_errors
+from steersman.apiserver.builtin.resource_amounts import pod_level_errors, requirements_errors
 from steersman.apiserver.builtin.scheduling import (
     affinity_errors,
     readiness_gate_errors,
@@ -178,10 +178,10 @@ def _claim_errors(claims: Sequence[Object], metadata: Object, path: str) -> list
         given = [way for way in ways if way in claim]
         if len(given) == 2:
             detail = f"at most one of `{ways[0]}` or `{ways[1]}` may be specified"
-            errors.append(invalid(field, go_text("PodResourceClaim", claim), detail))
+            errors.append(invalid(field, go_form("PodResourceClaim", claim), detail))
         elif not given:
             detail = f"must specify one of: `{ways[0]}`, `{ways[1]}`"
-            errors.append(invalid(field, go_text("PodResourceClaim", claim), detail))
+            errors.append(invalid(field, go_form("PodResourceClaim", claim), detail))
         for way in given:
             errors += all_invalid(f"{field}.{way}", claim[way], dns_subdomain(claim[way]))
     return errors

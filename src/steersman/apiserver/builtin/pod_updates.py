@@ -5,7 +5,7 @@ from ipaddress import IPv4Address
 from typing import Final
 
 from steersman.apiserver.builtin.containers import padded_image_errors
-from steersman.apiserver.builtin.go_forms import go_text, pod_spec_difference
+from steersman.apiserver.builtin.go_forms import go_form, pod_spec_difference
 from steersman.apiserver.builtin.pod_specs import MIRROR_POD, pod_annotation_errors
 from steersman.apiserver.builtin.scheduling import REQUIRED, toleration_errors
 from steersman.apiserver.builtin.security import APP_ARMOR
@@ -13,6 +13,7 @@ from steersman.apiserver.field_errors import (
     FieldError,
     all_invalid,
     forbidden,
+    immutable,
     invalid,
     required,
 )
@@ -178,11 +179,11 @@ def _term_change_errors(
 ) -> list[FieldError]:
     if olds and len(terms) != len(olds):
         detail = "no additions/deletions to non-empty NodeSelectorTerms list are allowed"
-        shown = [go_text("NodeSelectorTerm", each) for each in terms] or None
+        shown = [go_form("NodeSelectorTerm", each) for each in terms] or None
         return [invalid(path, shown, detail)]
     detail = "only additions are allowed (no mutations or deletions)"
     return [
-        invalid(f"{path}[{index}]", go_text("NodeSelectorTerm", term), detail)
+        invalid(f"{path}[{index}]", go_form("NodeSelectorTerm", term), detail)
         for index, (term, old) in enumerate(zip(terms, olds, strict=False))
         if not _only_adds(term, old)
     ]
@@ -215,7 +216,7 @@ def status_errors(new: Object, old: Object) -> list[FieldError]:
         detail = "must be a non-negative integer"
         errors.append(invalid("status.observedGeneration", generation, detail))
     if (quality := status.get("qosClass")) != before.get("qosClass"):
-        errors.append(invalid("status.qosClass", quality, "field is immutable"))
+        errors.append(immutable("status.qosClass", quality))
     for name, kind in _STATUSES.items():
         errors += _transition_errors(status, before, name, old["spec"], kind)
     errors += _address_errors(status, before, "podIPs")

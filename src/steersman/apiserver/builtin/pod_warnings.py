@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 from steersman.apiserver.builtin.container_env import hidden
-from steersman.apiserver.builtin.resources import may_be_fractional
+from steersman.apiserver.builtin.resource_amounts import may_be_fractional
 from steersman.apiserver.builtin.scheduling import PREFERRED, REQUIRED
 from steersman.apiserver.builtin.security import APP_ARMOR, app_armor_profile, containers_of
 from steersman.apiserver.names_rules import dns_label
@@ -103,10 +103,11 @@ def _volumes(spec: Object, _: Mapping[str, str], before: str) -> Iterator[str]:
 
 def _lists(spec: Object, _: Mapping[str, str], before: str) -> Iterator[str]:
     for name, key in (("hostAliases", "ip"), ("imagePullSecrets", "name")):
-        values = [each.get(key, "") for each in spec.get(name) or ()]
-        for index, value in enumerate(values):
-            if value in values[:index]:
+        seen: set[str] = set()
+        for index, each in enumerate(spec.get(name) or ()):
+            if (value := each.get(key, "")) in seen:
                 yield f'{before}spec.{name}[{index}].{key}: duplicate {key} "{value}"'
+            seen.add(value)
     for index, secret in enumerate(spec.get("imagePullSecrets") or ()):
         if not secret.get("name"):
             yield f'{before}spec.imagePullSecrets[{index}].name: invalid empty name ""'

@@ -10,7 +10,7 @@ from steersman.apiserver.builtin.pod_defaults import default_pod
 from steersman.apiserver.builtin.pod_specs import pod_annotation_errors, spec_errors
 from steersman.apiserver.builtin.pod_updates import status_errors, update_errors
 from steersman.apiserver.builtin.pod_warnings import name_warnings, spec_warnings
-from steersman.apiserver.builtin.resources import quality_of_service
+from steersman.apiserver.builtin.resource_amounts import quality_of_service
 from steersman.apiserver.builtin.scheduling import merge_label_keys
 from steersman.apiserver.builtin.security import annotation_conflicts
 from steersman.apiserver.field_errors import (
@@ -22,7 +22,7 @@ from steersman.apiserver.field_errors import (
 )
 from steersman.apiserver.names_rules import subdomain_name
 from steersman.apiserver.refusals import Refusal, bad_request, conflict
-from steersman.apiserver.rules import Object, Rules, Surroundings
+from steersman.apiserver.rules import Object, Rules, Surroundings, name_and_namespace
 from steersman.names import GroupResource
 from steersman.units import format_time
 
@@ -136,10 +136,9 @@ def _warnings(new: Object, old: Object | None) -> list[str]:
 
 
 def _selectable(pod: Object) -> Mapping[str, str]:
-    metadata, spec, status = pod["metadata"], pod.get("spec") or {}, pod.get("status") or {}
+    spec, status = pod.get("spec") or {}, pod.get("status") or {}
     return {
-        "metadata.name": metadata.get("name", ""),
-        "metadata.namespace": metadata.get("namespace", ""),
+        **name_and_namespace(pod),
         "spec.nodeName": spec.get("nodeName", ""),
         "spec.restartPolicy": spec.get("restartPolicy", ""),
         "spec.schedulerName": spec.get("schedulerName", ""),

@@ -3,8 +3,8 @@
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
-from steersman.apiserver.builtin.filling import fill_empty
-from steersman.apiserver.builtin.go_forms import go_text
+from steersman.apiserver.builtin.common_defaults import fill_empty
+from steersman.apiserver.builtin.go_forms import go_form
 from steersman.apiserver.builtin.label_selectors import selector_errors
 from steersman.apiserver.field_errors import (
     FieldError,
@@ -110,7 +110,7 @@ def _binding_change_errors(binding: Object, old: Object) -> list[FieldError]:
     reference = binding["roleRef"]
     if reference == old["roleRef"]:
         return []
-    return [invalid("roleRef", go_text("RoleRef", reference), "cannot change roleRef")]
+    return [invalid("roleRef", go_form("RoleRef", reference), "cannot change roleRef")]
 
 
 ROLE = Rules(validate=_role_errors, name_errors=path_segment_name, create_on_update=True)

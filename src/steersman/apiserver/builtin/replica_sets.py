@@ -20,7 +20,7 @@ from steersman.apiserver.field_errors import (
     required,
 )
 from steersman.apiserver.names_rules import declared_subdomain_name, subdomain_name
-from steersman.apiserver.rules import Object, Rules
+from steersman.apiserver.rules import Object, Rules, name_and_namespace
 
 _SET_COUNTS: Final = (
     "replicas",
@@ -34,10 +34,8 @@ _SET_PARTS: Final = ("fullyLabeledReplicas", "readyReplicas", "availableReplicas
 
 
 def _selectable_controller(obj: Object) -> Mapping[str, str]:
-    metadata = obj["metadata"]
     return {
-        "metadata.name": metadata.get("name", ""),
-        "metadata.namespace": metadata.get("namespace", ""),
+        **name_and_namespace(obj),
         "status.replicas": str((obj.get("status") or {}).get("replicas", 0)),
     }
 

@@ -4,10 +4,9 @@ from collections.abc import Sequence
 from typing import Final
 
 from steersman.apiserver.builtin.label_selectors import (
-    NEEDS_VALUES,
-    TAKES_NO_VALUES,
     UNKNOWN_OPERATOR,
     label_keys_errors,
+    operator_errors,
     selector_errors,
     value_errors,
 )
@@ -15,7 +14,6 @@ from steersman.apiserver.field_errors import (
     FieldError,
     all_invalid,
     duplicate,
-    forbidden,
     invalid,
     not_supported,
     required,
@@ -128,18 +126,11 @@ def _node_requirement_errors(requirement: Object, path: str) -> list[FieldError]
     errors: list[FieldError] = []
     operator, key = requirement.get("operator", ""), requirement.get("key", "")
     values = requirement.get("values") or ()
-    if operator in ("In", "NotIn"):
-        if not values:
-            errors.append(required(f"{path}.values", NEEDS_VALUES))
-    elif operator in ("Exists", "DoesNotExist"):
-        if values:
-            errors.append(forbidden(f"{path}.values", TAKES_NO_VALUES))
-    elif operator in ("Gt", "Lt"):
-        if len(values) != 1:
-            detail = "must be specified single value when `operator` is 'Lt' or 'Gt'"
-            errors.append(required(f"{path}.values", detail))
-    else:
-        errors.append(invalid(f"{path}.operator", operator, UNKNOWN_OPERATOR))
+    if operator not in ("Gt", "Lt"):
+        errors += operator_errors(operator, values, path)
+    elif len(values) != 1:
+        detail = "must be specified single value when `operator` is 'Lt' or 'Gt'"
+        errors.append(required(f"{path}.values", detail))
     return errors + all_invalid(f"{path}.key", key, label_key(key))
 
 

@@ -4,8 +4,8 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
-from steersman.apiserver.builtin.go_forms import go_text
-from steersman.apiserver.builtin.paths import descending_errors
+from steersman.apiserver.builtin.file_paths import descending_errors
+from steersman.apiserver.builtin.go_forms import go_form
 from steersman.apiserver.field_errors import (
     FieldError,
     all_invalid,
@@ -88,7 +88,7 @@ def container_security_errors(
         added = context.get("capabilities", {}).get("add") or ()
         reasons = ["`privileged` to true"] if context.get("privileged") else []
         reasons += ["`capabilities.Add` CAP_SYS_ADMIN"] * added.count("CAP_SYS_ADMIN")
-        shown = go_text("SecurityContext", context) if reasons else None
+        shown = go_form("SecurityContext", context) if reasons else None
         errors += [
             invalid(path, shown, f"cannot set `allowPrivilegeEscalation` to false and {reason}")
             for reason in reasons
@@ -170,7 +170,7 @@ def _seccomp_errors(profile: Object | None, path: str) -> list[FieldError]:
         errors.append(not_supported(f"{path}.type", type_, _PROFILES))
     if type_ != "Localhost" and local is not None:
         detail = "can only be set when seccomp type is Localhost"
-        shown = go_text("SeccompProfile", profile)
+        shown = go_form("SeccompProfile", profile)
         errors.append(invalid(f"{path}.localhostProfile", shown, detail))
     elif type_ == "Localhost" and local is None:
         detail = "must be set when seccomp type is Localhost"

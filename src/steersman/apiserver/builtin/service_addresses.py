@@ -157,11 +157,13 @@ def address_errors(spec: Object, old: Object | None) -> list[FieldError]:
     elif several and not first:
         problem = "must be empty when `clusterIP` is not specified"
         errors.append(invalid("spec.clusterIPs", several, problem))
+    seen: set[str] = set()
     for index, family in enumerate(families):
         if family not in FAMILIES:
             errors.append(not_supported(f"spec.ipFamilies[{index}]", family, FAMILIES))
-        if family in families[:index]:
+        if family in seen:
             errors.append(duplicate(f"spec.ipFamilies[{index}]", family))
+        seen.add(family)
     policy = spec.get("ipFamilyPolicy")
     if policy is not None and policy not in POLICIES:
         errors.append(not_supported("spec.ipFamilyPolicy", policy, POLICIES))

@@ -14,7 +14,7 @@ from steersman.apiserver.builtin.service_validation import (
     service_status_errors,
 )
 from steersman.apiserver.names_rules import label_name
-from steersman.apiserver.rules import Object, Rules, Surroundings
+from steersman.apiserver.rules import Object, Rules, Surroundings, name_and_namespace
 
 AFFINITY_SECONDS = 10800  # three hours, as the server has it
 
@@ -161,10 +161,9 @@ def service_warnings(service: Object, _: Object | None) -> list[str]:
 
 
 def _selectable(service: Object) -> Mapping[str, str]:
-    metadata, spec = service["metadata"], service["spec"]
+    spec = service["spec"]
     return {
-        "metadata.name": metadata.get("name", ""),
-        "metadata.namespace": metadata.get("namespace", ""),
+        **name_and_namespace(service),
         "spec.clusterIP": spec.get("clusterIP", ""),
         "spec.type": spec.get("type", ""),
     }

@@ -3,7 +3,7 @@
 from typing import Final
 
 from steersman.apiserver.builtin.claim_templates import claim_spec_errors
-from steersman.apiserver.builtin.go_forms import go_text
+from steersman.apiserver.builtin.go_forms import go_form
 from steersman.apiserver.builtin.label_selectors import is_empty, selector_errors, selects
 from steersman.apiserver.builtin.pod_defaults import default_claim, default_template
 from steersman.apiserver.builtin.pod_specs import template_errors, template_metadata_errors
@@ -100,13 +100,13 @@ def _stateful_strategy_errors(strategy: Object, path: str) -> list[FieldError]:
         case "OnDelete":
             if rolling is None:
                 return []
-            shown = go_text("RollingUpdateStatefulSetStrategy", rolling)
+            shown = go_form("RollingUpdateStatefulSetStrategy", rolling)
             detail = "only allowed for updateStrategy 'RollingUpdate'"
             return [invalid(f"{path}.rollingUpdate", shown, detail)]
         case "RollingUpdate":
             return negative_errors(rolling or {}, ("partition",), f"{path}.rollingUpdate")
         case _:
-            shown = go_text("StatefulSetUpdateStrategy", strategy)
+            shown = go_form("StatefulSetUpdateStrategy", strategy)
             return [invalid(path, shown, "must be 'RollingUpdate' or 'OnDelete'")]
 
 

@@ -1,14 +1,14 @@
 """Volumes, claims, classes, and the drivers behind them."""
 
-from steersman.apiserver.builtin.asking import IMMUTABLE, keeps, needs
 from steersman.apiserver.builtin.claim_templates import claim_spec_errors
-from steersman.apiserver.builtin.filling import fill, fill_empty, protected_by
-from steersman.apiserver.builtin.go_forms import go_difference, go_text
+from steersman.apiserver.builtin.common_defaults import fill, fill_empty, protected_by
+from steersman.apiserver.builtin.common_rules import keeps, needs
+from steersman.apiserver.builtin.go_forms import go_difference, go_form
 from steersman.apiserver.field_errors import (
     FieldError,
     all_invalid,
     forbidden,
-    invalid,
+    immutable,
     not_supported,
     required,
 )
@@ -133,7 +133,7 @@ def _claim_change_errors(claim: Object, old: Object) -> list[FieldError]:
         why = "field can not be less than status.capacity"
         errors.append(forbidden("spec.resources.requests.storage", why))
     if spec.get("volumeMode") != was.get("volumeMode"):
-        errors.append(invalid("volumeMode", spec.get("volumeMode"), IMMUTABLE))
+        errors.append(immutable("volumeMode", spec.get("volumeMode")))
     return errors
 
 
@@ -184,7 +184,7 @@ def _prepare_driver_update(driver: Object, old: Object, _: Surroundings) -> None
 def _driver_change_errors(driver: Object, old: Object) -> list[FieldError]:
     spec, was = driver["spec"], old["spec"]
     return [
-        invalid(f"spec.{shown}", spec.get(field), IMMUTABLE)
+        immutable(f"spec.{shown}", spec.get(field))
         # The server misspells one of them.
         for field, shown in (
             ("attachRequired", "attachedRequired"),
@@ -225,7 +225,7 @@ def _attachment_change_errors(attachment: Object, old: Object) -> list[FieldErro
     spec = attachment.get("spec", {})
     if spec == old.get("spec", {}):
         return []
-    return [invalid("spec", go_text("VolumeAttachmentSpec", spec), IMMUTABLE)]
+    return [immutable("spec", go_form("VolumeAttachmentSpec", spec))]
 
 
 def _attributes_change_errors(attributes: Object, old: Object) -> list[FieldError]:

@@ -26,7 +26,7 @@ from steersman.apiserver.builtin.replica_sets import (
 from steersman.apiserver.builtin.service_network import ServiceNetwork
 from steersman.apiserver.builtin.services import service_rules
 from steersman.apiserver.builtin.stateful_sets import STATEFUL_SET
-from steersman.apiserver.custom.definitions import DEFINITION
+from steersman.apiserver.custom.definition_rules import DEFINITION
 from steersman.apiserver.rules import Rules
 from steersman.names import GroupResource
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from steersman.apiserver.builtin.paths import backstep_errors, descending_errors
+from steersman.apiserver.builtin.file_paths import backstep_errors, descending_errors
 from steersman.apiserver.field_errors import (
     FieldError,
     forbidden,

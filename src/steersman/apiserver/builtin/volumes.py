@@ -6,7 +6,11 @@ from typing import Any, Final, TypeAlias
 
 from steersman.apiserver.builtin.claim_templates import claim_template_errors
 from steersman.apiserver.builtin.container_env import field_ref_errors, resource_ref_errors
-from steersman.apiserver.builtin.paths import backstep_errors, descending_errors, own_path_errors
+from steersman.apiserver.builtin.file_paths import (
+    backstep_errors,
+    descending_errors,
+    own_path_errors,
+)
 from steersman.apiserver.field_errors import (
     FieldError,
     all_invalid,

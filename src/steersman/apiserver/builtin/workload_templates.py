@@ -12,14 +12,13 @@ from steersman.apiserver.field_errors import (
     FieldError,
     all_invalid,
     forbidden,
+    immutable,
     invalid,
     not_supported,
     required,
 )
 from steersman.apiserver.names_rules import NOT_NEGATIVE, percent
 from steersman.apiserver.rules import Object
-
-IMMUTABLE = "field is immutable"
 
 
 def negative_errors(holder: Mapping[str, Any], names: Sequence[str], path: str) -> list[FieldError]:
@@ -100,7 +99,7 @@ def selector_change_errors(new: Object, old: Object) -> list[FieldError]:
     selector = new["spec"].get("selector")
     if selector == old["spec"].get("selector"):
         return []
-    return [invalid("spec.selector", shown_selector(selector), IMMUTABLE)]
+    return [immutable("spec.selector", shown_selector(selector))]
 
 
 def share_errors(value: int | str, path: str) -> list[FieldError]:

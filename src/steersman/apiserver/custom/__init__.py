@@ -7,11 +7,14 @@ Promises:  - a definition that the real server refuses is refused with the same 
            - names are accepted first come, first served
            - what a definition serves can be told from the definition alone
 Never:     keeps anything, or looks at custom resources other than the one it is given
+
+What a definition may say is in ``definition_rules``, ``version_rules`` and ``conversion_rules``; in
+messages it has its ``internal_form``. What follows from it is in ``status`` and ``serving``.
 """
 
-from steersman.apiserver.custom.definitions import DEFINITION
-from steersman.apiserver.custom.resources import printer_columns, served
+from steersman.apiserver.custom.definition_rules import DEFINITION
 from steersman.apiserver.custom.scale import BUILTIN_SCALE, scale_of, scaled
+from steersman.apiserver.custom.serving import printer_columns, served
 from steersman.apiserver.custom.status import accepted, instances_gone, terminating
 
 __all__ = [

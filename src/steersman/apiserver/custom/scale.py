@@ -3,7 +3,7 @@
 from typing import Any, Final
 
 from steersman.apiserver.field_errors import FieldError, invalid
-from steersman.apiserver.patching.go_text import go_text, go_type
+from steersman.apiserver.go_words import go_text, go_type
 from steersman.apiserver.refusals import Refusal, bad_request, internal_error
 from steersman.apiserver.refusals import invalid as invalid_object
 from steersman.apiserver.rules import Object

@@ -9,7 +9,6 @@ Promises:  - a patch changes neither the object nor itself
 Never:     decodes bytes, validates the patched object, or knows which kinds take which patches
 """
 
-from steersman.apiserver.patching.go_text import go_text
 from steersman.apiserver.patching.json_patch import apply_json_patch, json_patch_mistakes
 from steersman.apiserver.patching.merge_patch import apply_merge_patch
 from steersman.apiserver.patching.strategic import apply_strategic_merge_patch
@@ -18,6 +17,5 @@ __all__ = [
     "apply_json_patch",
     "apply_merge_patch",
     "apply_strategic_merge_patch",
-    "go_text",
     "json_patch_mistakes",
 ]

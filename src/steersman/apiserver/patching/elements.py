@@ -3,7 +3,7 @@
 from collections import deque
 from typing import Any
 
-from steersman.apiserver.patching.go_text import go_text, go_type
+from steersman.apiserver.go_words import go_text, go_type
 from steersman.apiserver.patching.refused import failed, unprocessable
 
 

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from steersman.apiserver.patching.go_text import cannot_unmarshal
+from steersman.apiserver.go_words import cannot_unmarshal
 from steersman.apiserver.patching.refused import Object, only_an_object
 from steersman.apiserver.refusals import bad_request
 

@@ -3,16 +3,10 @@
 from typing import Any
 
 from steersman.apiserver import field_errors, refusals
-from steersman.apiserver.patching.go_text import cannot_unmarshal
+from steersman.apiserver.go_words import TYPE_META, cannot_unmarshal
 from steersman.apiserver.refusals import Refusal
 
 Object = dict[str, Any]
-
-_NO_OBJECT = (
-    "couldn't get version/kind; json parse error: {}"
-    ' struct {{ APIVersion string "json:\\"apiVersion,omitempty\\"";'
-    ' Kind string "json:\\"kind,omitempty\\"" }}'
-)
 
 
 def unprocessable() -> Refusal:
@@ -30,6 +24,7 @@ def only_an_object(patched: Any) -> Object:
     """What came out of a patch, which may have replaced the whole document."""
     if isinstance(patched, dict):
         return patched
-    why = _NO_OBJECT.format(cannot_unmarshal(patched, "value of type"))
+    mistake = cannot_unmarshal(patched, f"value of type {TYPE_META}")
+    why = f"couldn't get version/kind; json parse error: {mistake}"
     shown = field_errors.shown(patched)
     raise refusals.invalid("", "", [field_errors.invalid("patch", shown, why)])

@@ -2,8 +2,8 @@
 
 from typing import Any
 
+from steersman.apiserver.go_words import cannot_unmarshal, go_text, go_type
 from steersman.apiserver.patching.elements import ElementKey, element_type, in_wanted_order
-from steersman.apiserver.patching.go_text import cannot_unmarshal, go_text, go_type
 from steersman.apiserver.patching.merge_patch import without_nulls
 from steersman.apiserver.patching.refused import Object, failed
 from steersman.apiserver.refusals import Refusal, bad_request

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Any, Final, TypeAlias
 
 from steersman.apiserver.schema import scalars
-from steersman.apiserver.schema.declarations import zero_of
+from steersman.apiserver.schema.go_declarations import zero_of
 from steersman.apiserver.schema.node import UNSET, Schema
 
 # Takes a value that is not null, gives the one that stands in its place: often the same.

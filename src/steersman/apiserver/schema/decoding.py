@@ -9,14 +9,15 @@ from typing import Any, NamedTuple
 import msgspec
 
 from steersman.apiserver import field_errors, refusals
+from steersman.apiserver.go_words import TYPE_META, cannot_unmarshal
 from steersman.apiserver.rules import Object
 from steersman.apiserver.schema import go_json
 from steersman.apiserver.schema.canonical import Canonical, Irregular, Walk
 from steersman.apiserver.schema.documents import OBJECT_META, BuiltinSchemas, KnownKinds
-from steersman.apiserver.schema.inspection import Undecodable, duplicates, inspect, what_is
-from steersman.apiserver.schema.messages import Malformed
+from steersman.apiserver.schema.inspection import Undecodable, duplicates, inspect
 from steersman.apiserver.schema.node import Schema
 from steersman.apiserver.schema.protobuf import PROTOBUF, Messages, open_envelope
+from steersman.apiserver.schema.protobuf_wire import Malformed
 from steersman.apiserver.schema.yaml_bodies import BadYaml, parse_yaml
 from steersman.names import GroupVersionKind
 
@@ -24,10 +25,6 @@ YAML = "application/yaml"
 
 # The server's own name for the sets of kinds that it knows.
 _SCHEME = "pkg/runtime/scheme.go:111"
-_TYPE_META = (
-    r'struct { APIVersion string "json:\"apiVersion,omitempty\"";'
-    r' Kind string "json:\"kind,omitempty\"" }'
-)
 _SUMMARY_BYTES = 30
 
 
@@ -210,7 +207,7 @@ def _check_kind(value: Any, body: bytes, expected: Expected) -> None:
     """Whether the body says that it is what the place takes."""
     if value.__class__ is not dict:
         if value is not None:
-            why = f"json: cannot unmarshal {what_is(value)} into Go value of type {_TYPE_META}"
+            why = cannot_unmarshal(value, f"value of type {TYPE_META}")
             raise _unrecognized(
                 f"couldn't get version/kind; json parse error: {why}", body, expected
             )
@@ -223,8 +220,8 @@ def _check_kind(value: Any, body: bytes, expected: Expected) -> None:
     for name in value:
         found = value[name]
         if name in ("kind", "apiVersion") and found is not None and found.__class__ is not str:
-            why = f"cannot unmarshal {what_is(found)} into Go struct field .{name} of type string"
-            why = f"couldn't get version/kind; json parse error: json: {why}"
+            why = cannot_unmarshal(found, f"struct field .{name} of type string")
+            why = f"couldn't get version/kind; json parse error: {why}"
             raise _unrecognized(why, body, expected)
     group, slash, version = (api_version or "").partition("/")
     if "/" in version:

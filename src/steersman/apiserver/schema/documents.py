@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 
 import msgspec
 
-from steersman.apiserver.schema.declarations import as_declared
+from steersman.apiserver.schema.go_declarations import as_declared
 from steersman.apiserver.schema.node import Schema
 from steersman.names import GroupVersionKind
 

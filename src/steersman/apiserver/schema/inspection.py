@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from math import isinf
 from typing import Any, NamedTuple
 
+from steersman.apiserver.go_words import what_is
 from steersman.apiserver.schema import scalars
 from steersman.apiserver.schema.canonical import INTEGER_BITS
 from steersman.apiserver.schema.go_json import Number, Pairs, plain, quoted
@@ -229,21 +230,6 @@ def _apart(value: Any, schema: Schema, place: _Place) -> Any:
 
 
 _READ_BY_THEMSELVES = ("quantity", "int-or-string", "date-time", "micro-time")
-
-
-def what_is(value: Any) -> str:
-    """How Go's messages call a JSON value."""
-    match value:
-        case bool():
-            return "bool"
-        case Number() | int() | float():
-            return "number"
-        case str():
-            return "string"
-        case Pairs() | dict():
-            return "object"
-        case _:
-            return "array"
 
 
 def _finite(value: Any) -> float | None:

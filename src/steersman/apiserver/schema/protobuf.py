@@ -11,7 +11,8 @@ from typing import Any, NamedTuple
 import msgspec
 
 from steersman.apiserver.rules import Object
-from steersman.apiserver.schema.messages import (
+from steersman.apiserver.schema.node import Schema
+from steersman.apiserver.schema.protobuf_wire import (
     BASE64,
     BOOLEAN,
     BYTES,
@@ -30,7 +31,6 @@ from steersman.apiserver.schema.messages import (
     one,
     part,
 )
-from steersman.apiserver.schema.node import Schema
 from steersman.units import format_micro_time, format_time
 
 PROTOBUF = "application/vnd.kubernetes.protobuf"

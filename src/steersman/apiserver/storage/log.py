@@ -1,7 +1,7 @@
 """The revision log: every write gets the next number, and knows what it replaced."""
 
 from bisect import bisect_right, insort
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import Any, NamedTuple, Protocol
 
 
@@ -18,11 +18,11 @@ class Key(NamedTuple):
 class Entry:
     """One write: what stands under a key from this revision on; ``None`` where it was deleted.
 
-    ``value`` belongs to everybody and is never changed. ``rendered`` is room for whoever serves
-    the entry to keep what they made of it.
+    ``value`` belongs to everybody and is never changed. ``rendered`` and ``converted`` are room for
+    whoever serves the entry to keep what they made of it, as it is and in another version.
     """
 
-    __slots__ = ("key", "previous", "rendered", "revision", "value")
+    __slots__ = ("converted", "key", "previous", "rendered", "revision", "value")
 
     def __init__(
         self, revision: int, key: Key, value: dict[str, Any] | None, previous: "Entry | None"
@@ -32,6 +32,7 @@ class Entry:
         self.value = value
         self.previous = previous
         self.rendered: bytes | None = None
+        self.converted: tuple[object, bytes] | None = None  # for whom, and what
 
     def as_of(self, revision: int) -> "Entry | None":
         """The entry that stood here at ``revision``, if one did."""
@@ -79,7 +80,7 @@ class Journal(Protocol):
         ...
 
     def compact(self, revision: int) -> None:
-        """Forget what was replaced at or before ``revision``."""
+        """Forget what was replaced at or before ``revision``; ``Unwritten`` if it cannot be."""
         ...
 
 
@@ -100,12 +101,8 @@ class RevisionLog:
         """Everything of one resource."""
         found = self._shelves.get(resource)
         if found is None:
-            found = self._shelves[resource] = Shelf()
+            found = self._shelves[resource] = Shelf(forgotten=self.compacted)
         return found
-
-    def shelves(self) -> Iterator[tuple[str, "Shelf"]]:
-        """Every resource that was ever written, with everything of it."""
-        yield from self._shelves.items()
 
     def latest(self, key: Key) -> Entry | None:
         """What was last written under the key, a deletion included."""
@@ -128,9 +125,11 @@ class RevisionLog:
 
     def since(self, revision: int, resource: str, *, until: int) -> list[Entry]:
         """What was written to a resource after ``revision``, and not after ``until``."""
-        if revision < self.compacted:
+        shelf = self.shelf(resource)
+        # Not the last compaction: who has followed a quiet resource all along has missed nothing.
+        if revision < shelf.forgotten:
             raise Compacted(revision, self.compacted)
-        return self.shelf(resource).between(revision, until)
+        return shelf.between(revision, until)
 
     def compact(self, revision: int) -> None:
         """Forget what was replaced or deleted at or before ``revision``."""
@@ -147,9 +146,10 @@ class RevisionLog:
 class Shelf:
     """One resource: the last entry of each place, the places in order, and the story of both."""
 
-    __slots__ = ("_revisions", "_story", "entries", "last_revision", "places")
+    __slots__ = ("_revisions", "_story", "entries", "forgotten", "last_revision", "places")
 
-    def __init__(self) -> None:
+    def __init__(self, *, forgotten: int) -> None:
+        self.forgotten = forgotten  # the revision up to which the story may have gaps
         self.last_revision = 0
         self.entries: dict[str, Entry] = {}
         self.places: list[str] = []  # sorted; deleted ones stay until they are compacted
@@ -174,6 +174,9 @@ class Shelf:
     def compact(self, revision: int) -> None:
         """Forget the story up to ``revision``, except where it ended."""
         kept = bisect_right(self._revisions, revision)
+        if not kept:
+            return
+        self.forgotten = self._revisions[kept - 1]
         forgotten, self._story = self._story[:kept], self._story[kept:]
         self._revisions = self._revisions[kept:]
         for entry in forgotten:

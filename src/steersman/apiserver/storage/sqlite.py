@@ -83,15 +83,18 @@ class SqliteJournal:
             raise Unwritten(f"{key.resource} {key.place} could not be stored: {error}") from error
 
     def compact(self, revision: int) -> None:
-        """Forget what was replaced at or before ``revision``."""
-        with self._database:
-            self._database.execute("BEGIN")
-            self._database.execute(
-                "UPDATE state SET compacted = :revision,"
-                " revision = MAX(revision, (SELECT COALESCE(MAX(revision), 0) FROM writes))",
-                {"revision": revision},
-            )
-            self._database.execute(_FORGET, {"revision": revision})
+        """Forget what was replaced at or before ``revision``; ``Unwritten`` if it cannot be."""
+        try:
+            with self._database:
+                self._database.execute("BEGIN")
+                self._database.execute(
+                    "UPDATE state SET compacted = :revision,"
+                    " revision = MAX(revision, (SELECT COALESCE(MAX(revision), 0) FROM writes))",
+                    {"revision": revision},
+                )
+                self._database.execute(_FORGET, {"revision": revision})
+        except sqlite3.Error as error:
+            raise Unwritten(f"history could not be forgotten: {error}") from error
 
     def close(self) -> None:
         """Let go of the files."""

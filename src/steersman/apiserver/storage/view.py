@@ -31,6 +31,11 @@ class View:
         """Hear of everything up to ``revision``."""
         self.revision = max(self.revision, min(revision, self._log.revision))
 
+    def check(self, revision: int) -> None:
+        """Refuse a revision from before the last compaction: ``Compacted``."""
+        if revision < self._log.compacted:
+            raise Compacted(revision, self._log.compacted)
+
     def get(self, key: Key) -> Entry | None:
         """What stands under the key."""
         entry = self._log.latest(key)
@@ -49,8 +54,7 @@ class View:
     ) -> Page:
         """Entries in order whose place begins with ``prefix`` and comes after ``after``."""
         at = self.revision if revision is None else revision
-        if at < self._log.compacted:
-            raise Compacted(at, self._log.compacted)
+        self.check(at)
         shelf = self._log.shelf(resource)
         places, entries = shelf.places, shelf.entries
         start = bisect_right(places, after) if after else bisect_left(places, prefix)

@@ -64,6 +64,14 @@ def test_a_certificate_counts_before_any_token(header: str | None) -> None:
     assert (user.name, user.groups) == ("kim", ("ops", "system:authenticated"))
 
 
+def test_a_certificate_without_a_name_is_nobodys() -> None:
+    nameless = ClientCertificate(common_name="", organizations=("system:masters",))
+    known = authenticator(jane=TOKEN)
+
+    assert known.user(showing(None), nameless) == ANONYMOUS
+    assert known.user(showing(f"Bearer {TOKEN}"), nameless).name == "jane"
+
+
 def test_a_token_is_for_the_server_and_for_nobody_else() -> None:
     known = authenticator(jane=TOKEN)
 

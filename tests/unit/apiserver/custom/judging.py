@@ -5,8 +5,8 @@ from typing import Any, NamedTuple
 import msgspec
 
 from steersman.apiserver import metadata, refusals
-from steersman.apiserver.custom.definitions import DEFINITION
-from steersman.apiserver.custom.resources import served
+from steersman.apiserver.custom.definition_rules import DEFINITION
+from steersman.apiserver.custom.serving import served
 from steersman.apiserver.custom.status import accepted
 from steersman.apiserver.refusals import Refusal
 from steersman.apiserver.rules import Object, Surroundings

@@ -9,7 +9,6 @@ from steersman.apiserver.patching import (
     apply_json_patch,
     apply_merge_patch,
     apply_strategic_merge_patch,
-    go_text,
 )
 from steersman.apiserver.refusals import Refusal
 from tests.unit.apiserver.patching.cases import (
@@ -70,21 +69,3 @@ def test_what_a_patch_does_not_touch_is_shared_not_copied(kind: str) -> None:
 
     assert result["metadata"] == {"name": "it", "labels": {"a": "b"}}
     assert result["spec"] is obj["spec"]
-
-
-@pytest.mark.parametrize(
-    ("value", "text"),
-    [
-        (None, "<nil>"),
-        (True, "true"),
-        (1, "1"),
-        (1.0, "1"),
-        (1.5, "1.5"),
-        (1e21, "1e+21"),
-        ("a b", "a b"),
-        ([1, "x", [None]], "[1 x [<nil>]]"),
-        ({"b": {}, "a": False}, "map[a:false b:map[]]"),
-    ],
-)
-def test_values_are_printed_as_go_prints_them(value: Any, text: str) -> None:
-    assert go_text(value) == text

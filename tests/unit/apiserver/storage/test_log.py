@@ -129,6 +129,20 @@ def test_what_was_compacted_is_refused_rather_than_half_told() -> None:
     assert values(log) == [{"size": 2}]
 
 
+def test_who_has_heard_all_of_a_resource_misses_nothing_by_a_compaction_of_others() -> None:
+    log = RevisionLog()
+    heard = log.append(WEB, {"size": 1}, expected=0).revision
+    log.append(Key("nodes", "one"), {}, expected=0)
+    log.compact(log.revision)
+
+    log.append(WEB, {"size": 2}, expected=heard)
+
+    view = View(log)
+    assert [entry.value for entry in view.since(heard, "pods")] == [{"size": 2}]
+    with pytest.raises(Compacted):
+        view.check(heard)
+
+
 def test_compaction_forgets_what_was_deleted_and_keeps_what_stands() -> None:
     log = RevisionLog()
     web = log.append(WEB, {"size": 1}, expected=0)

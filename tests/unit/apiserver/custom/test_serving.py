@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from steersman.apiserver.custom.resources import printer_columns, served
+from steersman.apiserver.custom.serving import printer_columns, served
 from steersman.apiserver.schema.node import Schema
 from steersman.apiserver.served import ScalePaths
 from tests.unit.apiserver.custom.definition_samples import definition, of, version

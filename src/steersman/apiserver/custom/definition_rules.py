@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
-from steersman.apiserver.custom.conversions import conversion_errors
+from steersman.apiserver.custom.conversion_rules import conversion_errors
 from steersman.apiserver.custom.internal_form import InternalSpec, shown_versions
 from steersman.apiserver.custom.status import (
     APPROVAL,
@@ -12,8 +12,8 @@ from steersman.apiserver.custom.status import (
     is_protected,
     terminating,
 )
-from steersman.apiserver.custom.versions import version_errors
-from steersman.apiserver.field_errors import FieldError, invalid, not_supported, required
+from steersman.apiserver.custom.version_rules import version_errors
+from steersman.apiserver.field_errors import FieldError, immutable, invalid, not_supported, required
 from steersman.apiserver.names_rules import dns_1035_label, dns_subdomain, subdomain_name
 from steersman.apiserver.rules import Object, Rules, Surroundings
 from steersman.apiserver.schema.formats import recognized
@@ -84,11 +84,7 @@ def _validate_update(crd: Object, old: Object) -> list[FieldError]:
     fixed = ["spec.group", "spec.names.plural"]
     if is_established(old):
         fixed = ["spec.scope", "spec.names.kind", *fixed]
-    return [
-        invalid(path, _at(crd, path), "field is immutable")
-        for path in fixed
-        if _at(crd, path) != _at(old, path)
-    ]
+    return [immutable(path, _at(crd, path)) for path in fixed if _at(crd, path) != _at(old, path)]
 
 
 def _validate_status(crd: Object, _: Object) -> list[FieldError]:

@@ -251,7 +251,8 @@ def _member_errors(
         yield forbidden(f"{path}.nullable", f"cannot be nullable when {LIST_TYPE} is {list_type}")
     if list_type == "set":
         return
-    properties, needed = items.get("properties") or {}, set(items.get("required") or ())
+    properties = items.get("properties") or {}
+    needed: set[str] = set(items.get("required") or ())
     for key in keys:
         if key not in properties:
             continue

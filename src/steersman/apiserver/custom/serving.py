@@ -7,8 +7,9 @@ from typing import Any, Final
 from steersman.apiserver.custom.scale import replicas_errors, selector_errors
 from steersman.apiserver.custom.status import is_ending, is_established
 from steersman.apiserver.field_errors import FieldError, invalid, shown
+from steersman.apiserver.go_words import go_text
+from steersman.apiserver.metadata import STANDARD_FINALIZERS
 from steersman.apiserver.names_rules import subdomain_name
-from steersman.apiserver.patching.go_text import go_text
 from steersman.apiserver.rules import Object, Rules
 from steersman.apiserver.schema.defaulting import Defaults, copied
 from steersman.apiserver.schema.embedding import embedded_errors
@@ -24,7 +25,6 @@ VERBS: Final = frozenset(
     ("create", "delete", "deletecollection", "get", "list", "patch", "update", "watch")
 )
 _SUBRESOURCE_VERBS: Final = ["get", "patch", "update"]
-_STANDARD_FINALIZERS: Final = frozenset(("orphan", "foregroundDeletion", "kubernetes"))
 _DEFAULT_COLUMNS: Final = (
     {"name": "Age", "type": "date", "jsonPath": ".metadata.creationTimestamp"},
 )
@@ -201,7 +201,7 @@ def _newly_repeated(uniqueness: Uniqueness, new: Object, old: Object) -> list[Fi
 
 def _warnings(new: Object, old: Object | None) -> list[str]:
     known = (old or {"metadata": {}})["metadata"].get("finalizers") or ()
-    added = set(new["metadata"].get("finalizers") or ()) - set(known) - _STANDARD_FINALIZERS
+    added = set(new["metadata"].get("finalizers") or ()) - set(known) - STANDARD_FINALIZERS
     return [
         f"metadata.finalizers: {shown(each)}: prefer a domain-qualified finalizer name"
         f"{' including a path (/)' if '.' in each else ''} to avoid accidental conflicts with"

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from steersman.apiserver.custom.definitions import DEFINITION
+from steersman.apiserver.custom.definition_rules import DEFINITION
 from steersman.apiserver.custom.status import accepted
 from tests.unit.apiserver.custom.definition_samples import (
     approved,

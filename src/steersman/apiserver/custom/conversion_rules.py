@@ -105,11 +105,13 @@ def _review_errors(versions: list[Any], path: str) -> Iterator[FieldError]:
     if not versions:
         yield required(path)
         return
+    seen: set[str] = set()
     for index, each in enumerate(versions):
-        if each in versions[:index]:
+        if each in seen:
             yield invalid(f"{path}[{index}]", each, "duplicate version")
             continue
+        seen.add(each)
         for wrong in dns_1035_label(each):
             yield invalid(f"{path}[{index}]", each, wrong)
-    if not set(versions) & set(_REVIEWS):
+    if not seen & set(_REVIEWS):
         yield invalid(path, versions, f"must include at least one of {', '.join(_REVIEWS)}")

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from steersman.apiserver.custom.conversions import conversion_errors
+from steersman.apiserver.custom.conversion_rules import conversion_errors
 from tests.unit.apiserver.custom.definition_samples import SERVICE
 
 

@@ -3,10 +3,8 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from steersman.apiserver.field_errors import FieldError, invalid, required
+from steersman.apiserver.field_errors import FieldError, immutable, required
 from steersman.apiserver.rules import Object
-
-IMMUTABLE = "field is immutable"
 
 
 def at(obj: Object, path: str) -> Any:
@@ -35,7 +33,7 @@ def keeps(fields: Mapping[str, Any]) -> Callable[[Object, Object], list[FieldErr
 
     def errors(obj: Object, old: Object) -> list[FieldError]:
         return [
-            invalid(path, at(obj, path) or nothing, IMMUTABLE)
+            immutable(path, at(obj, path) or nothing)
             for path, nothing in fields.items()
             if (at(obj, path) or None) != (at(old, path) or None)
         ]

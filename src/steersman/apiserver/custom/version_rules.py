@@ -11,8 +11,8 @@ from steersman.apiserver.field_errors import (
     required,
     too_many,
 )
-from steersman.apiserver.schema.declared import schema_errors
 from steersman.apiserver.schema.field_paths import BadPath, resolved
+from steersman.apiserver.schema.keywords import schema_errors
 
 MOST_SELECTABLE_FIELDS: Final = 8
 
