@@ -122,7 +122,8 @@ def _certificate(request: web.BaseRequest) -> ClientCertificate | None:
         return None
     names = [pair for part in shown["subject"] for pair in part]
     return ClientCertificate(
-        common_name=next((value for key, value in names if key == "commonName"), ""),
+        # Of several the last, as Go has it: two servers must not see two users.
+        common_name=next((value for key, value in reversed(names) if key == "commonName"), ""),
         organizations=tuple(value for key, value in names if key == "organizationName"),
     )
 

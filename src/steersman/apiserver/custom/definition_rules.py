@@ -133,8 +133,7 @@ def _spec_errors(spec: Object) -> Iterator[FieldError]:
         yield invalid("spec.versions", shown_versions(form.versions), why)
     if sum(bool(each.get("storage")) for each in versions) != 1:
         why = "must have exactly one version marked as storage version"
-        shown = shown_versions(form.versions) if versions else None
-        yield invalid("spec.versions", shown, why)
+        yield invalid("spec.versions", shown_versions(form.versions), why)
     if called and called[0] and (wrong := dns_1035_label(called[0])):
         yield invalid("spec.version", called[0], ",".join(wrong))
     for key in ("plural", "singular", "kind", "listKind"):
