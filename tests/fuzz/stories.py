@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 
 from steersman.apiserver import ApiServer, RevisionLog, administrator
-from steersman.apiserver.asked import understand
+from steersman.apiserver.asking.asked import understand
 from steersman.apiserver.rendering import rest_of
 from steersman.apiserver.served import Served
 from steersman.observe import AnswerFailed, Observation

@@ -62,7 +62,7 @@ NOT_EMBEDDED = {
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if "control_plane" in metafunc.fixturenames:
-        module = metafunc.module.__name__.rpartition(".")[2]
+        module = metafunc.definition.path.stem
         both = (
             module not in REAL_ONLY
             and metafunc.function.__name__ not in NOT_EMBEDDED

@@ -10,9 +10,9 @@ Promises:  - every watcher sees every event once and in order
            - the server in the process needs no socket, no thread and no task of its own
 Never:     imports ``kinds`` or ``client``, or claims to be a cluster for production
 
-The modules in the order in which a request meets them: ``asked``, ``access``, ``dispatching``, then
-``reading``, ``watching``, ``deleting`` or ``writing`` (with ``bodies``, ``patching``, ``fields``,
-``schema``, and the rules in ``builtin`` and ``custom``); below them ``store`` and ``storage``.
+A request meets ``server``, which asks ``access`` who it is and whether they may; ``asking``, which
+reads it; ``verbs``, which do it by the ``Rules`` in ``builtin`` and ``custom``, with ``schema``,
+``patching`` and ``fields``; and ``storage``, which keeps it. What is served is in ``served``.
 """
 
 from importlib import import_module

@@ -4,16 +4,16 @@ On a real control plane controllers do this a moment later; here it is done when
 calls for it is answered.
 """
 
-from steersman.apiserver import deleting
+from steersman.apiserver.asking.delete_options import DeleteOptions
 from steersman.apiserver.custom.serving import served as served_by
 from steersman.apiserver.custom.status import accepted, instances_gone
-from steersman.apiserver.delete_options import DeleteOptions
 from steersman.apiserver.fields import FieldManagement
 from steersman.apiserver.rules import Object, Rules
 from steersman.apiserver.schema.node import Schema
 from steersman.apiserver.served import Registry, Served
 from steersman.apiserver.storage import Entry
 from steersman.apiserver.store import Store
+from steersman.apiserver.verbs import deleting
 from steersman.names import GroupResource
 from steersman.units import format_time
 

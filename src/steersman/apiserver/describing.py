@@ -2,8 +2,10 @@
 
 from collections.abc import Mapping
 
-from steersman.apiserver import refusals, replies
-from steersman.apiserver.asked import Asked
+from steersman.apiserver import refusals
+from steersman.apiserver.asking import replies
+from steersman.apiserver.asking.asked import Asked
+from steersman.apiserver.asking.negotiating import header
 from steersman.apiserver.discovery import (
     DiscoveredResource,
     DiscoveredSubresource,
@@ -12,10 +14,9 @@ from steersman.apiserver.discovery import (
     Swagger,
     stored_version,
 )
-from steersman.apiserver.dispatching import not_allowed
-from steersman.apiserver.negotiating import header
 from steersman.apiserver.schema.documents import BuiltinSchemas
 from steersman.apiserver.served import Registry, Served
+from steersman.apiserver.verbs.dispatching import not_allowed
 from steersman.names import GroupVersionKind
 from steersman.wire import Reply, Request
 

@@ -13,10 +13,10 @@ from steersman.apiserver.access import (
     NotAccepted,
     User,
 )
+from steersman.apiserver.asking.selecting import parse_label_selector
 from steersman.apiserver.field_errors import FieldError
 from steersman.apiserver.refusals import Refusal
 from steersman.apiserver.rules import Object
-from steersman.apiserver.selecting import parse_label_selector
 from steersman.clock import Clock
 from steersman.units import format_time
 

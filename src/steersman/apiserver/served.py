@@ -7,12 +7,12 @@ from typing import Any
 
 import msgspec
 
+from steersman.apiserver.asking.selecting import NOT_KNOWN, NOT_SUPPORTED
 from steersman.apiserver.fields import FieldSet, reset_fields
 from steersman.apiserver.metadata import has_standard_finalizers
 from steersman.apiserver.rules import Object, Rules
 from steersman.apiserver.schema.canonical import Canonical, Walk
 from steersman.apiserver.schema.node import UNSET, Schema
-from steersman.apiserver.selecting import NOT_KNOWN, NOT_SUPPORTED
 from steersman.names import GroupResource, GroupVersionKind
 
 _SHORT_OF_WORDS = frozenset(

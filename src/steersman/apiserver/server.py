@@ -7,7 +7,7 @@ from random import Random
 
 import msgspec
 
-from steersman.apiserver import metadata, refusals, replies
+from steersman.apiserver import metadata, refusals
 from steersman.apiserver.access import (
     ADMINISTRATORS,
     AccountTokens,
@@ -20,35 +20,36 @@ from steersman.apiserver.access import (
     denied,
 )
 from steersman.apiserver.access.rbac import GROUP as RBAC
-from steersman.apiserver.asked import Asked, understand
+from steersman.apiserver.asking import replies
+from steersman.apiserver.asking.asked import Asked, understand
+from steersman.apiserver.asking.bodies import read_body
+from steersman.apiserver.asking.call import Answer, Call
+from steersman.apiserver.asking.negotiating import WHOLE, answer_form
+from steersman.apiserver.asking.options import WriteOptions
+from steersman.apiserver.asking.selecting import selected_name
 from steersman.apiserver.assembling import (
     SCALE,
     Managements,
     builtin_served,
 )
-from steersman.apiserver.bodies import read_body
 from steersman.apiserver.builtin.namespaces import NAMESPACE_FINALIZE, NAMESPACES
 from steersman.apiserver.builtin.pod_parts import POD_DEBUGGING, POD_RESIZING
 from steersman.apiserver.builtin.service_network import ServiceNetwork
 from steersman.apiserver.builtin.table import builtin_rules
-from steersman.apiserver.call import Answer, Call
 from steersman.apiserver.definitions import DEFINITIONS, Definitions
 from steersman.apiserver.describing import SelfDescription
-from steersman.apiserver.dispatching import check_place, dispatch, not_allowed
 from steersman.apiserver.history import History
-from steersman.apiserver.negotiating import WHOLE, answer_form
-from steersman.apiserver.options import WriteOptions
 from steersman.apiserver.refusals import Refusal
 from steersman.apiserver.reviews import Reviews
 from steersman.apiserver.rules import Object
 from steersman.apiserver.schema.decoding import Expectations
 from steersman.apiserver.schema.documents import OBJECT_META, BuiltinSchemas
-from steersman.apiserver.selecting import selected_name
 from steersman.apiserver.served import Registry, Served
 from steersman.apiserver.starting import fill
 from steersman.apiserver.storage import RevisionLog
 from steersman.apiserver.store import TOO_DEEP, Store
-from steersman.apiserver.watching import error_event
+from steersman.apiserver.verbs.dispatching import check_place, dispatch, not_allowed
+from steersman.apiserver.verbs.watching import error_event
 from steersman.clock import Clock
 from steersman.names import GroupResource, GroupVersionKind
 from steersman.observe import AnswerFailed, Observer

@@ -3,7 +3,7 @@
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 
-from steersman.apiserver.negotiating import header
+from steersman.apiserver.asking.negotiating import header
 from steersman.wire import ClientCertificate, Handler, Reply, Request, Response
 
 

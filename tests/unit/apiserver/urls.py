@@ -2,7 +2,7 @@
 
 from urllib.parse import parse_qsl, urlsplit
 
-from steersman.apiserver.asked import Asked, understand
+from steersman.apiserver.asking.asked import Asked, understand
 from steersman.wire import Request
 
 

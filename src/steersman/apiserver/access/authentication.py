@@ -11,7 +11,7 @@ from steersman.apiserver.access.account_tokens import (
     NotAccepted,
 )
 from steersman.apiserver.access.users import ANONYMOUS, AUTHENTICATED, User
-from steersman.apiserver.negotiating import header
+from steersman.apiserver.asking.negotiating import header
 from steersman.apiserver.refusals import unauthorized
 from steersman.wire import ClientCertificate, Request
 

@@ -5,10 +5,10 @@ from datetime import datetime
 from typing import Any
 
 from steersman.apiserver import refusals
+from steersman.apiserver.asking.selecting import label_selector
 from steersman.apiserver.builtin.pods import set_condition
 from steersman.apiserver.refusals import Refusal
 from steersman.apiserver.rules import Object
-from steersman.apiserver.selecting import label_selector
 from steersman.names import GroupResource
 from steersman.units import format_time
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import msgspec
 
+from steersman.apiserver.asking.negotiating import JSON, clauses
 from steersman.apiserver.discovery.openapi_paths import Json
 from steersman.apiserver.discovery.openapi_protobuf import protobuf
 from steersman.apiserver.discovery.openapi_v3 import (
@@ -18,7 +19,6 @@ from steersman.apiserver.discovery.openapi_v3 import (
     marked,
     object_properties,
 )
-from steersman.apiserver.negotiating import JSON, clauses
 from steersman.apiserver.schema.documents import REF, VERSION
 from steersman.names import GroupVersionKind
 

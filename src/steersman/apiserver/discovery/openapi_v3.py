@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
+from steersman.apiserver.asking.negotiating import JSON
 from steersman.apiserver.discovery.openapi_paths import (
     API_RESOURCE_LIST,
     WATCH_EVENT,
@@ -15,7 +16,6 @@ from steersman.apiserver.discovery.openapi_paths import (
     root_of,
 )
 from steersman.apiserver.discovery.resources import DiscoveredResource
-from steersman.apiserver.negotiating import JSON
 from steersman.apiserver.schema.documents import META, OBJECT_META, REF, VERSION
 from steersman.names import GroupVersionKind
 

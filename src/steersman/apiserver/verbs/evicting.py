@@ -2,16 +2,17 @@
 
 from dataclasses import replace
 
-from steersman.apiserver import deleting, refusals, writing
-from steersman.apiserver.asked import Asked
+from steersman.apiserver import refusals
+from steersman.apiserver.asking.asked import Asked
+from steersman.apiserver.asking.call import Call
+from steersman.apiserver.asking.delete_options import DeleteOptions
+from steersman.apiserver.asking.options import WriteOptions
+from steersman.apiserver.asking.posting import read_post
 from steersman.apiserver.builtin.disruptions import BUDGETS, charged_budget, marked_disrupted
 from steersman.apiserver.builtin.pods import eviction_options
-from steersman.apiserver.call import Call
-from steersman.apiserver.delete_options import DeleteOptions
-from steersman.apiserver.options import WriteOptions
-from steersman.apiserver.posting import read_post
 from steersman.apiserver.rules import Object
 from steersman.apiserver.storage import Entry
+from steersman.apiserver.verbs import deleting, writing
 from steersman.units import format_time
 
 # As whom the server writes itself.

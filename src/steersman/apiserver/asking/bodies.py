@@ -6,9 +6,8 @@ from typing import Any
 import msgspec
 
 from steersman.apiserver import field_errors, refusals
-from steersman.apiserver.call import Call
-from steersman.apiserver.go_words import cannot_unmarshal, go_text
-from steersman.apiserver.negotiating import (
+from steersman.apiserver.asking.call import Call
+from steersman.apiserver.asking.negotiating import (
     JSON,
     JSON_PATCH,
     MERGE_PATCH,
@@ -16,7 +15,8 @@ from steersman.apiserver.negotiating import (
     STRATEGIC_PATCH,
     not_spoken,
 )
-from steersman.apiserver.options import WriteOptions
+from steersman.apiserver.asking.options import WriteOptions
+from steersman.apiserver.go_words import cannot_unmarshal, go_text
 from steersman.apiserver.patching import json_patch_mistakes
 from steersman.apiserver.rules import Object
 from steersman.apiserver.schema import go_json

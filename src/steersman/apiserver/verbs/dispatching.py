@@ -2,15 +2,16 @@
 
 from collections.abc import AsyncGenerator, Callable, Mapping
 
-from steersman.apiserver import deleting, reading, refusals, rendering, writing
-from steersman.apiserver.asked import Asked
-from steersman.apiserver.call import Answer, Call
-from steersman.apiserver.delete_options import DeleteOptions
-from steersman.apiserver.options import ListOptions
+from steersman.apiserver import refusals, rendering
+from steersman.apiserver.asking.asked import Asked
+from steersman.apiserver.asking.call import Answer, Call
+from steersman.apiserver.asking.delete_options import DeleteOptions
+from steersman.apiserver.asking.options import ListOptions
 from steersman.apiserver.refusals import Refusal
 from steersman.apiserver.served import Served
-from steersman.apiserver.subresources import BINDINGS, SUBRESOURCES, bind_by_name
-from steersman.apiserver.watching import watch
+from steersman.apiserver.verbs import deleting, reading, writing
+from steersman.apiserver.verbs.subresources import BINDINGS, SUBRESOURCES, bind_by_name
+from steersman.apiserver.verbs.watching import watch
 
 
 def not_allowed() -> Refusal:

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from steersman.apiserver import refusals
-from steersman.apiserver.asked import Asked
+from steersman.apiserver.asking.asked import Asked
 from steersman.apiserver.served import Served
 
 OBJECT, LIST = "PartialObjectMetadata", "PartialObjectMetadataList"

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from steersman.apiserver import field_errors, refusals
-from steersman.apiserver.asked import FALSE, Asked
+from steersman.apiserver.asking.asked import FALSE, Asked
 from steersman.apiserver.field_errors import FieldError
 
 LONGEST_MANAGER = 128

@@ -2,7 +2,7 @@
 
 import pytest
 
-from steersman.apiserver.options import ListOptions, WriteOptions, boolean, integer
+from steersman.apiserver.asking.options import ListOptions, WriteOptions, boolean, integer
 from steersman.apiserver.refusals import Refusal
 from tests.unit.apiserver.urls import asking
 

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 import msgspec
 import yaml
 
-from steersman.apiserver.asked import Asked
-from steersman.apiserver.negotiating import JSON, YAML, header
+from steersman.apiserver.asking.asked import Asked
+from steersman.apiserver.asking.negotiating import JSON, YAML, header
 from steersman.apiserver.refusals import Refusal
 from steersman.wire import Reply, Request
 

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from steersman.apiserver import rendering
-from steersman.apiserver.delete_options import DeleteOptions
+from steersman.apiserver.asking.delete_options import DeleteOptions
 from steersman.apiserver.rules import Object
 from steersman.apiserver.served import Served
 from steersman.apiserver.storage import Entry

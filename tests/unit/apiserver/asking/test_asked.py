@@ -2,7 +2,7 @@
 
 import pytest
 
-from steersman.apiserver.asked import Asked, understand
+from steersman.apiserver.asking.asked import Asked, understand
 from steersman.names import GroupResource
 from steersman.wire import Request
 from tests.unit.apiserver.urls import asking

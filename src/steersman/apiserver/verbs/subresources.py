@@ -5,13 +5,14 @@ from dataclasses import replace
 
 import msgspec
 
-from steersman.apiserver import reading, refusals, scaling, writing
+from steersman.apiserver import refusals
+from steersman.apiserver.asking.call import Answer, Call
+from steersman.apiserver.asking.posting import read_post
 from steersman.apiserver.builtin.pods import bound, check_binding
-from steersman.apiserver.call import Answer, Call
-from steersman.apiserver.evicting import evict
-from steersman.apiserver.posting import read_post
 from steersman.apiserver.storage import Entry
-from steersman.apiserver.token_requests import request_token
+from steersman.apiserver.verbs import reading, scaling, writing
+from steersman.apiserver.verbs.evicting import evict
+from steersman.apiserver.verbs.token_requests import request_token
 from steersman.names import GroupResource
 
 BINDINGS = GroupResource("", "bindings")

@@ -2,8 +2,8 @@
 
 import pytest
 
-from steersman.apiserver.metadata_only import MetadataOnly
-from steersman.apiserver.negotiating import (
+from steersman.apiserver.asking.metadata_only import MetadataOnly
+from steersman.apiserver.asking.negotiating import (
     APPLY_PATCH,
     JSON,
     JSON_PATCH,

@@ -4,8 +4,9 @@ import msgspec
 import pytest
 import yaml
 
-from steersman.apiserver import refusals, replies
-from steersman.apiserver.negotiating import YAML
+from steersman.apiserver import refusals
+from steersman.apiserver.asking import replies
+from steersman.apiserver.asking.negotiating import YAML
 from steersman.wire import Reply
 from tests.unit.apiserver.urls import asking, request
 

@@ -8,9 +8,9 @@ import msgspec
 
 from steersman.apiserver import field_errors, metadata, refusals
 from steersman.apiserver.access.account_tokens import ACCOUNTS, AUDIENCES, BINDABLE, claims_of
-from steersman.apiserver.call import Answer, Call
+from steersman.apiserver.asking.call import Answer, Call
+from steersman.apiserver.asking.posting import read_post
 from steersman.apiserver.field_errors import FieldError
-from steersman.apiserver.posting import read_post
 from steersman.apiserver.rules import Object
 from steersman.names import GroupResource
 from steersman.units import format_time

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from steersman.apiserver import refusals
-from steersman.apiserver.metadata_only import MetadataOnly
+from steersman.apiserver.asking.metadata_only import MetadataOnly
 from steersman.apiserver.schema.protobuf import PROTOBUF
 from steersman.wire import Request
 

@@ -1,10 +1,10 @@
 """What is POSTed to a subresource, read and checked as far as all of them do it."""
 
 from steersman.apiserver import metadata
-from steersman.apiserver.bodies import read_body
+from steersman.apiserver.asking.bodies import read_body
+from steersman.apiserver.asking.call import Call
+from steersman.apiserver.asking.options import WriteOptions
 from steersman.apiserver.builtin.namespaces import check_namespace
-from steersman.apiserver.call import Call
-from steersman.apiserver.options import WriteOptions
 from steersman.apiserver.rules import Object
 
 

@@ -5,11 +5,11 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from steersman.apiserver.access import AccountTokens, User
-from steersman.apiserver.asked import Asked
-from steersman.apiserver.delete_options import DeleteOptions
+from steersman.apiserver.asking.asked import Asked
+from steersman.apiserver.asking.delete_options import DeleteOptions
+from steersman.apiserver.asking.negotiating import body_type, header
+from steersman.apiserver.asking.options import LONGEST_MANAGER
 from steersman.apiserver.fields.management import FieldManagement
-from steersman.apiserver.negotiating import body_type, header
-from steersman.apiserver.options import LONGEST_MANAGER
 from steersman.apiserver.rules import Object
 from steersman.apiserver.schema.decoding import Expected
 from steersman.apiserver.schema.node import Schema

@@ -6,26 +6,25 @@ kept if it differs from what is there.
 """
 
 from steersman.apiserver import field_errors, metadata, refusals, rendering
-from steersman.apiserver.bodies import (
+from steersman.apiserver.asking.bodies import (
     applied_body,
     applied_object,
     patch_body,
     patched_object,
     read_body,
 )
-from steersman.apiserver.builtin.namespaces import check_namespace
-from steersman.apiserver.call import Answer, Call
-from steersman.apiserver.deleting import may_go
-from steersman.apiserver.field_errors import FieldError
-from steersman.apiserver.fields.management import keep_times
-from steersman.apiserver.fields.walking import is_same
-from steersman.apiserver.negotiating import (
+from steersman.apiserver.asking.call import Answer, Call
+from steersman.apiserver.asking.negotiating import (
     APPLY_PATCH,
     JSON_PATCH,
     MERGE_PATCH,
     patch_type,
 )
-from steersman.apiserver.options import WriteOptions
+from steersman.apiserver.asking.options import WriteOptions
+from steersman.apiserver.builtin.namespaces import check_namespace
+from steersman.apiserver.field_errors import FieldError
+from steersman.apiserver.fields.management import keep_times
+from steersman.apiserver.fields.walking import is_same
 from steersman.apiserver.patching import (
     apply_json_patch,
     apply_merge_patch,
@@ -33,6 +32,7 @@ from steersman.apiserver.patching import (
 )
 from steersman.apiserver.rules import Object
 from steersman.apiserver.storage import Entry, Key
+from steersman.apiserver.verbs.deleting import may_go
 from steersman.units import format_time
 
 # How often a name is made up before the server gives up; a million names per prefix are then safe.

@@ -5,19 +5,19 @@ from collections.abc import AsyncGenerator, Iterable
 import msgspec
 
 from steersman.apiserver import rendering
-from steersman.apiserver.asked import Asked
-from steersman.apiserver.options import ListOptions
-from steersman.apiserver.reading import (
+from steersman.apiserver.asking.asked import Asked
+from steersman.apiserver.asking.options import ListOptions
+from steersman.apiserver.refusals import Refusal, expired
+from steersman.apiserver.served import Served
+from steersman.apiserver.storage import Compacted, Entry
+from steersman.apiserver.store import Store
+from steersman.apiserver.verbs.reading import (
     Selects,
     prefix_of,
     selection,
     too_large_version,
     version_or_failure,
 )
-from steersman.apiserver.refusals import Refusal, expired
-from steersman.apiserver.served import Served
-from steersman.apiserver.storage import Compacted, Entry
-from steersman.apiserver.store import Store
 
 # A watch without a timeout of its own ends after this long and up to twice as long, at random, so
 # that not everybody comes back at once.

@@ -8,10 +8,10 @@ from typing import Any, NamedTuple, TypeAlias
 import msgspec
 
 from steersman.apiserver import field_errors, refusals, rendering
-from steersman.apiserver.asked import Asked
-from steersman.apiserver.options import EXACT, ListOptions
+from steersman.apiserver.asking.asked import Asked
+from steersman.apiserver.asking.options import EXACT, ListOptions
+from steersman.apiserver.asking.selecting import parse_field_selector, parse_label_selector
 from steersman.apiserver.schema import go_json
-from steersman.apiserver.selecting import parse_field_selector, parse_label_selector
 from steersman.apiserver.served import Served
 from steersman.apiserver.storage import Compacted, Entry, Page
 from steersman.apiserver.store import Store

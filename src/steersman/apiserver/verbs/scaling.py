@@ -5,16 +5,17 @@ What is read, written, patched and applied is a Scale; what is kept is the objec
 
 import msgspec
 
-from steersman.apiserver import metadata, refusals, writing
-from steersman.apiserver.bodies import applied_body, read_body
-from steersman.apiserver.call import Answer, Call
+from steersman.apiserver import metadata, refusals
+from steersman.apiserver.asking.bodies import applied_body, read_body
+from steersman.apiserver.asking.call import Answer, Call
+from steersman.apiserver.asking.negotiating import APPLY_PATCH, patch_type
+from steersman.apiserver.asking.options import WriteOptions
 from steersman.apiserver.custom.scale import scale_of, scaled
 from steersman.apiserver.fields.scaling import entries_after_scale, scale_entries
-from steersman.apiserver.negotiating import APPLY_PATCH, patch_type
-from steersman.apiserver.options import WriteOptions
 from steersman.apiserver.rules import Object
 from steersman.apiserver.served import ScalePaths
 from steersman.apiserver.storage import Entry
+from steersman.apiserver.verbs import writing
 from steersman.units import format_time
 
 

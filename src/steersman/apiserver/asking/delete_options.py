@@ -6,9 +6,9 @@ from dataclasses import dataclass
 import msgspec
 
 from steersman.apiserver import field_errors, refusals
-from steersman.apiserver.asked import Asked
+from steersman.apiserver.asking.asked import Asked
+from steersman.apiserver.asking.options import boolean, dry_run_errors, integer
 from steersman.apiserver.field_errors import FieldError
-from steersman.apiserver.options import boolean, dry_run_errors, integer
 from steersman.apiserver.refusals import Refusal
 from steersman.apiserver.rules import Object
 from steersman.apiserver.schema.decoding import Expected, canonical, decode
