@@ -1,5 +1,6 @@
 """What holds for every test: how long it may take, and that it says the same thing every time."""
 
+import signal
 from pathlib import Path
 
 import pytest
@@ -18,6 +19,11 @@ LIMIT_SECONDS = {"unit": 2, "property": 20, "cluster": 30, "typing": 180, "real"
 # run is red again; `pytest --hypothesis-profile=default` looks further.
 settings.register_profile("steersman", deadline=None, derandomize=True)
 settings.load_profile("steersman")
+
+# A shell has what it runs in the background ignore interrupts, and their children after them; some
+# tests interrupt theirs.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def is_property(item: pytest.Item) -> bool:
