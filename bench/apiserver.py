@@ -12,7 +12,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import median
 
@@ -29,6 +29,7 @@ ROOT = Path(__file__).parents[1]
 
 REAL = "etcd and kube-apiserver"
 OURS = "steersman cluster up"
+IN_PROCESS = "steersman, in the process"
 
 SERVERS: Mapping[str, Callable[[], AbstractContextManager[Running]]] = {
     REAL: servers.real,
@@ -77,7 +78,7 @@ class Comparison:
         yield self._requests(
             "create-deployments", self._scale.deployments, "Create Deployments", 500
         )
-        yield self._requests("get", self._scale.gets, "Get one ConfigMap")
+        yield self._gets()
         yield self._listing("list-whole", "in one answer")
         yield self._listing("list-in-pages", f"{PAGE_SIZE} to a page")
         yield self._resident(empty)
@@ -101,6 +102,22 @@ class Comparison:
                 for least in floors
             ],
         )
+
+    def _gets(self) -> Section:
+        """Over sockets, and beside them what a test has that needs none."""
+        section = self._requests("get", self._scale.gets, "Get one ConfigMap")
+        if OURS not in self._running:
+            return section
+        turns = {IN_PROCESS: _in_process(self._scale.gets)}
+        inside = in_rounds(turns, rounds=self._scale.rounds, progress=self._progress)
+        floor = Floor(
+            what="get one ConfigMap in the process",
+            least=10_000,
+            unit=" a second",
+            found=_median(inside[IN_PROCESS], "rate"),
+            judged=self._is_judged,
+        )
+        return replace(section, costs={**section.costs, **inside}, limits=[floor])
 
     def _listing(self, task: str, how: str) -> Section:
         costs = self._in_rounds(task, self._scale.apps)
@@ -142,6 +159,17 @@ class Comparison:
     @property
     def _is_judged(self) -> bool:
         return self._scale == FULL
+
+
+def _in_process(count: int) -> Turn:
+    def turn() -> Cost:
+        command = [sys.executable, "-m", "bench.in_process", str(count)]
+        found = subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, check=True).stdout
+        # One process is client and server, and does nothing else.
+        cost: dict[str, float] = json.loads(found)
+        return {**cost, "server_cpu": 1 / cost["rate"]}
+
+    return turn
 
 
 def _load(task: str, server: Running, count: int) -> Turn:
