@@ -240,3 +240,18 @@ async def test_a_watch_without_bookmarks_waits_once_until_its_end() -> None:
 
 async def _read(pieces: AsyncIterator[bytes]) -> bytes:
     return b"".join([piece async for piece in pieces])
+
+
+async def test_a_collection_as_it_was_is_deleted_as_it_is(world: World, namespace: str) -> None:
+    path = f"/api/v1/namespaces/{namespace}/configmaps"
+    await world.asked("POST", path, config_map("changed-since"))
+    await world.asked("POST", path, config_map("gone-since"))
+    then = (await world.asked("GET", path))["metadata"]["resourceVersion"]
+    label = {"metadata": {"labels": {"a": "b"}}}
+    await world.asked("PATCH", f"{path}/changed-since", label, sends=MERGE_PATCH)
+    await world.asked("DELETE", f"{path}/gone-since")
+
+    answer = await world.ask("DELETE", f"{path}?resourceVersion={then}&resourceVersionMatch=Exact")
+
+    assert answer.status == 200
+    assert (await world.asked("GET", path))["items"] == []

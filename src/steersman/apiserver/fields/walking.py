@@ -118,7 +118,7 @@ def _change(old: Any, new: Any, schema: Schema, same: Equality) -> Change:
         return None, None
     if is_map(old or new, schema) or is_map(new, schema):
         return _change_of_maps(old, new, schema, same)
-    if is_list(old or new, schema):
+    if is_list(old or new, schema) and is_list(new or old, schema):
         return _change_of_lists(old or [], new or [], schema, same)
     return {}, None
 

@@ -5,6 +5,8 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any
 
+import msgspec
+
 from steersman.apiserver import metadata as rules_of_metadata
 from steersman.apiserver.field_errors import FieldError, invalid, required
 from steersman.apiserver.names_rules import dns_1035_label, path_segment_name
@@ -91,10 +93,39 @@ def _canonical(object_meta: Schema) -> Walk:
     return Canonical().of(object_meta)
 
 
+class _Metadata(msgspec.Struct, rename="camel"):
+    name: str | None = None
+    generate_name: str | None = None
+    namespace: str | None = None
+    generation: int | None = None
+    labels: dict[str, str] | None = None
+    annotations: dict[str, str] | None = None
+    finalizers: list[str] | None = None
+    owner_references: list[dict[str, Any]] | None = None
+    managed_fields: list[dict[str, Any]] | None = None
+
+
+class _Resource(msgspec.Struct, rename="camel"):
+    api_version: str = ""
+    kind: str = ""
+    metadata: _Metadata | None = None
+
+
+def _is_well_formed(resource: dict[str, Any]) -> bool:
+    """Whether there is sense in asking more of it; a default of its author's may be anything."""
+    try:
+        msgspec.convert(resource, _Resource)
+    except msgspec.ValidationError:
+        return False
+    return True
+
+
 def _resource_errors(resource: dict[str, Any], path: str) -> Iterator[FieldError]:
     for key in ("apiVersion", "kind"):
         if key not in resource:
             yield required(f"{path}.{key}")
+    if not _is_well_formed(resource):
+        return  # which the schema says, or nobody
     api_version, kind = resource.get("apiVersion", "v1"), resource.get("kind", "Kind")
     if not api_version:
         yield invalid(f"{path}.apiVersion", api_version, "must not be empty")

@@ -94,7 +94,10 @@ def _delete_collection(call: Call) -> Answer:
     _warn_of_orphans(call, options)
     about = reading.list_metadata(page, call.served, call.asked, listed)
     for entry in page.entries:
-        deleting.delete(call.store, call.served, entry, options)
+        # The page may be of another moment, and what it lists be changed or gone by now.
+        current = call.store.view.get(entry.key)
+        if current is not None:
+            deleting.delete(call.store, call.served, current, options)
     return Answer(200, rendering.many(page.entries, call.served, metadata=about))
 
 

@@ -109,3 +109,12 @@ def test_an_item_without_any_key_has_no_name() -> None:
 
     with pytest.raises(NoElement, match=r'omits all key fields \["id" "to"\]'):
         element_of({"x": 1}, keyed)
+
+
+def test_a_number_in_place_of_a_list_is_a_change_of_the_whole() -> None:
+    schema = Schema(type="array", list_type="set", items=Schema(type="string"))
+
+    assert compared({"a": ["x"]}, {"a": 8080}, Schema(properties={"a": schema})) == (
+        {"f:a": {}},
+        {},
+    )
