@@ -7,6 +7,7 @@ from steersman.errors import ApiError, BadAnswer, BadRequest, Forbidden, Invalid
 from steersman.kinds import (
     Unstructured,
     authentication_v1,
+    authorization_v1,
     core_v1,
     meta_v1,
     rbac_v1,
@@ -186,6 +187,15 @@ async def test_what_someone_else_may_not_do_is_forbidden(client: Client, namespa
     assert "Grant this verb" in str(refusal.value)
 
 
+async def may_read(client: Client, namespace: str) -> bool:
+    wanted = authorization_v1.ResourceAttributes(
+        namespace=namespace, verb="get", resource="configmaps", name="settings"
+    )
+    spec = authorization_v1.SelfSubjectAccessReviewSpec(resource_attributes=wanted)
+    review = await client.create(authorization_v1.SelfSubjectAccessReview(spec=spec))
+    return review.status is not None and review.status.allowed
+
+
 async def test_a_group_may_do_what_its_role_says(client: Client, namespace: str) -> None:
     reading = rbac_v1.PolicyRule(api_groups=("",), resources=("configmaps",), verbs=("get",))
     meta = meta_v1.ObjectMeta(name="readers", namespace=namespace)
@@ -205,6 +215,9 @@ async def test_a_group_may_do_what_its_role_says(client: Client, namespace: str)
     )
     created = await client.create(config_map(namespace, "settings"))
     ada = client.adjusted(impersonate=Impersonation(user="ada", groups=("others", "engineers")))
+    # A server hears of a new binding a moment after it has answered; it is asked until it has.
+    while not await may_read(ada, namespace):
+        pass
 
     assert await ada.get(core_v1.ConfigMap, "settings", namespace=namespace) == created
     with pytest.raises(Forbidden):
