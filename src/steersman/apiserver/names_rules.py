@@ -13,7 +13,6 @@ Check: TypeAlias = Callable[[str], list[str]]
 _DNS_LABEL: Final = "[a-z0-9]([-a-z0-9]*[a-z0-9])?"
 _DNS_SUBDOMAIN: Final = rf"{_DNS_LABEL}(\.{_DNS_LABEL})*"
 _DNS_1035_LABEL: Final = "[a-z]([-a-z0-9]*[a-z0-9])?"
-_WILDCARD: Final = rf"\*\.{_DNS_SUBDOMAIN}"
 _UNDERSCORED_LABEL: Final = "_?[a-z0-9]([-_a-z0-9]*[a-z0-9])?"
 _UNDERSCORED_SUBDOMAIN: Final = rf"{_UNDERSCORED_LABEL}(\.{_UNDERSCORED_LABEL})*"
 _NAME_PART: Final = "([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]"
@@ -74,22 +73,6 @@ dns_1035_label = _spelled(
     rule="a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with"
     " an alphabetic character, and end with an alphanumeric character",
     at_most=MAX_LABEL,
-)
-wildcard_subdomain = _spelled(
-    _WILDCARD,
-    "*.example.com",
-    rule="a wildcard DNS-1123 subdomain must start with '*.', followed by a valid DNS subdomain,"
-    " which must consist of lower case alphanumeric characters, '-' or '.' and end with an"
-    " alphanumeric character",
-    at_most=MAX_SUBDOMAIN,
-)
-c_identifier = _spelled(
-    "[A-Za-z_][A-Za-z0-9_]*",
-    "my_name",
-    "MY_NAME",
-    "MyName",
-    rule="a valid C identifier must start with alphabetic character or '_', followed by a string"
-    " of alphanumeric characters or '_'",
 )
 percent = _spelled(
     "[0-9]+%",
@@ -262,11 +245,6 @@ def label_name(name: str, is_prefix: bool) -> list[str]:
     return dns_label(_completed(name) if is_prefix else name)
 
 
-def label_1035_name(name: str, is_prefix: bool) -> list[str]:
-    """An object's name that must be a DNS label and begin with a letter."""
-    return dns_1035_label(_completed(name) if is_prefix else name)
-
-
 def path_segment_name(name: str, is_prefix: bool) -> list[str]:
     """An object's name that may be anything that fits into a path."""
     return path_segment_prefix(name) if is_prefix else path_segment(name)
@@ -333,11 +311,3 @@ def cidr(value: str) -> list[str]:
     if ip_network((address, length), strict=False).network_address != address:
         return ["must not have bits set beyond the prefix length"]
     return []
-
-
-def canonical_cidr(value: str) -> list[str]:
-    """A network in its shortest form."""
-    errors = cidr(value)
-    if not errors and (shortest := str(ip_network(value))) != value:
-        errors.append(f'must be in canonical form ("{shortest}")')
-    return errors

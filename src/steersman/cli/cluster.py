@@ -5,7 +5,7 @@ import shlex
 import signal
 import sys
 from collections.abc import Mapping
-from random import SystemRandom
+from random import Random
 
 from steersman.apiserver import ClusterSettings, RunningCluster, running_cluster
 from steersman.clock import Clock
@@ -13,7 +13,7 @@ from steersman.observe import log_to
 
 
 async def run_cluster(
-    settings: ClusterSettings, *, clock: Clock, environ: Mapping[str, str]
+    settings: ClusterSettings, *, clock: Clock, rng: Random, environ: Mapping[str, str]
 ) -> None:
     """Run a cluster until somebody asks for its end."""
     ended = asyncio.Event()
@@ -21,9 +21,8 @@ async def run_cluster(
     for each in (signal.SIGHUP, signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(each, ended.set)
     observe = log_to(sys.stderr, clock=clock)
-    # Names and uids that nobody can foretell; a test gives a Random with a seed instead.
     async with running_cluster(
-        settings, clock=clock, rng=SystemRandom(), observe=observe, environ=environ
+        settings, clock=clock, rng=rng, observe=observe, environ=environ
     ) as cluster:
         sys.stderr.write(ready_line(cluster, settings))
         sys.stderr.flush()

@@ -3,6 +3,7 @@
 import asyncio
 import os
 from pathlib import Path
+from random import SystemRandom
 
 import click
 
@@ -95,4 +96,6 @@ def up(
         even_in_a_cluster=force,
         share_port=permit_port_sharing,
     )
-    asyncio.run(run_cluster(settings, clock=SystemClock(), environ=os.environ))
+    # Names and uids that nobody can foretell; a test gives a Random with a seed instead.
+    rng = SystemRandom()
+    asyncio.run(run_cluster(settings, clock=SystemClock(), rng=rng, environ=os.environ))

@@ -14,7 +14,7 @@ messages it has its ``internal_form``. What follows from it is in ``status`` and
 
 from steersman.apiserver.custom.definition_rules import DEFINITION
 from steersman.apiserver.custom.scale import BUILTIN_SCALE, scale_of, scaled
-from steersman.apiserver.custom.serving import printer_columns, served
+from steersman.apiserver.custom.serving import served
 from steersman.apiserver.custom.status import accepted, instances_gone, terminating
 
 __all__ = [
@@ -22,7 +22,6 @@ __all__ = [
     "DEFINITION",
     "accepted",
     "instances_gone",
-    "printer_columns",
     "scale_of",
     "scaled",
     "served",

@@ -25,9 +25,6 @@ VERBS: Final = frozenset(
     ("create", "delete", "deletecollection", "get", "list", "patch", "update", "watch")
 )
 _SUBRESOURCE_VERBS: Final = ["get", "patch", "update"]
-_DEFAULT_COLUMNS: Final = (
-    {"name": "Age", "type": "date", "jsonPath": ".metadata.creationTimestamp"},
-)
 
 
 # Rules in CEL expect values of the right shape.
@@ -56,14 +53,6 @@ def served(crd: Object, *, object_meta: Schema) -> tuple[Served, ...]:
         for name, each in versions.items()
     }
     return tuple(_served(crd, each, schemas) for each in versions.values() if each.get("served"))
-
-
-def printer_columns(crd: Object, version: str) -> tuple[Mapping[str, Any], ...]:
-    """The columns of a table beside the name."""
-    for each in crd["spec"]["versions"]:
-        if each["name"] == version and each.get("additionalPrinterColumns"):
-            return tuple(each["additionalPrinterColumns"])
-    return _DEFAULT_COLUMNS
 
 
 def _schema(version: Object) -> Object:

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from steersman.apiserver.custom.serving import printer_columns, served
+from steersman.apiserver.custom.serving import served
 from steersman.apiserver.schema.node import Schema
 from steersman.apiserver.served import ScalePaths
 from tests.unit.apiserver.custom.definition_samples import definition, of, version
@@ -192,14 +192,6 @@ def test_finalizers_without_a_domain_are_warned_of(judge: Judge) -> None:
         f'metadata.finalizers: "mine": {prefer} {avoid}',
     ]
     assert resource.rules.warnings(obj, obj) == []
-
-
-def test_a_version_without_columns_shows_the_age() -> None:
-    column = {"name": "Size", "type": "integer", "jsonPath": ".spec.size"}
-    crd = of({"type": "object"}, additionalPrinterColumns=[column])
-
-    assert printer_columns(crd, "v1") == (column,)
-    assert [each["name"] for each in printer_columns(definition(), "v1")] == ["Age"]
 
 
 def test_every_sample_value_is_judged_without_a_crash(judge: Judge) -> None:
