@@ -9,7 +9,7 @@ import os
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
@@ -75,6 +75,26 @@ def reported(verdict: Verdict, directory: Path) -> str:
     return f"{verdict.summary()}\nall differences: {file}"
 
 
+def without_races(verdict: Verdict, contender: Contender, found: Transcript) -> Verdict:
+    """The verdict without what the real server tells differently when it is asked anew.
+
+    It patches first what its watch cache holds, and warns of that attempt too when it comes too
+    late: what one run in a hundred tells so is no fact about Kubernetes.
+    """
+    names = {each.story for each in verdict.unexplained}
+    if not names:
+        return verdict
+    everything = corpus()
+    stories = with_needs([story for story in everything if story.name in names], everything)
+    with real() as server:
+        again = replay(stories, server, pace=REAL_PACE)
+    told_before = {story.name: found[story.name] for story in stories}
+    constant = judged(again, told_before, contender.known, whole=False).unexplained
+    lasting = {(each.where, each.path) for each in constant}
+    unexplained = [each for each in verdict.unexplained if (each.where, each.path) in lasting]
+    return replace(verdict, unexplained=unexplained)
+
+
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize(
     "contender",
@@ -96,6 +116,7 @@ def test_the_server_answers_like_the_real_one(
         found = replay(stories, server, pace=contender.pace)
 
     verdict = judged(expected, found, contender.known, whole=chosen == everything)
+    verdict = without_races(verdict, contender, found)
     report = reported(verdict, tmp_path)
     with capsys.disabled():
         sys.stdout.write(f"\n{report}\n")
