@@ -2,11 +2,21 @@
 
 import pytest
 
-from steersman.client import Client, Fields, Labels, MergePatch, Preconditions
+from steersman.client import (
+    Client,
+    Fields,
+    Labels,
+    MergePatch,
+    Preconditions,
+    is_gone,
+)
 from steersman.errors import Conflict, NotFound
-from steersman.kinds import core_v1, replace
+from steersman.kinds import Unstructured, core_v1, meta_v1, replace
+from steersman.units import Quantity
 from tests.real.definitions import Widget, widget
 from tests.real.objects import AnyConfigMap, config_map, create_config_maps, pod
+
+AnyNamespace = Unstructured.of("v1", "Namespace", namespaced=False)
 
 HOLD = "tests.example.com/hold"
 
@@ -26,14 +36,14 @@ async def names(client: Client, namespace: str) -> list[str]:
     return [each.name for each in listing.items]
 
 
-async def test_a_deleted_object_is_gone_and_there_is_nothing_more_to_say_of_it(
+async def test_a_deleted_object_is_gone_and_only_its_uid_is_said_of_it(
     client: Client, namespace: str
 ) -> None:
-    await create_config_maps(client, namespace, "settings")
+    before = await client.create(config_map(namespace, "settings"))
 
     answer = await client.delete(core_v1.ConfigMap, "settings", namespace=namespace)
 
-    assert answer is None
+    assert (answer.obj, answer.uid, answer.is_gone) == (None, before.uid, True)
     assert await names(client, namespace) == []
 
 
@@ -49,11 +59,62 @@ async def test_an_object_with_a_finalizer_is_answered_and_stays_until_it_is_take
 
     answer = await client.delete(core_v1.ConfigMap, "settings", namespace=namespace)
 
-    assert answer is not None
-    assert answer.deletion_time is not None
-    assert answer == await client.get(core_v1.ConfigMap, "settings", namespace=namespace)
+    assert answer.obj is not None
+    assert answer.obj.deletion_time is not None
+    assert answer.obj == await client.get(core_v1.ConfigMap, "settings", namespace=namespace)
+    assert (answer.uid, answer.is_gone) == (answer.obj.uid, False)
     await let_go(client, namespace, "settings")
     assert await names(client, namespace) == []
+
+
+async def test_the_write_that_takes_the_last_finalizer_says_that_the_object_is_gone(
+    client: Client, namespace: str
+) -> None:
+    two = replace(config_map(namespace, "settings"), data={"color": "blue"})
+    held_twice = replace(two, metadata=replace(two.metadata, finalizers=(HOLD, f"{HOLD}-too")))
+    await client.create(held_twice)
+    marked = await client.delete(core_v1.ConfigMap, "settings", namespace=namespace)
+    assert marked.obj is not None
+    one_less = MergePatch({"metadata": {"finalizers": [HOLD]}})
+
+    still_held = await client.patch(core_v1.ConfigMap, "settings", one_less, namespace=namespace)
+    nothing = MergePatch({"metadata": {"finalizers": None}})
+    last = await client.patch(core_v1.ConfigMap, "settings", nothing, namespace=namespace)
+
+    assert [is_gone(marked.obj), is_gone(still_held), is_gone(last)] == [False, False, True]
+    assert still_held.resource_version != marked.obj.resource_version
+    # No version of its own: whoever goes by versions must be told that this one is the end.
+    assert last.resource_version == still_held.resource_version
+    assert await names(client, namespace) == []
+
+
+async def test_a_whole_write_that_leaves_no_finalizer_says_that_the_object_is_gone(
+    client: Client, namespace: str
+) -> None:
+    await client.create(held(config_map(namespace, "settings")))
+    marked = await client.delete(AnyConfigMap, "settings", namespace=namespace)
+    assert marked.obj is not None
+
+    last = await client.update(marked.obj.changed("metadata", "finalizers", to=[]))
+
+    assert is_gone(last)
+    assert last.resource_version == marked.obj.resource_version
+    assert await names(client, namespace) == []
+
+
+async def test_a_pod_that_has_its_grace_outlives_its_last_finalizer(
+    client: Client, namespace: str
+) -> None:
+    web = pod(namespace, "web", node="somewhere")
+    await client.create(replace(web, metadata=replace(web.metadata, finalizers=(HOLD,))))
+    await client.delete(core_v1.Pod, "web", namespace=namespace, grace_seconds=30)
+    nothing = MergePatch({"metadata": {"finalizers": None}})
+
+    freed = await client.patch(core_v1.Pod, "web", nothing, namespace=namespace)
+
+    assert not is_gone(freed)
+    assert await client.get(core_v1.Pod, "web", namespace=namespace) == freed
+    await client.delete(core_v1.Pod, "web", namespace=namespace, grace_seconds=0)
 
 
 async def test_an_unstructured_object_with_a_finalizer_is_answered_too(
@@ -63,16 +124,18 @@ async def test_an_unstructured_object_with_a_finalizer_is_answered_too(
 
     answer = await client.delete(AnyConfigMap, "settings", namespace=namespace)
 
-    assert answer is not None
-    assert answer.get("metadata", "finalizers") == [HOLD]
+    assert answer.obj is not None
+    assert answer.obj.get("metadata", "finalizers") == [HOLD]
+    assert not answer.is_gone
     await let_go(client, namespace, "settings")
 
 
 async def test_a_custom_resource_is_deleted(client: Client, namespace: str, widgets: None) -> None:
-    await client.create(widget(namespace, "one"))
+    before = await client.create(widget(namespace, "one"))
 
-    assert await client.delete(Widget, "one", namespace=namespace) is None
+    answer = await client.delete(Widget, "one", namespace=namespace)
 
+    assert (answer.obj, answer.uid, answer.is_gone) == (None, before.uid, True)
     assert (await client.list(Widget, namespace=namespace)).items == ()
 
 
@@ -136,9 +199,10 @@ async def test_an_owner_waits_in_the_foreground_for_what_it_owns(
         core_v1.ConfigMap, "owner", namespace=namespace, propagation="Foreground"
     )
 
-    assert answer is not None
-    assert answer.metadata.finalizers == ("foregroundDeletion",)
-    assert answer.deletion_time is not None
+    assert answer.obj is not None
+    assert answer.obj.metadata.finalizers == ("foregroundDeletion",)
+    assert answer.obj.deletion_time is not None
+    assert not answer.is_gone
     await let_go(client, namespace, "owner")
 
 
@@ -151,8 +215,9 @@ async def test_an_owner_waits_until_what_it_owns_is_orphaned(
         core_v1.ConfigMap, "owner", namespace=namespace, propagation="Orphan"
     )
 
-    assert answer is not None
-    assert answer.metadata.finalizers == ("orphan",)
+    assert answer.obj is not None
+    assert answer.obj.metadata.finalizers == ("orphan",)
+    assert not answer.is_gone
     await let_go(client, namespace, "owner")
 
 
@@ -165,7 +230,8 @@ async def test_an_owner_goes_at_once_if_what_it_owns_follows_in_the_background(
         core_v1.ConfigMap, "owner", namespace=namespace, propagation="Background"
     )
 
-    assert answer is None
+    assert answer.obj is None
+    assert answer.is_gone
     assert await names(client, namespace) == []
 
 
@@ -176,12 +242,81 @@ async def test_a_pod_that_runs_is_given_its_grace_and_can_be_hurried(
 
     answer = await client.delete(core_v1.Pod, "web", namespace=namespace, grace_seconds=7)
 
-    assert answer is not None
-    assert answer.metadata.deletion_grace_period_seconds == 7
-    assert await client.get(core_v1.Pod, "web", namespace=namespace) == answer
-    await client.delete(core_v1.Pod, "web", namespace=namespace, grace_seconds=0)
+    assert answer.obj is not None
+    assert answer.obj.metadata.deletion_grace_period_seconds == 7
+    assert await client.get(core_v1.Pod, "web", namespace=namespace) == answer.obj
+    hurried = await client.delete(core_v1.Pod, "web", namespace=namespace, grace_seconds=0)
+    assert [answer.is_gone, hurried.is_gone] == [False, True]
+    assert hurried.uid == answer.uid
     with pytest.raises(NotFound):
         await client.get(core_v1.Pod, "web", namespace=namespace)
+
+
+async def test_a_pod_that_runs_nowhere_is_gone_at_once(client: Client, namespace: str) -> None:
+    before = await client.create(pod(namespace, "web"))
+
+    answer = await client.delete(core_v1.Pod, "web", namespace=namespace)
+
+    assert answer.obj is not None
+    assert answer.obj.metadata.deletion_grace_period_seconds == 0
+    assert (answer.uid, answer.is_gone) == (before.uid, True)
+    with pytest.raises(NotFound):
+        await client.get(core_v1.Pod, "web", namespace=namespace)
+
+
+async def test_a_kind_that_is_answered_as_it_was_is_gone(client: Client, namespace: str) -> None:
+    robot = core_v1.ServiceAccount(metadata=meta_v1.ObjectMeta(name="robot", namespace=namespace))
+    before = await client.create(robot)
+
+    answer = await client.delete(core_v1.ServiceAccount, "robot", namespace=namespace)
+
+    assert answer.obj is not None
+    assert answer.obj.deletion_time is None
+    assert (answer.uid, answer.is_gone) == (before.uid, True)
+    with pytest.raises(NotFound):
+        await client.get(core_v1.ServiceAccount, "robot", namespace=namespace)
+
+
+async def test_a_claim_is_held_by_its_protection_and_gone_with_it(
+    client: Client, namespace: str
+) -> None:
+    claim = core_v1.PersistentVolumeClaim(
+        metadata=meta_v1.ObjectMeta(name="disk", namespace=namespace),
+        spec=core_v1.PersistentVolumeClaimSpec(
+            access_modes=("ReadWriteOnce",),
+            resources=core_v1.VolumeResourceRequirements(requests={"storage": Quantity("1Gi")}),
+        ),
+    )
+    await client.create(claim)
+
+    answer = await client.delete(core_v1.PersistentVolumeClaim, "disk", namespace=namespace)
+    nothing = MergePatch({"metadata": {"finalizers": None}})
+    last = await client.patch(core_v1.PersistentVolumeClaim, "disk", nothing, namespace=namespace)
+
+    assert not answer.is_gone
+    assert is_gone(last)
+    assert (await client.list(core_v1.PersistentVolumeClaim, namespace=namespace)).items == ()
+
+
+async def test_a_namespace_is_never_gone_when_its_end_is_asked_for(client: Client) -> None:
+    created = await client.create(
+        core_v1.Namespace(metadata=meta_v1.ObjectMeta(generate_name="ending-"))
+    )
+
+    answer = await client.delete(core_v1.Namespace, created.name)
+
+    assert answer.obj is not None
+    assert answer.obj.deletion_time is not None
+    assert not answer.obj.metadata.finalizers
+    assert (answer.uid, answer.is_gone) == (created.uid, False)
+    left = await client.get(core_v1.Namespace, created.name)
+    assert (left.uid, left.deletion_time is not None) == (created.uid, True)
+    # Nobody empties namespaces on this control plane.
+    ending = await client.get(AnyNamespace, created.name)
+    finalize = client.subresource(AnyNamespace, created.name, "finalize", of=AnyNamespace)
+    await finalize.update(ending.changed("spec", "finalizers", to=[]))
+    with pytest.raises(NotFound):
+        await client.get(core_v1.Namespace, created.name)
 
 
 async def test_a_deletion_that_is_only_tried_leaves_everything_as_it_was(
@@ -191,10 +326,29 @@ async def test_a_deletion_that_is_only_tried_leaves_everything_as_it_was(
 
     answer = await client.delete(core_v1.ConfigMap, "settings", namespace=namespace, dry_run=True)
 
-    assert answer is not None
-    assert answer.deletion_time is not None
+    assert answer.obj is not None
+    assert answer.obj.deletion_time is not None
     assert await client.get(core_v1.ConfigMap, "settings", namespace=namespace) == before
     await let_go(client, namespace, "settings")
+
+
+async def test_what_is_only_tried_is_not_gone_whatever_the_answer_looks_like(
+    client: Client, namespace: str
+) -> None:
+    await create_config_maps(client, namespace, "settings")
+    web = await client.create(pod(namespace, "web"))
+
+    confirmed = await client.delete(
+        core_v1.ConfigMap, "settings", namespace=namespace, dry_run=True
+    )
+    answered = await client.delete(core_v1.Pod, "web", namespace=namespace, dry_run=True)
+
+    assert confirmed.obj is None
+    assert answered.obj is not None
+    assert answered.obj.metadata.deletion_grace_period_seconds == 0
+    assert [confirmed.is_gone, answered.is_gone] == [False, False]
+    assert await names(client, namespace) == ["settings"]
+    assert await client.get(core_v1.Pod, "web", namespace=namespace) == web
 
 
 async def test_all_that_match_are_deleted_and_no_others(client: Client, namespace: str) -> None:

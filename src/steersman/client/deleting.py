@@ -1,9 +1,13 @@
-"""On which terms an object is to be deleted. Pure."""
+"""On which terms an object is to be deleted, and whether it is gone after that. Pure."""
 
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import Generic, Literal, NamedTuple, TypeAlias, TypeVar
 
 from steersman.client.questions import query
+from steersman.kinds import Resource, Unstructured
+from steersman.names import ObjectKey, ResourceType
+
+Obj = TypeVar("Obj", bound=Resource | Unstructured)
 
 Propagation: TypeAlias = Literal["Background", "Foreground", "Orphan"]
 
@@ -14,6 +18,84 @@ class Preconditions:
 
     uid: str | None = None
     resource_version: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Deletion(Generic[Obj]):
+    """What the server says of an object whose end was asked for, by its kind and key.
+
+    ``obj`` is its last state where the server answered with that, and ``uid`` its own, ``""``
+    where the answer does not say. ``is_gone``: it is certainly no longer there. If not, finalizers
+    or a grace period hold it, or it was a dry run.
+    """
+
+    resource_type: ResourceType
+    key: ObjectKey
+    obj: Obj | None
+    uid: str
+    is_gone: bool
+
+
+def deleted(obj: Obj, *, tried_only: bool) -> Deletion[Obj]:
+    """What an object says that a delete is answered with."""
+    return Deletion(
+        resource_type=obj.resource_type,
+        key=ObjectKey(obj.namespace, obj.name),
+        obj=obj,
+        uid=obj.uid,
+        is_gone=not tried_only and _is_deleted(obj),
+    )
+
+
+def is_gone(obj: Resource | Unstructured) -> bool:
+    """Whether the patch or update that was answered with ``obj`` was also its end.
+
+    So it is where the write took the last finalizer from an object whose deletion had been asked
+    for; the answer's version is then that of the state before. Not to be asked of a dry run.
+    """
+    marks = _marks_on(obj)
+    return (
+        marks.is_ending and not marks.is_held and not marks.grace_seconds and not _is_namespace(obj)
+    )
+
+
+def _is_deleted(obj: Resource | Unstructured) -> bool:
+    if _is_namespace(obj):
+        # What holds it is in its spec, and even without that the first delete only marks it.
+        return False
+    marks = _marks_on(obj)
+    if not marks.is_ending:
+        # Some kinds, such as ServiceAccounts and Services, are answered as they were.
+        return True
+    # A CustomResourceDefinition is marked without a grace period, and goes later.
+    return not marks.is_held and marks.grace_seconds == 0
+
+
+class _Marks(NamedTuple):
+    is_ending: bool
+    is_held: bool
+    grace_seconds: int | None
+
+
+def _marks_on(obj: Resource | Unstructured) -> _Marks:
+    if isinstance(obj, Unstructured):
+        body = obj.metadata
+        return _Marks(
+            body.get("deletionTimestamp") is not None,
+            bool(body.get("finalizers")),
+            body.get("deletionGracePeriodSeconds"),
+        )
+    metadata = obj.metadata
+    return _Marks(
+        metadata.deletion_timestamp is not None,
+        bool(metadata.finalizers),
+        metadata.deletion_grace_period_seconds,
+    )
+
+
+def _is_namespace(obj: Resource | Unstructured) -> bool:
+    gvk = obj.gvk if isinstance(obj, Unstructured) else obj.resource_type.gvk
+    return (gvk.group, gvk.kind) == ("", "Namespace")
 
 
 def delete_options(

@@ -1,0 +1,85 @@
+"""What an answer to a delete, or to the end of a finalizer, says of an object."""
+
+from typing import Any
+
+import pytest
+
+from steersman.client import is_gone
+from steersman.client.deleting import deleted
+from steersman.kinds import Codec, Resource, Unstructured, core_v1
+
+ENDING: dict[str, Any] = {"deletionTimestamp": "2026-11-15T08:51:02Z"}
+AT_ONCE: dict[str, Any] = {**ENDING, "deletionGracePeriodSeconds": 0}
+IN_A_WHILE: dict[str, Any] = {**ENDING, "deletionGracePeriodSeconds": 30}
+HELD: dict[str, Any] = {**AT_ONCE, "finalizers": ["tests.example.com/hold"]}
+
+LOOSE = {
+    kind: Unstructured.of("v1", kind, namespaced=kind != "Namespace")
+    for kind in ("Namespace", "Secret")
+}
+TYPED = {"Namespace": core_v1.Namespace, "Secret": core_v1.Secret}
+
+
+def both(kind: str, marks: dict[str, Any]) -> tuple[Resource, Unstructured]:
+    """An object as its class, and as any object."""
+    codec = Codec()
+    body = {"apiVersion": "v1", "kind": kind, "metadata": {"name": "a", "uid": "u-1", **marks}}
+    data = codec.encode(body)
+    return (
+        codec.decode(TYPED[kind], data, wanted="a test"),
+        codec.decode(LOOSE[kind], data, wanted="a test"),
+    )
+
+
+@pytest.mark.parametrize(
+    ("kind", "marks", "gone"),
+    [
+        pytest.param("Secret", {}, True, id="answered as it was"),
+        pytest.param("Secret", {"finalizers": []}, True, id="no finalizers"),
+        pytest.param("Secret", AT_ONCE, True, id="no grace"),
+        pytest.param("Secret", {**AT_ONCE, "finalizers": []}, True, id="no grace, no finalizers"),
+        pytest.param("Secret", ENDING, False, id="grace not named"),
+        pytest.param("Secret", IN_A_WHILE, False, id="grace"),
+        pytest.param("Secret", HELD, False, id="held"),
+        pytest.param("Namespace", {}, False, id="namespace as it was"),
+        pytest.param("Namespace", ENDING, False, id="namespace marked"),
+        pytest.param("Namespace", AT_ONCE, False, id="namespace without grace"),
+    ],
+)
+def test_an_object_that_a_delete_is_answered_with_is_gone_only_if_nothing_holds_it(
+    kind: str, marks: dict[str, Any], gone: bool
+) -> None:
+    for obj in both(kind, marks):
+        answer = deleted(obj, tried_only=False)
+
+        assert (answer.obj, answer.uid, answer.is_gone) == (obj, "u-1", gone)
+
+
+@pytest.mark.parametrize("marks", [{}, AT_ONCE, HELD])
+def test_an_object_whose_deletion_is_only_tried_is_never_gone(marks: dict[str, Any]) -> None:
+    for obj in both("Secret", marks):
+        assert not deleted(obj, tried_only=True).is_gone
+
+
+@pytest.mark.parametrize(
+    ("kind", "marks", "gone"),
+    [
+        pytest.param("Secret", {}, False, id="alive"),
+        pytest.param("Secret", AT_ONCE, True, id="no grace"),
+        pytest.param("Secret", ENDING, True, id="grace not named"),
+        pytest.param("Secret", IN_A_WHILE, False, id="grace"),
+        pytest.param("Secret", HELD, False, id="held"),
+        pytest.param("Namespace", ENDING, False, id="namespace"),
+    ],
+)
+def test_a_write_was_an_objects_end_if_it_was_to_be_deleted_and_nothing_holds_it_now(
+    kind: str, marks: dict[str, Any], gone: bool
+) -> None:
+    for obj in both(kind, marks):
+        assert is_gone(obj) is gone
+
+
+def test_an_object_of_any_kind_can_be_asked_whether_it_is_gone() -> None:
+    obj = Unstructured({"apiVersion": "v1", "kind": "Secret", "metadata": AT_ONCE})
+
+    assert is_gone(obj)
