@@ -5,7 +5,7 @@ A name that Kubernetes would refuse is refused here, with the rule it broke.
 
 import re
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from steersman.errors import BadName
 
@@ -96,6 +96,28 @@ class ObjectRef:
     def __str__(self) -> str:
         place = f"{self.namespace}/" if self.namespace else ""
         return f"{self.kind} {place}{self.name}"
+
+
+class ObjectKey(NamedTuple):
+    """Which object of a kind: its namespace, ``None`` for what lives in none, and its name."""
+
+    namespace: str | None
+    name: str
+
+    @classmethod
+    def parse(cls, text: str) -> "ObjectKey":
+        """From what ``str`` makes of it: ``default/web``, or ``web``."""
+        namespace, slash, name = text.rpartition("/")
+        _require(
+            name and "/" not in namespace and bool(namespace) == bool(slash),
+            "an object's key",
+            text,
+            "it is NAME or NAMESPACE/NAME",
+        )
+        return cls(namespace or None, name)
+
+    def __str__(self) -> str:
+        return f"{self.namespace}/{self.name}" if self.namespace else self.name
 
 
 def split_api_version(api_version: str) -> tuple[str, str]:

@@ -8,6 +8,7 @@ from steersman.errors import BadName
 from steersman.names import (
     GroupVersionKind,
     GroupVersionResource,
+    ObjectKey,
     ObjectRef,
     ResourceType,
     check_group,
@@ -59,6 +60,22 @@ def test_coordinates_are_written_as_people_write_them() -> None:
 def test_an_object_is_written_with_its_namespace_where_it_has_one() -> None:
     assert str(ObjectRef("Deployment", "default", "web")) == "Deployment default/web"
     assert str(ObjectRef("Node", None, "one")) == "Node one"
+
+
+@pytest.mark.parametrize("key", [ObjectKey("default", "web"), ObjectKey(None, "node-1")], ids=str)
+def test_a_key_is_read_back_from_what_is_written_of_it(key: ObjectKey) -> None:
+    assert ObjectKey.parse(str(key)) == key
+
+
+def test_a_key_is_written_as_people_write_it() -> None:
+    assert str(ObjectKey("default", "web")) == "default/web"
+    assert f"{ObjectKey(None, 'node-1')}" == "node-1"
+
+
+@pytest.mark.parametrize("text", ["", "/", "/web", "default/", "a/b/c", "a//b"])
+def test_what_is_no_key_is_refused(text: str) -> None:
+    with pytest.raises(BadName, match="NAME or NAMESPACE/NAME"):
+        ObjectKey.parse(text)
 
 
 @pytest.mark.parametrize(

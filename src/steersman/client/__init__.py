@@ -11,36 +11,46 @@ Promises:  - a call ends by its deadline
 Never:     caches objects, decides what should be, or reads the environment unless asked to
 """
 
-from steersman.client.access import (
-    UNTRUSTED,
-    AuthenticatedTransport,
-    ClientCertificate,
-    ClusterConfig,
-    Credentials,
-    ExecPlugin,
-    ExecPolicy,
-    Impersonation,
-    Kubeconfig,
-    Password,
-    Token,
-    TokenFile,
-    Trust,
-    find_config,
-    in_cluster_config,
-)
+from importlib import import_module
+from typing import TYPE_CHECKING
+
 from steersman.client.client import Client, Listing
-from steersman.client.connecting import connect
-from steersman.client.deleting import Preconditions
-from steersman.client.discovery import Discovery, ServedResource
-from steersman.client.mapper import RestMapper
+from steersman.client.deleting import Deletion, Preconditions, is_gone
 from steersman.client.patches import JsonPatch, MergePatch, Patch, StrategicMergePatch
-from steersman.client.pod_logs import LogOptions
 from steersman.client.retrying import RetryPolicy
 from steersman.client.selectors import Fields, Labels
 from steersman.client.settings import ClientSettings
 from steersman.client.subresources import Subresource
-from steersman.client.waiting import has_condition, retry_on_conflict, wait_for, wait_until_gone
 from steersman.client.watching import Bookmark, Misfit, Removed, WatchEvent, Wrote
+
+if TYPE_CHECKING:
+    from steersman.client.access import (
+        UNTRUSTED,
+        AuthenticatedTransport,
+        ClientCertificate,
+        ClusterConfig,
+        Credentials,
+        ExecPlugin,
+        ExecPolicy,
+        Impersonation,
+        Kubeconfig,
+        Password,
+        Token,
+        TokenFile,
+        Trust,
+        find_config,
+        in_cluster_config,
+    )
+    from steersman.client.connecting import connect
+    from steersman.client.discovery import Discovery, ServedResource
+    from steersman.client.mapper import RestMapper
+    from steersman.client.pod_logs import LogOptions
+    from steersman.client.waiting import (
+        has_condition,
+        retry_on_conflict,
+        wait_for,
+        wait_until_gone,
+    )
 
 __all__ = [
     "UNTRUSTED",
@@ -51,6 +61,7 @@ __all__ = [
     "ClientSettings",
     "ClusterConfig",
     "Credentials",
+    "Deletion",
     "Discovery",
     "ExecPlugin",
     "ExecPolicy",
@@ -81,7 +92,45 @@ __all__ = [
     "find_config",
     "has_condition",
     "in_cluster_config",
+    "is_gone",
     "retry_on_conflict",
     "wait_for",
     "wait_until_gone",
 ]
+
+
+# What not every client needs, and takes as long to import as all that it does: finding the cluster,
+# with its YAML and its plugins, and what is beside the verbs.
+_DOORS = {
+    "UNTRUSTED": "access",
+    "AuthenticatedTransport": "access",
+    "ClientCertificate": "access",
+    "ClusterConfig": "access",
+    "Credentials": "access",
+    "Discovery": "discovery",
+    "ExecPlugin": "access",
+    "ExecPolicy": "access",
+    "Impersonation": "access",
+    "Kubeconfig": "access",
+    "LogOptions": "pod_logs",
+    "Password": "access",
+    "RestMapper": "mapper",
+    "ServedResource": "discovery",
+    "Token": "access",
+    "TokenFile": "access",
+    "Trust": "access",
+    "connect": "connecting",
+    "find_config": "access",
+    "has_condition": "waiting",
+    "in_cluster_config": "access",
+    "retry_on_conflict": "waiting",
+    "wait_for": "waiting",
+    "wait_until_gone": "waiting",
+}
+
+if not TYPE_CHECKING:  # to the checkers, a module with this has whatever is asked for
+
+    def __getattr__(name: str) -> object:
+        if name not in _DOORS:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        return getattr(import_module(f"{__name__}.{_DOORS[name]}"), name)

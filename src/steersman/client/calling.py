@@ -100,7 +100,7 @@ class Caller:
             try:
                 return response.status, await response.read(limit_bytes=call.limit_bytes)
             except ValueError as error:
-                raise _too_large(call) from error
+                raise too_large(call.question, call.limit_bytes) from error
 
     async def _check(self, call: Call, response: Response) -> None:
         """Pass on the warnings in the answer, and raise what it says if it is no success."""
@@ -195,12 +195,19 @@ def _late(call: Call) -> DeadlinePassed:
     return DeadlinePassed(f"could not {call.question.wanted}: no answer {within}. {what_now}")
 
 
-def _too_large(call: Call) -> BadAnswer:
+def stopped_arriving(question: Question, seconds: float) -> DeadlinePassed:
+    """What it is called when an answer has begun and then nothing comes."""
+    silence = f"nothing more of the answer came within {seconds:g} s"
+    return DeadlinePassed(f"could not {question.wanted}: {silence}. Ask again.")
+
+
+def too_large(question: Question, limit_bytes: int) -> BadAnswer:
+    """What it is called when there is more of an answer than was bargained for."""
     return BadAnswer(
-        wanted=call.question.wanted,
-        problem=f"the answer is larger than {call.limit_bytes} bytes",
+        wanted=question.wanted,
+        problem=f"the answer is larger than {limit_bytes} bytes",
         what_now="List in smaller pages, or raise the limit in ClientSettings if it is right."
-        if call.reads
+        if question.method == "GET"
         else "It may have been carried out all the same: read before writing again.",
     )
 

@@ -8,23 +8,36 @@ from typing import TYPE_CHECKING, Generic, Literal, TypeVar, Unpack
 
 from steersman.client.answers import read_status
 from steersman.client.asking import Asker
-from steersman.client.calling import Caller
-from steersman.client.deleting import Preconditions, Propagation, delete_options
-from steersman.client.discovery import Discovery, discover
+from steersman.client.calling import Caller, stopped_arriving, too_large
+from steersman.client.cutting import ListCutter
+from steersman.client.deleting import (
+    Deletion,
+    Preconditions,
+    Propagation,
+    delete_options,
+    deleted,
+)
 from steersman.client.patches import APPLY, Patch
 from steersman.client.paths import home_path
-from steersman.client.pod_logs import LogOptions, pod_log
 from steersman.client.questions import Question, about_many, about_one, query, selecting
 from steersman.client.selectors import Fields, Labels
 from steersman.client.settings import ClientSettings, SettingsChanges
-from steersman.client.subresources import Subresource, unread_write, whole_typed_write
+from steersman.client.subresources import (
+    Subresource,
+    refuse_metadata_only,
+    unread_write,
+    whole_typed_write,
+)
 from steersman.client.watching import WatchEvent, events_in
 from steersman.clock import Clock
 from steersman.kinds import Codec, DecodedList, Part, Resource, Unstructured
+from steersman.names import ObjectKey
 from steersman.observe import Observer
 from steersman.wire import Transport
 
 if TYPE_CHECKING:
+    from steersman.client.discovery import Discovery
+    from steersman.client.pod_logs import LogOptions
     from steersman.kinds import authentication_v1, autoscaling_v1, policy_v1
 
 Obj = TypeVar("Obj", bound=Resource | Unstructured)
@@ -95,9 +108,7 @@ class Client:
     ) -> Obj:
         """One object; ``resource_version="0"`` allows an old answer from the server's cache."""
         options = query(resourceVersion=resource_version)
-        return await self._ask.object(
-            kind, about_one("get", "GET", kind.resource_type, namespace, name, options)
-        )
+        return await self._ask.object(kind, about_one("get", "GET", kind, namespace, name, options))
 
     async def list(
         self,
@@ -171,7 +182,7 @@ class Client:
             question = about_many(
                 "list",
                 "GET",
-                kind.resource_type,
+                kind,
                 namespace,
                 options,
                 self.settings.page_limit_bytes,
@@ -183,6 +194,41 @@ class Client:
             token = page.continue_token
             if not token:
                 return
+
+    async def pieces(
+        self,
+        kind: type[Obj],
+        *,
+        namespace: str | None = None,
+        labels: Labels | None = None,
+        fields: Fields | None = None,
+    ) -> AsyncIterator[DecodedList[Obj]]:
+        """The same objects from one answer, decoded while it arrives.
+
+        The server tells them from memory, as they are now, and neither side holds the whole of it
+        as text. The last piece has the version. For an answer that stops arriving, the deadline
+        is that of each piece; nothing is sent again.
+        """
+        options = query(**selecting(labels, fields))
+        limit_bytes = self.settings.page_limit_bytes
+        question = about_many("list", "GET", kind, namespace, options, limit_bytes)
+        codec, wanted = self._ask.codec, question.wanted
+        cutter = ListCutter(lambda block: codec.decode_items(kind, block, wanted=wanted))
+        async with self._ask.stream(question) as response:
+            chunks = aiter(response.chunks())
+            while True:
+                try:
+                    async with self.clock.timeout(self.settings.deadline_seconds):
+                        chunk = await anext(chunks, b"")
+                except TimeoutError as error:
+                    raise stopped_arriving(question, self.settings.deadline_seconds) from error
+                if not chunk:
+                    break
+                for piece in cutter.feed(chunk):
+                    yield piece
+                if cutter.held_bytes > limit_bytes:
+                    raise too_large(question, limit_bytes)
+        yield codec.decode_list(kind, cutter.rest, wanted=wanted)
 
     @asynccontextmanager
     async def watch(
@@ -211,7 +257,7 @@ class Client:
             timeoutSeconds=None if timeout_seconds is None else max(1, round(timeout_seconds)),
             **selecting(labels, fields),
         )
-        question = about_many("watch", "GET", kind.resource_type, namespace, options)
+        question = about_many("watch", "GET", kind, namespace, options)
         async with self._ask.stream(question) as response:
             heard = events_in(
                 response,
@@ -229,6 +275,7 @@ class Client:
         self, obj: Obj, *, field_manager: str | None = None, dry_run: bool | None = None
     ) -> Obj:
         """A new object; ``AlreadyExists`` if there is one of its name."""
+        refuse_metadata_only(obj, "create")
         question = Question(
             verb="create",
             method="POST",
@@ -248,12 +295,13 @@ class Client:
         For ``Unstructured`` objects only: a typed one is a view, and would lose what its class
         does not name.
         """
+        refuse_metadata_only(obj, "update")
         if not isinstance(obj, Unstructured):
             raise whole_typed_write(obj.ref)
         if not obj.resource_version:
             raise unread_write(obj.ref)
         options = self._ask.write_query(field_manager, dry_run)
-        place = (obj.resource_type, obj.namespace, obj.name)
+        place = (type(obj), obj.namespace, obj.name)
         return await self._ask.object(type(obj), about_one("update", "PUT", *place, options, obj))
 
     async def patch(
@@ -268,7 +316,7 @@ class Client:
     ) -> Obj:
         """Some fields changed."""
         options = self._ask.write_query(field_manager, dry_run)
-        place = (kind.resource_type, namespace, name)
+        place = (kind, namespace, name)
         question = about_one("patch", "PATCH", *place, options, patch.body, patch.content_type)
         return await self._ask.object(kind, question)
 
@@ -281,10 +329,11 @@ class Client:
         Fields applied before and left out now are given up. An object that carries a uid is never
         created anew.
         """
+        refuse_metadata_only(obj, "apply")
         options = self._ask.write_query(field_manager, dry_run) + query(
             force="true" if force else None
         )
-        place = (obj.resource_type, obj.namespace, obj.name)
+        place = (type(obj), obj.namespace, obj.name)
         question = about_one("apply", "PATCH", *place, options, obj, APPLY)
         return await self._ask.object(type(obj), question)
 
@@ -298,19 +347,26 @@ class Client:
         propagation: Propagation | None = None,
         grace_seconds: int | None = None,
         dry_run: bool | None = None,
-    ) -> Obj | None:
-        """Ask for an object's end.
+    ) -> Deletion[Obj]:
+        """Ask for an object's end; the answer says whether it has come to that already.
 
-        Answers with its last state where the server does, else with ``None``. Either way it may
-        still be there: finalizers and grace periods hold it.
+        Finalizers and grace periods hold it: ``wait_until_gone`` waits for them.
         """
-        tried_only = self._ask.dry_run(dry_run)
-        terms = delete_options(tried_only, preconditions, propagation, grace_seconds)
-        question = about_one("delete", "DELETE", kind.resource_type, namespace, name, (), terms)
+        dry = self._ask.dry_run(dry_run)
+        terms = delete_options(dry, preconditions, propagation, grace_seconds)
+        question = about_one("delete", "DELETE", kind, namespace, name, (), terms)
         answer = await self._ask.body(question)
-        if read_status(answer) is not None:
-            return None
-        return self._ask.codec.decode(kind, answer, wanted=question.wanted)
+        status = read_status(answer)
+        if status is not None:
+            uid = status.details.uid if status.details else ""
+            return Deletion(
+                resource_type=kind.resource_type,
+                key=ObjectKey(namespace, name),
+                obj=None,
+                uid=uid,
+                is_gone=not dry and status.status == "Success",
+            )
+        return deleted(self._ask.decoded(kind, question, answer), tried_only=bool(dry))
 
     async def delete_all(
         self,
@@ -328,7 +384,7 @@ class Client:
         question = about_many(
             "deletecollection",
             "DELETE",
-            kind.resource_type,
+            kind,
             namespace,
             query(**selecting(labels, fields)),
             self.settings.page_limit_bytes,
@@ -389,15 +445,19 @@ class Client:
         )
 
     def logs(
-        self, pod: str, *, namespace: str, options: LogOptions | None = None
+        self, pod: str, *, namespace: str, options: "LogOptions | None" = None
     ) -> AbstractAsyncContextManager[AsyncIterator[str]]:
         """The lines of a container's log, as they are written if it is followed."""
+        from steersman.client.pod_logs import LogOptions, pod_log
+
         return pod_log(
             self._ask, pod, namespace=namespace, options=options or LogOptions(), clock=self.clock
         )
 
-    async def discover(self) -> Discovery:
+    async def discover(self) -> "Discovery":
         """Every kind that the server serves at this moment."""
+        from steersman.client.discovery import discover
+
         return await discover(self._ask)
 
 

@@ -1,14 +1,20 @@
 """What is asked of an API server, as values. Pure."""
 
-from typing import Any
+from typing import Any, Final, Literal, TypeVar
 
 import msgspec
 
 from steersman.client.paths import collection_path, object_path
 from steersman.client.selectors import Fields, Labels
-from steersman.names import ObjectRef, ResourceType
+from steersman.kinds import MetadataOnly, Part, Resource, Unstructured
+from steersman.names import ObjectRef
+
+Obj = TypeVar("Obj", bound=Resource | Unstructured)
+T = TypeVar("T", bound=Part | Unstructured)
 
 Query = tuple[tuple[str, str], ...]
+
+JSON: Final = "application/json"
 
 
 class Question(msgspec.Struct, frozen=True, kw_only=True):
@@ -26,8 +32,8 @@ class Question(msgspec.Struct, frozen=True, kw_only=True):
     about: str = ""
     query: Query = ()
     body: object = None
-    content_type: str = "application/json"
-    accept: str = "application/json"
+    content_type: str = JSON
+    accept: str = JSON
     limit_bytes: int | None = None
 
     @property
@@ -47,14 +53,15 @@ class Question(msgspec.Struct, frozen=True, kw_only=True):
 def about_one(
     verb: str,
     method: str,
-    resource: ResourceType,
+    kind: type[Obj],
     namespace: str | None,
     name: str,
     options: Query = (),
     body: object = None,
-    content_type: str = "application/json",
+    content_type: str = JSON,
 ) -> Question:
     """A question about one object."""
+    resource = kind.resource_type
     return Question(
         verb=verb,
         method=method,
@@ -64,19 +71,21 @@ def about_one(
         query=options,
         body=body,
         content_type=content_type,
+        accept=accepted(kind),
     )
 
 
 def about_many(
     verb: str,
     method: str,
-    resource: ResourceType,
+    kind: type[Obj],
     namespace: str | None,
     options: Query,
     limit_bytes: int | None = None,
     body: object = None,
 ) -> Question:
     """A question about all objects of a kind, in one namespace or in all."""
+    resource = kind.resource_type
     return Question(
         verb=verb,
         method=method,
@@ -85,8 +94,17 @@ def about_many(
         resource=resource.plural,
         query=options,
         body=body,
+        # A watch has its objects one by one, not in a list.
+        accept=accepted(kind) if verb == "watch" else accepted(kind, "List"),
         limit_bytes=limit_bytes,
     )
+
+
+def accepted(kind: type[T], suffix: Literal["", "List"] = "") -> str:
+    """In which form objects of the kind, or lists of them, are wanted."""
+    if not issubclass(kind, MetadataOnly):
+        return JSON
+    return f"{JSON};as=PartialObjectMetadata{suffix};g=meta.k8s.io;v=v1"
 
 
 def query(**options: object) -> Query:

@@ -6,9 +6,9 @@ from steersman.client.answers import read_status
 from steersman.client.asking import Asker
 from steersman.client.patches import APPLY, Patch
 from steersman.client.paths import object_path
-from steersman.client.questions import Query, Question, query
+from steersman.client.questions import Query, Question, accepted, query
 from steersman.errors import BadValue
-from steersman.kinds import Part, Resource, Unstructured
+from steersman.kinds import MetadataOnly, Part, Resource, Unstructured
 from steersman.names import ObjectRef, ResourceType
 
 S = TypeVar("S", bound=Part | Unstructured)
@@ -45,13 +45,14 @@ class Subresource(Generic[S]):
 
         Answers with ``body`` where the server has no more to say than that it succeeded.
         """
+        refuse_metadata_only(body, "create")
         question = self._question(
             "create", "POST", self._ask.write_query(field_manager, dry_run), body
         )
         answer = await self._ask.body(question)
         if read_status(answer) is not None:
             return body
-        return self._ask.codec.decode(self._kind, answer, wanted=question.wanted)
+        return self._ask.decoded(self._kind, question, answer)
 
     async def update(
         self, body: S, *, field_manager: str | None = None, dry_run: bool | None = None
@@ -61,6 +62,7 @@ class Subresource(Generic[S]):
         For what has no other fields, such as a Scale, and for ``Unstructured`` objects; not for
         the typed object itself, as in its status, which would lose what its class does not name.
         """
+        refuse_metadata_only(body, "update")
         if isinstance(body, Resource) and body.resource_type == self._resource:
             raise whole_typed_write(self._ref)
         if isinstance(body, Resource | Unstructured) and not body.resource_version:
@@ -80,6 +82,7 @@ class Subresource(Generic[S]):
         self, body: S, *, field_manager: str, force: bool = False, dry_run: bool | None = None
     ) -> S:
         """Exactly these fields are ours, with these values (server-side apply)."""
+        refuse_metadata_only(body, "apply")
         options = self._ask.write_query(field_manager, dry_run) + query(
             force="true" if force else None
         )
@@ -114,6 +117,17 @@ class Subresource(Generic[S]):
             query=options,
             body=body,
             content_type=content_type,
+            accept=accepted(self._kind),
+        )
+
+
+def refuse_metadata_only(obj: Part | Unstructured, verb: str) -> None:
+    """Raise unless ``obj`` is more than its metadata: whatever it lacks would be given up."""
+    if isinstance(obj, MetadataOnly):
+        raise BadValue(
+            wanted=f"a whole {obj.ref} to {verb}",
+            value=type(obj).__name__,
+            rule=f"it has nothing but metadata; patch that, or {verb} an object of the whole kind",
         )
 
 

@@ -4,8 +4,7 @@ Nothing is healed here. A stream that ends, ends; a 410 is raised as ``Expired``
 reflector knows where to go on from.
 """
 
-from collections.abc import AsyncGenerator
-from dataclasses import dataclass
+from collections.abc import AsyncGenerator, Iterable, Iterator
 from typing import Generic, TypeAlias, TypeVar
 
 import msgspec
@@ -19,23 +18,24 @@ D = TypeVar("D")
 Obj = TypeVar("Obj", bound=Resource | Unstructured)
 
 
-@dataclass(frozen=True, slots=True)
-class Wrote(Generic[Obj]):
+# Structs, not dataclasses: one is made for every event, and a frozen dataclass takes ten times as
+# long. The collector need not look at those that hold nothing but an object.
+
+
+class Wrote(msgspec.Struct, Generic[Obj], frozen=True, gc=False):
     """The object was created or changed; ``is_new`` where the server says that it was created."""
 
     obj: Obj
     is_new: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Removed(Generic[Obj]):
+class Removed(msgspec.Struct, Generic[Obj], frozen=True, gc=False):
     """The object is gone, or no longer matches the selector; this was its last state."""
 
     obj: Obj
 
 
-@dataclass(frozen=True, slots=True)
-class Bookmark:
+class Bookmark(msgspec.Struct, frozen=True, gc=False):
     """Everything up to this version has been told.
 
     ``ends_initial_events``: and with that, everything that was there when the watch began.
@@ -45,8 +45,7 @@ class Bookmark:
     ends_initial_events: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Misfit:
+class Misfit(msgspec.Struct, frozen=True):
     """An object was written that does not fit its class; the others go on."""
 
     error: InvalidObject
@@ -83,15 +82,15 @@ async def events_in(
     splitter = LineSplitter(limit_bytes=limit_bytes)
     async for chunk in response.chunks():
         try:
-            lines = splitter.feed(chunk)
+            lines = splitter.feed_block(chunk)
         except ValueError as error:
             raise BadAnswer(
                 wanted=wanted,
                 problem=f"one event is longer than {limit_bytes} bytes",
                 what_now="Raise the limit in ClientSettings if objects are really so large.",
             ) from error
-        for line in lines:
-            yield read_event(line, kind, codec=codec, wanted=wanted)
+        for event in read_events(lines, kind, codec=codec, wanted=wanted):
+            yield event
     if splitter.rest:
         raise Unreachable(
             f"could not {wanted}: the stream was closed in the middle of an event."
@@ -99,8 +98,29 @@ async def events_in(
         )
 
 
-def read_event(line: bytes, kind: type[Obj], *, codec: Codec, wanted: str) -> WatchEvent[Obj]:
-    """One line of a watch."""
+def read_events(
+    lines: bytes, kind: type[Obj], *, codec: Codec, wanted: str
+) -> Iterable[WatchEvent[Obj]]:
+    """The events in whole lines of a watch, as far as there is none that stands for an error."""
+    # All lines of a chunk at once take two thirds of the time that they take one by one.
+    written = codec.decode_events(kind, lines)
+    if written is None:
+        return _one_by_one(lines, kind, codec, wanted)
+    return [
+        Removed(each.object) if each.type == "DELETED" else Wrote(each.object, each.type == "ADDED")
+        for each in written
+    ]
+
+
+def _one_by_one(
+    lines: bytes, kind: type[Obj], codec: Codec, wanted: str
+) -> Iterator[WatchEvent[Obj]]:
+    for line in lines.split(b"\n"):
+        if line.strip():
+            yield _event(line, kind, codec, wanted)
+
+
+def _event(line: bytes, kind: type[Obj], codec: Codec, wanted: str) -> WatchEvent[Obj]:
     heard = _decoded(_LINE, line, wanted)
     match heard.type:
         case "ADDED" | "MODIFIED" | "DELETED":

@@ -15,8 +15,10 @@ imported by name: ``from steersman.kinds import apps_v1``.
 """
 
 from steersman.kinds.base import Part, replace
-from steersman.kinds.codec import Codec, DecodedList
+from steersman.kinds.codec import Codec, DecodedEvent, DecodedList
 from steersman.kinds.condition import Condition
+from steersman.kinds.managed_fields import without_managed_fields
+from steersman.kinds.metadata_only import MetadataOnly, metadata_only
 from steersman.kinds.resource import CustomResource, Resource
 from steersman.kinds.rule import Rule
 from steersman.kinds.scheme import Conversion, Scheme
@@ -27,11 +29,15 @@ __all__ = [
     "Condition",
     "Conversion",
     "CustomResource",
+    "DecodedEvent",
     "DecodedList",
+    "MetadataOnly",
     "Part",
     "Resource",
     "Rule",
     "Scheme",
     "Unstructured",
+    "metadata_only",
     "replace",
+    "without_managed_fields",
 ]

@@ -5,19 +5,22 @@ slowly: Go writes ``null`` for an empty list even where the schema demands one, 
 whatever else does not fit is an ``InvalidObject``, for that object alone.
 """
 
-from collections.abc import Mapping
+import gc
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, Literal, TypeVar
 
 import msgspec
 
 from steersman.errors import BadAnswer, BadValue, InvalidObject
 from steersman.kinds.base import Part
 from steersman.kinds.mending import mended
+from steersman.kinds.metadata_only import SHOWN_AS, MetadataOnly
 from steersman.kinds.resource import Resource
 from steersman.kinds.unstructured import Unstructured
-from steersman.names import ObjectRef, ResourceType
+from steersman.names import GroupVersionKind, ObjectRef, ResourceType
 from steersman.units import MicroTime, Quantity, format_micro_time, parse_time
 
 E = TypeVar("E")
@@ -27,13 +30,24 @@ T = TypeVar("T", bound=Part | Unstructured)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DecodedList(Generic[E]):
-    """One page of a list; ``invalid`` holds what did not fit, and does not spoil the rest."""
+    """Some of a list; ``invalid`` holds what did not fit, and does not spoil the rest.
+
+    What the list says of itself is empty where only some of its items are at hand.
+    """
 
     items: tuple[E, ...]
     invalid: tuple[InvalidObject, ...] = ()
-    resource_version: str
-    continue_token: str
-    remaining: int | None
+    resource_version: str = ""
+    continue_token: str = ""
+    remaining: int | None = None
+
+
+class DecodedEvent(msgspec.Struct, Generic[E], frozen=True, gc=False):
+    """What happened to an object, as a watch tells it."""
+
+    # Comes first on the wire, so that of what is something else no more than this is read.
+    type: Literal["ADDED", "MODIFIED", "DELETED"]
+    object: E
 
 
 class Codec:
@@ -42,6 +56,8 @@ class Codec:
     def __init__(self) -> None:
         self._decoders: dict[type[Any], msgspec.json.Decoder[Any]] = {}
         self._list_decoders: dict[type[Any], msgspec.json.Decoder[Any]] = {}
+        self._items_decoders: dict[type[Any], msgspec.json.Decoder[Any]] = {}
+        self._event_decoders: dict[type[Any], msgspec.json.Decoder[Any]] = {}
         self._shapes: dict[type[Any], msgspec.inspect.Type] = {}
         # Thousands of objects ask for the same few amounts, and share them.
         self._quantity = lru_cache(maxsize=1024, typed=True)(Quantity)
@@ -70,23 +86,67 @@ class Codec:
             decoder = self._decoder(kind, _Page[kind])  # type: ignore[valid-type]
             self._list_decoders[kind] = decoder
         try:
-            page: _Page[R] = decoder.decode(data)
+            with _nothing_collected():
+                page: _Page[R] = decoder.decode(data)
         except _MISFITS:
             return self._decode_one_by_one(kind, data, wanted)
-        _check_list(page, kind.resource_type, wanted)
+        _check_list(page, kind, wanted)
         return page.decoded(page.items or ())
+
+    def decode_events(self, kind: type[R], lines: bytes) -> list[DecodedEvent[R]] | None:
+        """The events in some lines of a watch; ``None`` unless there is an object in each of them.
+
+        Whatever else there may be among them, or does not fit, needs a look at each.
+        """
+        decoder = self._event_decoders.get(kind)
+        if decoder is None:
+            shape = dict[str, Any] if issubclass(kind, Unstructured) else kind
+            decoder = self._decoder(kind, DecodedEvent[shape])  # type: ignore[valid-type]
+            self._event_decoders[kind] = decoder
+        try:
+            events: list[DecodedEvent[Any]] = decoder.decode_lines(lines)
+            if issubclass(kind, Unstructured):
+                return [DecodedEvent(each.type, kind(each.object)) for each in events]
+        except (*_MISFITS, BadValue):
+            return None
+        return events
+
+    def decode_items(self, kind: type[R], data: bytes, *, wanted: str) -> DecodedList[R] | None:
+        """Items of a list, with commas between them; ``None`` if the first or last is not whole."""
+        array = b"[" + data + b"]"
+        if not issubclass(kind, Unstructured):
+            decoder = self._items_decoders.get(kind)
+            if decoder is None:
+                decoder = self._decoder(kind, tuple[kind, ...])  # type: ignore[valid-type]
+                self._items_decoders[kind] = decoder
+            try:
+                with _nothing_collected():
+                    return DecodedList(items=decoder.decode(array))
+            except _MISFITS:
+                pass
+        try:
+            raws = _RAWS.decode(array)
+        except _MISFITS:
+            return None
+        return self._decode_each(kind, raws, wanted)
 
     def _decode_one_by_one(self, kind: type[R], data: bytes, wanted: str) -> DecodedList[R]:
         page = _page_of_raws(data, wanted)
-        _check_list(page, kind.resource_type, wanted)
+        _check_list(page, kind, wanted)
+        decoded = self._decode_each(kind, page.items or (), wanted)
+        return page.decoded(decoded.items, decoded.invalid)
+
+    def _decode_each(
+        self, kind: type[R], raws: tuple[msgspec.Raw, ...], wanted: str
+    ) -> DecodedList[R]:
         good: list[R] = []
         bad: list[InvalidObject] = []
-        for raw in page.items or ():
+        for raw in raws:
             try:
                 good.append(self._decode_item(kind, raw, wanted))
             except InvalidObject as invalid:
                 bad.append(invalid)
-        return page.decoded(tuple(good), tuple(bad))
+        return DecodedList(items=tuple(good), invalid=tuple(bad))
 
     def _decode_item(self, kind: type[R], raw: msgspec.Raw, wanted: str) -> R:
         if not issubclass(kind, Unstructured):
@@ -98,7 +158,7 @@ class Codec:
         if not isinstance(body, dict):
             raise _another_kind(wanted, "a list of other things", str(kind.resource_type))
         # In a list of a built-in kind the items do not repeat what the list says.
-        gvk = kind.resource_type.gvk
+        gvk = _shown_as(kind)
         return self._decode_mended(kind, {"apiVersion": gvk.api_version, "kind": gvk.kind, **body})
 
     def _decode_mended(self, kind: type[T], body: dict[str, Any]) -> T:
@@ -108,7 +168,7 @@ class Codec:
             return self._decode_fast(kind, _ENCODER.encode(mended(body, self._shape_of(kind))))
         except (*_MISFITS, BadValue) as error:
             raise InvalidObject(
-                ref=_ref_of(body, kind.__name__),
+                ref=_ref_of(body, kind),
                 into=kind.__name__,
                 problem=str(error).rstrip("."),
                 body=body,
@@ -146,6 +206,18 @@ class Codec:
         return self._shapes[kind]
 
 
+@contextmanager
+def _nothing_collected() -> Iterator[None]:
+    """Thousands of objects are made at once, and none is garbage: to look for it costs a sixth."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
+
+
 _MISFITS = (msgspec.MsgspecError, RecursionError, UnicodeDecodeError)
 
 
@@ -173,6 +245,7 @@ class _Page(msgspec.Struct, Generic[E], rename="camel"):
         )
 
 
+_RAWS = msgspec.json.Decoder(tuple[msgspec.Raw, ...])
 _PAGE_OF_RAWS = msgspec.json.Decoder(_Page[msgspec.Raw])
 
 
@@ -190,24 +263,34 @@ def _any_json(data: bytes | msgspec.Raw, wanted: str) -> Any:
         raise _not_json(wanted, error) from None
 
 
-def _check_list(page: _Page[Any], resource_type: ResourceType, wanted: str) -> None:
-    if not page.kind.endswith("List") or page.api_version != resource_type.gvk.api_version:
+def _check_list(page: _Page[Any], kind: type[Any], wanted: str) -> None:
+    gvk = _shown_as(kind)
+    if not page.kind.endswith("List") or page.api_version != gvk.api_version:
         found = f"{page.api_version} {page.kind}".strip() or "of no kind"
-        raise _another_kind(wanted, found, f"a list of {resource_type}")
+        raise _another_kind(wanted, found, f"a list of {gvk}")
 
 
 def _check_kind(body: Any, kind: type[Any], wanted: str) -> None:
-    resource_type: ResourceType | None = getattr(kind, "resource_type", None)
+    # A part is of no kind, nor is Unstructured itself, which takes any.
+    gvk = _shown_as(kind) if hasattr(kind, "resource_type") else None
     if not isinstance(body, dict):
-        raise _another_kind(wanted, "no object", str(resource_type or kind.__name__))
-    if resource_type is not None:
-        gvk = resource_type.gvk
+        raise _another_kind(wanted, "no object", str(gvk or kind.__name__))
+    if gvk is not None:
         found = (body.get("apiVersion", gvk.api_version), body.get("kind", gvk.kind))
         if found != (gvk.api_version, gvk.kind):
             raise _another_kind(wanted, f"{found[0]} {found[1]}", str(gvk))
 
 
-def _ref_of(body: Mapping[str, Any], kind: str) -> str:
+def _shown_as(kind: type[Any]) -> GroupVersionKind:
+    """What objects of the kind say that they are, on the wire."""
+    if issubclass(kind, MetadataOnly):
+        return SHOWN_AS
+    resource_type: ResourceType = kind.resource_type
+    return resource_type.gvk
+
+
+def _ref_of(body: Mapping[str, Any], into: type[Any]) -> str:
+    kind = into.resource_type.gvk.kind if issubclass(into, MetadataOnly) else into.__name__
     metadata = body.get("metadata")
     if not isinstance(metadata, dict):
         return kind

@@ -6,6 +6,8 @@
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 import msgspec
+from msgspec import Raw
+from msgspec.structs import force_setattr
 
 from steersman.kinds.base import Part
 
@@ -30,5 +32,5 @@ class HoldsRaw(Part):
     def __post_init__(self) -> None:
         for field in self._may_be_raw:
             value = getattr(self, field)
-            if isinstance(value, msgspec.Raw):
-                msgspec.structs.force_setattr(self, field, value.copy())  # type: ignore[arg-type]
+            if isinstance(value, Raw):
+                force_setattr(self, field, value.copy())  # type: ignore[arg-type]

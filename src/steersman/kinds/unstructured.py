@@ -69,7 +69,10 @@ class Unstructured:
                 wanted="a Kubernetes object", value="metadata", rule="'metadata' is an object"
             )
         self._body = body
-        if type(self) is not Unstructured and self.gvk != self.resource_type.gvk:
+        if type(self) is Unstructured:
+            return
+        gvk = self.resource_type.gvk
+        if body["kind"] != gvk.kind or body["apiVersion"] != gvk.api_version:
             raise BadValue(
                 wanted=f"an object of {self.resource_type}",
                 value=str(self.gvk),

@@ -22,18 +22,25 @@ class LineSplitter:
 
     def feed(self, chunk: bytes) -> list[bytes]:
         """The lines that ``chunk`` completes; ``ValueError`` once one is longer than the limit."""
-        head, *tail = chunk.split(b"\n")
-        self._hold(head)
-        if not tail:
+        block = self.feed_block(chunk)
+        if not block:
             return []
-        lines = [self.rest, *tail[:-1]]
+        lines = [line.removesuffix(b"\r") for line in block[:-1].split(b"\n")]
+        return lines if self._keep_empty else [line for line in lines if line]
+
+    def feed_block(self, chunk: bytes) -> bytes:
+        """The same lines in one piece, as they came, for those who can read many at once."""
+        end = chunk.rfind(b"\n") + 1
+        if not end:
+            self._hold(chunk)
+            return b""
+        block = b"".join((*self._pieces, chunk[:end]))
+        if len(block) > self._limit_bytes:
+            self._check(max(map(len, block[:-1].split(b"\n"))))
         self._pieces = []
         self._held_bytes = 0
-        self._hold(tail[-1])
-        if len(chunk) > self._limit_bytes:
-            self._check(max(map(len, lines)))
-        lines = [line.removesuffix(b"\r") for line in lines]
-        return lines if self._keep_empty else [line for line in lines if line]
+        self._hold(chunk[end:])
+        return block
 
     def _hold(self, piece: bytes) -> None:
         if piece:

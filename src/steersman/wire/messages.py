@@ -12,7 +12,8 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     """One HTTP request.
 
     ``path`` is plain text, not yet percent-encoded. A header may be there several times, each
-    with a value of its own. Headers and body may hold secrets, so they are in no repr.
+    with a value of its own. Headers and body may hold secrets, so they are in no repr. A large
+    answer is asked for compressed if ``is_large``, and read as if it were not.
     """
 
     method: str
@@ -20,6 +21,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     query: tuple[tuple[str, str], ...] = ()
     headers: tuple[tuple[str, str], ...] = ()
     body: bytes | None = None
+    is_large: bool = False
 
     @property
     def target(self) -> str:

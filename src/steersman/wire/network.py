@@ -16,6 +16,7 @@ import aiohttp
 from yarl import URL
 
 from steersman.errors import CertificateRefused, ConfigError, Unreachable
+from steersman.wire.inflating import Inflater
 from steersman.wire.messages import Request
 from steersman.wire.tls import certificate_refused, in_words
 
@@ -79,8 +80,7 @@ class NetworkTransport:
                 socket_factory=_watchful_socket,
             ),
             middlewares=(_send_once,),
-            # No gzip: it costs both sides more time than it saves on a fast network, and a small
-            # answer cannot turn out to be a large one.
+            # No gzip unless asked for: a small answer cannot turn out to be a large one.
             headers={"Accept-Encoding": "identity", "User-Agent": "steersman"},
             auto_decompress=False,
             cookie_jar=aiohttp.DummyCookieJar(),
@@ -112,10 +112,13 @@ class NetworkTransport:
         body: bytes | io.BytesIO | None = request.body
         if request.body is not None and len(request.body) > _WHOLE_BODY_BYTES:
             body = io.BytesIO(request.body)
+        headers = request.headers
+        if request.is_large:
+            headers = (*headers, ("Accept-Encoding", "gzip"))
         return await self._session.request(
             request.method,
             URL(self._base + request.target, encoded=True),
-            headers=request.headers,
+            headers=headers,
             data=body,
             allow_redirects=False,
             ssl=tls,
@@ -133,7 +136,7 @@ class _Exchange:
     raised while another is handled keeps that other one. So failures are raised after handling.
     """
 
-    __slots__ = ("_answer", "_end", "_request", "_send", "_server", "status")
+    __slots__ = ("_answer", "_end", "_inflater", "_request", "_send", "_server", "status")
 
     def __init__(
         self,
@@ -146,6 +149,7 @@ class _Exchange:
         self._server = server
         self._send = send
         self._end: asyncio.Future[None] | None = None
+        self._inflater: Inflater | None = None
 
     async def __aenter__(self) -> Self:
         try:
@@ -154,6 +158,8 @@ class _Exchange:
             failure = _failure(error, self._request, self._server)
         else:
             self.status = self._answer.status
+            if self._request.is_large and self._answer.headers.get("Content-Encoding") == "gzip":
+                self._inflater = Inflater()
             return self
         raise failure
 
@@ -206,6 +212,22 @@ class _Exchange:
         return piece
 
     async def _next_piece(self) -> bytes:
+        if self._inflater is None:
+            return await self._next_received()
+        try:
+            while not (piece := self._inflater.next()):
+                received = await self._next_received()
+                if not received:
+                    self._inflater.end()
+                    return b""
+                self._inflater.feed(received)
+        except ValueError as error:
+            failure = _failure(aiohttp.ClientPayloadError(error), self._request, self._server)
+        else:
+            return piece
+        raise failure
+
+    async def _next_received(self) -> bytes:
         content = self._answer.content
         if self._end is None and not content.is_eof():
             self._listen_for_the_end()
@@ -213,7 +235,7 @@ class _Exchange:
             return await content.readany()
         # RuntimeError is aiohttp's for a connection that ended while nobody was reading.
         except (aiohttp.ClientError, OSError, RuntimeError) as error:
-            failure = _failure(error, self._request, self._server)
+            failure = _failure(error, self._request, self._server, end=self._end)
         raise failure
 
     def _listen_for_the_end(self) -> None:
@@ -295,11 +317,17 @@ def _http_url(text: str, *, source: str) -> URL:
     )
 
 
-def _failure(error: Exception, request: Request, server: str) -> Unreachable | CertificateRefused:
-    """What ``error`` means to whoever wanted ``request`` sent."""
+def _failure(
+    error: Exception, request: Request, server: str, *, end: asyncio.Future[None] | None = None
+) -> Unreachable | CertificateRefused:
+    """What ``error`` means to whoever wanted ``request`` sent; ``end`` is the connection's."""
     if isinstance(error, _NotRepeated):
         error = error.error
     cause = _system_error(error)
+    if cause is None and end is not None and end.done() and not end.cancelled():
+        # Of a body that breaks off aiohttp says only that it did; why, the connection knows.
+        ended = end.exception()
+        cause = _system_error(ended) if isinstance(ended, Exception) else None
     refused = certificate_refused(cause, server=server) if isinstance(cause, ssl.SSLError) else None
     failure = refused or _unreachable(error, cause, request, server)
     failure.__cause__ = cause

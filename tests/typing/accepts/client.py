@@ -2,7 +2,7 @@
 
 from typing import assert_type
 
-from steersman.client import Client, Labels, MergePatch, WatchEvent
+from steersman.client import Client, Deletion, Labels, MergePatch, WatchEvent
 from steersman.kinds import Unstructured, apps_v1, autoscaling_v1
 
 Widget = Unstructured.of("example.com/v1", "Widget")
@@ -17,7 +17,9 @@ async def use(client: Client, widget: Unstructured) -> None:
         await client.patch(apps_v1.Deployment, "web", MergePatch({}), namespace="default"),
         apps_v1.Deployment,
     )
-    assert_type(await client.delete(apps_v1.Deployment, "web"), apps_v1.Deployment | None)
+    deletion = await client.delete(apps_v1.Deployment, "web")
+    assert_type(deletion, Deletion[apps_v1.Deployment])
+    assert_type(deletion.obj, apps_v1.Deployment | None)
     assert_type(await client.get(Widget, "web", namespace="default"), Unstructured)
     assert_type(await client.update(widget), Unstructured)
 

@@ -8,6 +8,7 @@ import pytest
 from steersman.client import (
     Client,
     ClientSettings,
+    Deletion,
     Impersonation,
     Labels,
     MergePatch,
@@ -27,6 +28,7 @@ from steersman.kinds import (
     meta_v1,
     policy_v1,
 )
+from steersman.names import ObjectKey
 from tests.transports import Answer, refusing, saying
 from tests.unit.client.kit import (
     TYPED,
@@ -64,9 +66,39 @@ async def test_a_delete_answers_with_the_last_state_where_the_server_does() -> N
     held = await world.client.delete(Widget, "web", namespace="default")
     gone = await world.client.delete(Widget, "web", namespace="default")
 
-    assert held is not None
-    assert held.resource_version == "8"
-    assert gone is None
+    assert held.obj is not None
+    assert held.obj.resource_version == "8"
+    assert held.uid == "u-1"
+    assert gone == Deletion(
+        resource_type=Widget.resource_type,
+        key=ObjectKey("default", "web"),
+        obj=None,
+        uid="u",
+        is_gone=True,
+    )
+    assert (held.resource_type, held.key) == (gone.resource_type, gone.key)
+
+
+async def test_a_delete_that_is_only_tried_leaves_the_object_where_it_is() -> None:
+    status = {"kind": "Status", "apiVersion": "v1", "status": "Success", "details": {"uid": "u"}}
+    world = World(saying(status), saying(status), saying(widget()))
+    cautious = world.client.adjusted(dry_run=True)
+
+    answers = [
+        await world.client.delete(Widget, "web", namespace="default", dry_run=True),
+        await cautious.delete(Widget, "web", namespace="default"),
+        await cautious.delete(Widget, "web", namespace="default"),
+    ]
+
+    assert [each.is_gone for each in answers] == [False, False, False]
+
+
+async def test_of_a_delete_that_is_confirmed_without_details_the_uid_is_not_known() -> None:
+    world = World(saying({"kind": "Status", "apiVersion": "v1", "status": "Success"}))
+
+    answer = await world.client.delete(Widget, "web", namespace="default")
+
+    assert (answer.obj, answer.uid, answer.is_gone) == (None, "", True)
 
 
 async def test_an_eviction_that_the_server_only_confirms_answers_with_itself() -> None:

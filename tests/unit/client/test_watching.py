@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from steersman.client import Bookmark, ClientSettings, Misfit, Removed, WatchEvent, Wrote
-from steersman.client.watching import read_event
+from steersman.client.watching import read_events
 from steersman.errors import (
     BadAnswer,
     Expired,
@@ -15,9 +15,9 @@ from steersman.errors import (
     SteersmanError,
     Unreachable,
 )
-from steersman.kinds import Codec
+from steersman.kinds import Codec, Unstructured
 from tests.transports import Answer, Piece, refusing
-from tests.unit.client.kit import LooseWidget, Widget, World, widget
+from tests.unit.client.kit import TYPED, LooseWidget, Widget, World, widget
 
 WANTED = "watch Widget default/*"
 
@@ -27,7 +27,8 @@ def line(type: str, obj: object) -> bytes:
 
 
 def read(type: str, obj: object) -> WatchEvent[Widget]:
-    return read_event(line(type, obj), Widget, codec=Codec(), wanted=WANTED)
+    (event,) = read_events(line(type, obj), Widget, codec=Codec(), wanted=WANTED)
+    return event
 
 
 def bookmark(version: str, **annotations: str) -> dict[str, Any]:
@@ -43,11 +44,13 @@ def status(code: int, reason: str) -> dict[str, Any]:
     return {"kind": "Status", "code": code, "reason": reason, "message": "because"}
 
 
-async def heard(world: World) -> tuple[list[WatchEvent[Widget]], SteersmanError | None]:
+async def heard(
+    world: World, kind: type[Any] = Widget
+) -> tuple[list[WatchEvent[Any]], SteersmanError | None]:
     """Every event of a watch, and the error that ended it."""
-    found: list[WatchEvent[Widget]] = []
+    found: list[WatchEvent[Any]] = []
     try:
-        async with world.client.watch(Widget, namespace="default") as events:
+        async with world.client.watch(kind, namespace="default") as events:
             async for event in events:
                 found.append(event)  # noqa: PERF401 - what was heard before an error counts
     except SteersmanError as error:
@@ -73,7 +76,7 @@ def test_an_object_that_is_gone_is_heard_with_its_last_state() -> None:
 def test_unstructured_objects_are_heard_with_every_field() -> None:
     body = widget(finalizers=["example.com/x"]) | {"extra": {"z": 1, "a": 2}}
 
-    event = read_event(line("ADDED", body), LooseWidget, codec=Codec(), wanted=WANTED)
+    (event,) = read_events(line("ADDED", body), LooseWidget, codec=Codec(), wanted=WANTED)
 
     assert isinstance(event, Wrote)
     assert event.obj.body == body
@@ -163,6 +166,48 @@ async def test_where_the_pieces_of_the_stream_end_makes_no_difference() -> None:
     events, _ = await heard(World(Answer(body=[body[at : at + 1] for at in range(len(body))])))
 
     assert [type(event) for event in events] == [Wrote, Removed]
+
+
+@pytest.mark.parametrize("kind", [Widget, LooseWidget])
+@pytest.mark.parametrize("at_once", [True, False])
+async def test_whatever_else_comes_between_objects_they_are_heard_in_order(
+    kind: type[Widget] | type[Unstructured], at_once: bool
+) -> None:
+    lines = [
+        line("ADDED", widget("a")),
+        line("MODIFIED", widget("a", version="8")),
+        b"\r\n",
+        line("BOOKMARK", bookmark("8")),
+        line("DELETED", widget("a", version="9")),
+        line("ERROR", status(410, "Expired")),
+        line("ADDED", widget("b")),
+    ]
+    world = World(Answer(body=b"".join(lines) if at_once else list(lines)))
+
+    events, error = await heard(world, kind)
+
+    assert [_summary(each) for each in events] == ["new 7", "wrote 8", "up to 8", "removed 9"]
+    assert type(error) is Expired
+
+
+def _summary(event: WatchEvent[Any]) -> str:
+    match event:
+        case Wrote(obj, is_new=True):
+            return f"new {obj.resource_version}"
+        case Wrote(obj=obj):
+            return f"wrote {obj.resource_version}"
+        case Removed(obj):
+            return f"removed {obj.resource_version}"
+        case Bookmark(version):
+            return f"up to {version}"
+        case Misfit():
+            return "misfit"
+
+
+@pytest.mark.parametrize("event", [Wrote(TYPED), Removed(TYPED), Bookmark("7")])
+def test_an_event_cannot_be_changed(event: Any) -> None:
+    with pytest.raises(AttributeError):
+        event.obj = 2
 
 
 async def test_a_stream_that_is_closed_in_the_middle_of_a_line_is_told_as_lost() -> None:

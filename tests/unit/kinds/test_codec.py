@@ -381,3 +381,40 @@ def test_what_is_no_amount_is_refused_even_next_to_one_that_looks_alike(wrong: s
         codec.decode(
             core_v1.ResourceRequirements, b'{"limits": {"cpu": %s}}' % wrong.encode(), wanted="x"
         )
+
+
+def event(type: str, body: object) -> bytes:
+    return Codec().encode({"type": type, "object": body}) + b"\n"
+
+
+@pytest.mark.parametrize("kind", [Widget, AnyWidget])
+def test_the_objects_in_several_lines_of_a_watch_are_read_at_once(
+    kind: type[Widget] | type[Unstructured],
+) -> None:
+    codec = Codec()
+    lines = event("ADDED", widget()) + event("DELETED", widget())
+
+    events = codec.decode_events(kind, lines)
+
+    assert events is not None
+    assert [each.type for each in events] == ["ADDED", "DELETED"]
+    assert {type(each.object) for each in events} == {kind}
+    alone = codec.decode(kind, codec.encode(widget()), wanted="a test")
+    assert events[0].object == alone
+
+
+@pytest.mark.parametrize("kind", [Widget, AnyWidget])
+@pytest.mark.parametrize(
+    "odd",
+    [
+        event("BOOKMARK", widget()),
+        event("ERROR", {"kind": "Status"}),
+        event("ADDED", {**widget(), "kind": "Gadget"}),
+        event("ADDED", 7),
+        b"{\n",
+    ],
+)
+def test_lines_of_a_watch_that_need_a_closer_look_are_left_to_it(
+    kind: type[Widget] | type[Unstructured], odd: bytes
+) -> None:
+    assert Codec().decode_events(kind, event("ADDED", widget()) + odd) is None

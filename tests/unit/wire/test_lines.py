@@ -27,6 +27,23 @@ def test_where_the_pieces_end_makes_no_difference(text: bytes, cuts: list[int]) 
     assert fed(pieces) == fed([text])
 
 
+@given(
+    text=st.text(alphabet="aé\r\n", max_size=40).map(str.encode),
+    cuts=st.lists(st.integers(0, 120), max_size=8),
+)
+def test_blocks_hold_every_byte_of_the_lines_that_are_complete(
+    text: bytes, cuts: list[int]
+) -> None:
+    edges = [0, *sorted(cuts), len(text)]
+    splitter = LineSplitter(1000)
+
+    blocks = [splitter.feed_block(text[start:end]) for start, end in pairwise(edges)]
+
+    assert all(block.endswith(b"\n") for block in blocks if block)
+    assert b"".join(blocks) + splitter.rest == text
+    assert b"\n" not in splitter.rest
+
+
 def test_a_line_is_given_without_its_newline_or_carriage_return() -> None:
     assert fed([b"one\r", b"\ntwo\n"]) == ([b"one", b"two"], b"")
 

@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from steersman.clock import SystemClock
-from steersman.errors import ConfigError
+from steersman.errors import ConfigError, Unreachable
 from steersman.wire import NetworkTransport, Request
 from steersman.wire.network import UNACKNOWLEDGED_SECONDS, _watchful_socket
 from tests.raw_server import Received, ok, raw_server, says
@@ -165,6 +165,43 @@ async def test_what_is_compressed_unasked_stays_so() -> None:
 
     async with raw_server(says(answer)) as server, plain(server.port) as transport:
         assert await body_of(transport) == bomb
+
+
+LARGE = Request(method="GET", path="/api/v1/pods", is_large=True)
+
+
+async def test_a_large_answer_is_asked_for_compressed_and_read_as_if_it_were_not() -> None:
+    body = b"items" * 10**5
+    answer = ok(gzip.compress(body), "Content-Encoding: gzip")
+
+    async with raw_server(says(answer)) as server, plain(server.port) as transport:
+        assert await body_of(transport, LARGE) == body
+
+    (received,) = server.received
+    assert ("accept-encoding", "gzip") in received.headers
+    assert ("accept-encoding", "identity") not in received.headers
+
+
+async def test_a_large_answer_may_come_uncompressed_all_the_same() -> None:
+    async with raw_server(says(ok(b"items"))) as server, plain(server.port) as transport:
+        assert await body_of(transport, LARGE) == b"items"
+
+
+async def test_a_compressed_answer_that_explodes_is_refused_at_its_limit() -> None:
+    answer = ok(gzip.compress(bytes(10**8)), "Content-Encoding: gzip")
+
+    async with raw_server(says(answer)) as server, plain(server.port) as transport:
+        with pytest.raises(ValueError, match="longer than"):
+            await body_of(transport, LARGE)
+
+
+@pytest.mark.parametrize("cut", [slice(0, -20), slice(5, None)])
+async def test_a_compressed_answer_that_is_broken_is_no_answer(cut: slice) -> None:
+    answer = ok(gzip.compress(b"items")[cut], "Content-Encoding: gzip")
+
+    async with raw_server(says(answer)) as server, plain(server.port) as transport:
+        with pytest.raises(Unreachable, match="ended before the answer did"):
+            await body_of(transport, LARGE)
 
 
 @pytest.mark.parametrize("variable", ["HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"])

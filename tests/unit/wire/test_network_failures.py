@@ -166,6 +166,27 @@ async def test_a_reset_in_the_middle_of_the_body_is_a_failure() -> None:
     assert failure.may_have_happened
 
 
+async def test_why_a_stream_broke_off_is_said() -> None:
+    async def answer(request: Received, writer: asyncio.StreamWriter) -> None:
+        writer.write(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\n{\r\n")
+        await writer.drain()
+        await has_begun.wait()
+        sock = writer.get_extra_info("socket")
+        sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\x01\0\0\0\0\0\0\0")
+        writer.transport.abort()
+
+    has_begun = asyncio.Event()
+    async with raw_server(answer) as server, plain(server.port) as transport:
+        async with transport.open(a("GET")) as response:
+            chunks = response.chunks()
+            assert await anext(chunks) == b"{"
+            has_begun.set()
+            with pytest.raises(Unreachable, match=r"\(connection reset by peer\)") as failure:
+                await anext(chunks)
+
+    assert isinstance(failure.value.__cause__, ConnectionResetError)
+
+
 async def test_a_connection_that_ended_while_idle_is_replaced() -> None:
     async def answer(request: Received, writer: asyncio.StreamWriter) -> None:
         writer.write(ok(b"x" * 10**6))

@@ -13,21 +13,25 @@ Promises:  - the first file that gives a name wins it whole
 Never:     starts a shell, prompts, or believes a server that its CA did not sign
 """
 
-from steersman.client.access.authenticated import AuthenticatedTransport
-from steersman.client.access.cluster_config import (
-    ClientCertificate,
-    ClusterConfig,
-    ExecPlugin,
-    Password,
-    Token,
-    TokenFile,
-)
-from steersman.client.access.credentials import ConfiguredCredentials, Credentials
-from steersman.client.access.finding import find_config
-from steersman.client.access.impersonation import Impersonation
-from steersman.client.access.in_cluster import in_cluster_config
-from steersman.client.access.kubeconfig import Kubeconfig
-from steersman.client.access.trust import UNTRUSTED, ExecPolicy, Trust
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from steersman.client.access.authenticated import AuthenticatedTransport
+    from steersman.client.access.cluster_config import (
+        ClientCertificate,
+        ClusterConfig,
+        ExecPlugin,
+        Password,
+        Token,
+        TokenFile,
+    )
+    from steersman.client.access.credentials import ConfiguredCredentials, Credentials
+    from steersman.client.access.finding import find_config
+    from steersman.client.access.impersonation import Impersonation
+    from steersman.client.access.in_cluster import in_cluster_config
+    from steersman.client.access.kubeconfig import Kubeconfig
+    from steersman.client.access.trust import UNTRUSTED, ExecPolicy, Trust
 
 __all__ = [
     "UNTRUSTED",
@@ -47,3 +51,32 @@ __all__ = [
     "find_config",
     "in_cluster_config",
 ]
+
+
+# A client of a server in this process needs nothing of this, and one inside a cluster neither YAML
+# nor plugins.
+_DOORS = {
+    "UNTRUSTED": "trust",
+    "AuthenticatedTransport": "authenticated",
+    "ClientCertificate": "cluster_config",
+    "ClusterConfig": "cluster_config",
+    "ConfiguredCredentials": "credentials",
+    "Credentials": "credentials",
+    "ExecPlugin": "cluster_config",
+    "ExecPolicy": "trust",
+    "Impersonation": "impersonation",
+    "Kubeconfig": "kubeconfig",
+    "Password": "cluster_config",
+    "Token": "cluster_config",
+    "TokenFile": "cluster_config",
+    "Trust": "trust",
+    "find_config": "finding",
+    "in_cluster_config": "in_cluster",
+}
+
+if not TYPE_CHECKING:  # to the checkers, a module with this has whatever is asked for
+
+    def __getattr__(name: str) -> object:
+        if name not in _DOORS:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        return getattr(import_module(f"{__name__}.{_DOORS[name]}"), name)

@@ -4,6 +4,8 @@ import sys
 from contextlib import AbstractAsyncContextManager
 from types import TracebackType
 
+import msgspec
+
 from steersman.client.access.credentials import Credentials, Proof
 from steersman.client.access.impersonation import Impersonation
 from steersman.wire import Request, Response, Transport
@@ -78,16 +80,8 @@ class _Exchange:
         return await held.__aexit__(kind, error, traceback) if held else None
 
     async def _send(self, proof: Proof) -> Response:
-        request = self._request
-        held = self._inner.open(
-            Request(
-                method=request.method,
-                path=request.path,
-                query=request.query,
-                headers=self._headers + proof.headers,
-                body=request.body,
-            )
-        )
+        headers = self._headers + proof.headers
+        held = self._inner.open(msgspec.structs.replace(self._request, headers=headers))
         response = await held.__aenter__()
         self._held = held
         return response

@@ -7,7 +7,6 @@ from pathlib import Path
 from steersman.client.access.cluster_config import ClusterConfig
 from steersman.client.access.files import is_there
 from steersman.client.access.in_cluster import SERVICE_ACCOUNT, in_cluster_config, is_pod
-from steersman.client.access.kubeconfig import Kubeconfig
 from steersman.client.access.trust import Trust
 from steersman.errors import ConfigError
 from steersman.observe import Observer
@@ -44,4 +43,7 @@ def find_config(
             f" service account in {service_account}, and no {default}",
             what_now="Name a kubeconfig, or give the pod a service account.",
         )
+    # Here, because inside a cluster nobody needs YAML.
+    from steersman.client.access.kubeconfig import Kubeconfig
+
     return Kubeconfig.read(*paths).choose(context, trust=trust, environ=environ, observe=observe)

@@ -60,6 +60,7 @@ async def test_a_request_keeps_what_it_has_and_shows_who_is_asking() -> None:
         query=(("force", "true"),),
         headers=(("Accept", "application/json"),),
         body=b"{}",
+        is_large=True,
     )
 
     await status_of(authenticated(server, Token(token="abc")), request)
@@ -71,6 +72,7 @@ async def test_a_request_keeps_what_it_has_and_shows_who_is_asking() -> None:
         query=(("force", "true"),),
         headers=(("Accept", "application/json"), ("Authorization", "Bearer abc")),
         body=b"{}",
+        is_large=True,
     )
 
 

@@ -1,0 +1,80 @@
+"""Cuts a list into blocks of whole items while it arrives, so that none of it is held for long.
+
+To find out where an item ends, all of it has to be read, and only a decoder reads fast. So a cut is
+guessed, where something follows that begins like the first item did, and the decoder judges it:
+what begins with an item and is a sequence of whole values ends with an item. A wrong guess, as in a
+list inside of an item, is not well formed, and another is made. What remains after a cut is a list
+again.
+"""
+
+from collections.abc import Callable, Iterator
+from typing import Final, Generic, TypeVar
+
+B = TypeVar("B")
+
+# Enough for the decoder to be the only cost; little beside the objects that come of it.
+BLOCK_BYTES: Final = 2**19
+
+# From the end of what has arrived, as many guesses are made; then more has to arrive.
+GUESSES: Final = 4
+
+_ITEMS: Final = b'"items":['
+
+
+class ListCutter(Generic[B]):
+    """Takes the bytes of a list, and gives what ``decode`` makes of blocks of its items.
+
+    ``decode`` gets items with commas between them, and gives ``None`` if they are not whole.
+    """
+
+    def __init__(self, decode: Callable[[bytes], B | None]) -> None:
+        self._decode = decode
+        self._buffer = bytearray()
+        self._items_at = 0  # where the items begin
+        self._separator = b""
+        self._next_try_bytes = BLOCK_BYTES
+
+    def feed(self, piece: bytes) -> Iterator[B]:
+        """The next bytes; what can be cut off is cut off."""
+        self._buffer += piece
+        while len(self._buffer) >= self._next_try_bytes:
+            block = self._cut()
+            if block is None:
+                # Twice as much next time: a giant item is not to be read over and over.
+                self._next_try_bytes = 2 * len(self._buffer)
+                return
+            self._next_try_bytes = BLOCK_BYTES
+            yield block
+
+    @property
+    def rest(self) -> bytes:
+        """What was not cut off: a list of the last items, with all that the whole list said."""
+        return bytes(self._buffer)
+
+    @property
+    def held_bytes(self) -> int:
+        """How much is held."""
+        return len(self._buffer)
+
+    def _cut(self) -> B | None:
+        if not self._separator and not self._find_items():
+            return None
+        start, end = self._items_at, len(self._buffer)
+        for _ in range(GUESSES):
+            end = self._buffer.rfind(self._separator, start, end)
+            if end < 0:
+                return None
+            decoded = self._decode(bytes(self._buffer[start : end + 1]))
+            if decoded is not None:
+                del self._buffer[start : end + 2]  # and the comma
+                return decoded
+        return None
+
+    def _find_items(self) -> bool:
+        found_at = self._buffer.find(_ITEMS)
+        first_key_ends_at = self._buffer.find(b":", found_at + len(_ITEMS))
+        if found_at < 0 or first_key_ends_at < 0:
+            return False
+        self._items_at = found_at + len(_ITEMS)
+        self._separator = b"}," + bytes(self._buffer[self._items_at : first_key_ends_at + 1])
+        return True

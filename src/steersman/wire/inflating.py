@@ -1,0 +1,37 @@
+"""Compressed bodies, inflated piece by piece. Pure."""
+
+import zlib
+from typing import Final
+
+# Of a body that was meant to explode, no more than this is made at a time, and whoever reads it
+# can stop in time.
+PIECE_BYTES: Final = 2**20
+
+
+class Inflater:
+    """Takes the pieces of a gzip stream, and gives what they stand for."""
+
+    def __init__(self) -> None:
+        self._stream = zlib.decompressobj(wbits=zlib.MAX_WBITS | 16)  # with a gzip header
+        self._waiting = b""
+
+    def feed(self, piece: bytes) -> None:
+        """One more piece; all of what came before must have been taken."""
+        self._waiting = piece
+
+    def next(self) -> bytes:
+        """What the piece stands for, or some of that; empty once another is needed.
+
+        ``ValueError`` if it is nonsense.
+        """
+        try:
+            inflated = self._stream.decompress(self._waiting, PIECE_BYTES)
+        except zlib.error as error:
+            raise ValueError(f"the body is not gzip: {error}") from None
+        self._waiting = self._stream.unconsumed_tail
+        return inflated
+
+    def end(self) -> None:
+        """There is no more; ``ValueError`` if there should be."""
+        if not self._stream.eof:
+            raise ValueError("the body ended in the middle of its compression")

@@ -1,0 +1,225 @@
+"""Objects of which only the metadata is asked for."""
+
+import pytest
+
+from steersman.client import (
+    Bookmark,
+    Client,
+    JsonPatch,
+    Labels,
+    MergePatch,
+    Removed,
+    Wrote,
+    is_gone,
+    wait_for,
+)
+from steersman.errors import BadValue, NotFound
+from steersman.kinds import Unstructured, core_v1, metadata_only
+from tests.real.definitions import Widget, widget
+from tests.real.objects import AnyConfigMap, config_map, create_config_maps
+
+ConfigMapMetadata = metadata_only(core_v1.ConfigMap)
+WidgetMetadata = metadata_only(Widget)
+
+HOLD = "tests.example.com/hold"
+
+
+async def test_an_object_is_read_by_its_metadata(client: Client, namespace: str) -> None:
+    whole = await client.create(config_map(namespace, "settings", color="blue"))
+
+    found = await client.get(ConfigMapMetadata, "settings", namespace=namespace)
+
+    assert found.metadata == whole.metadata
+    assert found.ref == whole.ref
+    assert (found.api_version, found.kind) == ("v1", "ConfigMap")
+
+
+async def test_an_object_that_is_not_there_is_not_found_by_its_kind(
+    client: Client, namespace: str
+) -> None:
+    with pytest.raises(NotFound, match=f"could not get ConfigMap {namespace}/nothing"):
+        await client.get(ConfigMapMetadata, "nothing", namespace=namespace)
+
+
+async def test_a_list_is_read_by_metadata_whole_in_pages_and_one_by_one(
+    client: Client, namespace: str
+) -> None:
+    await create_config_maps(client, namespace, "a", "b", "c")
+    whole = await client.list(core_v1.ConfigMap, namespace=namespace)
+
+    listing = await client.list(ConfigMapMetadata, namespace=namespace)
+    pages = [p async for p in client.pages(ConfigMapMetadata, namespace=namespace, page_size=2)]
+    each = [e.name async for e in client.each(ConfigMapMetadata, namespace=namespace, page_size=1)]
+
+    assert [one.metadata for one in listing.items] == [one.metadata for one in whole.items]
+    assert [[one.name for one in page.items] for page in pages] == [["a", "b"], ["c"]]
+    assert each == ["a", "b", "c"]
+
+
+async def test_an_empty_list_of_metadata_is_empty(client: Client, namespace: str) -> None:
+    assert (await client.list(ConfigMapMetadata, namespace=namespace)).items == ()
+
+
+async def test_a_custom_kind_is_read_by_its_metadata(
+    client: Client, namespace: str, widgets: None
+) -> None:
+    whole = await client.create(widget(namespace, "one"))
+
+    found = await client.get(WidgetMetadata, "one", namespace=namespace)
+    (listed,) = (await client.list(WidgetMetadata, namespace=namespace)).items
+
+    assert found.metadata == listed.metadata == whole.metadata
+    assert found.ref == whole.ref
+
+
+async def test_a_kind_without_a_class_is_read_by_its_metadata(
+    client: Client, namespace: str
+) -> None:
+    await create_config_maps(client, namespace, "settings")
+    kind = metadata_only(Unstructured.of("v1", "ConfigMap"))
+
+    assert (await client.get(kind, "settings", namespace=namespace)).name == "settings"
+
+
+async def test_what_happens_is_told_by_metadata(client: Client, namespace: str) -> None:
+    start = (await client.list(ConfigMapMetadata, namespace=namespace)).resource_version
+    await create_config_maps(client, namespace, "settings")
+    red = MergePatch({"metadata": {"labels": {"color": "red"}}})
+    await client.patch(core_v1.ConfigMap, "settings", red, namespace=namespace)
+    await client.delete(core_v1.ConfigMap, "settings", namespace=namespace)
+
+    told: list[str] = []
+    async with client.watch(
+        ConfigMapMetadata, namespace=namespace, resource_version=start
+    ) as events:
+        async for event in events:
+            match event:
+                case Wrote(obj, is_new):
+                    told.append(f"{'new' if is_new else 'changed'} {dict(obj.labels)}")
+                case Removed(obj):
+                    told.append(f"gone {obj.ref}")
+                    break
+                case _:
+                    told.append(repr(event))
+
+    assert told == ["new {}", "changed {'color': 'red'}", f"gone ConfigMap {namespace}/settings"]
+
+
+async def test_what_is_there_at_first_is_told_by_metadata_up_to_a_bookmark(
+    client: Client, namespace: str
+) -> None:
+    await create_config_maps(client, namespace, "a", "b")
+
+    names: list[str] = []
+    async with client.watch(ConfigMapMetadata, namespace=namespace, initial_events=True) as events:
+        async for event in events:
+            if isinstance(event, Bookmark):
+                assert event.ends_initial_events
+                break
+            assert isinstance(event, Wrote)
+            names.append(event.obj.name)
+
+    assert sorted(names) == ["a", "b"]
+
+
+async def test_metadata_is_waited_for(client: Client, namespace: str) -> None:
+    await client.create(config_map(namespace, "settings", labels={"color": "red"}))
+
+    found = await wait_for(
+        client,
+        ConfigMapMetadata,
+        "settings",
+        lambda obj: obj.labels.get("color") == "red",
+        namespace=namespace,
+        within_seconds=10.0,
+    )
+
+    assert found.name == "settings"
+
+
+async def test_metadata_is_patched_and_the_rest_stays(client: Client, namespace: str) -> None:
+    await client.create(config_map(namespace, "settings", color="blue"))
+    merge = MergePatch({"metadata": {"labels": {"a": "1"}}})
+    steps = JsonPatch({"op": "add", "path": "/metadata/labels/b", "value": "2"})
+
+    first = await client.patch(ConfigMapMetadata, "settings", merge, namespace=namespace)
+    second = await client.patch(ConfigMapMetadata, "settings", steps, namespace=namespace)
+
+    assert (first.labels, second.labels) == ({"a": "1"}, {"a": "1", "b": "2"})
+    whole = await client.get(core_v1.ConfigMap, "settings", namespace=namespace)
+    assert (whole.data, whole.metadata) == ({"color": "blue"}, second.metadata)
+
+
+async def test_what_was_read_by_its_metadata_is_deleted(client: Client, namespace: str) -> None:
+    await create_config_maps(client, namespace, "settings")
+    hold = MergePatch({"metadata": {"finalizers": [HOLD]}})
+    held = await client.patch(ConfigMapMetadata, "settings", hold, namespace=namespace)
+
+    answer = await client.delete(ConfigMapMetadata, "settings", namespace=namespace)
+    nothing = MergePatch({"metadata": {"finalizers": None}})
+    last = await client.patch(ConfigMapMetadata, "settings", nothing, namespace=namespace)
+
+    assert answer.obj is not None
+    assert (answer.uid, answer.is_gone) == (held.uid, False)
+    assert is_gone(last)
+    assert (await client.list(ConfigMapMetadata, namespace=namespace)).items == ()
+
+
+async def test_a_kind_that_is_answered_as_it_was_is_answered_by_its_metadata(
+    client: Client, namespace: str
+) -> None:
+    robots = Unstructured.of("v1", "ServiceAccount")
+    await client.create(
+        robots(
+            {
+                "apiVersion": "v1",
+                "kind": "ServiceAccount",
+                "metadata": {"name": "robot", "namespace": namespace},
+            }
+        )
+    )
+
+    answer = await client.delete(metadata_only(robots), "robot", namespace=namespace)
+
+    assert answer.obj is not None
+    assert (answer.obj.name, answer.is_gone) == ("robot", True)
+
+
+async def test_all_that_match_are_deleted_by_their_metadata(client: Client, namespace: str) -> None:
+    for name, color in (("a", "red"), ("b", "blue")):
+        await client.create(config_map(namespace, name, labels={"color": color}))
+
+    await client.delete_all(
+        ConfigMapMetadata, namespace=namespace, labels=Labels.equal({"color": "red"})
+    )
+
+    assert [one.name async for one in client.each(AnyConfigMap, namespace=namespace)] == ["b"]
+
+
+async def test_what_is_only_metadata_is_neither_created_nor_updated_nor_applied(
+    client: Client, namespace: str
+) -> None:
+    await client.create(config_map(namespace, "settings", color="blue"))
+    found = await client.get(ConfigMapMetadata, "settings", namespace=namespace)
+
+    with pytest.raises(BadValue, match="nothing but metadata; patch that, or create"):
+        await client.create(found)
+    with pytest.raises(BadValue, match="nothing but metadata; patch that, or apply"):
+        await client.apply(found, field_manager="tests")
+    with pytest.raises(BadValue, match="nothing but metadata; patch that, or update"):
+        await client.update(found)  # type: ignore[type-var]
+
+    whole = await client.get(core_v1.ConfigMap, "settings", namespace=namespace)
+    assert whole.data == {"color": "blue"}
+
+
+async def test_the_status_of_a_kind_is_asked_for_by_its_metadata(
+    client: Client, namespace: str, widgets: None
+) -> None:
+    whole = await client.create(widget(namespace, "one"))
+    status = client.status(WidgetMetadata, "one", namespace=namespace)
+
+    assert (await status.get()).metadata == whole.metadata
+    found = await status.get()
+    with pytest.raises(BadValue, match="nothing but metadata"):
+        await status.apply(found, field_manager="tests")

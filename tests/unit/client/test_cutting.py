@@ -1,0 +1,128 @@
+"""A list cut into blocks of whole items while it arrives."""
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from steersman.client import cutting
+from steersman.client.cutting import ListCutter
+
+
+@pytest.fixture(autouse=True)
+def _small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cutting, "BLOCK_BYTES", 64)
+
+
+def decoded(block: bytes) -> list[Any] | None:
+    """Items, if they are whole."""
+    try:
+        found: list[Any] = json.loads(b"[" + block + b"]")
+    except ValueError:
+        return None
+    return found
+
+
+def cut(text: bytes, *, size: int = 16) -> tuple[list[list[Any]], Any]:
+    """The blocks that come of a list that arrives in pieces of this size, and what is left."""
+    cutter = ListCutter(decoded)
+    blocks = []
+    for start in range(0, len(text), size):
+        blocks += list(cutter.feed(text[start : start + size]))
+    return blocks, json.loads(cutter.rest)
+
+
+def packed(body: Any) -> bytes:
+    """As API servers write it."""
+    return json.dumps(body, separators=(",", ":")).encode()
+
+
+def items(number: int, **more: Any) -> list[Any]:
+    return [{"metadata": {"name": f"n{each}"}, **more} for each in range(number)]
+
+
+def test_items_come_in_blocks_and_in_order_and_the_rest_is_a_list_too() -> None:
+    everything = items(20)
+
+    blocks, rest = cut(packed({"kind": "PodList", "items": everything, "metadata": {"rv": "7"}}))
+
+    assert len(blocks) > 3
+    assert [item for block in blocks for item in block] + rest["items"] == everything
+    assert (rest["kind"], rest["metadata"]) == ("PodList", {"rv": "7"})
+
+
+def test_no_more_than_a_block_is_held() -> None:
+    cutter = ListCutter(decoded)
+    text = packed({"items": items(1000)})
+    held = []
+
+    for start in range(0, len(text), 16):
+        list(cutter.feed(text[start : start + 16]))
+        held.append(cutter.held_bytes)
+
+    assert max(held) <= 4 * 64
+
+
+@pytest.mark.parametrize("body", [{"items": []}, {"items": None}, {}, {"kind": "x" * 500}])
+def test_a_list_without_items_is_left_as_it_is(body: Any) -> None:
+    assert cut(packed(body)) == ([], body)
+
+
+def test_lists_inside_of_items_are_not_cut_in_two() -> None:
+    # Like the volume claims of a StatefulSet: what is inside begins as the items do.
+    everything = items(10, claims=items(5))
+
+    blocks, rest = cut(packed({"items": everything}))
+
+    assert [item for block in blocks for item in block] + rest["items"] == everything
+
+
+def test_text_that_looks_like_the_next_item_is_text() -> None:
+    everything = items(30, text='},{"metadata":{"name":"no"}')
+
+    blocks, rest = cut(packed({"items": everything}))
+
+    assert [item for block in blocks for item in block] + rest["items"] == everything
+
+
+def test_a_giant_item_is_not_read_over_and_over() -> None:
+    tried = 0
+
+    def counting(block: bytes) -> list[Any] | None:
+        nonlocal tried
+        tried += len(block)
+        return decoded(block)
+
+    inner = items(3000)
+    text = packed({"items": [{"metadata": {}, "inside": inner}, *items(1)]})
+    cutter = ListCutter(counting)
+    for start in range(0, len(text), 64):
+        list(cutter.feed(text[start : start + 64]))
+
+    assert tried < 20 * len(text)
+
+
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=8),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=4), inner),
+    max_leaves=6,
+)
+objects = st.dictionaries(st.sampled_from(["metadata", "items", "spec", 'a"b']), json_values)
+
+
+@given(
+    st.lists(objects, max_size=30),
+    st.dictionaries(st.sampled_from(["aKind", "metadata"]), st.text()),
+    st.integers(min_value=1, max_value=200),
+)
+def test_whatever_is_in_a_list_comes_out_as_it_was(
+    everything: list[Any], about: dict[str, str], size: int
+) -> None:
+    body = {**about, "items": everything, "zlast": "y"}
+
+    blocks, rest = cut(packed(body), size=size)
+
+    assert [item for block in blocks for item in block] + rest.pop("items") == everything
+    assert rest == {**about, "zlast": "y"}

@@ -1,0 +1,104 @@
+"""All objects of a kind from one answer, decoded while it arrives."""
+
+import asyncio
+
+import msgspec
+import pytest
+
+from steersman.client import ClientSettings, cutting
+from steersman.errors import BadAnswer, DeadlinePassed, Expired
+from steersman.kinds import DecodedList
+from tests.transports import Answer, Piece, refusing, saying
+from tests.unit.client.kit import LooseWidget, Widget, World, widget, widgets
+
+
+@pytest.fixture(autouse=True)
+def _small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cutting, "BLOCK_BYTES", 600)
+
+
+def cut(body: object, *, size: int = 100) -> list[Piece]:
+    """A body in pieces of this size."""
+    text = msgspec.json.encode(body)
+    return [text[start : start + size] for start in range(0, len(text), size)]
+
+
+def arriving(body: object) -> Answer:
+    """An answer that comes in pieces."""
+    return Answer(body=cut(body))
+
+
+async def names_in(world: World, kind: type[Widget]) -> list[list[str]]:
+    return [[obj.name for obj in piece.items] async for piece in world.client.pieces(kind)]
+
+
+async def test_objects_come_before_the_answer_has_ended() -> None:
+    hangs = asyncio.Event()
+    *most, _ = cut(widgets(*(widget(f"w{each}") for each in range(20))))
+    world = World(Answer(body=[*most, hangs.wait]), settings=ClientSettings(deadline_seconds=1.0))
+
+    piece = await anext(aiter(world.client.pieces(Widget)))
+
+    assert [obj.name for obj in piece.items][:2] == ["w0", "w1"]
+
+
+async def test_all_of_them_come_in_order_and_the_last_piece_has_the_version() -> None:
+    world = World(arriving(widgets(*(widget(f"w{each}") for each in range(20)), version="42")))
+
+    pieces = [piece async for piece in world.client.pieces(Widget, namespace="default")]
+
+    assert len(pieces) > 3
+    assert [obj.name for piece in pieces for obj in piece.items] == [f"w{n}" for n in range(20)]
+    assert [piece.resource_version for piece in pieces][-2:] == ["", "42"]
+    assert world.server.sent == ["GET /apis/example.com/v1/namespaces/default/widgets"]
+
+
+async def test_what_does_not_fit_is_set_apart_piece_by_piece() -> None:
+    sizes = [3, "large"] * 10
+    world = World(arriving(widgets(*(widget(f"w{n}", size=s) for n, s in enumerate(sizes)))))
+
+    pieces: list[DecodedList[Widget]] = [piece async for piece in world.client.pieces(Widget)]
+
+    assert sum(len(piece.items) for piece in pieces) == 10
+    assert sum(len(piece.invalid) for piece in pieces) == 10
+
+
+async def test_kinds_without_a_class_come_too() -> None:
+    world = World(arriving(widgets(*(widget(f"w{each}") for each in range(20)))))
+
+    pieces = [piece async for piece in world.client.pieces(LooseWidget)]
+
+    assert [obj.name for piece in pieces for obj in piece.items] == [f"w{n}" for n in range(20)]
+
+
+async def test_a_list_that_is_short_comes_at_once() -> None:
+    assert await names_in(World(saying(widgets(widget("a")))), Widget) == [["a"]]
+    assert await names_in(World(saying(widgets())), Widget) == [[]]
+
+
+async def test_an_answer_that_stops_arriving_is_given_up() -> None:
+    clock = World().clock
+    answer = Answer(body=[b'{"apiVersion":', lambda: clock.sleep(100.0)])
+    world = World(answer, clock=clock, settings=ClientSettings(deadline_seconds=5.0))
+
+    with pytest.raises(DeadlinePassed, match=r"nothing more of the answer came within 5 s"):
+        await names_in(world, Widget)
+
+    assert world.server.open_answers == 0
+
+
+async def test_an_answer_without_end_is_refused_at_its_limit() -> None:
+    answer = Answer(body=[b'{"apiVersion":"' + b"x" * 900] * 3)
+    world = World(answer, settings=ClientSettings(page_limit_bytes=1000))
+
+    with pytest.raises(BadAnswer, match="larger than 1000 bytes"):
+        await names_in(world, Widget)
+
+
+async def test_a_refusal_is_raised_and_nothing_is_asked_again() -> None:
+    world = World(refusing(410, "Expired"))
+
+    with pytest.raises(Expired):
+        await names_in(world, Widget)
+
+    assert len(world.server.sent) == 1

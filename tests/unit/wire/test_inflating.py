@@ -1,0 +1,50 @@
+"""Compressed bodies, inflated piece by piece."""
+
+import gzip
+from random import Random
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from steersman.wire.inflating import PIECE_BYTES, Inflater
+
+
+def inflated(*pieces: bytes) -> list[bytes]:
+    """Everything that comes out of these pieces, as it comes."""
+    inflater = Inflater()
+    found = []
+    for piece in pieces:
+        inflater.feed(piece)
+        while out := inflater.next():
+            found.append(out)
+    inflater.end()
+    return found
+
+
+@given(st.binary(max_size=5000), st.integers(min_value=1, max_value=500))
+def test_whatever_was_compressed_comes_out_whole_however_it_is_cut(body: bytes, size: int) -> None:
+    packed = gzip.compress(body)
+
+    pieces = [packed[start : start + size] for start in range(0, len(packed), size)]
+
+    assert b"".join(inflated(*pieces)) == body
+
+
+def test_a_body_that_explodes_comes_a_bounded_piece_at_a_time() -> None:
+    pieces = inflated(gzip.compress(bytes(10 * PIECE_BYTES)))
+
+    assert sum(map(len, pieces)) == 10 * PIECE_BYTES
+    assert max(map(len, pieces)) <= PIECE_BYTES
+
+
+def test_a_body_that_breaks_off_is_refused() -> None:
+    packed = gzip.compress(Random(0).randbytes(1000))
+
+    with pytest.raises(ValueError, match="ended in the middle"):
+        inflated(packed[:500])
+
+
+def test_a_body_that_is_not_gzip_is_refused() -> None:
+    with pytest.raises(ValueError, match="not gzip"):
+        inflated(b"no such thing")
