@@ -19,7 +19,8 @@ __all__ = ["connected", "get_motto"]
 
 @asynccontextmanager
 async def connected(kubeconfig: Path) -> AsyncIterator[Client]:
-    log = log_to(sys.stderr, style="json", level=logging.INFO, clock=SystemClock())
-    observe = fan_out(log, MetricsObserver(CollectorRegistry()))
+    clock = SystemClock()
+    log = log_to(sys.stderr, style="json", level=logging.INFO, clock=clock)
+    observe = fan_out(log, MetricsObserver(CollectorRegistry(), clock=clock))
     async with steersman_client.connected(kubeconfig, observe) as client:
         yield client

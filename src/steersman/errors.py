@@ -27,6 +27,14 @@ SteersmanError
 │   ├── BadName
 │   └── NotAKind                 a class that does not say where its objects live
 ├── UnknownKind                  nobody has heard of this kind
+├── CacheError                   a cache cannot answer
+│   ├── NotFollowed              nobody follows this kind
+│   ├── NotSynced                not everything has been heard yet
+│   └── NotInScope               the cache holds other objects of the kind
+├── UnknownIndex                 a cache has no index of this name
+├── CacheMutated                 somebody changed objects that belong to a cache
+├── QueueClosed                  a work queue gives out no more keys
+├── NotHeld                      a key that nobody holds was said to be done
 ├── NoConversion                 no way from one version of a kind to another
 ├── NotSettled                   a condition that was waited for did not come about in time
 ├── ControlPlaneError            a control plane for tests could not be built, started or used
@@ -39,7 +47,7 @@ A message says who wanted what, why not, and what to do now. It never contains a
 that came from credentials or from the data of a Secret stay out of it.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -246,6 +254,78 @@ class UnknownKind(SteersmanError):
         self.kind = kind
         self.asked = asked
         super().__init__(f"{asked} does not know {kind}. {what_now}")
+
+
+class CacheError(SteersmanError):
+    """A cache cannot answer, and to answer "nothing is there" would be a lie."""
+
+    def __init__(self, *, wanted: str, problem: str, what_now: str) -> None:
+        self.wanted = wanted
+        self.problem = problem
+        super().__init__(f"could not {wanted}: {problem}. {what_now}")
+
+
+class NotFollowed(CacheError):
+    """Nobody follows this kind, so that nothing is known of it."""
+
+
+class NotSynced(CacheError):
+    """Not everything that is there has been heard yet."""
+
+
+class NotInScope(CacheError):
+    """The cache holds other objects of the kind, and knows nothing of these."""
+
+
+class UnknownIndex(SteersmanError, LookupError):
+    """A cache has no index of this name."""
+
+    def __init__(self, *, name: str, known: Sequence[str]) -> None:
+        self.name = name
+        self.known = tuple(known)
+        there = f"it has {', '.join(known)}" if known else "it has none"
+        super().__init__(
+            f"there is no index {_shown(name)} in this cache: {there}."
+            f" Add an index under that name, or ask by one of those that are there."
+        )
+
+
+class CacheMutated(SteersmanError):
+    """Somebody changed objects that belong to a cache; ``changed`` names them, and the fields."""
+
+    def __init__(self, *, changed: Sequence[tuple[str, str]]) -> None:
+        self.changed = tuple(changed)
+        # Where, and never from what to what: it may be a Secret.
+        listed = [f"{ref} at {path or 'its root'}" for ref, path in self.changed[:5]]
+        if len(self.changed) > 5:
+            listed.append(f"{len(self.changed) - 5} more")
+        super().__init__(
+            f"somebody changed objects that belong to a cache: {', '.join(listed)}. Everybody who"
+            f" reads the cache shares them: make a copy with replace() or, of an Unstructured, with"
+            f" changed(), and leave the original as it is."
+        )
+
+
+class QueueClosed(SteersmanError):
+    """A work queue gives out no more keys: it was shut down, or drained."""
+
+    def __init__(self, *, queue: str) -> None:
+        self.queue = queue
+        super().__init__(
+            f"the work queue {queue} gives out no more keys: it was shut down. End this worker."
+        )
+
+
+class NotHeld(SteersmanError):
+    """A key was said to be done, or its priority asked for, and no worker holds it."""
+
+    def __init__(self, *, queue: str, key: object) -> None:
+        self.queue = queue
+        self.key = key
+        super().__init__(
+            f"nobody holds {_shown(key)} from the work queue {queue}, so nobody can be done with"
+            f" it. Call done() once for each get(), or take keys with `async with queue.take()`."
+        )
 
 
 class NoConversion(SteersmanError):

@@ -1,35 +1,59 @@
-"""Observations as Prometheus metrics; the names of all metrics are written here."""
+"""Observations as Prometheus metrics; all their names are here, and next door the queues'."""
 
 from typing import Final, assert_never
 
-from prometheus_client import CollectorRegistry, Counter, Histogram
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 
+from steersman.clock import Clock
 from steersman.observe.events import (
     AnswerFailed,
     ApiWarned,
+    CacheLookedAfter,
+    CacheStale,
+    CacheSynced,
     CredentialsNotRenewed,
     CredentialsRenewed,
+    HandlerFailed,
+    HandlerStuck,
+    HistoryRewound,
+    IndexFailed,
+    KeyAdded,
+    KeyDelayed,
+    KeyDone,
+    KeyRaised,
+    KeyTaken,
+    KindMissing,
+    Listed,
+    ObjectRefused,
     Observation,
+    OutOfOrder,
+    QueueEnded,
     RequestFinished,
     RequestRetried,
     RetriesSpent,
     RiskAccepted,
+    StreamingRefused,
+    WatchEnded,
+    WatchFailed,
+    WatchHeard,
+    WatchSilent,
+    WatchStarted,
 )
-
-# An operator works with a dozen resources in a dozen ways. Names can come from the cluster, and
-# each new one would cost memory here and in Prometheus for ever; past this they are all "other".
-MOST_VALUES: Final = 100
+from steersman.observe.labels import bounded
+from steersman.observe.queue_metrics import QueueMetrics
 
 # From an answer out of the server's memory to the longest deadline of an ordinary request.
 _SECONDS: Final = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0)
 
 _REQUEST: Final = ("verb", "resource")
+_CACHE: Final = ("resource", "scope")
 
 
 class MetricsObserver:
     """Counts in ``registry``; no label is ever the name of an object or a namespace."""
 
-    def __init__(self, registry: CollectorRegistry) -> None:
+    def __init__(self, registry: CollectorRegistry, *, clock: Clock) -> None:
+        self._queues = QueueMetrics(registry, clock=clock)
         self._requests = Counter(
             "steersman_client_requests",
             "Requests to the API server, by the class of its answer (none: no answer).",
@@ -67,6 +91,98 @@ class MetricsObserver:
             ("outcome",),
             registry=registry,
         )
+        self._lists = Counter(
+            "steersman_watch_lists",
+            "Lists that reflectors made of all their objects, by the reason for it.",
+            ("resource", "reason"),
+            registry=registry,
+        )
+        self._connected = Gauge(
+            "steersman_watch_connected",
+            "Watches that are open.",
+            ("resource",),
+            registry=registry,
+        )
+        self._events = Counter(
+            "steersman_watch_events",
+            "Events that came through watches, counted about once a minute.",
+            ("resource",),
+            registry=registry,
+        )
+        self._failures = Counter(
+            "steersman_watch_failures",
+            "Lists and watches that failed and were tried again, by the class of the error.",
+            ("resource", "error"),
+            registry=registry,
+        )
+        self._silences = Counter(
+            "steersman_watch_silences",
+            "Watches that were cut because nothing came through them.",
+            ("resource",),
+            registry=registry,
+        )
+        self._out_of_order = Counter(
+            "steersman_watch_out_of_order",
+            "Watches in which something was told again, or too late.",
+            ("resource",),
+            registry=registry,
+        )
+        self._rewinds = Counter(
+            "steersman_watch_rewinds",
+            "Times that the server's history was found to be shorter than it had been.",
+            ("resource",),
+            registry=registry,
+        )
+        self._cached = Gauge(
+            "steersman_cache_objects",
+            "Objects that caches hold.",
+            _CACHE,
+            registry=registry,
+        )
+        self._refused = Gauge(
+            "steersman_cache_refused_objects",
+            "Objects that do not fit their class and are kept aside.",
+            _CACHE,
+            registry=registry,
+        )
+        self._untold = Gauge(
+            "steersman_cache_untold_changes",
+            "Changes that handlers have not been told of yet.",
+            _CACHE,
+            registry=registry,
+        )
+        self._lost_seconds = Gauge(
+            "steersman_cache_lost_seconds",
+            "For how long caches have been unable to follow; 0 while they do.",
+            _CACHE,
+            registry=registry,
+        )
+        self._stale = Counter(
+            "steersman_cache_stale",
+            "Times that a cache was unable to follow for too long to count as synced.",
+            ("resource",),
+            registry=registry,
+        )
+        self._refusals = Counter(
+            "steersman_cache_refusals",
+            "Objects that were found not to fit their class.",
+            ("resource",),
+            registry=registry,
+        )
+        self._index_failures = Counter(
+            "steersman_cache_index_failures",
+            "Index functions that raised.",
+            ("resource",),
+            registry=registry,
+        )
+        self._handler_failures = Counter(
+            "steersman_cache_handler_failures",
+            "Handlers that raised, or were busy with one change for too long.",
+            ("resource", "outcome"),
+            registry=registry,
+        )
+        self._scopes: set[str] = set()
+        self._errors: set[str] = set()
         self._verbs: set[str] = set()
         self._resources: set[str] = set()
         # Finding a metric by its labels takes longer than to count in it, and one request is
@@ -75,6 +191,18 @@ class MetricsObserver:
 
     def __call__(self, observation: Observation) -> None:
         match observation:
+            case KeyTaken():  # these in front, because there are so many of them
+                self._queues.taken(observation)
+            case KeyDone():
+                self._queues.done(observation)
+            case KeyAdded():
+                self._queues.added(observation)
+            case KeyDelayed():
+                self._queues.delayed(observation)
+            case KeyRaised():
+                self._queues.raised(observation)
+            case QueueEnded():
+                self._queues.ended(observation)
             case RequestFinished():
                 count, seconds = self._of_request(observation)
                 count.inc()
@@ -89,8 +217,46 @@ class MetricsObserver:
                 self._renewals.labels("renewed").inc()
             case CredentialsNotRenewed():
                 self._renewals.labels("failed").inc()
+            case Listed(reason=reason):
+                self._lists.labels(self._resource(observation.resource), reason).inc()
+            case WatchStarted():
+                self._connected.labels(self._resource(observation.resource)).inc()
+            case WatchEnded():
+                self._connected.labels(self._resource(observation.resource)).dec()
+            case WatchHeard(events=events):
+                self._events.labels(self._resource(observation.resource)).inc(events)
+            case WatchFailed(error=error):
+                name = bounded(type(error).__name__, self._errors)
+                self._failures.labels(self._resource(observation.resource), name).inc()
+            case WatchSilent():
+                self._silences.labels(self._resource(observation.resource)).inc()
+            case OutOfOrder():
+                self._out_of_order.labels(self._resource(observation.resource)).inc()
+            case HistoryRewound():
+                self._rewinds.labels(self._resource(observation.resource)).inc()
+            case CacheSynced(objects=objects):
+                self._cached.labels(*self._cache_labels(observation)).set(objects)
+            case CacheLookedAfter():
+                labels = self._cache_labels(observation)
+                self._cached.labels(*labels).set(observation.objects)
+                self._refused.labels(*labels).set(observation.refused)
+                self._untold.labels(*labels).set(observation.untold)
+                self._lost_seconds.labels(*labels).set(observation.lost_seconds)
+            case CacheStale():
+                self._stale.labels(self._resource(observation.resource)).inc()
+            case ObjectRefused():
+                self._refusals.labels(self._resource(observation.resource)).inc()
+            case IndexFailed():
+                self._index_failures.labels(self._resource(observation.resource)).inc()
+            case HandlerFailed():
+                self._handler_failures.labels(self._resource(observation.resource), "failed").inc()
+            case HandlerStuck():
+                self._handler_failures.labels(self._resource(observation.resource), "stuck").inc()
             case RiskAccepted() | AnswerFailed():
                 # Said once, at the start, or not the client's: those are for the log.
+                pass
+            case KindMissing() | StreamingRefused():
+                # The failures that lead to them, and the lists that follow, are counted.
                 pass
             case _:
                 assert_never(observation)
@@ -103,18 +269,16 @@ class MetricsObserver:
             self._found[key] = found
         return found
 
+    def _cache_labels(self, cache: CacheSynced | CacheLookedAfter) -> tuple[str, str]:
+        return self._resource(cache.resource), bounded(cache.scope, self._scopes)
+
+    def _resource(self, resource: str) -> str:
+        return bounded(resource, self._resources)
+
     def _labels(
         self, request: RequestFinished | RequestRetried | RetriesSpent | ApiWarned
     ) -> tuple[str, str]:
-        return _bounded(request.verb, self._verbs), _bounded(request.resource, self._resources)
-
-
-def _bounded(value: str, known: set[str]) -> str:
-    if value not in known:
-        if len(known) >= MOST_VALUES:
-            return "other"
-        known.add(value)
-    return value
+        return bounded(request.verb, self._verbs), bounded(request.resource, self._resources)
 
 
 def _class_of(code: int | None) -> str:

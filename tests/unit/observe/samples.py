@@ -3,18 +3,26 @@
 from typing import get_args
 
 from steersman.errors import Conflict, Unreachable
-from steersman.names import ObjectRef
+from steersman.names import ObjectKey, ObjectRef
 from steersman.observe import (
     AnswerFailed,
     ApiWarned,
     CredentialsNotRenewed,
     CredentialsRenewed,
+    KeyAdded,
+    KeyDelayed,
+    KeyDone,
+    KeyRaised,
+    KeyTaken,
     Observation,
+    QueueEnded,
     RequestFinished,
     RequestRetried,
     RetriesSpent,
     RiskAccepted,
 )
+from tests.unit.observe.cache_samples import CACHED
+from tests.unit.observe.watch_samples import WATCHED
 
 WEB = ObjectRef("Deployment", "default", "web")
 UNREACHABLE = Unreachable("PATCH /web on https://kube: the server was not reached. Wait.")
@@ -33,6 +41,13 @@ RETRIED = RequestRetried(
 )
 RETRIES_SPENT = RetriesSpent(verb="patch", resource="deployments", ref=WEB, error=UNREACHABLE)
 WARNED = ApiWarned(verb="patch", resource="deployments", ref=WEB, text="apps/v1beta1 is deprecated")
+KEY = ObjectKey("default", "web")
+ADDED = KeyAdded(queue="apps", key=KEY, priority=-100)
+RAISED = KeyRaised(queue="apps", key=KEY, old_priority=-100, priority=0)
+DELAYED = KeyDelayed(queue="apps", key=KEY, wait_seconds=0.02, requeues=3)
+TAKEN = KeyTaken(queue="apps", key=KEY, priority=0, waited_seconds=0.5, taken_at=1000.0)
+DONE = KeyDone(queue="apps", key=KEY, took_seconds=2.5)
+ENDED = QueueEnded(queue="apps", left=3, held=1)
 ALL: tuple[Observation, ...] = (
     FINISHED,
     RETRIED,
@@ -42,6 +57,14 @@ ALL: tuple[Observation, ...] = (
     CredentialsNotRenewed(source="token file", error=OSError("it is gone")),
     RiskAccepted(source="kubeconfig", risk="the server is not verified"),
     AnswerFailed(method="GET", path="/api/v1/pods", error=KeyError("spec")),
+    ADDED,
+    RAISED,
+    DELAYED,
+    TAKEN,
+    DONE,
+    ENDED,
+    *WATCHED,
+    *CACHED,
 )
 
 # A new observation needs a sample, or the tests that look at all of them miss it.

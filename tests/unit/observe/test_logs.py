@@ -4,16 +4,28 @@ import io
 import json
 import logging
 import sys
-from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
+from msgspec.structs import replace
 
 from steersman.clock import SystemClock
-from steersman.names import ObjectRef
-from steersman.observe import LineFormatter, LogObserver, Observation, log_to
+from steersman.names import ObjectKey, ObjectRef
+from steersman.observe import KeyDone, LineFormatter, LogObserver, Observation, log_to
 from steersman.observe.logs import LONGEST_TEXT, Style, describe, level_of
-from tests.unit.observe.samples import ALL, FINISHED, RETRIED, RETRIES_SPENT, WARNED, failed
+from tests.unit.observe.samples import (
+    ADDED,
+    ALL,
+    DELAYED,
+    DONE,
+    FINISHED,
+    RAISED,
+    RETRIED,
+    RETRIES_SPENT,
+    TAKEN,
+    WARNED,
+    failed,
+)
 
 
 class NoonClock(SystemClock):
@@ -47,6 +59,37 @@ def test_a_log_line_carries_the_object_it_is_about(observation: Observation) -> 
     fields = json.loads(line)
     assert "Deployment default/web" in plain
     assert (fields["kind"], fields["namespace"], fields["name"]) == ("Deployment", "default", "web")
+
+
+@pytest.mark.parametrize(
+    ("observation", "text"),
+    [
+        (ADDED, "queue apps: default/web: added with priority -100"),
+        (RAISED, "queue apps: default/web: moved up from priority -100 to 0"),
+        (DELAYED, "queue apps: default/web: to be added in 20 ms, after failure 3"),
+        (TAKEN, "queue apps: default/web: taken after 500 ms"),
+        (DONE, "queue apps: default/web: done in 2.5 s"),
+    ],
+)
+def test_what_happens_to_a_key_is_told_quietly_with_the_object_it_stands_for(
+    observation: Observation, text: str
+) -> None:
+    told, fields = describe(observation)
+
+    assert told == text
+    assert (fields["namespace"], fields["name"]) == ("default", "web")
+    assert fields["key"] == "default/web"
+    assert level_of(observation) == logging.DEBUG
+
+
+def test_a_key_that_names_no_namespace_or_no_object_at_all_is_told_as_it_is() -> None:
+    _, of_a_node = describe(KeyDone(queue="nodes", key=ObjectKey(None, "a"), took_seconds=1))
+    _, of_a_ref = describe(KeyDone(queue="x", key=ObjectRef("Node", None, "a"), took_seconds=1))
+    _, of_a_number = describe(KeyDone(queue="numbers", key=7, took_seconds=1))
+
+    assert of_a_node == {"queue": "nodes", "key": "a", "name": "a", "took_seconds": 1}
+    assert (of_a_ref["kind"], of_a_ref["name"]) == ("Node", "a")
+    assert of_a_number == {"queue": "numbers", "key": "7", "took_seconds": 1}
 
 
 def test_a_plain_line_is_time_level_and_text() -> None:

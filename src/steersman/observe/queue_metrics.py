@@ -1,0 +1,192 @@
+"""The metrics of work queues, under the names and labels that controller-runtime gives them."""
+
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator
+from typing import Final
+
+from prometheus_client import CollectorRegistry
+from prometheus_client.metrics_core import (
+    CounterMetricFamily,
+    GaugeMetricFamily,
+    HistogramMetricFamily,
+    Metric,
+)
+from prometheus_client.registry import Collector
+from prometheus_client.utils import floatToGoString
+
+from steersman.clock import Clock
+from steersman.observe.events import (
+    KeyAdded,
+    KeyDelayed,
+    KeyDone,
+    KeyRaised,
+    KeyTaken,
+    QueueEnded,
+)
+from steersman.observe.labels import bounded
+
+# controller-runtime's: ten nanoseconds, and then ten times as much each time.
+_BOUNDS: Final = (1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 0.1, 1.0, 10.0, 100.0, 1000.0)
+_BUCKETS: Final = (*map(floatToGoString, _BOUNDS), "+Inf")
+
+# The name twice, for dashboards that ask by the one and for those that ask by the other.
+_LABELS: Final = ("name", "controller")
+
+
+class _Seconds:
+    """A histogram: how many lengths of time fell into each bucket."""
+
+    __slots__ = ("counts", "sum_seconds")
+
+    def __init__(self) -> None:
+        self.counts = [0] * len(_BUCKETS)
+        self.sum_seconds = 0.0
+
+    def observe(self, seconds: float) -> None:
+        self.counts[bisect_left(_BOUNDS, seconds)] += 1
+        self.sum_seconds += seconds
+
+    def buckets(self) -> list[tuple[str, float]]:
+        total = 0
+        cumulative: list[tuple[str, float]] = []
+        for bucket, count in zip(_BUCKETS, self.counts, strict=True):
+            total += count
+            cumulative.append((bucket, total))
+        return cumulative
+
+
+class _OneQueue:
+    """What is counted of one queue."""
+
+    __slots__ = ("adds", "depth", "retries", "taken_at", "waited", "worked")
+
+    def __init__(self) -> None:
+        self.adds = 0
+        self.retries = 0
+        self.depth: dict[int | str, int] = {}  # by priority
+        self.waited = _Seconds()
+        self.worked = _Seconds()
+        # The keys that are held now, and those only: there is one for each worker.
+        self.taken_at: dict[object, float] = {}
+
+
+class QueueMetrics(Collector):
+    """Counts in plain numbers, which become metrics when somebody asks for them.
+
+    prometheus_client's own counters would take longer over a key than the queue does; and how
+    long the keys that are held have been held can only be said at the moment of the question.
+    """
+
+    def __init__(self, registry: CollectorRegistry, *, clock: Clock) -> None:
+        self._clock = clock
+        self._queues: dict[str, _OneQueue] = {}
+        self._names: set[str] = set()
+        self._priorities: set[str] = set()
+        registry.register(self)
+
+    def added(self, observation: KeyAdded) -> None:
+        """A key came in."""
+        queue = self._of(observation.queue)
+        queue.adds += 1
+        self._count(queue, observation.priority, 1)
+
+    def raised(self, observation: KeyRaised) -> None:
+        """A key changed its priority."""
+        queue = self._of(observation.queue)
+        self._count(queue, observation.old_priority, -1)
+        self._count(queue, observation.priority, 1)
+
+    def delayed(self, observation: KeyDelayed) -> None:
+        """A key is to come in later; controller-runtime calls every one of those a retry."""
+        self._of(observation.queue).retries += 1
+
+    def taken(self, observation: KeyTaken) -> None:
+        """A key went out."""
+        queue = self._of(observation.queue)
+        self._count(queue, observation.priority, -1)
+        queue.waited.observe(observation.waited_seconds)
+        queue.taken_at[observation.key] = observation.taken_at
+
+    def done(self, observation: KeyDone) -> None:
+        """A key came back."""
+        queue = self._of(observation.queue)
+        queue.worked.observe(observation.took_seconds)
+        queue.taken_at.pop(observation.key, None)
+
+    def ended(self, observation: QueueEnded) -> None:
+        """All that was waiting is dropped."""
+        depth = self._of(observation.queue).depth
+        for priority in depth:
+            depth[priority] = 0
+
+    def describe(self) -> Iterable[Metric]:
+        """The metrics without a number, for the registry to see whether they are there already."""
+        return self._families(())
+
+    def collect(self) -> Iterator[Metric]:
+        """The metrics as they are now."""
+        # A copy, made in one step: who asks may be another thread.
+        return self._families(tuple(self._queues.items()))
+
+    def _of(self, name: str) -> _OneQueue:
+        queue = self._queues.get(name)
+        if queue is None:
+            name = bounded(name, self._names)
+            queue = self._queues.setdefault(name, _OneQueue())
+        return queue
+
+    def _count(self, queue: _OneQueue, priority: int, change: int) -> None:
+        known = queue.depth.get(priority)
+        if known is not None:
+            queue.depth[priority] = known + change
+        else:
+            label = bounded(str(priority), self._priorities)
+            place = "other" if label == "other" else priority
+            queue.depth[place] = queue.depth.get(place, 0) + change
+
+    def _families(self, queues: Iterable[tuple[str, _OneQueue]]) -> Iterator[Metric]:
+        depth = GaugeMetricFamily(
+            "workqueue_depth",
+            "Current depth of workqueue by workqueue and priority",
+            labels=(*_LABELS, "priority"),
+        )
+        adds = CounterMetricFamily(
+            "workqueue_adds", "Total number of adds handled by workqueue", labels=_LABELS
+        )
+        waited = HistogramMetricFamily(
+            "workqueue_queue_duration_seconds",
+            "How long in seconds an item stays in workqueue before being requested",
+            labels=_LABELS,
+        )
+        worked = HistogramMetricFamily(
+            "workqueue_work_duration_seconds",
+            "How long in seconds processing an item from workqueue takes.",
+            labels=_LABELS,
+        )
+        unfinished = GaugeMetricFamily(
+            "workqueue_unfinished_work_seconds",
+            "How many seconds of work has been done that is in progress and hasn't been observed"
+            " by work_duration. Large values indicate stuck workers.",
+            labels=_LABELS,
+        )
+        longest = GaugeMetricFamily(
+            "workqueue_longest_running_processor_seconds",
+            "How many seconds has the longest running processor for workqueue been running.",
+            labels=_LABELS,
+        )
+        retries = CounterMetricFamily(
+            "workqueue_retries", "Total number of retries handled by workqueue", labels=_LABELS
+        )
+        now_at = self._clock.monotonic()
+        for name, queue in queues:
+            labels = (name, name)
+            for priority, count in tuple(queue.depth.items()):
+                depth.add_metric((*labels, str(priority)), count)
+            adds.add_metric(labels, queue.adds)
+            waited.add_metric(labels, queue.waited.buckets(), queue.waited.sum_seconds)
+            worked.add_metric(labels, queue.worked.buckets(), queue.worked.sum_seconds)
+            held_seconds = [now_at - taken_at for taken_at in tuple(queue.taken_at.values())]
+            unfinished.add_metric(labels, sum(held_seconds))
+            longest.add_metric(labels, max(held_seconds, default=0.0))
+            retries.add_metric(labels, queue.retries)
+        yield from (depth, adds, waited, worked, unfinished, longest, retries)

@@ -1,0 +1,159 @@
+"""How long a key that failed has to wait. Pure, but for the clock and the chance it is given."""
+
+from collections.abc import Hashable
+from dataclasses import dataclass
+from random import Random
+from typing import Generic, Protocol, TypeVar
+
+from steersman.clock import Clock
+from steersman.workqueue.needs import K
+
+KContra = TypeVar("KContra", bound=Hashable, contravariant=True)
+
+
+class RateLimiter(Protocol[KContra]):
+    """Says how long a key has to wait, each time it is put back."""
+
+    def wait_seconds(self, key: KContra) -> float:
+        """How long this key has to wait this time; asking counts."""
+        ...
+
+    def forget(self, key: KContra) -> None:
+        """Whatever became of this key, it is a fresh one from now on."""
+        ...
+
+    def num_requeues(self, key: KContra) -> int:
+        """How often this key was put back since it was last forgotten."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BackoffPolicy:
+    """Doubling waits, from ``first_seconds`` up to ``longest_seconds``.
+
+    Up to ``jitter`` of each wait is left to chance, so that keys that failed together do not come
+    back together. The numbers are those of client-go, which has no jitter.
+    """
+
+    first_seconds: float = 0.005
+    longest_seconds: float = 1000.0
+    jitter: float = 0.1
+
+    def __post_init__(self) -> None:
+        if not 0 < self.first_seconds <= self.longest_seconds < float("inf"):
+            raise ValueError(
+                f"backoff must satisfy 0 < first_seconds <= longest_seconds < inf,"
+                f" got first_seconds={self.first_seconds} longest_seconds={self.longest_seconds}"
+            )
+        if not 0 <= self.jitter <= 1:
+            raise ValueError(f"backoff must satisfy 0 <= jitter <= 1, got jitter={self.jitter}")
+
+    def wait_seconds(self, failures: int, *, rng: Random) -> float:
+        """The wait after so many failures in a row, of which there is at least one."""
+        # 2.0 ** 1024 overflows; long before that the wait has stopped growing.
+        doublings = min(failures - 1, 64)
+        ceiling = min(self.first_seconds * 2.0**doublings, self.longest_seconds)
+        return ceiling * (1 - self.jitter * rng.random()) if self.jitter else ceiling
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BucketPolicy:
+    """So many at once, and so many a second after that: 100 and 10, as in client-go."""
+
+    per_second: float = 10.0
+    burst: int = 100
+
+    def __post_init__(self) -> None:
+        if not 0 < self.per_second < float("inf") or self.burst < 1:
+            raise ValueError(
+                f"a bucket must satisfy 0 < per_second < inf and burst >= 1,"
+                f" got per_second={self.per_second} burst={self.burst}"
+            )
+
+
+class KeyBackoff(Generic[K]):
+    """Each key waits longer with each failure, until it is forgotten."""
+
+    def __init__(self, policy: BackoffPolicy, *, rng: Random) -> None:
+        self._policy = policy
+        self._rng = rng
+        self._failures: dict[K, int] = {}
+
+    def wait_seconds(self, key: K) -> float:
+        """How long this key has to wait after one more failure."""
+        failures = self._failures[key] = self._failures.get(key, 0) + 1
+        return self._policy.wait_seconds(failures, rng=self._rng)
+
+    def forget(self, key: K) -> None:
+        """Take this key for one that never failed."""
+        if self._failures.pop(key, None) is not None and not self._failures:
+            # A dict that was large stays large, however little is in it; until it is cleared.
+            self._failures.clear()
+
+    def num_requeues(self, key: K) -> int:
+        """How often this key failed since it was last forgotten."""
+        return self._failures.get(key, 0)
+
+    def __repr__(self) -> str:
+        return f"<KeyBackoff {len(self._failures)} failing>"
+
+
+class TokenBucket:
+    """All keys together are put back at no more than a certain rate.
+
+    Each wait is a promise: who asks when the bucket is empty gets a token of the future.
+    """
+
+    def __init__(self, policy: BucketPolicy, *, clock: Clock) -> None:
+        self._policy = policy
+        self._clock = clock
+        self._tokens = float(policy.burst)
+        self._counted_at = clock.monotonic()
+
+    def wait_seconds(self, key: Hashable) -> float:  # noqa: ARG002 - all keys are alike here
+        """How long the next one, whichever it is, has to wait."""
+        now_at = self._clock.monotonic()
+        gained = (now_at - self._counted_at) * self._policy.per_second
+        self._counted_at = now_at
+        self._tokens = min(self._tokens + gained, float(self._policy.burst)) - 1
+        return max(0.0, -self._tokens / self._policy.per_second)
+
+    def forget(self, key: Hashable) -> None:
+        """Nothing is known about single keys."""
+
+    def num_requeues(self, key: Hashable) -> int:  # noqa: ARG002 - all keys are alike here
+        """Nothing is known about single keys."""
+        return 0
+
+    def __repr__(self) -> str:
+        return f"<TokenBucket {self._tokens:.1f} of {self._policy.burst}>"
+
+
+class MaxOf(Generic[K]):
+    """Asks every limiter each time; the longest wait wins."""
+
+    def __init__(self, *limiters: RateLimiter[K]) -> None:
+        self._limiters = limiters
+
+    def wait_seconds(self, key: K) -> float:
+        """The longest of all waits."""
+        return max((each.wait_seconds(key) for each in self._limiters), default=0.0)
+
+    def forget(self, key: K) -> None:
+        """Have all forget it."""
+        for each in self._limiters:
+            each.forget(key)
+
+    def num_requeues(self, key: K) -> int:
+        """What the one says that counted most."""
+        return max((each.num_requeues(key) for each in self._limiters), default=0)
+
+    def __repr__(self) -> str:
+        return f"<MaxOf {', '.join(map(repr, self._limiters))}>"
+
+
+def default_limiter(*, clock: Clock, rng: Random) -> RateLimiter[Hashable]:
+    """A backoff for each key and a bucket for all, as controllers in Go have by default."""
+    return MaxOf[Hashable](
+        KeyBackoff(BackoffPolicy(), rng=rng), TokenBucket(BucketPolicy(), clock=clock)
+    )

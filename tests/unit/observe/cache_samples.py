@@ -1,0 +1,42 @@
+"""One of each observation of a cache."""
+
+from steersman.errors import InvalidObject, Unreachable
+from steersman.names import ObjectRef
+from steersman.observe import (
+    CacheLookedAfter,
+    CacheStale,
+    CacheSynced,
+    HandlerFailed,
+    HandlerStuck,
+    IndexFailed,
+    ObjectRefused,
+    Observation,
+)
+
+WEB = ObjectRef("Pod", "default", "web")
+LOST = Unreachable("GET /api/v1/pods on https://kube: the server was not reached. Wait.")
+MISFIT = InvalidObject(ref="Pod default/web", into="Pod", problem="spec is missing", body={})
+
+SYNCED = CacheSynced(resource="pods", scope="in default", objects=3)
+LOOKED_AFTER = CacheLookedAfter(
+    resource="pods", scope="in default", objects=4, refused=1, untold=2, lost_seconds=5.0
+)
+STALE = CacheStale(resource="pods", scope="in default", lost_seconds=61.0, error=LOST)
+REFUSED = ObjectRefused(resource="pods", ref=WEB, error=MISFIT)
+INDEX_FAILED = IndexFailed(resource="pods", ref=WEB, index="node", error=KeyError("nodeName"))
+HANDLER_FAILED = HandlerFailed(
+    resource="pods", ref=WEB, handler="enqueue", error=ValueError("no such queue")
+)
+HANDLER_STUCK = HandlerStuck(
+    resource="pods", ref=WEB, handler="enqueue", busy_seconds=31.0, waiting=7
+)
+
+CACHED: tuple[Observation, ...] = (
+    SYNCED,
+    LOOKED_AFTER,
+    STALE,
+    REFUSED,
+    INDEX_FAILED,
+    HANDLER_FAILED,
+    HANDLER_STUCK,
+)

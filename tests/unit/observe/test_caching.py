@@ -1,0 +1,91 @@
+"""What caches and their handlers say of themselves."""
+
+import logging
+
+import pytest
+from prometheus_client import CollectorRegistry
+
+from steersman.clock import SystemClock
+from steersman.observe import CacheStale, MetricsObserver, Observation
+from steersman.observe.logs import describe, level_of
+from tests.unit.observe.cache_samples import (
+    HANDLER_FAILED,
+    HANDLER_STUCK,
+    INDEX_FAILED,
+    LOOKED_AFTER,
+    REFUSED,
+    STALE,
+    SYNCED,
+)
+
+LOUD, NORMAL, QUIET = logging.WARNING, logging.INFO, logging.DEBUG
+
+
+@pytest.mark.parametrize(
+    ("observation", "level", "text"),
+    [
+        (SYNCED, NORMAL, "cache of pods, in default: synced, with 3 objects"),
+        (LOOKED_AFTER, QUIET, "cache of pods, in default: 4 objects, 2 changes still to be told"),
+        (
+            STALE,
+            LOUD,
+            "cache of pods, in default: stale, unable to follow for 61.0 s:"
+            " GET /api/v1/pods on https://kube: the server was not reached. Wait.",
+        ),
+        (
+            REFUSED,
+            LOUD,
+            "Pod default/web: kept out of the cache: Pod default/web does not fit Pod: spec is"
+            " missing. Correct the object, or read it as Unstructured and widen the class.",
+        ),
+        (INDEX_FAILED, LOUD, "Pod default/web: kept out of the index node: KeyError: 'nodeName'"),
+        (
+            HANDLER_FAILED,
+            LOUD,
+            "Pod default/web: the handler enqueue failed: ValueError: no such queue",
+        ),
+        (
+            HANDLER_STUCK,
+            LOUD,
+            "Pod default/web: the handler enqueue has been busy with this for 31.0 s,"
+            " and 7 changes wait for it",
+        ),
+    ],
+    ids=lambda each: type(each).__name__,
+)
+def test_a_line_says_which_cache_or_object_and_what_of_it(
+    observation: Observation, level: int, text: str
+) -> None:
+    assert (level_of(observation), describe(observation)[0]) == (level, text)
+
+
+def test_a_cache_may_go_stale_without_an_error() -> None:
+    stale = CacheStale(resource="pods", scope="everywhere", lost_seconds=61.0, error=None)
+
+    assert describe(stale)[0] == "cache of pods, everywhere: stale, unable to follow for 61.0 s"
+
+
+@pytest.mark.parametrize(
+    ("observation", "series", "value"),
+    [
+        (SYNCED, ("steersman_cache_objects", {"scope": "in default"}), 3.0),
+        (LOOKED_AFTER, ("steersman_cache_objects", {"scope": "in default"}), 4.0),
+        (LOOKED_AFTER, ("steersman_cache_refused_objects", {"scope": "in default"}), 1.0),
+        (LOOKED_AFTER, ("steersman_cache_untold_changes", {"scope": "in default"}), 2.0),
+        (LOOKED_AFTER, ("steersman_cache_lost_seconds", {"scope": "in default"}), 5.0),
+        (STALE, ("steersman_cache_stale_total", {}), 1.0),
+        (REFUSED, ("steersman_cache_refusals_total", {}), 1.0),
+        (INDEX_FAILED, ("steersman_cache_index_failures_total", {}), 1.0),
+        (HANDLER_FAILED, ("steersman_cache_handler_failures_total", {"outcome": "failed"}), 1.0),
+        (HANDLER_STUCK, ("steersman_cache_handler_failures_total", {"outcome": "stuck"}), 1.0),
+    ],
+)
+def test_each_is_a_metric_of_its_resource(
+    observation: Observation, series: tuple[str, dict[str, str]], value: float
+) -> None:
+    registry = CollectorRegistry()
+
+    MetricsObserver(registry, clock=SystemClock())(observation)
+
+    name, labels = series
+    assert registry.get_sample_value(name, {"resource": "pods", **labels}) == value

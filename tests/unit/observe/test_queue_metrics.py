@@ -1,0 +1,195 @@
+"""What is counted of work queues, under the names that dashboards for Go controllers ask for."""
+
+import tracemalloc
+from random import Random
+
+import pytest
+from prometheus_client import CollectorRegistry, generate_latest
+
+from steersman.names import ObjectKey
+from steersman.observe import KeyAdded, KeyDone, KeyTaken, MetricsObserver, Observation, QueueEnded
+from steersman.observe.labels import MOST_VALUES
+from steersman.workqueue import LOW_PRIORITY, WorkQueue, default_limiter
+from tests.clocks import FakeClock
+from tests.unit.observe.samples import ADDED, DELAYED, DONE, ENDED, RAISED, TAKEN
+
+APPS = {"name": "apps", "controller": "apps"}
+
+
+class Metered:
+    """A queue whose metrics can be asked for."""
+
+    def __init__(self) -> None:
+        self.clock = FakeClock()
+        self.registry = CollectorRegistry()
+        self.observe = MetricsObserver(self.registry, clock=self.clock)
+        self.queue = WorkQueue[str](
+            "apps",
+            limiter=default_limiter(clock=self.clock, rng=Random(0)),
+            clock=self.clock,
+            observe=self.observe,
+        )
+
+    def value(self, name: str, **labels: str) -> float | None:
+        return self.registry.get_sample_value(f"workqueue_{name}", APPS | labels)
+
+    def depth(self, priority: int) -> float | None:
+        return self.value("depth", priority=str(priority))
+
+
+async def test_the_names_and_labels_are_those_of_controller_runtime() -> None:
+    metered = Metered()
+    for observation in (ADDED, RAISED, DELAYED, TAKEN, DONE, ENDED):
+        metered.observe(observation)
+
+    text = generate_latest(metered.registry).decode()
+
+    of_queues = {line.partition("{")[0] for line in text.splitlines() if line.startswith("workq")}
+    assert of_queues == {
+        "workqueue_adds_total",
+        "workqueue_depth",
+        "workqueue_longest_running_processor_seconds",
+        "workqueue_queue_duration_seconds_bucket",
+        "workqueue_queue_duration_seconds_count",
+        "workqueue_queue_duration_seconds_sum",
+        "workqueue_retries_total",
+        "workqueue_unfinished_work_seconds",
+        "workqueue_work_duration_seconds_bucket",
+        "workqueue_work_duration_seconds_count",
+        "workqueue_work_duration_seconds_sum",
+    }
+    assert 'workqueue_depth{controller="apps",name="apps",priority="0"} 0.0' in text
+    assert 'workqueue_adds_total{controller="apps",name="apps"} 1.0' in text
+
+
+async def test_the_depth_is_counted_by_priority() -> None:
+    metered = Metered()
+    metered.queue.add("web", priority=LOW_PRIORITY)
+    metered.queue.add("db", priority=LOW_PRIORITY)
+    metered.queue.add("db", priority=LOW_PRIORITY)
+    metered.queue.add("cache")
+    assert (metered.depth(LOW_PRIORITY), metered.depth(0)) == (2, 1)
+
+    metered.queue.add("web")
+    assert (metered.depth(LOW_PRIORITY), metered.depth(0)) == (1, 2)
+
+    async with metered.queue.take() as key:
+        metered.queue.add(key)  # it waits as well, though not in line
+        assert (metered.depth(LOW_PRIORITY), metered.depth(0)) == (1, 2)
+    assert metered.value("adds_total") == 4
+
+
+async def test_what_is_delayed_counts_as_a_retry_now_and_as_an_add_when_it_comes() -> None:
+    metered = Metered()
+
+    metered.queue.add_after("web", 10)
+    assert (metered.value("retries_total"), metered.value("adds_total")) == (1, 0)
+    assert metered.depth(0) is None
+
+    metered.clock.advance(10)
+    assert metered.queue.num_waiting == 1
+    assert (metered.value("retries_total"), metered.value("adds_total")) == (1, 1)
+    assert metered.depth(0) == 1
+
+
+async def test_the_time_in_line_and_the_time_at_work_are_counted() -> None:
+    metered = Metered()
+    metered.queue.add_after("web", 10)
+    metered.clock.advance(10.5)  # late by half a second
+
+    async with metered.queue.take():
+        metered.clock.advance(3)
+
+    assert metered.value("queue_duration_seconds_sum") == 0.5
+    assert metered.value("queue_duration_seconds_bucket", le="0.1") == 0
+    assert metered.value("queue_duration_seconds_bucket", le="1.0") == 1
+    assert metered.value("work_duration_seconds_sum") == 3
+    assert metered.value("work_duration_seconds_bucket", le="1.0") == 0
+    assert metered.value("work_duration_seconds_bucket", le="10.0") == 1
+    assert metered.value("work_duration_seconds_bucket", le="+Inf") == 1
+    assert metered.value("work_duration_seconds_count") == 1
+
+
+async def test_unfinished_work_is_measured_at_the_moment_of_the_question() -> None:
+    metered = Metered()
+    for key in ("web", "db"):
+        metered.queue.add(key)
+
+    async with metered.queue.take():
+        metered.clock.advance(5)
+        async with metered.queue.take():
+            metered.clock.advance(2)
+            assert metered.value("unfinished_work_seconds") == 9
+            assert metered.value("longest_running_processor_seconds") == 7
+
+            metered.clock.advance(1)
+            assert metered.value("unfinished_work_seconds") == 11
+            assert metered.value("longest_running_processor_seconds") == 8
+
+    assert metered.value("unfinished_work_seconds") == 0
+    assert metered.value("longest_running_processor_seconds") == 0
+
+
+async def test_the_depth_is_nothing_when_the_queue_has_ended() -> None:
+    metered = Metered()
+    metered.queue.add("web")
+    metered.queue.add("db", priority=LOW_PRIORITY)
+
+    metered.queue.shut_down()
+
+    assert (metered.depth(LOW_PRIORITY), metered.depth(0)) == (0, 0)
+
+
+def test_queues_and_priorities_come_from_a_bounded_set() -> None:
+    metered = Metered()
+    for n in range(3 * MOST_VALUES):
+        metered.observe(KeyAdded(queue=f"queue-{n}", key="web", priority=n))
+        metered.observe(
+            KeyTaken(queue="queue-0", key="web", priority=n, waited_seconds=0, taken_at=0)
+        )
+
+    samples = [sample for metric in metered.registry.collect() for sample in metric.samples]
+
+    assert len({sample.labels.get("name") for sample in samples} - {None}) == MOST_VALUES + 1
+    assert len({sample.labels.get("priority") for sample in samples} - {None}) == MOST_VALUES + 1
+
+
+def test_nothing_is_kept_of_a_key_that_is_done() -> None:
+    metered = Metered()
+
+    def churn(count: int) -> None:
+        for n in range(count):
+            key = ObjectKey("default", f"app-{n}")
+            metered.observe(KeyAdded(queue="apps", key=key, priority=0))
+            metered.observe(
+                KeyTaken(queue="apps", key=key, priority=0, waited_seconds=0.1, taken_at=0.0)
+            )
+            metered.observe(KeyDone(queue="apps", key=key, took_seconds=0.1))
+
+    churn(10)
+    tracemalloc.start()
+    try:
+        before, _ = tracemalloc.get_traced_memory()
+        churn(3_000)
+        after, _ = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+
+    assert after - before < 5_000
+
+
+def test_two_observers_cannot_count_in_one_registry() -> None:
+    metered = Metered()
+
+    with pytest.raises(ValueError, match="Duplicated timeseries"):
+        MetricsObserver(metered.registry, clock=metered.clock)
+
+
+def test_a_queue_that_was_seen_only_at_its_end_is_an_empty_one() -> None:
+    metered = Metered()
+    observations: list[Observation] = [DONE, QueueEnded(queue="apps", left=0, held=0)]
+    for observation in observations:
+        metered.observe(observation)
+
+    assert metered.value("unfinished_work_seconds") == 0
+    assert metered.value("work_duration_seconds_count") == 1

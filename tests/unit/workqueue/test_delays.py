@@ -1,0 +1,263 @@
+"""What is to be looked at later is looked at then, by whoever has time."""
+
+from random import Random
+
+import pytest
+
+from steersman.clock import SystemClock
+from steersman.workqueue import (
+    BackoffPolicy,
+    KeyBackoff,
+)
+from tests.clocks import FakeClock
+from tests.unit.workqueue.queues import a_queue, at_work, everything_in, settle
+
+
+async def test_a_delayed_key_comes_when_its_time_has_come_and_not_before() -> None:
+    clock = FakeClock()
+    queue = a_queue(clock=clock)
+    async with at_work(queue) as workers:
+        workers.hire()
+        queue.add_after("web", 10)
+
+        clock.advance(9)
+        await settle()
+        assert workers.got == []
+
+        clock.advance(1)
+        await settle()
+        assert workers.got == ["web"]
+
+
+async def test_of_several_moments_for_one_key_the_earliest_wins() -> None:
+    clock = FakeClock()
+    queue = a_queue(clock=clock)
+    for seconds in (20, 10, 30):
+        queue.add_after("web", seconds)
+
+    clock.advance(10)
+    assert await everything_in(queue) == ["web"]
+
+    clock.advance(100)
+    assert await everything_in(queue) == []
+
+
+async def test_of_several_priorities_for_a_delayed_key_the_highest_wins() -> None:
+    clock = FakeClock()
+    queue = a_queue(clock=clock)
+    queue.add_after("db", 5)
+    queue.add_after("web", 10)
+    queue.add_after("web", 20, priority=1)
+    queue.add_after("web", 9, priority=-1)
+
+    clock.advance(10)
+
+    assert await everything_in(queue) == ["web", "db"]
+
+
+async def test_a_worker_that_waits_for_a_delay_gets_what_is_added_meanwhile() -> None:
+    queue = a_queue()
+    async with at_work(queue) as workers:
+        queue.add_after("later", 10)
+        workers.hire()
+        await settle()
+
+        queue.add("web")
+        await settle()
+
+        assert workers.got == ["web"]
+
+
+async def test_an_add_does_for_a_delayed_one_as_well() -> None:
+    clock = FakeClock()
+    queue = a_queue(clock=clock)
+    queue.add_after("web", 10, priority=3)
+
+    queue.add("web")
+    queue.add("db", priority=2)
+
+    assert await everything_in(queue) == ["web", "db"]
+    clock.advance(10)
+    assert await everything_in(queue) == []
+
+
+async def test_a_delay_changes_nothing_for_a_key_that_waits_but_its_priority() -> None:
+    clock = FakeClock()
+    queue = a_queue(clock=clock)
+    queue.add("db")
+    queue.add("web")
+
+    queue.add_after("web", 10, priority=1)
+
+    assert await everything_in(queue) == ["web", "db"]
+    clock.advance(10)
+    assert await everything_in(queue) == []
+
+
+async def test_a_delay_that_ends_while_its_key_is_held_counts_as_an_add() -> None:
+    clock = FakeClock()
+    queue = a_queue(clock=clock)
+    queue.add("web")
+
+    async with queue.take() as key:
+        queue.add_after(key, 10)
+        clock.advance(10)
+        assert queue.num_waiting == 0
+        assert queue.num_dirty == 1
+
+    assert await everything_in(queue) == ["web"]
+
+
+async def test_a_delay_outlasts_the_work_on_its_key() -> None:
+    clock = FakeClock()
+    queue = a_queue(clock=clock)
+    queue.add("web")
+    async with queue.take() as key:
+        queue.add_after(key, 10)
+
+    assert await everything_in(queue) == []
+    clock.advance(10)
+    assert await everything_in(queue) == ["web"]
+
+
+async def test_keys_stand_in_line_by_the_time_they_were_due_whoever_looks_when() -> None:
+    clock = FakeClock()
+    queue = a_queue(clock=clock)
+    queue.add_after("second", 2)
+    queue.add_after("first", 1)
+    clock.advance(5)
+    queue.add("third")
+
+    assert await everything_in(queue) == ["first", "second", "third"]
+
+
+async def test_a_key_added_while_held_gets_in_line_when_it_is_done() -> None:
+    clock = FakeClock()
+    queue = a_queue(clock=clock)
+    queue.add("web")
+    async with queue.take() as key:
+        queue.add(key)
+        queue.add_after("due before that", 1)
+        clock.advance(2)
+
+    assert await everything_in(queue) == ["due before that", "web"]
+
+
+async def test_a_delay_of_nothing_is_none() -> None:
+    queue = a_queue()
+
+    queue.add_after("web", 0)
+    queue.add_after("db", -1)
+
+    assert await everything_in(queue) == ["web", "db"]
+
+
+@pytest.mark.parametrize("seconds", [float("nan"), float("inf")])
+async def test_a_delay_without_an_end_is_refused(seconds: float) -> None:
+    queue = a_queue()
+
+    with pytest.raises(ValueError, match="finite number of seconds"):
+        queue.add_after("web", seconds)
+
+    assert queue.num_delayed == 0
+
+
+async def test_an_earlier_delay_is_noticed_by_a_worker_that_sleeps_until_a_later_one() -> None:
+    clock = FakeClock()
+    queue = a_queue(clock=clock)
+    async with at_work(queue) as workers:
+        workers.hire()
+        workers.hire()
+        queue.add_after("later", 100)
+        await settle()
+        queue.add_after("sooner", 1)
+        await settle()
+
+        clock.advance(1)
+        await settle()
+        assert workers.got == ["sooner"]
+
+        clock.advance(99)
+        await settle()
+        assert workers.got == ["sooner", "later"]
+
+
+async def test_idle_workers_have_one_timer_between_them() -> None:
+    clock = FakeClock()
+    queue = a_queue(clock=clock)
+    async with at_work(queue) as workers:
+        for _ in range(20):
+            workers.hire()
+        queue.add_after("web", 100)
+        queue.add_after("db", 200)
+        await settle()
+
+        assert len(clock._timeouts) == 1
+
+
+async def test_delays_are_seen_to_when_the_worker_that_watched_them_is_cancelled() -> None:
+    clock = FakeClock()
+    queue = a_queue(clock=clock)
+    async with at_work(queue) as workers:
+        queue.add_after("web", 10)
+        watch = workers.hire()
+        await settle()
+        workers.hire()
+        await settle()
+
+        watch.cancel()
+        await settle()
+        clock.advance(10)
+        await settle()
+
+        assert workers.got == ["web"]
+
+
+async def test_delays_are_seen_to_when_the_worker_that_watched_them_is_at_work() -> None:
+    clock = FakeClock()
+    queue = a_queue(clock=clock)
+    async with at_work(queue) as workers:
+        queue.add_after("web", 10)
+        queue.add_after("db", 20)
+        workers.hire(holds=True)
+        await settle()
+        workers.hire(holds=True)
+
+        for _ in range(2):
+            clock.advance(10)
+            await settle()
+
+        assert workers.holding == ["web", "db"]
+        workers.release("web")
+        workers.release("db")
+
+
+async def test_failures_make_a_key_wait_longer_each_time_until_it_is_forgotten() -> None:
+    clock = FakeClock()
+    backoff = KeyBackoff[str](BackoffPolicy(first_seconds=1, jitter=0), rng=Random(0))
+    queue = a_queue(clock=clock, limiter=backoff)
+
+    waited: list[float] = []
+    for _ in range(3):
+        queue.add_rate_limited("web")
+        started_at = clock.monotonic()
+        while not queue.num_waiting:
+            clock.advance(0.5)
+        waited.append(clock.monotonic() - started_at)
+        await everything_in(queue)
+    assert waited == [1, 2, 4]
+    assert queue.num_requeues("web") == 3
+
+    queue.forget("web")
+    assert queue.num_requeues("web") == 0
+    queue.add_rate_limited("web")
+    clock.advance(1)
+    assert await everything_in(queue) == ["web"]
+
+
+async def test_a_delay_ends_by_the_clock_of_the_machine_as_well() -> None:
+    queue = a_queue(clock=SystemClock())
+    queue.add_after("later", 0.01)
+    queue.add_after("sooner", 0.005)
+
+    assert [await queue.get(), await queue.get()] == ["sooner", "later"]

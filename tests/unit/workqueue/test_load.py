@@ -1,0 +1,165 @@
+"""Many keys, bad keys, and what is left of them."""
+
+import gc
+import sys
+from random import Random
+from types import FunctionType, ModuleType
+
+import pytest
+
+from steersman.names import ObjectKey
+from steersman.observe import KeyTaken, Observation, ignore
+from steersman.workqueue import (
+    LOW_PRIORITY,
+    MaxOf,
+    RateLimiter,
+    WorkQueue,
+    default_limiter,
+)
+from tests.clocks import FakeClock
+from tests.unit.workqueue.queues import a_queue, at_work, everything_in, settle
+
+
+async def healthy_p99_seconds(*, poison: int, limiter: RateLimiter[str] | None = None) -> float:
+    """How long healthy keys wait for the one worker, in half a minute with so many that fail."""
+    clock, rng = FakeClock(), Random(1)
+    waits: list[float] = []
+
+    def observe(observation: Observation) -> None:
+        if isinstance(observation, KeyTaken) and "healthy" in str(observation.key):
+            waits.append(observation.waited_seconds)
+
+    queue = a_queue(clock=clock, observe=observe, limiter=limiter)
+    for n in range(poison):
+        queue.add(f"poison-{n}")
+    ends_at = clock.monotonic() + 30
+    comes_at = clock.monotonic()
+    while clock.monotonic() < ends_at:
+        while comes_at <= clock.monotonic():
+            queue.add(f"healthy-{rng.randrange(1000)}")
+            comes_at += rng.expovariate(150)
+        if queue.num_waiting:
+            async with queue.take() as key:
+                clock.advance(0.003)
+                if key.startswith("poison"):
+                    queue.add_rate_limited(key)
+        else:
+            clock.advance(0.001)
+    waits.sort()
+    return waits[len(waits) * 99 // 100]
+
+
+@pytest.mark.timeout(10)
+async def test_keys_that_fail_do_not_hold_up_those_that_do_not() -> None:
+    alone = await healthy_p99_seconds(poison=0)
+    among_poison = await healthy_p99_seconds(poison=10)
+    without_backoff = await healthy_p99_seconds(poison=10, limiter=MaxOf())
+
+    assert among_poison < alone + 0.010
+    assert without_backoff > alone + 0.050
+
+
+def weight(root: object) -> int:
+    """How many bytes hang on an object, code left out."""
+    seen: dict[int, object] = {}
+    waiting = [root]
+    while waiting:
+        each = waiting.pop()
+        if id(each) not in seen and not isinstance(each, type | FunctionType | ModuleType):
+            seen[id(each)] = each
+            waiting += gc.get_referents(each)
+    return sum(map(sys.getsizeof, seen.values()))
+
+
+@pytest.mark.timeout(60)
+async def test_nothing_is_kept_of_a_key_that_is_done_and_forgotten() -> None:
+    clock = FakeClock()
+    limiter = default_limiter(clock=clock, rng=Random(0))
+    queue = WorkQueue[ObjectKey]("apps", limiter=limiter, clock=clock, observe=ignore)
+    before = weight(queue)
+
+    for n in range(100_000):
+        queue.add_rate_limited(ObjectKey("default", f"app-{n}"), priority=-(n % 2))
+    assert queue.num_delayed == 100_000
+    clock.advance(1_000_000)
+    for _ in range(100_000):
+        async with queue.take() as key:
+            queue.forget(key)
+
+    assert weight(queue) < before + 5_000
+
+
+async def test_looks_that_became_unnecessary_do_not_pile_up_until_their_time() -> None:
+    queue = a_queue()
+    before = weight(queue)
+
+    queue.add_after("db", 3600)
+    for _ in range(2_000):
+        queue.add_after("web", 3600)
+        queue.add("web")
+        async with queue.take():
+            pass
+
+    assert weight(queue) < before + 20_000
+
+
+async def test_looks_that_many_keys_no_longer_need_are_dropped() -> None:
+    queue = a_queue()
+    before = weight(queue)
+
+    queue.add_after("db", 3600)
+    for n in range(2_000):
+        queue.add_after(f"app-{n}", 3600)
+    for n in range(2_000):
+        queue.add(f"app-{n}")
+    await everything_in(queue)
+
+    assert weight(queue._delays._by_moment) < 20_000
+    assert weight(queue) < before + 200_000
+
+
+async def test_looks_that_are_moved_forward_leave_nothing_behind() -> None:
+    queue = a_queue()
+    before = weight(queue)
+
+    for n in range(2_000):
+        queue.add_after("web", 3600 - n)
+
+    assert weight(queue) < before + 20_000
+
+
+async def test_keys_taken_because_of_their_age_leave_nothing_behind() -> None:
+    queue = a_queue()
+    before = weight(queue)
+
+    queue.add("low-0", priority=LOW_PRIORITY)
+    for n in range(5_000):
+        queue.add(f"high-{n}-a")
+        queue.add(f"high-{n % 10}-b")
+        queue.add(f"low-{n % 3}", priority=LOW_PRIORITY)
+        async with queue.take():
+            pass
+        async with queue.take():
+            pass
+
+    assert weight(queue) < before + 20_000
+
+
+async def story(seed: int) -> list[Observation]:
+    """What is observed while a queue is used at random."""
+    clock, rng = FakeClock(), Random(seed)
+    observed: list[Observation] = []
+    queue = a_queue(clock=clock, observe=observed.append)
+    async with at_work(queue) as workers:
+        for _ in range(3):
+            workers.hire()
+        for _ in range(200):
+            rng.choice([queue.add, queue.add_rate_limited])(rng.choice("abcdefgh"))
+            clock.advance(rng.random() / 10)
+            await settle()
+    return observed
+
+
+async def test_the_same_clock_and_the_same_chance_make_the_same_story() -> None:
+    assert await story(1) == await story(1)
+    assert await story(1) != await story(2)

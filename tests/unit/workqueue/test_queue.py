@@ -1,0 +1,266 @@
+"""What goes into a work queue comes out again: once, in order, to one worker."""
+
+import asyncio
+
+import pytest
+
+from steersman.errors import NotHeld
+from steersman.workqueue import (
+    LOW_PRIORITY,
+)
+from tests.clocks import FakeClock
+from tests.unit.workqueue.queues import a_queue, at_work, everything_in, settle
+
+
+async def test_a_key_is_never_with_two_workers_at_once() -> None:
+    queue = a_queue()
+    async with at_work(queue) as workers:
+        workers.hire(holds=True)
+        workers.hire(holds=True)
+
+        queue.add("web")
+        await settle()
+        queue.add("web")
+        await settle()
+
+        assert workers.holding == ["web"]
+        workers.release("web")
+        await settle()
+        assert workers.got == ["web", "web"]
+        assert workers.holding == ["web"]
+        workers.release("web")
+
+
+async def test_workers_that_wait_get_what_is_added() -> None:
+    queue = a_queue()
+    async with at_work(queue) as workers:
+        for _ in range(3):
+            workers.hire(holds=True)
+        await settle()
+
+        queue.add("web")
+        queue.add("db")
+        await settle()
+
+        assert workers.holding == ["web", "db"]
+        workers.release("web")
+        workers.release("db")
+
+
+async def test_a_key_added_while_a_worker_holds_it_is_given_out_once_more_afterwards() -> None:
+    queue = a_queue()
+    queue.add("web")
+
+    async with queue.take() as key:
+        queue.add(key)
+        queue.add(key)
+        assert queue.num_waiting == 0
+
+    assert await everything_in(queue) == ["web"]
+
+
+async def test_a_key_added_while_it_was_held_goes_to_whoever_waits() -> None:
+    queue = a_queue()
+    queue.add("web")
+    key = await queue.get()
+    async with at_work(queue) as workers:
+        workers.hire()
+        queue.add(key)
+        await settle()
+
+        queue.done(key)
+        await settle()
+
+        assert workers.got == ["web"]
+
+
+async def test_a_key_added_many_times_before_it_is_given_out_is_given_out_once() -> None:
+    queue = a_queue()
+    for _ in range(3):
+        queue.add("web")
+        queue.add("db")
+
+    assert await everything_in(queue) == ["web", "db"]
+
+
+async def test_keys_of_one_priority_come_out_in_the_order_in_which_they_went_in() -> None:
+    queue = a_queue()
+    low = [f"low-{n}" for n in range(5)]
+    high = [f"high-{n}" for n in range(4)]
+    for key in low:
+        queue.add(key, priority=LOW_PRIORITY)
+    for key in high:
+        queue.add(key)
+
+    assert await everything_in(queue) == [*high, *low]
+
+
+async def test_one_key_in_ten_is_the_one_that_has_waited_longest_whatever_its_priority() -> None:
+    queue = a_queue()
+    old = [f"old-{n}" for n in range(3)]
+    for key in old:
+        queue.add(key, priority=LOW_PRIORITY)
+
+    taken: list[str] = []
+    for n in range(100):
+        queue.add(f"fresh-{n}-a")
+        queue.add(f"fresh-{n}-b")  # more comes in than goes out
+        async with queue.take() as key:
+            taken.append(key)
+
+    assert [taken[9], taken[19], taken[29]] == old
+    assert sum(key.startswith("fresh") for key in taken) == 97
+
+
+async def test_a_key_added_again_with_a_higher_priority_moves_up_to_where_its_age_puts_it() -> None:
+    queue = a_queue()
+    queue.add("old", priority=LOW_PRIORITY)
+    queue.add("older than fresh", priority=LOW_PRIORITY)
+    queue.add("fresh")
+
+    queue.add("older than fresh")
+
+    assert await everything_in(queue) == ["older than fresh", "fresh", "old"]
+
+
+async def test_a_key_added_again_with_a_lower_priority_stays_where_it_is() -> None:
+    queue = a_queue()
+    queue.add("web", priority=5)
+    queue.add("db", priority=3)
+
+    queue.add("web", priority=LOW_PRIORITY)
+
+    assert await everything_in(queue) == ["web", "db"]
+
+
+async def test_a_key_that_is_held_keeps_the_highest_priority_it_is_added_with() -> None:
+    queue = a_queue()
+    queue.add("web")
+    async with queue.take():
+        queue.add("db", priority=1)
+        queue.add("web", priority=LOW_PRIORITY)
+        queue.add("web", priority=2)
+
+    assert await everything_in(queue) == ["web", "db"]
+
+
+async def test_a_worker_can_put_a_key_back_with_the_priority_it_had() -> None:
+    queue = a_queue()
+    queue.add("web", priority=LOW_PRIORITY)
+
+    async with queue.take() as key:
+        assert queue.held_priority(key) == LOW_PRIORITY
+
+    with pytest.raises(NotHeld):
+        queue.held_priority("web")
+
+
+@pytest.mark.parametrize("woken_first", [True, False])
+async def test_no_key_is_lost_when_a_worker_is_cancelled_while_it_waits(woken_first: bool) -> None:
+    queue = a_queue()
+    async with at_work(queue) as workers:
+        first = workers.hire()
+        await settle()
+        workers.hire()
+        await settle()
+
+        if woken_first:
+            queue.add("web")
+            first.cancel()
+        else:
+            first.cancel()
+            queue.add("web")
+        await settle()
+
+        assert workers.got == ["web"]
+
+
+async def test_no_key_is_lost_when_a_worker_is_cancelled_at_work() -> None:
+    queue = a_queue()
+    async with at_work(queue) as workers:
+        worker = workers.hire(holds=True)
+        queue.add("web", priority=LOW_PRIORITY)
+        await settle()
+
+        worker.cancel()
+        await settle()
+
+    assert repr(queue) == "<WorkQueue 0 waiting, 0 held, 0 dirty, shut down>"
+    assert workers.got == ["web"]
+
+
+async def test_the_key_of_a_cancelled_block_goes_back_in_line_with_its_priority() -> None:
+    queue = a_queue()
+    queue.add("web", priority=LOW_PRIORITY)
+    with pytest.raises(asyncio.CancelledError):
+        async with queue.take():
+            raise asyncio.CancelledError
+
+    async with queue.take() as key:
+        assert (key, queue.held_priority(key)) == ("web", LOW_PRIORITY)
+
+
+async def test_a_cancelled_block_that_has_put_its_key_back_already_changes_nothing() -> None:
+    clock = FakeClock()
+    queue = a_queue(clock=clock)
+    queue.add("web")
+
+    async def put_back_and_hang() -> None:
+        async with queue.take() as key:
+            queue.add_after(key, 10)
+            await asyncio.Event().wait()
+
+    async with asyncio.TaskGroup() as group:
+        worker = group.create_task(put_back_and_hang())
+        await settle()
+        worker.cancel()
+
+    assert queue.num_waiting == 0
+    clock.advance(10)
+    assert await everything_in(queue) == ["web"]
+
+
+async def test_an_error_in_a_block_is_the_workers_to_answer() -> None:
+    queue = a_queue()
+    queue.add("web")
+
+    with pytest.raises(KeyError):
+        async with queue.take():
+            raise KeyError
+
+    assert repr(queue) == "<WorkQueue 0 waiting, 0 held, 0 dirty>"
+
+
+async def test_a_key_that_nobody_holds_cannot_be_done() -> None:
+    queue = a_queue()
+    queue.add("web")
+
+    with pytest.raises(NotHeld) as caught:
+        queue.done("web")
+
+    assert str(caught.value) == (
+        "nobody holds 'web' from the work queue apps, so nobody can be done with it."
+        " Call done() once for each get(), or take keys with `async with queue.take()`."
+    )
+    assert await everything_in(queue) == ["web"]
+
+
+async def test_what_get_gives_is_held_until_it_is_done() -> None:
+    queue = a_queue()
+    queue.add("web")
+
+    key = await queue.get()
+    queue.add(key)
+    assert repr(queue) == "<WorkQueue 0 waiting, 1 held, 1 dirty>"
+
+    queue.done(key)
+    assert repr(queue) == "<WorkQueue 1 waiting, 0 held, 0 dirty>"
+
+
+async def test_to_forget_a_key_leaves_it_where_it_is() -> None:
+    queue = a_queue()
+    queue.add("web")
+
+    queue.forget("web")
+
+    assert await everything_in(queue) == ["web"]

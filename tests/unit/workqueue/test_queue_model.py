@@ -1,0 +1,276 @@
+"""Whatever is done to a queue, and in whatever order, it does what a simple model does."""
+
+import asyncio
+from dataclasses import dataclass, field
+from random import Random
+
+import pytest
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import (
+    RuleBasedStateMachine,
+    initialize,
+    invariant,
+    precondition,
+    rule,
+    run_state_machine_as_test,
+)
+
+from steersman.errors import QueueClosed
+from steersman.observe import ignore
+from steersman.workqueue import WorkQueue, default_limiter
+from tests.clocks import FakeClock
+from tests.unit.workqueue.queues import settle
+
+KEYS = st.sampled_from("abcd")
+PRIORITIES = st.sampled_from([-100, 0, 0, 7])
+SECONDS = st.integers(1, 8).map(float)
+
+
+@dataclass
+class Model:
+    """A queue of lists, looked through from the front each time."""
+
+    now_at: float
+    line: list[str] = field(default_factory=list)  # oldest first
+    dirty: list[str] = field(default_factory=list)
+    held: list[str] = field(default_factory=list)
+    delayed: list[tuple[float, int, str]] = field(default_factory=list)
+    priorities: dict[str, int] = field(default_factory=dict)  # of all but those only held
+    passed_over: int = 0
+    number: int = 0
+    phase: str = "open"
+
+    def need(self, key: str, priority: int) -> None:
+        known = self.priorities.get(key)
+        self.priorities[key] = priority if known is None else max(priority, known)
+
+    def enter(self, key: str) -> None:
+        place = self.dirty if key in self.held else self.line
+        if key not in place:
+            place.append(key)
+
+    def add(self, key: str, priority: int) -> None:
+        if self.phase == "open":
+            self.need(key, priority)
+            self.delayed = [delay for delay in self.delayed if delay[2] != key]
+            self.enter(key)
+
+    def add_after(self, key: str, seconds: float, priority: int) -> None:
+        if self.phase == "open":
+            self.need(key, priority)
+            if key in self.line or key in self.dirty:
+                return
+            earlier = [d for d in self.delayed if d[2] == key and d[0] <= self.now_at + seconds]
+            if not earlier:
+                self.number += 1
+                self.delayed = [delay for delay in self.delayed if delay[2] != key]
+                self.delayed.append((self.now_at + seconds, self.number, key))
+
+    def advance(self, seconds: float) -> None:
+        self.now_at += seconds
+        for delay in sorted(self.delayed):
+            if delay[0] <= self.now_at:
+                self.delayed.remove(delay)
+                self.enter(delay[2])
+
+    def take(self) -> tuple[str, int]:
+        oldest = self.line[0]
+        key = oldest
+        if self.passed_over < 9:
+            key = max(self.line, key=lambda each: self.priorities[each])
+        self.passed_over = 0 if key == oldest else self.passed_over + 1
+        self.line.remove(key)
+        self.held.append(key)
+        return key, self.priorities.pop(key)
+
+    def done(self, key: str) -> None:
+        self.held.remove(key)
+        if key in self.dirty:
+            self.dirty.remove(key)
+            self.line.append(key)
+        self.check_end()
+
+    def put_back(self, key: str, priority: int) -> None:
+        if self.phase != "ended" and all(delay[2] != key for delay in self.delayed):
+            self.need(key, priority)
+            self.enter(key)
+
+    def drain(self) -> None:
+        if self.phase == "open":
+            self.phase = "draining"
+            for _, _, key in self.delayed:
+                del self.priorities[key]
+            self.delayed.clear()
+            self.check_end()
+
+    def check_end(self) -> None:
+        if self.phase == "draining" and not (self.line or self.dirty or self.held):
+            self.end()
+
+    def end(self) -> None:
+        self.phase = "ended"
+        self.line.clear()
+        self.dirty.clear()
+        self.delayed.clear()
+        self.priorities.clear()
+
+
+class QueueMachine(RuleBasedStateMachine):
+    """A queue and its model, and workers that do with their keys as they are told."""
+
+    @initialize(workers=st.integers(0, 3))
+    def open(self, workers: int) -> None:
+        self.runner = asyncio.Runner()
+        self.clock = FakeClock()
+        self.queue = WorkQueue[str](
+            "apps",
+            limiter=default_limiter(clock=self.clock, rng=Random(0)),
+            clock=self.clock,
+            observe=ignore,
+        )
+        self.model = Model(self.clock.monotonic())
+        self.given: list[tuple[str, int]] = []  # by the queue, since the last look
+        self.held: dict[str, tuple[asyncio.Task[None], asyncio.Event, int]] = {}
+        self.waiting: list[asyncio.Task[None]] = []
+        self.drains: list[asyncio.Task[None]] = []
+        for _ in range(workers):
+            self.hire()
+
+    def teardown(self) -> None:
+        if hasattr(self, "runner"):
+            self.runner.close()  # it cancels whoever is left
+
+    @rule(key=KEYS, priority=PRIORITIES)
+    def add(self, key: str, priority: int) -> None:
+        self.queue.add(key, priority=priority)
+        self.model.add(key, priority)
+        self.compare()
+
+    @rule(key=KEYS, seconds=SECONDS, priority=PRIORITIES)
+    def add_after(self, key: str, seconds: float, priority: int) -> None:
+        self.runner.run(self.later(key, seconds, priority))
+        self.model.add_after(key, seconds, priority)
+        self.compare()
+
+    @rule(seconds=SECONDS)
+    def advance(self, seconds: float) -> None:
+        self.runner.run(self.pass_time(seconds))
+        self.model.advance(seconds)
+        self.compare()
+
+    @precondition(lambda self: len(self.waiting) < 4)
+    @rule()
+    def hire(self) -> None:
+        self.waiting.append(self.runner.get_loop().create_task(self.work()))
+        self.compare()
+
+    @precondition(lambda self: self.waiting)
+    @rule(data=st.data())
+    def cancel_one_who_waits(self, data: st.DataObject) -> None:
+        worker = data.draw(st.sampled_from(self.waiting))
+        self.waiting.remove(worker)
+        worker.cancel()
+        self.compare()
+
+    @precondition(lambda self: self.waiting)
+    @rule(key=KEYS, priority=PRIORITIES, data=st.data())
+    def add_and_cancel_one_who_waits(self, key: str, priority: int, data: st.DataObject) -> None:
+        worker = data.draw(st.sampled_from(self.waiting))
+        self.waiting.remove(worker)
+        self.queue.add(key, priority=priority)
+        worker.cancel()
+        self.model.add(key, priority)
+        self.compare()
+
+    @precondition(lambda self: self.held)
+    @rule(data=st.data())
+    def finish(self, data: st.DataObject) -> None:
+        key = data.draw(st.sampled_from(sorted(self.held)))
+        _, released, _ = self.held.pop(key)
+        released.set()
+        self.model.done(key)
+        self.compare()
+
+    @precondition(lambda self: self.held)
+    @rule(data=st.data())
+    def cancel_one_at_work(self, data: st.DataObject) -> None:
+        key = data.draw(st.sampled_from(sorted(self.held)))
+        worker, _, priority = self.held.pop(key)
+        worker.cancel()
+        self.model.put_back(key, priority)
+        self.model.done(key)
+        self.compare()
+
+    @precondition(lambda self: self.model.phase == "open")
+    @rule(chance=st.integers(0, 9), finish_waiting=st.booleans())
+    def drain(self, chance: int, finish_waiting: bool) -> None:
+        if chance:
+            return  # most stories are about a queue that is open
+        drain = self.queue.drain(finish_waiting=finish_waiting)
+        self.drains.append(self.runner.get_loop().create_task(drain))
+        if finish_waiting:
+            self.model.drain()
+        else:
+            self.model.end()
+        self.compare()
+
+    @precondition(lambda self: self.model.phase == "draining")
+    @rule(chance=st.integers(0, 3))
+    def shut_down(self, chance: int) -> None:
+        if not chance:
+            self.queue.shut_down()
+            self.model.end()
+            self.compare()
+
+    @invariant()
+    def a_drain_ends_with_the_last_key(self) -> None:
+        ended = self.model.phase == "ended" and not self.model.held
+        assert all(drain.done() is ended for drain in self.drains)
+
+    @invariant()
+    def what_the_queue_says_of_itself_is_true(self) -> None:
+        assert self.queue.num_waiting == len(self.model.line)
+        assert self.queue.num_dirty == len(self.model.dirty)
+        assert self.queue.num_held == len(self.model.held) == len(self.held)
+        assert self.queue.num_delayed == len(self.model.delayed)
+
+    def compare(self) -> None:
+        """Let the workers go on; they must get what those of the model get, in that order."""
+        self.runner.run(settle())
+        takers = len(self.given) + len(self.waiting)
+        expected = [self.model.take() for _ in range(min(takers, len(self.model.line)))]
+        assert self.given == expected
+        self.given.clear()
+        if self.model.phase == "ended":
+            assert not self.waiting
+        else:
+            assert not (self.waiting and self.model.line)
+
+    async def work(self) -> None:
+        worker = asyncio.current_task()
+        assert worker is not None
+        try:
+            async with self.queue.take() as key:
+                assert key not in self.held
+                self.waiting.remove(worker)
+                priority = self.queue.held_priority(key)
+                self.given.append((key, priority))
+                released = asyncio.Event()
+                self.held[key] = (worker, released, priority)
+                await released.wait()
+        except QueueClosed:
+            self.waiting.remove(worker)
+
+    async def later(self, key: str, seconds: float, priority: int) -> None:
+        self.queue.add_after(key, seconds, priority=priority)
+
+    async def pass_time(self, seconds: float) -> None:
+        self.clock.advance(seconds)
+
+
+@pytest.mark.timeout(60)
+def test_a_queue_does_what_its_model_does() -> None:
+    run_state_machine_as_test(
+        QueueMachine, settings=settings(max_examples=200, stateful_step_count=40, deadline=None)
+    )
