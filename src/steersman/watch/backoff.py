@@ -1,0 +1,51 @@
+"""How long to wait after failures in a row, and which of them are worth telling. Pure."""
+
+from random import Random
+from typing import Final
+
+from steersman.errors import ApiError, NotFound, SteersmanError
+
+# client-go's, from years of API servers that restart with ten thousand clients: each wait is
+# doubled, and up to as much again is left to chance, so that those who failed together come back
+# one by one.
+FIRST_SECONDS: Final = 0.8
+LONGEST_SECONDS: Final = 30.0
+
+# A kind that is missing is mostly one whose definition is about to be created, and someone waits
+# for it; but it must have been missing for some seconds before its objects are taken for gone.
+FIRST_MISSING_SECONDS: Final = 2.0
+LONGEST_MISSING_SECONDS: Final = 10.0
+
+
+def wait_seconds(failures: int, error: SteersmanError, *, rng: Random) -> float:
+    """How long to wait after so many failures in a row, of which ``error`` is the last."""
+    first, longest = FIRST_SECONDS, LONGEST_SECONDS
+    if isinstance(error, NotFound):
+        first, longest = FIRST_MISSING_SECONDS, LONGEST_MISSING_SECONDS
+    # 2.0 ** 1024 overflows; long before that the wait has stopped growing.
+    pause = min(first * 2.0 ** min(failures - 1, 64), longest)
+    asked = error.retry_after_seconds if isinstance(error, ApiError) else None
+    return max(pause, asked or 0.0) + pause * rng.random()
+
+
+class Streak:
+    """Failures in a row."""
+
+    def __init__(self) -> None:
+        self.failures = 0
+        self._alike = 0
+        self._last: tuple[type[SteersmanError], int] | None = None
+
+    def add(self, error: SteersmanError) -> bool:
+        """Count one more; whether it is news: another kind of failure, or the 2nd, 4th, 8th…"""
+        self.failures += 1
+        which = type(error), error.code if isinstance(error, ApiError) else 0
+        self._alike = self._alike + 1 if which == self._last else 1
+        self._last = which
+        return self._alike & (self._alike - 1) == 0
+
+    def end(self) -> None:
+        """All is well again."""
+        self.failures = 0
+        self._alike = 0
+        self._last = None

@@ -1,0 +1,46 @@
+"""Who is told: what a reflector has heard, in the order of the server's story."""
+
+from collections.abc import Sequence
+from typing import Protocol, TypeVar
+
+from steersman.errors import InvalidObject
+from steersman.kinds import Resource, Unstructured
+
+Obj_contra = TypeVar("Obj_contra", bound=Resource | Unstructured, contravariant=True)
+
+
+class Sink(Protocol[Obj_contra]):
+    """Takes in what a reflector hears.
+
+    It must not raise: a sink that does ends the reflector, since nobody knows what it has taken in.
+    """
+
+    def replace(
+        self,
+        objects: Sequence[Obj_contra],
+        misfits: Sequence[InvalidObject],
+        version: str,
+        *,
+        rewound: bool,
+    ) -> None:
+        """This is all there is at ``version``, with what does not fit its class set apart.
+
+        ``rewound``: the server's history is another than it was; no earlier version means anything.
+        """
+        ...
+
+    def wrote(self, obj: Obj_contra) -> None:
+        """The object was created or changed."""
+        ...
+
+    def removed(self, obj: Obj_contra) -> None:
+        """The object is gone; this was its last state."""
+        ...
+
+    def misfit(self, error: InvalidObject, version: str, *, is_gone: bool) -> None:
+        """An object was written, or is gone, that does not fit its class."""
+        ...
+
+    def reached(self, version: str) -> None:
+        """Everything up to ``version`` has been told."""
+        ...

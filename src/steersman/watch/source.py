@@ -1,0 +1,106 @@
+"""Where a reflector listens: the three questions it asks, and the client that answers them."""
+
+from collections.abc import AsyncIterator
+from contextlib import AbstractAsyncContextManager
+from typing import Generic, Protocol, TypeVar
+
+from steersman.client import Client, Fields, Labels, WatchEvent
+from steersman.kinds import DecodedList, Resource, Unstructured
+from steersman.names import ObjectRef
+
+Obj = TypeVar("Obj", bound=Resource | Unstructured)
+
+
+class Source(Protocol[Obj]):
+    """Some objects of one kind on a server: all, those of a namespace, or those that match."""
+
+    @property
+    def resource(self) -> str:
+        """The plural name of the kind, for metrics."""
+        ...
+
+    @property
+    def ref(self) -> ObjectRef:
+        """The objects, as people write them: ``Pod default/*``."""
+        ...
+
+    def pages(self, *, page_size: int | None) -> AsyncIterator[DecodedList[Obj]]:
+        """All of them, as they are now, so many at a time; ``None``: in one answer, as it comes."""
+        ...
+
+    def watch(
+        self, *, version: str | None, initial_events: bool, timeout_seconds: float
+    ) -> AbstractAsyncContextManager[AsyncIterator[WatchEvent[Obj]]]:
+        """What happens to them after ``version``; with ``initial_events``, first what is there."""
+        ...
+
+    async def probe(self, version: str) -> None:
+        """Raise ``TooLargeResourceVersion`` if the server has not got as far as ``version``."""
+        ...
+
+
+class ClientSource(Generic[Obj]):
+    """Some objects of one kind, through a ``Client``."""
+
+    def __init__(
+        self,
+        client: Client,
+        kind: type[Obj],
+        *,
+        namespace: str | None = None,
+        labels: Labels | None = None,
+        fields: Fields | None = None,
+    ) -> None:
+        self.resource = kind.resource_type.plural
+        self.ref = ObjectRef(kind.resource_type.gvk.kind, namespace, "*")
+        self._client = client
+        self._kind = kind
+        self._namespace = namespace
+        self._labels = labels
+        self._fields = fields
+
+    def pages(self, *, page_size: int | None) -> AsyncIterator[DecodedList[Obj]]:
+        """All of them, as they are now, so many at a time; ``None``: in one answer, as it comes."""
+        # Without a version, which means: no older than anything that anybody has been told.
+        if page_size is None:
+            return self._client.pieces(
+                self._kind, namespace=self._namespace, labels=self._labels, fields=self._fields
+            )
+        return self._client.pages(
+            self._kind,
+            namespace=self._namespace,
+            labels=self._labels,
+            fields=self._fields,
+            page_size=page_size,
+        )
+
+    def watch(
+        self, *, version: str | None, initial_events: bool, timeout_seconds: float
+    ) -> AbstractAsyncContextManager[AsyncIterator[WatchEvent[Obj]]]:
+        """What happens to them after ``version``; with ``initial_events``, first what is there."""
+        return self._client.watch(
+            self._kind,
+            namespace=self._namespace,
+            labels=self._labels,
+            fields=self._fields,
+            resource_version=version,
+            initial_events=initial_events,
+            timeout_seconds=timeout_seconds,
+        )
+
+    async def probe(self, version: str) -> None:
+        """Raise ``TooLargeResourceVersion`` if the server has not got as far as ``version``."""
+        # A page of one costs next to nothing, and needs no right that the list does not need.
+        async for _ in self._client.pages(
+            self._kind,
+            namespace=self._namespace,
+            labels=self._labels,
+            fields=self._fields,
+            resource_version=version,
+            resource_version_match="NotOlderThan",
+            page_size=1,
+        ):
+            return
+
+    def __repr__(self) -> str:
+        return f"<ClientSource {self.ref}>"

@@ -1,0 +1,508 @@
+"""The reflector on a server that answers by the rules, over a way that does not."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from random import Random
+from typing import Any
+
+import pytest
+
+from steersman.apiserver import InProcessTransport
+from steersman.client import Client, ClientSettings, Labels, MergePatch, RetryPolicy
+from steersman.errors import NotFound, Unreachable
+from steersman.kinds import Resource, core_v1
+from steersman.kinds.apiextensions_v1 import CustomResourceDefinition
+from steersman.observe import (
+    HistoryRewound,
+    KindMissing,
+    Listed,
+    OutOfOrder,
+    WatchFailed,
+    WatchSilent,
+)
+from steersman.watch import ClientSource, Reflector, ReflectorSettings
+from steersman.wire import Request, Response
+from tests.cluster.disturbing import DisturbedTransport
+from tests.embedded import World, turns
+from tests.real.definitions import WIDGETS, Widget, install, widget
+from tests.real.objects import config_map, create_config_maps
+from tests.transports import refusing
+from tests.unit.watch.kit import Mirror
+
+# So many turns, and what has not happened by then will not.
+PATIENCE = 20_000
+
+LOST = Unreachable("the server is not there")
+
+
+class Scene:
+    """A server, the way to it, and a reflector at the end of that way."""
+
+    def __init__(
+        self,
+        world: World,
+        kind: type[Resource],
+        namespace: str | None,
+        *,
+        labels: Labels | None = None,
+        way: DisturbedTransport | None = None,
+        **settings: Any,
+    ) -> None:
+        self.world = world
+        self.kind = kind
+        self.namespace = namespace
+        self.labels = labels
+        self.server = world.client()
+        self.way = way or DisturbedTransport(InProcessTransport(world.server))
+        self.mirror = Mirror()
+        self.observed: list[Any] = []
+        client = Client(
+            self.way,
+            clock=world.clock,
+            rng=Random(0),
+            observe=world.observed.append,
+            # The reflector's own patience is the question here.
+            settings=ClientSettings(retry=RetryPolicy(attempts=1)),
+        )
+        self.reflector = Reflector(
+            ClientSource(client, kind, namespace=namespace, labels=labels),
+            self.mirror,
+            clock=world.clock,
+            rng=Random(0),
+            observe=self.observed.append,
+            settings=ReflectorSettings(**settings),
+        )
+
+    @asynccontextmanager
+    async def running(self) -> AsyncIterator[None]:
+        """While the block runs, so does the reflector."""
+        async with asyncio.TaskGroup() as group:
+            task = group.create_task(self.reflector.run())
+            try:
+                await self.until(lambda: self.reflector.is_connected)
+                yield
+            finally:
+                task.cancel()
+
+    async def until(self, holds: Callable[[], bool]) -> None:
+        """Wait for it, in turns and not in time."""
+        for _ in range(PATIENCE):
+            if holds():
+                return
+            await asyncio.sleep(0)  # noqa: TID251 - nobody waits: a turn is given away
+        raise AssertionError(f"in vain; told: {self.mirror.told[-20:]}, seen: {self.observed[-5:]}")
+
+    async def fresh(self) -> dict[str, str]:
+        """What there is, by a list that nobody disturbs."""
+        listing = await self.server.list(self.kind, namespace=self.namespace, labels=self.labels)
+        return {each.name: each.resource_version for each in listing.items}
+
+    async def settled(self) -> bool:
+        """Whether all comes to be as it is on the server."""
+        fresh = await self.fresh()
+        await self.until(lambda: self.mirror.objects == fresh)
+        return True
+
+    def seen(self, kind: type[Any]) -> list[Any]:
+        """The observations of one kind."""
+        return [each for each in self.observed if isinstance(each, kind)]
+
+
+@pytest.fixture
+def world() -> World:
+    """A server of one's own: compaction is everybody's."""
+    return World()
+
+
+def scene_of(world: World, namespace: str, **rest: Any) -> Scene:
+    return Scene(world, core_v1.ConfigMap, namespace, **rest)
+
+
+async def change(client: Client, namespace: str) -> None:
+    """Something is created, something is changed, and something is deleted."""
+    await create_config_maps(client, namespace, "new")
+    patch = MergePatch({"data": {"color": "red"}})
+    await client.patch(core_v1.ConfigMap, "kept", patch, namespace=namespace)
+    await client.delete(core_v1.ConfigMap, "lost", namespace=namespace)
+
+
+# Disturbances: before the change, and after it.
+
+
+def cut(scene: Scene) -> None:
+    scene.way.cut()
+
+
+def cut_and_compact(scene: Scene) -> None:
+    scene.world.server.history.forget()
+    scene.way.cut()
+
+
+def black_out(scene: Scene) -> None:
+    scene.way.black_out()
+
+
+def wait_in_vain(scene: Scene) -> None:
+    scene.world.clock.advance(151)
+
+
+def hold(scene: Scene) -> None:
+    scene.way.hold()
+
+
+def let_go(scene: Scene) -> None:
+    scene.way.let_go()
+
+
+def lose(scene: Scene) -> None:
+    scene.way.answer = LOST
+    scene.way.cut()
+
+
+def find(scene: Scene) -> None:
+    scene.way.answer = None
+
+
+def find_compacted(scene: Scene) -> None:
+    scene.world.server.history.forget()
+    scene.way.answer = None
+
+
+def answer_410(scene: Scene) -> None:
+    scene.way.answer = refusing(410, "Expired")
+    scene.way.cut()
+
+
+def answer_401(scene: Scene) -> None:
+    scene.way.answer = refusing(401, "Unauthorized")
+    scene.way.cut()
+
+
+def answer_503(scene: Scene) -> None:
+    scene.way.answer = refusing(503, "ServiceUnavailable")
+    scene.way.cut()
+
+
+def double(scene: Scene) -> None:
+    scene.way.garble = lambda piece: b"".join(line * 2 for line in piece.splitlines(True))
+
+
+def reverse(scene: Scene) -> None:
+    scene.way.hold()
+    scene.way.garble = lambda piece: b"".join(piece.splitlines(True)[::-1])
+
+
+def break_lines(scene: Scene) -> None:
+    scene.way.garble = lambda piece: piece[: len(piece) // 2]
+
+
+def mend(scene: Scene) -> None:
+    scene.way.garble = bytes
+
+
+def mend_and_cut(scene: Scene) -> None:
+    scene.way.garble = bytes
+    scene.way.cut()
+
+
+def nothing(scene: Scene) -> None:
+    pass
+
+
+def lose_a_day(scene: Scene) -> None:
+    scene.world.clock.advance(86400)
+
+
+DISTURBANCES = [
+    (nothing, cut),
+    (cut, nothing),
+    (nothing, cut_and_compact),
+    (black_out, wait_in_vain),
+    (hold, let_go),
+    (lose, find),
+    (lose, find_compacted),
+    (answer_410, find),
+    (answer_401, find),
+    (answer_503, find),
+    (double, mend),
+    (reverse, let_go),
+    (break_lines, mend_and_cut),
+    (nothing, lose_a_day),
+    (lose_a_day, cut_and_compact),
+]
+
+
+@pytest.mark.parametrize("initial", ["listed", "streamed"])
+@pytest.mark.parametrize(
+    ("before", "after"),
+    DISTURBANCES,
+    ids=lambda each: each.__name__,
+)
+async def test_after_any_disturbance_the_sink_has_what_a_fresh_list_has(
+    world: World,
+    namespace: str,
+    initial: str,
+    before: Callable[[Scene], None],
+    after: Callable[[Scene], None],
+) -> None:
+    scene = scene_of(world, namespace, initial=initial, page_size=1)
+    await create_config_maps(scene.server, namespace, "kept", "lost")
+
+    async with scene.running():
+        before(scene)
+        await turns()
+        await change(scene.server, namespace)
+        await turns()
+        after(scene)
+        await scene.settled()
+        await create_config_maps(scene.server, namespace, "afterwards")
+        await scene.settled()
+
+    assert set(scene.mirror.objects) >= {"kept", "new", "afterwards"}
+
+
+@pytest.mark.parametrize("initial", ["listed", "streamed"])
+async def test_what_was_deleted_in_a_gap_is_missing_from_the_list_that_follows(
+    world: World, namespace: str, initial: str
+) -> None:
+    scene = scene_of(world, namespace, initial=initial)
+    await create_config_maps(scene.server, namespace, "kept", "lost")
+
+    async with scene.running():
+        lose(scene)
+        await change(scene.server, namespace)
+        find_compacted(scene)
+        await scene.settled()
+
+    assert not any("gone" in each for each in scene.mirror.told)
+    assert scene.mirror.told[-1].startswith("replace")
+    assert [each.reason for each in scene.seen(Listed)] == ["start", "expired"]
+
+
+async def test_a_drop_without_a_gap_costs_no_list(world: World, namespace: str) -> None:
+    scene = scene_of(world, namespace)
+    await create_config_maps(scene.server, namespace, "kept", "lost")
+
+    async with scene.running():
+        scene.way.cut()
+        await change(scene.server, namespace)
+        await scene.settled()
+
+    assert len(scene.seen(Listed)) == 1
+    assert scene.mirror.told[-1].startswith("lost gone")
+
+
+async def test_a_compaction_in_the_middle_of_paging_begins_the_list_anew(
+    world: World, namespace: str
+) -> None:
+    class Compacting(DisturbedTransport):
+        @asynccontextmanager
+        async def open(self, request: Request) -> AsyncIterator[Response]:
+            if any(name == "continue" for name, _ in request.query) and not compacted:
+                compacted.append(request)
+                await create_config_maps(world.client(), namespace, "meanwhile")
+                world.server.history.forget()
+            async with super().open(request) as response:
+                yield response
+
+    compacted: list[Request] = []
+    way = Compacting(InProcessTransport(world.server))
+    scene = scene_of(world, namespace, page_size=1, way=way)
+    await create_config_maps(scene.server, namespace, "a", "b", "c")
+
+    async with scene.running():
+        await scene.settled()
+
+    assert compacted
+    assert [each.reason for each in scene.seen(Listed)] == ["expired"]
+    assert set(scene.mirror.objects) == {"a", "b", "c", "meanwhile"}
+    assert len(scene.mirror.told) == 1
+
+
+async def test_after_a_restore_the_shorter_history_is_the_truth(
+    world: World, namespace: str
+) -> None:
+    scene = scene_of(world, namespace)
+    await create_config_maps(scene.server, namespace, *(f"c{number}" for number in range(30)))
+    backup = World(clock=world.clock)
+    await backup.asked("POST", "/api/v1/namespaces", {"metadata": {"name": namespace}})
+    await create_config_maps(backup.client(), namespace, "c0", "older")
+
+    async with scene.running():
+        scene.way.server = InProcessTransport(backup.server)
+        scene.server = backup.client()
+        scene.way.cut()
+        await scene.settled()
+        await create_config_maps(scene.server, namespace, "afterwards")
+        await scene.settled()
+
+    assert set(scene.mirror.objects) == {"c0", "older", "afterwards"}
+    assert len(scene.seen(HistoryRewound)) == 1
+    assert sum(each.startswith("rewound") for each in scene.mirror.told) == 1
+
+
+async def test_a_server_that_lags_never_takes_the_sink_back_in_time(
+    world: World, namespace: str
+) -> None:
+    scene = scene_of(world, namespace)
+    lagging = World(clock=world.clock)
+    await lagging.asked("POST", "/api/v1/namespaces", {"metadata": {"name": namespace}})
+    await create_config_maps(scene.server, namespace, *(f"c{number}" for number in range(30)))
+
+    async with scene.running():
+        told = len(scene.mirror.told)
+        scene.way.server = InProcessTransport(lagging.server)
+        scene.way.cut()
+        await scene.until(lambda: len(scene.seen(WatchFailed)) == 2)
+        scene.way.server = InProcessTransport(world.server)
+        await create_config_maps(scene.server, namespace, "afterwards")
+        await scene.settled()
+
+    assert [each.split()[0] for each in scene.mirror.told[told:]] == ["afterwards"]
+    assert scene.seen(HistoryRewound) == []
+
+
+async def test_a_silent_watch_is_found_by_its_silence(world: World, namespace: str) -> None:
+    scene = scene_of(world, namespace)
+
+    async with scene.running():
+        scene.way.black_out()
+        await create_config_maps(scene.server, namespace, "unheard")
+        await world.after(152)
+        await scene.settled()
+
+    assert len(scene.seen(WatchSilent)) == 1
+
+
+async def test_a_quiet_kind_is_not_silent(world: World, namespace: str) -> None:
+    scene = scene_of(world, namespace)
+
+    async with scene.running():
+        await world.after(1300)
+        assert scene.reflector.is_connected
+
+    assert scene.seen(WatchSilent) == scene.seen(WatchFailed) == []
+    assert len(scene.seen(Listed)) == 1
+
+
+async def test_lines_that_come_twice_are_noticed(world: World, namespace: str) -> None:
+    scene = scene_of(world, namespace)
+
+    async with scene.running():
+        double(scene)
+        await create_config_maps(scene.server, namespace, "a", "b")
+        await scene.settled()
+
+    assert len(scene.seen(OutOfOrder)) == 1
+    assert len(scene.seen(Listed)) == 1
+
+
+async def test_objects_that_no_longer_match_the_selector_leave(
+    world: World, namespace: str
+) -> None:
+    red = Labels.equal({"color": "red"})
+    scene = scene_of(world, namespace, labels=red)
+    await scene.server.create(config_map(namespace, "a", labels={"color": "red"}))
+    await scene.server.create(config_map(namespace, "b", labels={"color": "red"}))
+
+    async with scene.running():
+        scene.way.cut()
+        patch = MergePatch({"metadata": {"labels": {"color": "blue"}}})
+        await scene.server.patch(core_v1.ConfigMap, "a", patch, namespace=namespace)
+        await scene.settled()
+
+    assert set(scene.mirror.objects) == {"b"}
+
+
+async def test_a_kind_may_come_and_go_and_come_again(world: World, namespace: str) -> None:
+    scene = Scene(world, Widget, namespace)
+
+    async with asyncio.TaskGroup() as group:
+        task = group.create_task(scene.reflector.run())
+        await scene.until(lambda: len(scene.seen(KindMissing)) == 1)
+        assert scene.mirror.told == []
+
+        await install(scene.server, WIDGETS)
+        await scene.server.create(widget(namespace, "first"))
+        await scene.until(lambda: "first" in scene.mirror.objects)
+
+        await scene.server.delete(CustomResourceDefinition, WIDGETS.name)
+        await scene.until(lambda: len(scene.seen(KindMissing)) == 2)
+        assert scene.mirror.objects == {}
+        assert isinstance(scene.reflector.last_error, NotFound)
+
+        await install(scene.server, WIDGETS)
+        await scene.server.create(widget(namespace, "second"))
+        await scene.until(lambda: set(scene.mirror.objects) == {"second"})
+        task.cancel()
+
+
+async def test_rights_that_are_granted_later_are_enough(world: World, namespace: str) -> None:
+    stranger = InProcessTransport(world.server, user="web", groups=())
+    scene = scene_of(world, namespace, way=DisturbedTransport(stranger))
+    await create_config_maps(scene.server, namespace, "a")
+
+    async with asyncio.TaskGroup() as group:
+        task = group.create_task(scene.reflector.run())
+        await scene.until(lambda: len(scene.seen(WatchFailed)) == 3)
+        error = str(scene.reflector.last_error)
+
+        rules = [{"apiGroups": [""], "resources": ["configmaps"], "verbs": ["list", "watch"]}]
+        rbac = f"/apis/rbac.authorization.k8s.io/v1/namespaces/{namespace}"
+        await world.asked("POST", f"{rbac}/roles", {"metadata": {"name": "web"}, "rules": rules})
+        binding = {
+            "metadata": {"name": "web"},
+            "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "Role", "name": "web"},
+            "subjects": [{"apiGroup": "rbac.authorization.k8s.io", "kind": "User", "name": "web"}],
+        }
+        await world.asked("POST", f"{rbac}/rolebindings", binding)
+        await scene.settled()
+        task.cancel()
+
+    assert 'User "web" cannot list resource "configmaps"' in error
+    assert "Grant this verb on this resource" in error
+
+
+@pytest.mark.parametrize("seed", range(12))
+async def test_a_storm_of_disturbances_leaves_the_story_whole_and_in_order(
+    world: World, namespace: str, seed: int
+) -> None:
+    rng = Random(seed)
+    scene = scene_of(
+        world, namespace, initial=rng.choice(["listed", "streamed"]), page_size=rng.choice([1, 500])
+    )
+    names = [f"c{number}" for number in range(5)]
+
+    async with scene.running():
+        for _ in range(25):
+            before, after = rng.choice(DISTURBANCES)
+            before(scene)
+            for name in rng.choices(names, k=rng.randrange(6)):
+                await one_write(scene.server, namespace, name, rng)
+                if rng.random() < 0.5:
+                    await turns()
+            after(scene)
+            mend(scene)
+        await scene.settled()
+
+    assert_each_object_is_told_in_order(scene.mirror.told)
+
+
+async def one_write(client: Client, namespace: str, name: str, rng: Random) -> None:
+    try:
+        if rng.random() < 0.4:
+            await client.delete(core_v1.ConfigMap, name, namespace=namespace)
+        else:
+            patch = MergePatch({"data": {"number": str(rng.random())}})
+            await client.patch(core_v1.ConfigMap, name, patch, namespace=namespace)
+    except NotFound:
+        await create_config_maps(client, namespace, name)
+
+
+def assert_each_object_is_told_in_order(told: list[str]) -> None:
+    last = 0
+    for each in told:
+        version = int(each.split()[-1])
+        assert version >= last, told
+        last = version

@@ -1,0 +1,74 @@
+"""How long to wait, and what is news."""
+
+from random import Random
+
+import pytest
+
+from steersman.errors import SteersmanError
+from steersman.watch.backoff import Streak, wait_seconds
+from tests.unit.watch.errors import BUSY, DROPPED, FORBIDDEN, MISSING, UNAVAILABLE
+
+
+class Never(Random):
+    """Chance adds nothing."""
+
+    def random(self) -> float:
+        return 0.0
+
+
+class Always(Random):
+    """Chance adds all it can."""
+
+    def random(self) -> float:
+        return 1.0
+
+
+def waits(error: SteersmanError, rng: Random) -> list[float]:
+    return [wait_seconds(failures, error, rng=rng) for failures in range(1, 9)]
+
+
+def test_waits_double_up_to_half_a_minute() -> None:
+    assert waits(DROPPED, Never()) == [0.8, 1.6, 3.2, 6.4, 12.8, 25.6, 30.0, 30.0]
+
+
+def test_chance_adds_up_to_as_much_again() -> None:
+    assert waits(DROPPED, Always())[:3] == [1.6, 3.2, 6.4]
+
+
+def test_after_years_of_failures_the_wait_is_still_a_number() -> None:
+    assert wait_seconds(10**9, DROPPED, rng=Never()) == 30.0
+
+
+def test_a_missing_kind_is_asked_for_seconds_apart_and_at_least_every_ten() -> None:
+    assert waits(MISSING, Never()) == [2.0, 4.0, 8.0, 10.0, 10.0, 10.0, 10.0, 10.0]
+
+
+def test_what_the_server_asks_for_is_the_least() -> None:
+    assert waits(BUSY, Never())[:2] == [17.0, 17.0]
+    assert waits(BUSY, Always())[0] == 17.8
+    assert waits(BUSY, Never())[6] == 30.0
+
+
+def news_in(errors: list[SteersmanError]) -> list[int]:
+    streak = Streak()
+    return [number for number, error in enumerate(errors, start=1) if streak.add(error)]
+
+
+def test_of_failures_that_are_alike_ever_fewer_are_news() -> None:
+    assert news_in([DROPPED] * 40) == [1, 2, 4, 8, 16, 32]
+
+
+def test_another_kind_of_failure_is_news() -> None:
+    assert news_in([DROPPED, DROPPED, DROPPED, FORBIDDEN, FORBIDDEN, FORBIDDEN]) == [1, 2, 4, 5]
+
+
+@pytest.mark.parametrize("error", [DROPPED, UNAVAILABLE])
+def test_when_a_row_has_ended_the_next_failure_is_the_first(error: SteersmanError) -> None:
+    streak = Streak()
+    for _ in range(3):
+        streak.add(error)
+
+    streak.end()
+
+    assert streak.add(error)
+    assert streak.failures == 1

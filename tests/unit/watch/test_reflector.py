@@ -1,0 +1,588 @@
+"""A list and a watch become one story, whatever the server does."""
+
+import asyncio
+from collections.abc import Callable
+
+import pytest
+
+from steersman.errors import BadAnswer, Forbidden, SteersmanError, Unreachable
+from steersman.kinds import Resource
+from steersman.observe import (
+    HistoryRewound,
+    KindMissing,
+    Listed,
+    OutOfOrder,
+    WatchEnded,
+    WatchFailed,
+    WatchHeard,
+    WatchSilent,
+    WatchStarted,
+)
+from tests.clocks import FakeClock
+from tests.embedded import turns
+from tests.unit.watch.errors import (
+    BUSY,
+    DROPPED,
+    EXPIRED,
+    FORBIDDEN,
+    MISSING,
+    TOO_LARGE,
+    UNAUTHORIZED,
+    UNAVAILABLE,
+)
+from tests.unit.watch.kit import (
+    Answer,
+    Mirror,
+    Piece,
+    Probing,
+    Scene,
+    bookmark,
+    ended,
+    listing,
+    misfit,
+    obj,
+    page,
+    removed,
+    watching,
+    wrote,
+)
+
+A_AND_B = listing(page(obj("a", 3), obj("b", 4), version=5))
+NOTHING = listing(page(version=5))
+KNOWS = Probing()
+BEHIND = Probing(TOO_LARGE)
+
+# Time for every watch of a script to be a steady one, or for nobody to have heard anything.
+MINUTE = 60.0
+DAY = 86400.0
+
+
+def passes(clock: FakeClock, seconds: float) -> Callable[[], None]:
+    """So much time passes."""
+    return lambda: clock.advance(seconds)
+
+
+async def silence() -> None:
+    """Nothing, for ever."""
+    await asyncio.Event().wait()
+
+
+# The story
+
+
+async def test_what_is_there_is_told_and_then_what_happens_in_its_order() -> None:
+    scene = Scene(
+        A_AND_B, watching(wrote("c", 6), removed("a", 7), wrote("b", 8), bookmark(20), DROPPED)
+    )
+
+    await scene.play()
+
+    assert scene.asked == ["list", "watch 5"]
+    assert scene.mirror.told == ["replace at 5", "c 6", "a gone 7", "b 8", "reached 20"]
+    assert scene.mirror.objects == {"b": "8", "c": "6"}
+
+
+async def test_pages_become_one_list_with_what_does_not_fit_beside_it() -> None:
+    scene = Scene(
+        listing(
+            page(obj("a", 3), version=5, misfits=["x"]),
+            page(obj("b", 4), version=5),
+            page(version=5, misfits=["y"]),
+        ),
+    )
+
+    await scene.play()
+
+    assert scene.mirror.told == ["replace at 5"]
+    assert scene.mirror.objects == {"a": "3", "b": "4"}
+    assert scene.mirror.misfits == ["ConfigMap default/x", "ConfigMap default/y"]
+    assert [(each.count, each.misfits, each.reason) for each in scene.seen(Listed)] == [
+        (2, 2, "start")
+    ]
+
+
+async def test_should_later_pages_be_newer_the_watch_begins_at_the_first() -> None:
+    scene = Scene(listing(page(obj("a", 3), version=5), page(obj("b", 8), version=9)))
+
+    await scene.play()
+
+    assert scene.source.asked[-1] == "watch 5"
+
+
+async def test_pages_are_as_large_as_asked_for() -> None:
+    scene = Scene(NOTHING, page_size=17)
+
+    await scene.play()
+
+    assert scene.asked == ["list by 17"]
+
+
+async def test_a_list_that_does_not_say_its_version_is_not_believed() -> None:
+    scene = Scene(listing(page(obj("a", 3), version="")), listing(page(version=0)), A_AND_B)
+
+    await scene.play()
+
+    assert scene.asked == ["list", "list", "list"]
+    assert scene.mirror.told == ["replace at 5"]
+    assert all(isinstance(each.error, BadAnswer) for each in scene.seen(WatchFailed))
+
+
+async def test_what_does_not_fit_moves_the_story_on_as_well() -> None:
+    scene = Scene(NOTHING, watching(misfit("x", 6), misfit("x", 7, is_gone=True), DROPPED))
+
+    await scene.play()
+
+    assert scene.mirror.told[1:] == ["ConfigMap default/x odd 6", "ConfigMap default/x gone 7"]
+    assert scene.source.asked[-1] == "probe 7"
+
+
+async def test_watches_that_begin_together_do_not_end_together() -> None:
+    clock = FakeClock()
+    script = ended(passes(clock, MINUTE)) * 20
+    scene = Scene(NOTHING, *script, clock=clock, watch_seconds=100)
+
+    await scene.play()
+
+    assert len(set(scene.source.timeouts)) == 21
+    assert all(100 <= each <= 200 for each in scene.source.timeouts)
+
+
+# Ends and drops
+
+
+async def test_a_watch_that_ends_in_good_order_goes_on_at_once_where_it_was() -> None:
+    clock = FakeClock()
+    scene = Scene(
+        A_AND_B,
+        *ended(wrote("c", 6), passes(clock, MINUTE)),
+        *ended(bookmark(9), passes(clock, MINUTE)),
+        clock=clock,
+    )
+
+    await scene.play()
+
+    assert scene.source.asked == ["list", "watch 5", "probe 6", "watch 6", "probe 9", "watch 9"]
+    assert scene.waits == [0.0, MINUTE, 0.0, MINUTE, 0.0]
+    assert scene.seen(WatchFailed) == []
+
+
+async def test_a_watch_that_breaks_is_resumed_where_it_was_once_the_server_knows_the_place() -> (
+    None
+):
+    scene = Scene(A_AND_B, watching(wrote("c", 6), DROPPED), KNOWS, watching(wrote("d", 7)))
+
+    await scene.play()
+
+    assert scene.asked == ["list", "watch 5", "probe 6", "watch 6"]
+    assert scene.mirror.told == ["replace at 5", "c 6", "d 7"]
+
+
+async def test_a_watch_that_ends_at_once_again_and_again_is_a_failure() -> None:
+    scene = Scene(A_AND_B, *ended() * 8)
+
+    await scene.play()
+
+    assert scene.asked == ["list", *["watch 5", "probe 5"] * 8]
+    waits = scene.waits[1::2]
+    assert all(wait >= least for wait, least in zip(waits, [0.8, 1.6, 3.2, 6.4], strict=False))
+    assert waits[-1] >= 30
+    assert "the server ended the watch after 0.0 s" in str(scene.reflector.last_error)
+
+
+async def test_a_watch_that_has_lasted_ends_a_row_of_failures() -> None:
+    clock = FakeClock()
+    scene = Scene(
+        A_AND_B,
+        *ended() * 5,
+        watching(passes(clock, MINUTE), DROPPED),
+        KNOWS,
+        clock=clock,
+    )
+
+    await scene.play()
+
+    assert [each.failures for each in scene.seen(WatchFailed)] == [1, 2, 3, 4, 5, 1]
+    assert [each.failures for each in scene.seen(WatchStarted)] == [0, 1, 2, 3, 4, 5]
+
+
+@pytest.mark.parametrize(
+    "error", [DROPPED, EXPIRED, MISSING, FORBIDDEN, UNAUTHORIZED, UNAVAILABLE, TOO_LARGE, BUSY]
+)
+async def test_no_failure_is_retried_without_a_wait(error: SteersmanError) -> None:
+    whole = listing(page(obj("a", 9), version=9))
+    scene = Scene(error, whole, error, error, error, error, error, error)
+
+    await scene.play()
+
+    first, after_the_list, *rest = scene.waits
+    assert after_the_list == 0
+    assert min(first, *rest) >= 0.8
+
+
+async def test_the_server_may_ask_for_a_longer_wait() -> None:
+    scene = Scene(BUSY, A_AND_B)
+
+    await scene.play()
+
+    assert scene.waits[0] >= 17
+
+
+async def test_a_watch_that_was_asked_to_be_short_may_be_short() -> None:
+    clock = FakeClock()
+    script = ended(passes(clock, 1.0)) * 5
+    scene = Scene(NOTHING, *script, clock=clock, watch_seconds=1)
+
+    await scene.play()
+
+    assert scene.seen(WatchFailed) == []
+
+
+# 410, in all its forms
+
+
+@pytest.mark.parametrize(
+    "forms",
+    [
+        [watching(EXPIRED)],
+        [watching(wrote("b", 9), EXPIRED)],
+        [EXPIRED],
+        [watching(DROPPED), Probing(EXPIRED)],
+        [EXPIRED, EXPIRED],
+        [EXPIRED, listing(page(obj("z", 1), version=10), EXPIRED)],
+    ],
+    ids=["in the stream", "after events", "as status", "of a probe", "of the list", "mid-paging"],
+)
+async def test_what_the_server_has_forgotten_is_listed_once_more_and_whole(
+    forms: list[Answer],
+) -> None:
+    scene = Scene(A_AND_B, *forms, listing(page(obj("b", 9), version=11)))
+
+    await scene.play()
+
+    assert scene.mirror.objects == {"b": "9"}
+    assert scene.mirror.told[-1] == "replace at 11"
+    assert scene.source.asked[-2:] == ["list", "watch 11"]
+    assert [each.reason for each in scene.seen(Listed)] == ["start", "expired"]
+
+
+# A server that is behind
+
+
+async def test_a_server_that_lags_is_waited_for() -> None:
+    scene = Scene(A_AND_B, watching(DROPPED), BEHIND, BEHIND, KNOWS, watching(wrote("c", 6)))
+
+    await scene.play()
+
+    assert scene.asked == ["list", "watch 5", "probe 5", "probe 5", "probe 5", "watch 5"]
+    assert scene.mirror.told == ["replace at 5", "c 6"]
+
+
+async def test_a_rewound_history_becomes_the_truth_and_is_observed() -> None:
+    restored = listing(page(obj("a", 1), version=2))
+    scene = Scene(A_AND_B, watching(DROPPED), BEHIND, BEHIND, BEHIND, restored)
+
+    await scene.play()
+
+    assert scene.mirror.told == ["replace at 5", "rewound at 2"]
+    assert scene.mirror.objects == {"a": "1"}
+    assert scene.source.asked[-1] == "watch 2"
+    assert [(each.reached_version, each.version) for each in scene.seen(HistoryRewound)] == [
+        ("5", "2")
+    ]
+
+
+async def test_a_list_of_the_past_is_believed_only_when_the_server_insists() -> None:
+    old = listing(page(obj("a", 1), version=2))
+    scene = Scene(A_AND_B, watching(EXPIRED), old, old, old, old)
+
+    await scene.play()
+
+    assert scene.asked == ["list", "watch 5", "list", "list", "list", "list"]
+    assert scene.mirror.told == ["replace at 5", "rewound at 2"]
+
+
+async def test_of_a_list_of_the_past_only_one_page_is_read() -> None:
+    old = listing(page(obj("a", 1), version=2), DROPPED)
+    scene = Scene(A_AND_B, watching(EXPIRED), old, listing(page(version=6)))
+
+    await scene.play()
+
+    assert [type(each.error) for each in scene.seen(WatchFailed)] == [type(EXPIRED), BadAnswer]
+
+
+async def test_a_server_that_has_caught_up_by_the_time_it_is_asked_was_not_rewound() -> None:
+    scene = Scene(A_AND_B, watching(DROPPED), BEHIND, BEHIND, BEHIND, listing(page(version=9)))
+
+    await scene.play()
+
+    assert scene.mirror.told == ["replace at 5", "replace at 9"]
+    assert scene.seen(HistoryRewound) == []
+
+
+# Silence
+
+
+async def test_a_watch_that_falls_silent_is_cut_and_resumed() -> None:
+    scene = Scene(A_AND_B, watching(wrote("c", 6), silence), KNOWS, watching(wrote("d", 7)))
+
+    async with scene.running():
+        for _ in range(149):
+            scene.clock.advance(1)
+            await turns()
+        before = list(scene.source.asked)
+        scene.clock.advance(2)
+        await scene.source.played_out.wait()
+
+    assert before == ["list", "watch 5"]
+    assert scene.asked == ["list", "watch 5", "probe 6", "watch 6"]
+    assert scene.mirror.told == ["replace at 5", "c 6", "d 7"]
+    assert [each.silent_seconds for each in scene.seen(WatchSilent)] == [151.0]
+    assert scene.source.open_watches == 0
+
+
+async def test_a_watch_that_says_something_now_and_then_is_not_silent() -> None:
+    clock = FakeClock()
+    words: list[Piece] = []
+    for version in range(6, 30):
+        words += [passes(clock, 100.0), turns, bookmark(version), turns]
+    scene = Scene(A_AND_B, watching(*words), clock=clock)
+
+    await scene.play()
+
+    assert scene.seen(WatchSilent) == []
+    assert scene.mirror.reached_version == "29"
+
+
+async def test_a_watch_that_never_begins_is_cut_too() -> None:
+    scene = Scene(A_AND_B)
+
+    async with scene.running():
+        await scene.source.played_out.wait()
+        scene.clock.advance(151)
+        await turns()
+
+    assert scene.source.asked == ["list", "watch 5", "probe 5"]
+    assert isinstance(scene.reflector.last_error, Unreachable)
+
+
+async def test_the_silence_of_one_watch_is_not_held_against_the_next() -> None:
+    clock = FakeClock()
+    scene = Scene(A_AND_B, *ended(passes(clock, 149)), clock=clock)
+
+    async with scene.running():
+        await scene.source.played_out.wait()
+        clock.advance(149)
+        await turns()
+
+    assert scene.source.asked == ["list", "watch 5", "probe 5", "watch 5"]
+    assert scene.seen(WatchSilent) == []
+
+
+async def test_when_a_day_is_lost_the_story_goes_on_where_it_was() -> None:
+    scene = Scene(A_AND_B, watching(wrote("c", 6), silence), KNOWS)
+
+    async with scene.running():
+        scene.clock.advance(DAY)
+        await scene.source.played_out.wait()
+
+    assert scene.source.asked == ["list", "watch 5", "probe 6", "watch 6"]
+
+
+# A kind that is missing
+
+
+async def test_a_kind_that_is_missing_is_looked_for_until_it_returns() -> None:
+    scene = Scene(
+        A_AND_B, watching(DROPPED), *[MISSING] * 20, listing(page(obj("c", 50), version=60))
+    )
+
+    await scene.play()
+
+    assert scene.mirror.told == ["replace at 5", "replace at 5", "replace at 60"]
+    assert scene.mirror.objects == {"c": "50"}
+    assert len(scene.seen(KindMissing)) == 1
+    assert scene.seen(Listed)[-1].reason == "missing"
+    assert max(scene.waits) <= 20
+
+
+async def test_a_kind_that_is_missing_twice_keeps_its_objects() -> None:
+    scene = Scene(A_AND_B, MISSING, MISSING, UNAVAILABLE, MISSING, MISSING)
+
+    await scene.play()
+
+    assert scene.mirror.objects == {"a": "3", "b": "4"}
+    assert scene.seen(KindMissing) == []
+
+
+async def test_objects_of_a_kind_that_is_missing_thrice_are_gone() -> None:
+    scene = Scene(A_AND_B, MISSING, MISSING, MISSING)
+
+    await scene.play()
+
+    assert scene.mirror.objects == {}
+    assert len(scene.seen(KindMissing)) == 1
+    assert scene.clock.monotonic() >= 1000 + 2 + 4
+
+
+async def test_of_a_kind_that_never_was_there_nothing_is_told() -> None:
+    scene = Scene(*[MISSING] * 10)
+
+    await scene.play()
+
+    assert scene.mirror.told == []
+    assert len(scene.seen(KindMissing)) == 1
+
+
+# Other failures
+
+
+async def test_a_list_that_is_forbidden_heals_once_it_is_allowed() -> None:
+    scene = Scene(FORBIDDEN, FORBIDDEN, FORBIDDEN, A_AND_B, watching(wrote("c", 6)))
+
+    await scene.play()
+
+    assert scene.mirror.told == ["replace at 5", "c 6"]
+    news = [each for each in scene.seen(WatchFailed) if each.is_news]
+    assert isinstance(news[0].error, Forbidden)
+    assert 'cannot list resource "configmaps"' in str(news[0].error)
+    assert "Role" in str(news[0].error)
+
+
+@pytest.mark.parametrize("error", [UNAUTHORIZED, FORBIDDEN, UNAVAILABLE, DROPPED, BUSY])
+async def test_what_is_known_stays_while_the_server_cannot_be_asked(
+    error: SteersmanError,
+) -> None:
+    scene = Scene(A_AND_B, error, error, error, error, KNOWS, watching(wrote("c", 6)))
+
+    await scene.play()
+
+    assert scene.mirror.told == ["replace at 5", "c 6"]
+
+
+async def test_of_failures_that_are_alike_ever_fewer_are_news() -> None:
+    scene = Scene(*[DROPPED] * 20, FORBIDDEN)
+
+    await scene.play()
+
+    news = [number for number, each in enumerate(scene.seen(WatchFailed), 1) if each.is_news]
+    assert news == [1, 2, 4, 8, 16, 21]
+
+
+async def test_how_it_stands_can_be_seen_from_outside() -> None:
+    scene = Scene(DROPPED, FORBIDDEN, A_AND_B, watching(silence))
+    reflector = scene.reflector
+    assert (reflector.is_connected, reflector.last_contact_at) == (False, None)
+
+    async with scene.running():
+        connected = reflector.is_connected, reflector.failing_since_at, reflector.last_error
+        connected_at = scene.clock.monotonic()
+        scene.clock.advance(151)
+        await scene.source.played_out.wait()
+        failing = reflector.is_connected, reflector.failing_since_at, type(reflector.last_error)
+
+    assert connected == (True, None, None)
+    assert reflector.last_contact_at == connected_at
+    assert failing == (False, connected_at + 151, Unreachable)
+
+
+async def test_who_cannot_reach_the_server_has_no_contact_with_it() -> None:
+    scene = Scene(A_AND_B, *[DROPPED] * 10)
+
+    await scene.play()
+
+    assert scene.reflector.last_contact_at == 1000.0
+    assert scene.reflector.failing_since_at == 1000.0
+
+
+# Protocol violations
+
+
+async def test_what_is_told_too_late_is_not_believed_and_all_is_listed_again() -> None:
+    scene = Scene(
+        A_AND_B,
+        watching(removed("a", 8), wrote("a", 7), wrote("c", 9)),
+        listing(page(obj("b", 4), version=10)),
+    )
+
+    await scene.play()
+
+    assert scene.mirror.told == ["replace at 5", "a gone 8", "replace at 10"]
+    assert [(each.version, each.reached_version) for each in scene.seen(OutOfOrder)] == [("7", "8")]
+    assert scene.seen(Listed)[-1].reason == "out of order"
+
+
+async def test_a_bookmark_of_the_past_is_a_story_out_of_order_too() -> None:
+    scene = Scene(A_AND_B, watching(bookmark(4)), listing(page(version=6)))
+
+    await scene.play()
+
+    assert scene.mirror.told == ["replace at 5", "replace at 6"]
+
+
+async def test_what_is_told_twice_is_passed_on_and_said_to_be_so_once() -> None:
+    scene = Scene(
+        A_AND_B,
+        watching(wrote("c", 6), wrote("c", 6), bookmark(6), wrote("d", 7), wrote("d", 7), DROPPED),
+    )
+
+    await scene.play()
+
+    assert scene.mirror.told == ["replace at 5", "c 6", "c 6", "reached 6", "d 7", "d 7"]
+    assert [each.version for each in scene.seen(OutOfOrder)] == ["6"]
+    assert scene.source.asked[-1] == "probe 7"
+
+
+async def test_an_event_without_a_version_does_not_move_the_position() -> None:
+    scene = Scene(A_AND_B, watching(wrote("c", ""), DROPPED))
+
+    await scene.play()
+
+    assert scene.source.asked[-1] == "probe 5"
+
+
+# What is observed, and the end
+
+
+async def test_events_are_counted_at_bookmarks_and_at_the_end_of_a_watch() -> None:
+    scene = Scene(
+        A_AND_B, watching(wrote("c", 6), bookmark(7), bookmark(8), wrote("d", 9), DROPPED)
+    )
+
+    await scene.play()
+
+    assert [each.events for each in scene.seen(WatchHeard)] == [1, 1]
+
+
+async def test_a_cancelled_reflector_leaves_nothing_open() -> None:
+    scene = Scene(A_AND_B, watching(wrote("c", 6), silence))
+
+    async with scene.running():
+        assert scene.source.open_watches == 1
+        assert scene.reflector.is_connected
+
+    assert scene.source.open_watches == 0
+    assert not scene.reflector.is_connected
+    assert len(scene.seen(WatchEnded)) == len(scene.seen(WatchStarted)) == 1
+
+
+async def test_a_sink_that_fails_ends_the_reflector() -> None:
+    class Failing(Mirror):
+        def wrote(self, obj: Resource) -> None:
+            raise KeyError("a bug")
+
+    scene = Scene(A_AND_B, watching(wrote("c", 6)), mirror=Failing())
+
+    with pytest.raises(ExceptionGroup) as raised:
+        await scene.reflector.run()
+
+    assert raised.group_contains(KeyError)
+
+
+async def test_a_reflector_says_where_it_stands() -> None:
+    scene = Scene(A_AND_B, watching(wrote("c", 6), silence))
+
+    async with scene.running():
+        shown = repr(scene.reflector)
+
+    assert "ConfigMap default/* connected" in shown
+    assert "'6'" in shown

@@ -1,0 +1,30 @@
+"""Settings that make no sense are refused."""
+
+from typing import Any
+
+import pytest
+
+from steersman.watch import ReflectorSettings
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"silence_seconds": 0},
+        {"silence_seconds": float("nan")},
+        {"watch_seconds": -1},
+        {"page_size": 0},
+        {"page_size": -5},
+        {"too_large_limit": 0},
+        {"missing_limit": 0},
+        {"initial": "guessed"},
+    ],
+    ids=str,
+)
+def test_settings_that_make_no_sense_are_refused(wrong: dict[str, Any]) -> None:
+    with pytest.raises(ValueError, match=next(iter(wrong))):
+        ReflectorSettings(**wrong)
+
+
+def test_the_defaults_make_sense() -> None:
+    assert ReflectorSettings().page_size is None

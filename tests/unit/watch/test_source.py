@@ -1,0 +1,87 @@
+"""What is asked of the server, and that it is asked of all three questions alike."""
+
+from contextlib import suppress
+
+from steersman.client import Fields, Labels
+from steersman.errors import TooLargeResourceVersion
+from steersman.names import ObjectRef
+from steersman.watch import ClientSource
+from tests.transports import Answer, refusing, saying
+from tests.unit.client.kit import Galaxy, Widget, World, widget, widgets
+
+PATH = "GET /apis/example.com/v1/namespaces/default/widgets?"
+SELECTED = "labelSelector=app%3Dweb&fieldSelector=metadata.name%3Dweb"
+
+
+def source_of(world: World) -> ClientSource[Widget]:
+    return ClientSource(
+        world.client,
+        Widget,
+        namespace="default",
+        labels=Labels.equal({"app": "web"}),
+        fields=Fields.equal({"metadata.name": "web"}),
+    )
+
+
+async def test_a_list_is_of_now() -> None:
+    world = World(saying(widgets(widget("a"), token="more")), saying(widgets(widget("b"))))
+
+    names = [each.name async for page in source_of(world).pages(page_size=7) for each in page.items]
+
+    assert names == ["a", "b"]
+    assert world.server.sent == [
+        f"{PATH}limit=7&{SELECTED}",
+        f"{PATH}limit=7&continue=more&{SELECTED}",
+    ]
+
+
+async def test_a_watch_goes_on_from_a_version() -> None:
+    world = World(Answer())
+
+    async with source_of(world).watch(
+        version="7", initial_events=False, timeout_seconds=311.4
+    ) as events:
+        assert [each async for each in events] == []
+
+    assert world.server.sent == [
+        f"{PATH}watch=true&resourceVersion=7&allowWatchBookmarks=true&timeoutSeconds=311&{SELECTED}"
+    ]
+
+
+async def test_initial_events_are_asked_for_without_a_version() -> None:
+    world = World(Answer())
+
+    async with source_of(world).watch(version=None, initial_events=True, timeout_seconds=300):
+        pass
+
+    assert world.server.sent == [
+        f"{PATH}watch=true&allowWatchBookmarks=true&sendInitialEvents=true"
+        f"&resourceVersionMatch=NotOlderThan&timeoutSeconds=300&{SELECTED}"
+    ]
+
+
+async def test_a_probe_is_a_list_of_one_that_must_not_be_older() -> None:
+    world = World(saying(widgets(widget(), token="more")))
+
+    await source_of(world).probe("7")
+
+    assert world.server.sent == [
+        f"{PATH}limit=1&resourceVersion=7&resourceVersionMatch=NotOlderThan&{SELECTED}"
+    ]
+
+
+async def test_a_server_that_is_behind_is_asked_once_and_not_again_and_again() -> None:
+    cause = {"reason": "ResourceVersionTooLarge", "message": "Too large resource version"}
+    world = World(refusing(504, "Timeout", details={"causes": [cause], "retryAfterSeconds": 1}))
+
+    with suppress(TooLargeResourceVersion):
+        await source_of(world).probe("7")
+
+    assert len(world.server.sent) == 1
+
+
+def test_a_source_says_what_it_is_about() -> None:
+    assert str(source_of(World()).ref) == "Widget default/*"
+    assert ClientSource(World().client, Galaxy).ref == ObjectRef("Galaxy", None, "*")
+    assert ClientSource(World().client, Galaxy).resource == "galaxies"
+    assert repr(source_of(World())) == "<ClientSource Widget default/*>"
