@@ -4,6 +4,8 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime, timedelta
+from heapq import heappop, heappush
+from itertools import count
 
 
 class FakeClock:
@@ -51,3 +53,30 @@ class FakeClock:
                 yield
             finally:
                 self._timeouts.pop(timeout, None)
+
+
+class ManualClock(FakeClock):
+    """Stands still until it is advanced: a sleeper sleeps until the test has gone past its time.
+
+    For what looks after itself every so often, and would drive a ``FakeClock`` on without end.
+    """
+
+    def __init__(self, *, now: datetime = datetime(2026, 1, 1, tzinfo=UTC)) -> None:
+        super().__init__(now=now)
+        self._sleepers: list[tuple[float, int, asyncio.Future[None]]] = []
+        self._numbers = count()
+
+    def advance(self, seconds: float) -> None:
+        super().advance(seconds)
+        while self._sleepers and self._sleepers[0][0] <= self.monotonic():
+            _, _, awake = heappop(self._sleepers)
+            if not awake.done():
+                awake.set_result(None)
+
+    async def sleep(self, seconds: float) -> None:
+        if seconds <= 0:
+            await asyncio.sleep(0)  # noqa: TID251 - nobody waits: a turn is given away
+            return
+        awake = asyncio.get_running_loop().create_future()
+        heappush(self._sleepers, (self.monotonic() + seconds, next(self._numbers), awake))
+        await awake

@@ -43,9 +43,9 @@ async def test_a_finalizer_holds_an_object_until_it_is_taken_away(
         await create_config_maps(client, namespace, "settings")
     await client.patch(core_v1.ConfigMap, "settings", LET_GO, namespace=namespace)
 
-    assert held is not None
-    assert held.metadata.deletion_timestamp == world.clock.now()
-    assert held.metadata.deletion_grace_period_seconds == 0
+    assert held.obj is not None
+    assert held.obj.metadata.deletion_timestamp == world.clock.now()
+    assert held.obj.metadata.deletion_grace_period_seconds == 0
     assert not await is_there(client, "settings", namespace)
 
 
@@ -131,9 +131,9 @@ async def test_a_pod_on_a_node_has_time_to_end_and_one_on_none_has_not(
     ending = await client.delete(core_v1.Pod, "running", namespace=namespace)
     await client.delete(core_v1.Pod, "waiting", namespace=namespace)
 
-    assert ending is not None
-    assert ending.metadata.deletion_grace_period_seconds == 30
-    assert ending.metadata.deletion_timestamp == world.clock.now() + timedelta(seconds=30)
+    assert ending.obj is not None
+    assert ending.obj.metadata.deletion_grace_period_seconds == 30
+    assert ending.obj.metadata.deletion_timestamp == world.clock.now() + timedelta(seconds=30)
     left = await client.list(core_v1.Pod, namespace=namespace)
     assert [each.name for each in left.items] == ["running"]
 
@@ -149,8 +149,8 @@ async def test_a_grace_period_can_become_shorter_and_never_longer(
         answer = await client.delete(
             core_v1.Pod, "web", namespace=namespace, grace_seconds=grace_seconds
         )
-        assert answer is not None
-        ends.append(answer.metadata.deletion_timestamp)
+        assert answer.obj is not None
+        ends.append(answer.obj.metadata.deletion_timestamp)
 
     assert ends == [start + timedelta(seconds=seconds) for seconds in (20, 5, 5)]
 
@@ -189,8 +189,8 @@ async def test_a_namespace_that_is_ending_takes_nothing_new_and_waits_to_be_empt
     with pytest.raises(Forbidden, match="because it is being terminated") as refused:
         await create_config_maps(client, name, "more")
 
-    assert ending is not None
-    assert ending.status == core_v1.NamespaceStatus(phase="Terminating")
+    assert ending.obj is not None
+    assert ending.obj.status == core_v1.NamespaceStatus(phase="Terminating")
     assert refused.value.causes[0].reason == "NamespaceTerminating"
     assert await is_there(client, "settings", name)
 

@@ -1,0 +1,48 @@
+"""Tasks that end with a block."""
+
+import asyncio
+from collections.abc import AsyncIterator, Coroutine
+from contextlib import asynccontextmanager
+from typing import Any, Protocol
+
+
+class Start(Protocol):
+    """Starts a task in the background of the block."""
+
+    def __call__(self, work: Coroutine[Any, Any, None], *, name: str) -> asyncio.Task[None]:
+        """Start it; it may be cancelled before the block ends."""
+        ...
+
+
+@asynccontextmanager
+async def in_background() -> AsyncIterator[Start]:
+    """Tasks run while the block does, and are cancelled with its end.
+
+    What the block raises comes out as it is. A task that fails ends the block, and what it raised
+    comes out in a group; with what the block raised in it, if both did.
+    """
+    failure: Exception | None = None
+    try:
+        async with asyncio.TaskGroup() as group:
+            running: set[asyncio.Task[None]] = set()
+
+            def start(work: Coroutine[Any, Any, None], *, name: str) -> asyncio.Task[None]:
+                task = group.create_task(work, name=name)
+                running.add(task)
+                task.add_done_callback(running.discard)
+                return task
+
+            try:
+                yield start
+            except Exception as error:  # noqa: BLE001  raised below: here, it would be in a group
+                failure = error
+            finally:
+                for task in running:
+                    task.cancel()
+    except BaseExceptionGroup as failed:
+        if failure is None:
+            raise
+        errors = [failure, *failed.exceptions]
+        raise BaseExceptionGroup("the block failed, and tasks behind it", errors) from None
+    if failure is not None:
+        raise failure

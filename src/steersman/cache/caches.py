@@ -1,0 +1,145 @@
+"""``Caches``: informers shared by all who need them, and dropped when nobody does."""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Hashable, Mapping
+from contextlib import asynccontextmanager
+from typing import Any, TypeVar
+
+from steersman.cache.background import Start, in_background
+from steersman.cache.flights import Flights, Ticket
+from steersman.cache.indexes import IndexFunction
+from steersman.cache.informer import Informer, InformerSettings
+from steersman.cache.scope import Scope
+from steersman.client import Client, Deletion
+from steersman.errors import NotFollowed
+from steersman.kinds import Resource, Unstructured
+from steersman.names import GroupVersionKind, ResourceType
+from steersman.observe import Observer
+
+Obj = TypeVar("Obj", bound=Resource | Unstructured)
+Answer = TypeVar("Answer", bound=Resource | Unstructured | Deletion[Any])
+
+
+class Caches:
+    """One informer for each kind and scope, however many follow it.
+
+    ``following`` gives the informer; ``noting`` makes our own writes visible in all of them. Both
+    inside ``async with caches.running()``.
+    """
+
+    def __init__(
+        self,
+        client: Client,
+        *,
+        observe: Observer,
+        settings: InformerSettings | None = None,
+        transforms: Mapping[type[Any], Callable[[Any], Any]] | None = None,
+    ) -> None:
+        self._client = client
+        self._observe = observe
+        self._settings = settings or InformerSettings()
+        self._transforms = {_same(kind): each for kind, each in (transforms or {}).items()}
+        self._shared: dict[Hashable, _Shared] = {}
+        self._flights = Flights()
+        self._start: Start | None = None
+
+    def __repr__(self) -> str:
+        return f"<Caches {len(self._shared)} informers>"
+
+    def __len__(self) -> int:
+        """How many informers run."""
+        return len(self._shared)
+
+    @asynccontextmanager
+    async def running(self) -> AsyncIterator["Caches"]:
+        """Informers run inside the block, from their first user's coming to their last's going."""
+        async with in_background() as self._start:
+            try:
+                yield self
+            finally:
+                self._start = None
+                self._shared.clear()
+
+    @asynccontextmanager
+    async def following(
+        self,
+        kind: type[Obj],
+        *,
+        scope: Scope | None = None,
+        indexes: Mapping[str, IndexFunction[Obj]] | None = None,
+    ) -> AsyncIterator[Informer[Obj]]:
+        """The informer of this kind and scope, synced, for as long as the block runs."""
+        shared = self._join(kind, scope or Scope())
+        informer: Informer[Obj] = shared.informer
+        try:
+            for name, function in (indexes or {}).items():
+                informer.add_index(name, function)
+            await informer.synced()
+            yield informer
+            informer.check_mutations()
+        finally:
+            self._leave(shared)
+
+    async def noting(self, write: Awaitable[Answer]) -> Answer:
+        """The answer to a write of ours, which all informers show from now on.
+
+        For writes that were meant: the answer to a dry run would be shown as if it were true. An
+        informer of another class for the same kind shows it at once if the answer has all fields
+        that its class names, and otherwise when it hears of it.
+        """
+        with Ticket(self._flights) as ticket:
+            answer = await write
+            gvk = answer.resource_type.gvk
+            for shared in self._shared.values():
+                if shared.gvk == gvk:
+                    shared.informer.note(answer, ticket)
+        return answer
+
+    def _join(self, kind: type[Obj], scope: Scope) -> "_Shared":
+        if self._start is None:
+            raise NotFollowed(
+                wanted=f"follow {kind.resource_type}",
+                problem="the caches are not running",
+                what_now="Enter `async with caches.running()` first.",
+            )
+        identity = _same(kind), scope
+        shared = self._shared.get(identity)
+        if shared is None:
+            informer = Informer(
+                self._client,
+                kind,
+                observe=self._observe,
+                scope=scope,
+                transform=self._transforms.get(_same(kind)),
+                settings=self._settings,
+                flights=self._flights,
+            )
+            task = self._start(informer.run(), name=f"informer of {kind.resource_type}, {scope}")
+            shared = self._shared[identity] = _Shared(identity, informer, task)
+        shared.users += 1
+        return shared
+
+    def _leave(self, shared: "_Shared") -> None:
+        shared.users -= 1
+        if shared.users == 0:
+            if self._shared.get(shared.identity) is shared:
+                del self._shared[shared.identity]
+            shared.task.cancel()
+
+
+def _same(kind: type[Obj]) -> tuple[type[Any], ResourceType]:
+    """What stands for a class: those that Unstructured.of made for one kind are as good as one."""
+    return Unstructured if issubclass(kind, Unstructured) else kind, kind.resource_type
+
+
+class _Shared:
+    __slots__ = ("gvk", "identity", "informer", "task", "users")
+
+    def __init__(
+        self, identity: Hashable, informer: Informer[Any], task: asyncio.Task[None]
+    ) -> None:
+        self.identity = identity
+        self.informer = informer
+        self.task = task
+        self.users = 0
+        self.gvk: GroupVersionKind = informer.kind.resource_type.gvk

@@ -1,0 +1,196 @@
+"""Handlers: who is told of each change, each with a buffer and a task of its own.
+
+A slow handler delays nobody but itself; one that raises is told of the next change all the same.
+"""
+
+import asyncio
+from collections import deque
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from typing import Generic, Protocol, TypeAlias, TypeVar
+
+from steersman.cache.delta_fifo import Added, Deleted, Delta, Sync, Updated
+from steersman.clock import Clock
+from steersman.kinds import Resource, Unstructured
+from steersman.observe import HandlerFailed, HandlerStuck, Observer
+
+Obj = TypeVar("Obj", bound=Resource | Unstructured)
+
+# A handler that has been busy with one change for so long is reported: longer than anything that
+# only puts a key into a queue, shorter than a person's patience.
+STUCK_SECONDS = 30.0
+
+# Plain functions never give up the thread of themselves, and an initial list may have a hundred
+# thousand objects; after so many, everybody else gets a turn.
+TURN = 500
+
+
+class Handler(Protocol[Obj]):
+    """Anything that takes a delta, as a plain function or as one to be awaited."""
+
+    def __call__(self, delta: Delta[Obj], /) -> Awaitable[None] | None:
+        """Be told of one change; the cache shows it already."""
+        ...
+
+
+Told: TypeAlias = Awaitable[None] | None
+
+
+def on(
+    *,
+    added: Callable[[Obj], Told] | None = None,
+    updated: Callable[[Obj, Obj], Told] | None = None,
+    deleted: Callable[[Obj], Told] | None = None,
+) -> Handler[Obj]:
+    """A handler made of functions: ``added(obj)``, ``updated(old, obj)``, ``deleted(obj)``.
+
+    A resync is an update from an object to itself.
+    """
+
+    def handle(delta: Delta[Obj]) -> Told:
+        match delta:
+            case Added(obj=obj):
+                return added(obj) if added is not None else None
+            case Updated(old=old, obj=obj):
+                return updated(old, obj) if updated is not None else None
+            case Sync(obj=obj):
+                return updated(obj, obj) if updated is not None else None
+            case Deleted(obj=obj):
+                return deleted(obj) if deleted is not None else None
+
+    return handle
+
+
+class Registration(Generic[Obj]):
+    """One handler of an informer, until ``remove_handler`` ends it."""
+
+    def __init__(
+        self,
+        handler: Handler[Obj],
+        *,
+        name: str,
+        resource: str,
+        resync_seconds: float | None,
+        clock: Clock,
+        observe: Observer,
+    ) -> None:
+        self.name = name
+        self.resync_seconds = resync_seconds
+        self._handler = handler
+        self._resource = resource
+        self._clock = clock
+        self._observe = observe
+        self._waiting: deque[Delta[Obj]] = deque()
+        self._arrived = asyncio.Event()
+        self._initial_left: int | None = None
+        self._caught_up = asyncio.Event()
+        self._resynced_left = 0
+        self._busy_with: Delta[Obj] | None = None
+        self._busy_since_at = 0.0
+        self._is_reported = False
+        self._is_ended = False
+
+    def __repr__(self) -> str:
+        return f"<Registration {self.name}, {len(self._waiting)} waiting>"
+
+    def __len__(self) -> int:
+        """How many changes it has not been told of yet."""
+        return len(self._waiting) + (self._busy_with is not None)
+
+    @property
+    def has_synced(self) -> bool:
+        """Whether it has been told of every object that was there at first."""
+        return self._initial_left == 0
+
+    async def synced(self) -> None:
+        """Wait until it has been told of every object that was there at first."""
+        await self._caught_up.wait()
+
+    def tell(self, deltas: Iterable[Delta[Obj]]) -> None:
+        """Put changes into its buffer."""
+        if not self._is_ended:
+            self._waiting.extend(deltas)
+            self._arrived.set()
+
+    def tell_again(self, deltas: Sequence[Delta[Obj]]) -> None:
+        """The same for a resync, unless it is not through with the last one."""
+        # Else whoever is slower than that would never catch up, and the buffer grow for ever.
+        if not self._resynced_left:
+            self.tell(deltas)
+            self._resynced_left = len(self)
+
+    def end(self) -> None:
+        """Tell it nothing any more, not even what waits."""
+        self._waiting.clear()
+        self._is_ended = True
+
+    def end_initial(self) -> None:
+        """What it has been told up to here is what was there at first."""
+        self._initial_left = len(self)
+        if self._initial_left == 0:
+            self._caught_up.set()
+
+    def check(self) -> None:
+        """Report it if it has been busy with one change for too long; once for each."""
+        if self._busy_with is None or self._is_reported:
+            return
+        busy_seconds = self._clock.monotonic() - self._busy_since_at
+        if busy_seconds >= STUCK_SECONDS:
+            self._is_reported = True
+            self._observe(
+                HandlerStuck(
+                    handler=self.name,
+                    resource=self._resource,
+                    ref=self._busy_with.obj.ref,
+                    busy_seconds=busy_seconds,
+                    waiting=len(self._waiting),
+                )
+            )
+
+    async def run(self) -> None:
+        """Tell the handler, change by change."""
+        told = 0
+        while True:
+            while not self._waiting:
+                self._arrived.clear()
+                await self._arrived.wait()
+            delta = self._waiting.popleft()
+            try:
+                answer = self._handler(delta)
+                if answer is not None:
+                    await self._patiently(delta, answer)
+            except asyncio.CancelledError:
+                if _is_cancelled():
+                    raise
+                # Something that the handler waited for was, which is the handler's own affair.
+                self._failed(delta, RuntimeError("what it waited for was cancelled"))
+            except Exception as error:  # noqa: BLE001  the handler is somebody else's
+                self._failed(delta, error)
+            if self._initial_left:
+                self._initial_left -= 1
+                if self._initial_left == 0:
+                    self._caught_up.set()
+            if self._resynced_left:
+                self._resynced_left -= 1
+            told += 1
+            if told % TURN == 0:
+                await self._clock.sleep(0)
+
+    def _failed(self, delta: Delta[Obj], error: Exception) -> None:
+        self._observe(
+            HandlerFailed(
+                handler=self.name, resource=self._resource, ref=delta.obj.ref, error=error
+            )
+        )
+
+    async def _patiently(self, delta: Delta[Obj], answer: Awaitable[None]) -> None:
+        self._busy_with, self._busy_since_at = delta, self._clock.monotonic()
+        self._is_reported = False
+        try:
+            await answer
+        finally:
+            self._busy_with = None
+
+
+def _is_cancelled() -> bool:
+    task = asyncio.current_task()
+    return task is not None and task.cancelling() > 0

@@ -1,0 +1,184 @@
+"""The indexer, the local store: objects by key, and by whatever index functions say of them. Pure.
+
+The objects that it gives out are its own, and frozen; the lists that it gives out are the caller's.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Generic
+
+from steersman.cache.indexes import IndexFunction
+from steersman.cache.keys import Obj, key_of
+from steersman.errors import UnknownIndex
+from steersman.names import ObjectKey
+
+
+class Indexer(Generic[Obj]):
+    """Objects by key and by index.
+
+    An index function that raises takes its object out of that index only. ``failed`` hears of it,
+    with the name of the index, the key and the error: once, until the function has worked for that
+    object again or the object is gone.
+    """
+
+    def __init__(
+        self,
+        *,
+        failed: Callable[[str, ObjectKey, Exception], None],
+        indexes: Mapping[str, IndexFunction[Obj]] | None = None,
+    ) -> None:
+        self._failed = failed
+        # By namespace, because that is asked for most, and costs nothing here.
+        self._namespaces: dict[str | None, dict[ObjectKey, Obj]] = {}
+        self._indexes: dict[str, _Index[Obj]] = {}
+        for name, function in (indexes or {}).items():
+            self.add_index(name, function)
+
+    def add_index(self, name: str, function: IndexFunction[Obj]) -> None:
+        """Index by ``function`` what is there and what will come."""
+        there = self._indexes.get(name)
+        if there is not None and there.function == function:
+            return
+        if there is not None:
+            raise ValueError(
+                f"the index {name!r} is there already, with another function."
+                f" Choose another name for this one"
+            )
+        index = self._indexes[name] = _Index(name, function, self._failed)
+        for objects in self._namespaces.values():
+            for key, obj in objects.items():
+                index.put(key, obj)
+
+    def put(self, obj: Obj, key: ObjectKey | None = None) -> None:
+        """Store ``obj``, in place of what had its key. Who has the key at hand may give it."""
+        if key is None:
+            key = key_of(obj)
+        objects = self._namespaces.get(key.namespace)
+        if objects is None:
+            objects = self._namespaces[key.namespace] = {}
+        objects[key] = obj
+        if self._indexes:
+            for index in self._indexes.values():
+                index.put(key, obj)
+
+    def remove(self, key: ObjectKey) -> Obj | None:
+        """Take out what has this key, and return it; nothing happens if nothing has."""
+        objects = self._namespaces.get(key.namespace)
+        obj = objects.pop(key, None) if objects is not None else None
+        if obj is not None:
+            if not objects:
+                del self._namespaces[key.namespace]
+            for index in self._indexes.values():
+                index.remove(key)
+        return obj
+
+    def get(self, key: ObjectKey) -> Obj | None:
+        """The object with this key, if it is there."""
+        objects = self._namespaces.get(key.namespace)
+        return None if objects is None else objects.get(key)
+
+    def keys(self) -> list[ObjectKey]:
+        """The keys of all objects."""
+        return [key for objects in self._namespaces.values() for key in objects]
+
+    def in_namespace(self, namespace: str) -> list[Obj]:
+        """All objects of one namespace."""
+        return list(self._namespaces.get(namespace, {}).values())
+
+    def by_index(self, name: str, value: str) -> list[Obj]:
+        """All objects that the index ``name`` has under ``value``."""
+        bucket = self._index(name).buckets.get(value)
+        return [] if bucket is None else list(bucket.values())
+
+    def index_values(self, name: str) -> list[str]:
+        """All values under which the index ``name`` has something."""
+        return list(self._index(name).buckets)
+
+    @property
+    def index_names(self) -> list[str]:
+        """The names of the indexes there are."""
+        return sorted(self._indexes)
+
+    def _index(self, name: str) -> "_Index[Obj]":
+        index = self._indexes.get(name)
+        if index is None:
+            raise UnknownIndex(name=name, known=self.index_names)
+        return index
+
+    def __contains__(self, key: object) -> bool:
+        return isinstance(key, ObjectKey) and self.get(key) is not None
+
+    def __iter__(self) -> Iterator[Obj]:
+        return iter([obj for objects in self._namespaces.values() for obj in objects.values()])
+
+    def __len__(self) -> int:
+        return sum(map(len, self._namespaces.values()))
+
+    def __repr__(self) -> str:
+        indexes = f", indexed {', '.join(self.index_names)}" if self._indexes else ""
+        return f"<Indexer {len(self)} objects{indexes}>"
+
+
+class _Index(Generic[Obj]):
+    __slots__ = ("_failed", "_failing", "_name", "_values", "buckets", "function")
+
+    def __init__(
+        self,
+        name: str,
+        function: IndexFunction[Obj],
+        failed: Callable[[str, ObjectKey, Exception], None],
+    ) -> None:
+        self.function = function
+        self.buckets: dict[str, dict[ObjectKey, Obj]] = {}
+        self._name = name
+        self._failed = failed
+        # What the function said last, since nobody promises that it would say the same again.
+        self._values: dict[ObjectKey, tuple[str, ...]] = {}
+        self._failing: set[ObjectKey] = set()
+
+    def put(self, key: ObjectKey, obj: Obj) -> None:
+        before = self._values.get(key, ())
+        now = self._values_for(key, obj)
+        if before != now:
+            self._leave(key, [value for value in before if value not in now])
+            if now:
+                self._values[key] = now
+            else:
+                del self._values[key]
+        for value in now:
+            bucket = self.buckets.get(value)
+            if bucket is None:
+                self.buckets[value] = {key: obj}
+            else:
+                bucket[key] = obj
+
+    def remove(self, key: ObjectKey) -> None:
+        self._failing.discard(key)
+        self._leave(key, self._values.pop(key, ()))
+
+    def _leave(self, key: ObjectKey, values: tuple[str, ...] | list[str]) -> None:
+        for value in values:
+            bucket = self.buckets[value]
+            del bucket[key]
+            if not bucket:
+                del self.buckets[value]
+
+    def _values_for(self, key: ObjectKey, obj: Obj) -> tuple[str, ...]:
+        try:
+            values = self.function(obj)
+            if isinstance(values, str):
+                # Its letters would be indexed one by one, and nobody would find anything.
+                raise TypeError("an index function gives a collection of texts, not one text")
+            found = tuple(values)
+            if len(found) > 1:
+                found = tuple(dict.fromkeys(found))
+            for value in found:
+                if not isinstance(value, str):
+                    raise TypeError(f"an index function gives texts, not {type(value).__name__}")
+        except Exception as error:  # noqa: BLE001  the function is somebody else's
+            if key not in self._failing:
+                self._failing.add(key)
+                self._failed(self._name, key, error)
+            return ()
+        if self._failing:
+            self._failing.discard(key)
+        return found

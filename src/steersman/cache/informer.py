@@ -1,0 +1,391 @@
+"""The informer: one kind followed, kept in memory, and told to handlers.
+
+    reflector ──▶ delta FIFO ──▶ own writes ──▶ indexer ──▶ lister
+                       │
+                       └───────▶ handlers, each at its own pace
+
+The store is updated before anyone is told. Each namespace of the scope is a part with a story of
+its own; all parts share one indexer.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+
+from steersman.cache.background import Start, in_background
+from steersman.cache.delta_fifo import Added, Deleted, Delta, Sync
+from steersman.cache.flights import Flights, Ticket
+from steersman.cache.handlers import Handler, Registration
+from steersman.cache.indexer import Indexer
+from steersman.cache.indexes import IndexFunction
+from steersman.cache.keys import key_of
+from steersman.cache.lister import Lister
+from steersman.cache.mutations import MutationDetector
+from steersman.cache.part import Part
+from steersman.cache.preparing import Preparation, PreparedSource
+from steersman.cache.scope import Scope
+from steersman.client import Client, Deletion, is_gone
+from steersman.errors import CacheMutated, InvalidObject, NotFollowed
+from steersman.kinds import Resource, Unstructured
+from steersman.names import ObjectKey, ObjectRef
+from steersman.observe import CacheLookedAfter, CacheStale, CacheSynced, IndexFailed, Observer
+from steersman.watch import ClientSource, ReflectorSettings
+
+Obj = TypeVar("Obj", bound=Resource | Unstructured)
+
+# How often an informer looks after itself: whether it has gone stale, whether a handler hangs.
+LOOK_SECONDS = 10.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InformerSettings:
+    """What informers do unless told otherwise."""
+
+    reflector: ReflectorSettings = ReflectorSettings()
+
+    keep_managed_fields: bool = False
+
+    # Without a watch for so long, a cache no longer counts as synced. Longer than an API server
+    # takes to restart; short enough that nobody acts for minutes on what may have changed.
+    stale_seconds: float = 60.0
+
+    # Costs an encoding of each object: for tests.
+    detect_mutations: bool = False
+
+    def __post_init__(self) -> None:
+        if not self.stale_seconds > 0:
+            raise ValueError(f"stale_seconds must be positive, got {self.stale_seconds}")
+
+
+class Informer(Generic[Obj]):
+    """Follows the objects of one kind in one scope.
+
+    ``lister`` reads what it holds. ``run`` follows for ever; ``running`` while a block runs, which
+    is entered once everything that is there has been heard.
+    """
+
+    def __init__(
+        self,
+        client: Client,
+        kind: type[Obj],
+        *,
+        observe: Observer,
+        scope: Scope | None = None,
+        indexes: Mapping[str, IndexFunction[Obj]] | None = None,
+        transform: Callable[[Obj], Obj] | None = None,
+        settings: InformerSettings | None = None,
+        flights: Flights | None = None,
+    ) -> None:
+        self.kind = kind
+        self.scope = scope or Scope()
+        self.scope.check_fits(kind.resource_type)
+        self._settings = settings or InformerSettings()
+        self._clock = client.clock
+        self._rng = client.rng
+        self._observe = observe
+        self._flights = Flights() if flights is None else flights
+        self._preparation = Preparation(
+            kind, transform=transform, keep_managed_fields=self._settings.keep_managed_fields
+        )
+        self._detector = MutationDetector() if self._settings.detect_mutations else None
+        self._objects = Indexer[Obj](failed=self._index_failed)
+        for name, function in (indexes or {}).items():
+            self._objects.add_index(name, function)
+        self._parts = {namespace: self._part(client, namespace) for namespace in self.scope.parts()}
+        self._registrations: dict[Registration[Obj], list[asyncio.Task[None]]] = {}
+        self._start: Start | None = None
+        self._pulse = asyncio.Event()
+        self._is_stale = False
+        self._has_ended = False
+        self.lister = Lister(
+            self._objects,
+            resource_type=kind.resource_type,
+            scope=self.scope,
+            is_whole=lambda: self.is_whole,
+        )
+
+    def __repr__(self) -> str:
+        state = "synced" if self.has_synced else "not synced"
+        return f"<Informer {self.kind.resource_type}, {self.scope}: {len(self._objects)}, {state}>"
+
+    def __len__(self) -> int:
+        """How many objects it holds."""
+        return len(self._objects)
+
+    # How it stands
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether everything that was there at first has been heard; from then on it always is."""
+        return all(part.is_whole for part in self._parts.values())
+
+    @property
+    def has_synced(self) -> bool:
+        """Whether it is whole and not stale: it follows, or lost its way only a moment ago."""
+        limit = self._settings.stale_seconds
+        return self.is_whole and all(part.lost_seconds < limit for part in self._parts.values())
+
+    async def synced(self) -> None:
+        """Wait until it is whole and not stale; ``NotFollowed`` if it ends before."""
+        while not self.has_synced:
+            if self._has_ended:
+                raise NotFollowed(
+                    wanted=f"wait for {self.kind.resource_type}, {self.scope}",
+                    problem="the informer has ended",
+                    what_now="Wait inside the block in which it runs.",
+                )
+            self._pulse.clear()
+            await self._pulse.wait()
+
+    @property
+    def refused(self) -> Mapping[ObjectKey, InvalidObject]:
+        """What is kept aside because it does not fit the class, with the reason."""
+        return {
+            key: refused.error
+            for part in self._parts.values()
+            for key, refused in part.fifo.misfits.items()
+        }
+
+    # Setting up
+
+    def add_index(self, name: str, function: IndexFunction[Obj]) -> None:
+        """Find objects by what ``function`` says of them, under ``lister.by_index(name, …)``."""
+        self._objects.add_index(name, function)
+
+    def warm(self, objects: Iterable[Obj]) -> None:
+        """Take these for known before anything was heard; the first list puts right what is not."""
+        for obj in objects:
+            key, part = key_of(obj), self._part_of(obj.namespace)
+            if part is not None and key not in part.fifo.known:
+                part.fifo.warm((obj,))
+                if key not in self._objects:
+                    self._objects.put(obj, key)
+
+    def add_handler(
+        self, handler: Handler[Obj], *, name: str = "", resync_seconds: float | None = None
+    ) -> Registration[Obj]:
+        """Tell ``handler`` of each change; of what is there already first, as Added.
+
+        Every ``resync_seconds`` it is told of everything again, as Sync.
+        """
+        if resync_seconds is not None and not resync_seconds > 0:
+            raise ValueError(f"resync_seconds must be positive, got {resync_seconds}")
+        self._drain()
+        registration = Registration(
+            handler,
+            name=name or getattr(handler, "__qualname__", type(handler).__qualname__),
+            resource=self.kind.resource_type.plural,
+            resync_seconds=resync_seconds,
+            clock=self._clock,
+            observe=self._observe,
+        )
+        for part in self._parts.values():
+            if part.is_whole:
+                registration.tell([Added(obj, key, True) for key, obj in part.fifo.known.items()])
+        if self.is_whole:
+            registration.end_initial()
+        self._registrations[registration] = []
+        if self._start is not None:
+            self._start_telling(registration, self._start)
+        return registration
+
+    def remove_handler(self, registration: Registration[Obj]) -> None:
+        """Tell it nothing any more."""
+        registration.end()
+        for task in self._registrations.pop(registration, ()):
+            task.cancel()
+
+    # Running
+
+    @asynccontextmanager
+    async def running(self) -> AsyncIterator[None]:
+        """Follow while the block runs; enter it once everything that is there has been heard."""
+        async with in_background() as start:
+            start(self.run(), name=f"informer of {self.kind.resource_type}")
+            await self.synced()
+            yield
+            self.check_mutations()
+
+    async def run(self) -> None:
+        """Follow for ever."""
+        async with in_background() as start:
+            self._start, self._has_ended = start, False
+            try:
+                for part in self._parts.values():
+                    start(part.reflector.run(), name=f"reflector of {part.ref}")
+                    start(self._drain_as_it_comes(part), name=f"deltas of {part.ref}")
+                for registration in self._registrations:
+                    self._start_telling(registration, start)
+                while True:
+                    await self._clock.sleep(LOOK_SECONDS)
+                    self._look_after()
+            finally:
+                self._start, self._has_ended = None, True
+                self._pulse.set()
+
+    def _start_telling(self, registration: Registration[Obj], start: Start) -> None:
+        tasks = self._registrations[registration]
+        tasks.append(start(registration.run(), name=f"handler {registration.name}"))
+        if registration.resync_seconds is not None:
+            resync = self._resync(registration, registration.resync_seconds)
+            tasks.append(start(resync, name=f"resync of {registration.name}"))
+
+    async def _resync(self, registration: Registration[Obj], seconds: float) -> None:
+        while True:
+            # Up to a tenth earlier or later, so that not everybody resyncs at once.
+            await self._clock.sleep(seconds * self._rng.uniform(0.9, 1.1))
+            self._drain()
+            registration.tell_again([Sync(obj, key) for key, obj in self._known()])
+
+    # Own writes
+
+    def in_flight(self) -> Ticket:
+        """A write of ours is under way while the block runs; ``note`` is told its answer."""
+        return Ticket(self._flights)
+
+    def note(self, answer: Resource | Unstructured | Deletion[Any], ticket: Ticket) -> None:
+        """Show the outcome of a write of ours from now on, without waiting to hear of it."""
+        # What it means depends on what was heard before it came.
+        self._drain()
+        if isinstance(answer, Deletion):
+            if answer.is_gone:
+                version = answer.obj.resource_version if answer.obj is not None else ""
+                self._note_end(answer.key, answer.uid, version, ticket)
+            elif answer.obj is not None:
+                self._note_write(answer.obj, ticket)
+        elif is_gone(answer):
+            self._note_end(key_of(answer), answer.uid, answer.resource_version, ticket)
+        else:
+            self._note_write(answer, ticket)
+
+    def _note_write(self, answer: Resource | Unstructured, ticket: Ticket) -> None:
+        part = self._part_of(answer.namespace)
+        if part is None:
+            return
+        try:
+            prepared = self._preparation.of_answer(answer)
+        except InvalidObject:
+            return  # The write was made all the same. It is kept aside, and told, once heard.
+        if prepared is not None:
+            part.writes.wrote(prepared, ticket, belongs=self.scope.selects(answer))
+
+    def _note_end(self, key: ObjectKey, uid: str, version: str, ticket: Ticket) -> None:
+        part = self._part_of(key.namespace)
+        if part is not None:
+            part.writes.ended(key, uid, version, ticket)
+
+    # Inside
+
+    def _part(self, client: Client, namespace: str | None) -> Part[Obj]:
+        source = ClientSource(
+            client,
+            self.kind,
+            namespace=namespace,
+            labels=self.scope.labels,
+            fields=self.scope.fields,
+        )
+        return Part(
+            PreparedSource(source, self._preparation),
+            scope=self.scope,
+            shown=self._objects,
+            flights=self._flights,
+            clock=self._clock,
+            rng=self._rng,
+            observe=self._observe,
+            settings=self._settings.reflector,
+        )
+
+    def _part_of(self, namespace: str | None) -> Part[Obj] | None:
+        return self._parts.get(None) or self._parts.get(namespace)
+
+    def _known(self) -> Iterator[tuple[ObjectKey, Obj]]:
+        for part in self._parts.values():
+            yield from part.fifo.known.items()
+
+    async def _drain_as_it_comes(self, part: Part[Obj]) -> None:
+        while True:
+            await part.fifo.arrived()
+            self._drain()
+
+    def _drain(self) -> None:
+        """Take in all that was heard, then tell the handlers."""
+        was_whole = self.is_whole
+        for part in self._parts.values():
+            for deltas in part.drain():
+                for registration in self._registrations:
+                    registration.tell(deltas)
+                if self._detector is not None:
+                    _remember(self._detector, deltas)
+        if not was_whole and self.is_whole:
+            for registration in self._registrations:
+                registration.end_initial()
+            self._became_whole()
+        self._pulse.set()
+
+    def _became_whole(self) -> None:
+        self._observe(
+            CacheSynced(
+                resource=self.kind.resource_type.plural,
+                scope=str(self.scope),
+                objects=len(self._objects),
+            )
+        )
+
+    def _look_after(self) -> None:
+        self._pulse.set()
+        for registration in self._registrations:
+            registration.check()
+        lost_seconds, part = max(
+            ((part.lost_seconds, part) for part in self._parts.values()), key=lambda pair: pair[0]
+        )
+        self._observe(
+            CacheLookedAfter(
+                resource=self.kind.resource_type.plural,
+                scope=str(self.scope),
+                objects=len(self._objects),
+                refused=len(self.refused),
+                untold=sum(map(len, self._registrations)),
+                lost_seconds=lost_seconds,
+            )
+        )
+        is_stale = self.is_whole and lost_seconds >= self._settings.stale_seconds
+        if is_stale and not self._is_stale:
+            self._observe(
+                CacheStale(
+                    resource=self.kind.resource_type.plural,
+                    scope=str(self.scope),
+                    lost_seconds=lost_seconds,
+                    error=part.reflector.last_error,
+                )
+            )
+        self._is_stale = is_stale
+
+    def check_mutations(self) -> None:
+        """Raise ``CacheMutated`` if somebody changed what belongs to the cache.
+
+        Knows of it only where the settings ask for detection.
+        """
+        changed = self._detector.check() if self._detector is not None else []
+        if changed:
+            raise CacheMutated(changed=[(each.ref, each.path) for each in changed])
+
+    def _index_failed(self, index: str, key: ObjectKey, error: Exception) -> None:
+        gvk = self.kind.resource_type.gvk
+        self._observe(
+            IndexFailed(
+                resource=self.kind.resource_type.plural,
+                index=index,
+                ref=ObjectRef(gvk.kind, key.namespace, key.name),
+                error=error,
+            )
+        )
+
+
+def _remember(detector: MutationDetector, deltas: Sequence[Delta[Obj]]) -> None:
+    for delta in deltas:
+        if isinstance(delta, Deleted):
+            detector.forget(delta.key)
+        elif not isinstance(delta, Sync):
+            detector.remember(delta.key, delta.obj)

@@ -1,0 +1,51 @@
+"""Which object is it: the key under which a cache knows it, its uid and its version."""
+
+from typing import Any, TypeVar
+
+from steersman.kinds import Resource, Unstructured
+from steersman.names import ObjectKey
+
+Obj = TypeVar("Obj", bound=Resource | Unstructured)
+
+# The class that NamedTuple makes has a constructor in Python, which takes twice as long as the
+# tuple's own; a cache makes a key for every object and every event.
+_new_key = tuple.__new__
+
+
+def key_of(obj: Resource | Unstructured) -> ObjectKey:
+    """The key of ``obj``: its namespace and its name."""
+    if isinstance(obj, Unstructured):
+        fields = obj.metadata
+        return _new_key(ObjectKey, (fields.get("namespace") or None, str(fields.get("name") or "")))
+    metadata = obj.metadata
+    return _new_key(ObjectKey, (metadata.namespace or None, metadata.name or ""))
+
+
+def identity_of(obj: Resource | Unstructured) -> tuple[ObjectKey, str, str]:
+    """The key, the uid and the resourceVersion of ``obj``; texts are empty where there is none."""
+    if isinstance(obj, Unstructured):
+        fields = obj.metadata
+        return (
+            _new_key(ObjectKey, (fields.get("namespace") or None, str(fields.get("name") or ""))),
+            str(fields.get("uid") or ""),
+            str(fields.get("resourceVersion") or ""),
+        )
+    metadata = obj.metadata
+    return (
+        _new_key(ObjectKey, (metadata.namespace or None, metadata.name or "")),
+        metadata.uid or "",
+        metadata.resource_version or "",
+    )
+
+
+def identity_in(body: Any) -> tuple[ObjectKey, str, str]:
+    """The same from the body of an object that does not fit its class: nothing in it is sure."""
+    metadata = body.get("metadata") if isinstance(body, dict) else None
+    if not isinstance(metadata, dict):
+        return ObjectKey(None, ""), "", ""
+
+    def text(field: str) -> str:
+        value = metadata.get(field)
+        return value if isinstance(value, str) else ""
+
+    return ObjectKey(text("namespace") or None, text("name")), text("uid"), text("resourceVersion")

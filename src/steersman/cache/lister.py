@@ -1,0 +1,90 @@
+"""``Lister``: get and list, typed, from memory."""
+
+from collections.abc import Callable
+from typing import Generic, TypeVar
+
+from steersman.cache.indexer import Indexer
+from steersman.cache.scope import Scope
+from steersman.client import Labels
+from steersman.errors import BadName, NotInScope, NotSynced
+from steersman.kinds import Resource, Unstructured
+from steersman.names import ObjectKey, ResourceType
+
+Obj = TypeVar("Obj", bound=Resource | Unstructured)
+
+
+class Lister(Generic[Obj]):
+    """Reads what an informer holds, our own writes included.
+
+    What it gives is the cache's own and cannot be changed; of an ``Unstructured`` object, make a
+    copy with ``changed``.
+    """
+
+    def __init__(
+        self,
+        objects: Indexer[Obj],
+        *,
+        resource_type: ResourceType,
+        scope: Scope,
+        is_whole: Callable[[], bool],
+    ) -> None:
+        self._objects = objects
+        self._resource_type = resource_type
+        self._scope = scope
+        self._is_whole = is_whole
+
+    def __repr__(self) -> str:
+        return f"<Lister {len(self._objects)} of {self._resource_type}, {self._scope}>"
+
+    def get(self, name: str, *, namespace: str | None = None) -> Obj | None:
+        """One object, or ``None``."""
+        if self._resource_type.namespaced != (namespace is not None):
+            # No such object can be there, and "it is not" would be taken for an answer.
+            has = (
+                "lives in a namespace; say which" if namespace is None else "lives in no namespace"
+            )
+            raise BadName(
+                wanted=f"a place for {self._resource_type}",
+                value=namespace,
+                rule=f"this kind {has}",
+            )
+        self._check(namespace)
+        return self._objects.get(ObjectKey(namespace, name))
+
+    def by_index(self, index: str, value: str) -> list[Obj]:
+        """All objects for which the function of this index gave this value."""
+        self._check_whole()
+        return self._objects.by_index(index, value)
+
+    def _check(self, namespace: str | None) -> None:
+        self._check_whole()
+        if not self._scope.holds(namespace):
+            where = f"of namespace {namespace}" if namespace else "without a namespace"
+            raise NotInScope(
+                wanted=f"read {self._resource_type} {where} from memory",
+                problem=f"the cache holds those {self._scope}",
+                what_now="Widen the scope of the cache, or ask the server with a Client.",
+            )
+
+    def _check_whole(self) -> None:
+        # Half a cache looks exactly like a cluster in which someone has deleted half the objects.
+        if not self._is_whole():
+            raise NotSynced(
+                wanted=f"read {self._resource_type} from memory",
+                problem=f"the first list, {self._scope}, has not been heard to its end",
+                what_now="Wait for the informer: `await informer.synced()`.",
+            )
+
+    # The last one, because from here on ``list`` means this in the class.
+
+    def list(self, *, namespace: str | None = None, labels: Labels | None = None) -> list[Obj]:
+        """All objects, in one namespace or in all that are held, that match the selector."""
+        if namespace is None:
+            self._check_whole()
+            found = list(self._objects)
+        else:
+            self._check(namespace)
+            found = self._objects.in_namespace(namespace)
+        if labels is None or not labels.requirements:
+            return found
+        return [obj for obj in found if labels.matches(obj.labels)]

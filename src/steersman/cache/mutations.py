@@ -1,0 +1,119 @@
+"""The mutation detector: has anybody changed an object that belongs to the cache? For tests.
+
+Typed objects are frozen, but the maps in them are dicts; an Unstructured is a dict all through. The
+type checkers refuse to change either, and this finds whoever did not ask them. It encodes every
+object once when it comes and once at every check, which is why it is not for production.
+"""
+
+from typing import Any
+
+import msgspec
+
+from steersman.kinds import Resource, Unstructured
+from steersman.names import ObjectKey
+
+
+class Mutation(msgspec.Struct, frozen=True, kw_only=True):
+    """An object was changed; ``path`` is the first field that differs, ``""`` the whole of it."""
+
+    key: ObjectKey
+    ref: str
+    path: str
+
+
+class _Entry(msgspec.Struct, frozen=True):
+    obj: Resource | Unstructured
+    ref: str
+    encoded: bytes
+
+
+class MutationDetector:
+    """Remembers how objects looked when they came, and says which look different since."""
+
+    def __init__(self) -> None:
+        self._entries: dict[ObjectKey, _Entry] = {}
+        self._found: list[Mutation] = []
+
+    def remember(self, key: ObjectKey, obj: Resource | Unstructured) -> None:
+        """``obj`` is now the cache's under ``key``; what was is looked at once more."""
+        self.forget(key)
+        self._entries[key] = _Entry(obj, str(obj.ref), _encoded(obj))
+
+    def forget(self, key: ObjectKey) -> None:
+        """What was under ``key`` is the cache's no longer; it is looked at once more."""
+        entry = self._entries.pop(key, None)
+        if entry is not None:
+            self._look_at(key, entry)
+
+    def check(self) -> list[Mutation]:
+        """The changes since the last check, each told once."""
+        for key, entry in self._entries.items():
+            if self._look_at(key, entry):
+                self._entries[key] = msgspec.structs.replace(entry, encoded=_encoded(entry.obj))
+        found, self._found = self._found, []
+        return found
+
+    def _look_at(self, key: ObjectKey, entry: _Entry) -> bool:
+        now = _encoded(entry.obj)
+        if now == entry.encoded:
+            return False
+        path = _first_difference(_decoded(entry.encoded), _decoded(now), "")
+        if path is not None:
+            self._found.append(Mutation(key=key, ref=entry.ref, path=path))
+        return True
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+    def __repr__(self) -> str:
+        return f"<MutationDetector {len(self._entries)} objects, {len(self._found)} changes found>"
+
+
+_NOT_JSON = b'"not to be encoded"'
+
+
+def _encoded(obj: Resource | Unstructured) -> bytes:
+    try:
+        return _ENCODER.encode(obj)
+    except (TypeError, ValueError, RecursionError, msgspec.MsgspecError):
+        # Somebody put in what no JSON can be made of.
+        return _NOT_JSON
+
+
+def _decoded(encoded: bytes) -> Any:
+    return msgspec.json.decode(encoded)
+
+
+def _plain(value: Any) -> Any:
+    # What is not JSON need not become what it would be on the wire, only something comparable.
+    return value.body if isinstance(value, Unstructured) else f"{type(value).__name__} {value}"
+
+
+_ENCODER = msgspec.json.Encoder(enc_hook=_plain)
+
+
+def _first_difference(before: Any, now: Any, path: str) -> str | None:
+    """The path of the first value that differs; ``None`` if only the order of fields does."""
+    if isinstance(before, dict) and isinstance(now, dict):
+        for name in [*before, *(name for name in now if name not in before)]:
+            inside = _field_in(path, name)
+            if name not in before or name not in now:
+                return inside
+            found = _first_difference(before[name], now[name], inside)
+            if found is not None:
+                return found
+        return None
+    if isinstance(before, list) and isinstance(now, list):
+        for index, (one, other) in enumerate(zip(before, now, strict=False)):
+            found = _first_difference(one, other, f"{path}[{index}]")
+            if found is not None:
+                return found
+        shorter = min(len(before), len(now))
+        return None if len(before) == len(now) else f"{path}[{shorter}]"
+    return None if type(before) is type(now) and before == now else path
+
+
+def _field_in(path: str, name: str) -> str:
+    if not name.isidentifier():
+        return f'{path}["{name}"]'
+    return f"{path}.{name}" if path else name

@@ -1,0 +1,58 @@
+"""``Scope``: which objects of a kind a cache holds."""
+
+from dataclasses import dataclass
+
+from steersman.client import Fields, Labels
+from steersman.errors import BadValue
+from steersman.kinds import Resource, Unstructured
+from steersman.names import ResourceType, check_label
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scope:
+    """Which objects of a kind: of these namespaces (none named: of all), with these selectors.
+
+    Each namespace is listed and watched on its own, so that rights in just those are enough.
+    """
+
+    namespaces: tuple[str, ...] = ()
+    labels: Labels = Labels()
+    fields: Fields = Fields()
+
+    def __post_init__(self) -> None:
+        for namespace in self.namespaces:
+            check_label(namespace, wanted="a namespace's name")
+        # In one order and once each, so that equal scopes are equal values.
+        object.__setattr__(self, "namespaces", tuple(sorted(set(self.namespaces))))
+
+    def check_fits(self, resource_type: ResourceType) -> None:
+        """Refuse namespaces for a kind that lives in none."""
+        if self.namespaces and not resource_type.namespaced:
+            raise BadValue(
+                wanted=f"a scope for {resource_type}",
+                value=self.namespaces,
+                rule="its objects live in no namespace; leave the namespaces out",
+            )
+
+    def parts(self) -> tuple[str | None, ...]:
+        """The namespaces to follow one by one; ``None`` stands for all at once."""
+        return self.namespaces or (None,)
+
+    def holds(self, namespace: str | None) -> bool:
+        """Whether objects of this namespace are in it."""
+        return not self.namespaces or namespace in self.namespaces
+
+    @property
+    def is_limited(self) -> bool:
+        """Whether a selector may leave objects out; namespaces are another matter."""
+        return bool(self.labels.requirements or self.fields.terms)
+
+    def selects(self, obj: Resource | Unstructured) -> bool:
+        """Whether the label selector does; what a field selector means, only the server knows."""
+        return not self.labels.requirements or self.labels.matches(obj.labels)
+
+    def __str__(self) -> str:
+        where = f" in {', '.join(self.namespaces)}" if self.namespaces else ""
+        labels = f" with labels {self.labels}" if self.labels.requirements else ""
+        fields = f" with fields {self.fields}" if self.fields.terms else ""
+        return f"{where}{labels}{fields}".strip() or "everywhere"

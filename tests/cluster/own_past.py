@@ -1,0 +1,265 @@
+"""What a writer may see of its own writes: a server that remembers all, and a slow way to it."""
+
+import asyncio
+from bisect import bisect_left
+from collections import defaultdict
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from random import Random
+from typing import Any, NamedTuple
+
+from steersman.apiserver import Key, RevisionLog
+from steersman.apiserver.storage import Entry
+from steersman.cache import Informer, Scope
+from steersman.client import Deletion, Labels, is_gone
+from steersman.errors import Unreachable
+from steersman.names import ObjectKey
+from steersman.wire import Request, Response, Transport
+from tests.real.definitions import Widget
+
+WIDGETS_ARE_AT = "toys.example.com/widgets"
+
+
+class Moment(NamedTuple):
+    """How things stood under a name from a revision on; no ``value``: nothing was there."""
+
+    revision: int
+    value: dict[str, Any] | None
+
+    @property
+    def uid(self) -> str:
+        """Of the object, if there was one."""
+        return "" if self.value is None else str(self.value["metadata"]["uid"])
+
+
+class RememberingLog(RevisionLog):
+    """Never forgets a Widget, whatever is compacted."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.told = defaultdict[ObjectKey, list[Moment]](lambda: [Moment(0, None)])
+
+    def append(self, key: Key, value: dict[str, Any] | None, *, expected: int) -> Entry:
+        entry = super().append(key, value, expected=expected)
+        if "widgets" in key.resource and "/" in key.place:
+            namespace, name = key.place.split("/")
+            self.told[ObjectKey(namespace, name)].append(Moment(entry.revision, value))
+        return entry
+
+    def end_of(self, key: ObjectKey, uid: str) -> int:
+        """The revision at which the object was no longer there."""
+        moments = self.told[key]
+        return next(
+            after.revision
+            for before, after in zip(moments[-2::-1], moments[:0:-1], strict=False)
+            if before.uid == uid != after.uid
+        )
+
+
+class UnhurriedTransport:
+    """Passes on what is asked and answered, after some turns of the loop.
+
+    Watches come in pieces, late, and are cut now and then.
+    """
+
+    def __init__(self, server: Transport, *, rng: Random, loss: float) -> None:
+        self._server = server
+        self._rng = rng
+        self._loss = loss
+        self._watches: set[_UnhurriedResponse] = set()
+
+    def cut(self) -> None:
+        """End every watch."""
+        for watch in self._watches:
+            watch.cut()
+
+    @asynccontextmanager
+    async def open(self, request: Request) -> AsyncIterator[Response]:
+        """Have ``request`` answered."""
+        is_watch = ("watch", "true") in request.query
+        await self.dawdle()
+        async with self._server.open(request) as response:
+            if not is_watch:
+                # It has happened, and whoever asked does not know it yet.
+                await self.dawdle()
+                yield response
+                return
+            watch = _UnhurriedResponse(response, self)
+            self._watches.add(watch)
+            try:
+                yield watch
+            finally:
+                self._watches.remove(watch)
+
+    async def dawdle(self) -> None:
+        """Let others have their turns: mostly none or a few, sometimes many."""
+        rng = self._rng
+        chance = rng.random()
+        turns = 0 if chance < 0.6 else rng.randrange(8) if chance < 0.98 else rng.randrange(150)
+        for _ in range(turns):
+            await asyncio.sleep(0)  # noqa: TID251 - nobody waits: a turn is given away
+
+    def is_lost(self) -> bool:
+        """Whether it ends here."""
+        return self._rng.random() < self._loss
+
+    def split(self, piece: bytes) -> tuple[bytes, bytes]:
+        """Somewhere, even in the middle of an event."""
+        if self._rng.random() < 0.8:
+            return piece, b""
+        where = self._rng.randrange(len(piece) + 1)
+        return piece[:where], piece[where:]
+
+
+class _UnhurriedResponse:
+    def __init__(self, inner: Response, way: UnhurriedTransport) -> None:
+        self._inner = inner
+        self._way = way
+        self._reader = asyncio.current_task()
+        self._is_cut = False
+        self.status = inner.status
+        self.headers = inner.headers
+        self.warnings = inner.warnings
+
+    def cut(self) -> None:
+        """Have whoever reads it find that the connection is lost."""
+        if self._reader is not None and not self._is_cut:
+            self._is_cut = True
+            self._reader.cancel()
+
+    async def read(self, *, limit_bytes: int) -> bytes:
+        return await self._inner.read(limit_bytes=limit_bytes)
+
+    async def chunks(self) -> AsyncIterator[bytes]:
+        try:
+            async for piece in self._inner.chunks():
+                for part in self._way.split(piece):
+                    await self._way.dawdle()
+                    if part:
+                        yield part
+                if self._way.is_lost():
+                    raise Unreachable("the connection was lost")
+        except asyncio.CancelledError:
+            if not self._is_cut or self._reader is None:
+                raise
+            self._reader.uncancel()
+            raise Unreachable("the connection was lost") from None
+
+
+class Reader:
+    """Reads a cache, and knows which past it may no longer see.
+
+    Everything that is read was so at some moment of the server's history, no earlier than what the
+    writer knows of, and no earlier than what was read before.
+    """
+
+    def __init__(
+        self,
+        informer: Informer[Widget],
+        log: RememberingLog,
+        known: "Known",
+        *,
+        selects: Callable[[dict[str, Any]], bool],
+        is_exact: bool,
+    ) -> None:
+        self.informer = informer
+        self._log = log
+        self._known = known
+        self._selects = selects
+        # Where only the server knows what belongs, what is new is not there before it is heard,
+        # and what we wrote is there until it is.
+        self._is_exact = is_exact
+        self._seen: dict[ObjectKey, int] = {}
+
+    def holds(self, key: ObjectKey) -> bool:
+        """Whether the cache would have it, if it were."""
+        return self.informer.scope.holds(key.namespace)
+
+    def read(self, key: ObjectKey) -> Widget | None:
+        """What the cache says, once it is certain that this is not the past."""
+        found = self.informer.lister.get(key.name, namespace=key.namespace)
+        earliest = max(self._known.since(key, self.informer.scope), self._seen.get(key, 0))
+        moments = self._log.told[key]
+        if found is None:
+            since = earliest if self._is_exact else self._seen.get(key, 0)
+            seen = self._absent_since(key, moments, since)
+        else:
+            seen = int(found.resource_version)
+            assert seen >= earliest, f"{found.ref} of {seen}, and {earliest} was known"
+            assert found.uid not in self._known.ended, f"{found.ref} of {seen}, and it was over"
+            moment = moments[bisect_left(moments, seen, key=lambda each: each.revision)]
+            assert moment.value is not None, f"{found.ref} of {seen} was never there"
+            assert (moment.revision, moment.uid) == (seen, found.uid)
+            assert moment.value["spec"]["size"] == found.spec.size
+            assert self._selects(moment.value) or not self._is_exact
+        self._seen[key] = seen
+        return found
+
+    def _absent_since(self, key: ObjectKey, moments: list[Moment], earliest: int) -> int:
+        """The first moment from ``earliest`` on at which there was nothing to see."""
+        after = bisect_left(moments, earliest + 1, key=lambda each: each.revision)
+        for moment in moments[max(0, after - 1) :]:
+            if moment.value is None or not self._selects(moment.value):
+                return max(earliest, moment.revision)
+        raise AssertionError(f"nothing under {key}, where since {earliest} there always was")
+
+    def read_all(self, labels: Labels, label: tuple[str, str]) -> None:
+        """Lists and indexes say the same as the objects do one by one."""
+        lister = self.informer.lister
+        one_by_one = {
+            key: found
+            for key in list(self._log.told)
+            if self.holds(key) and (found := self.read(key))
+        }
+        assert {obj.name: obj for obj in lister.list()}.keys() == {k.name for k in one_by_one}
+        assert _by_key(lister.list()) == one_by_one
+        for namespace in {key.namespace for key in one_by_one}:
+            chosen = {
+                key: obj
+                for key, obj in one_by_one.items()
+                if key.namespace == namespace and labels.matches(obj.labels)
+            }
+            assert _by_key(lister.list(namespace=namespace, labels=labels)) == chosen
+        name, value = label
+        indexed = {key: obj for key, obj in one_by_one.items() if obj.labels.get(name) == value}
+        assert _by_key(lister.by_index(name, value)) == indexed
+
+
+def _by_key(objects: list[Widget]) -> dict[ObjectKey, Widget]:
+    found = {ObjectKey(obj.namespace, obj.name): obj for obj in objects}
+    assert len(found) == len(objects)
+    return found
+
+
+class Known:
+    """What a writer was told of its own writes."""
+
+    def __init__(self, log: RememberingLog) -> None:
+        self._log = log
+        self._since: dict[ObjectKey, int] = {}
+        self._since_surely: dict[ObjectKey, int] = {}
+        self.ended: set[str] = set()
+
+    def since(self, key: ObjectKey, scope: Scope) -> int:
+        """The revision from which on a cache may show what is under the key."""
+        return (self._since_surely if scope.is_limited else self._since).get(key, 0)
+
+    def learn(self, answer: Widget | Deletion[Widget]) -> ObjectKey:
+        """A write was answered; which object it was about."""
+        is_sure = True
+        if isinstance(answer, Deletion):
+            key, uid, is_over = answer.key, answer.uid, answer.is_gone
+            is_sure = answer.obj is not None
+            version = "" if answer.obj is None else answer.obj.resource_version
+        else:
+            key, uid = ObjectKey(answer.namespace, answer.name), answer.uid
+            is_over, version = is_gone(answer), answer.resource_version
+        if is_over:
+            self.ended.add(uid)
+        revision = self._log.end_of(key, uid) if is_over else int(version)
+        self._since[key] = max(revision, self._since.get(key, 0))
+        if is_sure:
+            # Of a deletion that was answered without a version, a cache of some objects knows no
+            # more than which object it was.
+            self._since_surely[key] = max(revision, self._since_surely.get(key, 0))
+        return key

@@ -1,0 +1,254 @@
+"""We read our own writes: a writer that reads back through the cache never sees its own past."""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from dataclasses import dataclass
+from random import Random
+from typing import Any
+
+import pytest
+
+from steersman.apiserver import InProcessTransport
+from steersman.cache import Caches, Scope, by_label
+from steersman.client import Client, Deletion, Fields, Labels, MergePatch, Preconditions
+from steersman.errors import ApiError
+from steersman.kinds import replace
+from steersman.names import ObjectKey
+from steersman.observe import ignore
+from tests.clocks import ManualClock
+from tests.cluster.own_past import Known, Reader, RememberingLog, UnhurriedTransport
+from tests.embedded import World, turns
+from tests.real.definitions import WIDGETS, Widget, install, widget
+
+NAMESPACES = ("alpha", "beta", "gamma")
+NAMES = ("one", "two", "three")
+MADE_UP = "made-up-"
+FRONT = Labels.equal({"tier": "front"})
+RED = Fields((("spec.color", "=", "red"),))
+
+SCOPES = (
+    Scope(),
+    Scope(namespaces=("alpha", "beta")),
+    Scope(labels=FRONT),
+    Scope(fields=RED),
+    Scope(namespaces=("beta", "gamma"), labels=FRONT),
+    Scope(labels=FRONT, fields=RED),
+)
+
+# Ten times as many as this: a hundred thousand writes, each read back.
+ROUNDS = 10_000
+
+
+def selects(scope: Scope, value: dict[str, Any]) -> bool:
+    """Whether the server would say that it belongs."""
+    is_red = value["spec"].get("color") == "red"
+    return scope.labels.matches(value["metadata"].get("labels") or {}) and (
+        is_red or not scope.fields.terms
+    )
+
+
+@dataclass
+class Story:
+    """A writer, strangers who write the same objects, and caches that hear of it late."""
+
+    rng: Random
+    clock: ManualClock
+    world: World
+    log: RememberingLog
+    transport: UnhurriedTransport
+    client: Client
+    caches: Caches
+    readers: list[Reader]
+    known: Known
+    names: dict[str, list[str]]
+    rounds: int = 0
+
+    async def write(self, rounds: int) -> None:
+        """Write and read back, until so many rounds are over."""
+        while self.rounds < rounds:
+            self.clock.advance(0.02)
+            with suppress(ApiError):
+                self.read_back(await self.caches.noting(self.something(self.client)))
+                self.rounds += 1
+            if self.rng.random() < 0.05:
+                labels = self.rng.choice((Labels(), FRONT, Labels.lacks("tier")))
+                self.rng.choice(self.readers).read_all(labels, ("tier", "front"))
+
+    def read_back(self, answer: Widget | Deletion[Widget]) -> None:
+        """The cache shows what was answered, or what came after it."""
+        key = self.known.learn(answer)
+        if key.name.startswith(MADE_UP):
+            # The last name in each namespace is always the one that was made up last.
+            self.names[str(key.namespace)][-1] = key.name
+        for reader in self.readers:
+            if reader.holds(key):
+                reader.read(key)
+
+    async def meddle(self) -> None:
+        """Others write as well, and now and then the server forgets, or the lines are cut."""
+        rng, stranger = self.rng, self.world.client()
+        while True:
+            for _ in range(rng.randrange(40)):
+                await asyncio.sleep(0)  # noqa: TID251 - nobody waits: a turn is given away
+            with suppress(ApiError):
+                await self.something(stranger)
+            if rng.random() < 0.002:
+                self.transport.cut()
+            if rng.random() < 0.002:
+                self.world.server.history.forget()
+
+    def something(self, client: Client) -> Awaitable[Widget | Deletion[Widget]]:
+        """One of the things that can be done to one of the objects."""
+        rng = self.rng
+        namespace = rng.choice(NAMESPACES)
+        name = rng.choice(self.names[namespace])
+        is_there = self.log.told[ObjectKey(namespace, name)][-1].value is not None
+        match rng.randrange(12) if is_there else rng.choice((0, 0, 10, 11)):
+            case 0:
+                made_up = ObjectKey(namespace, self.names[namespace][-1])
+                is_room = self.log.told[made_up][-1].value is None
+                return client.create(self.new(namespace, None if is_there and is_room else name))
+            case 1 | 2 | 3:
+                labels = {"tier": rng.choice((None, "front", "back"))}
+                spec = {"size": rng.randrange(100), "color": rng.choice(("red", "blue"))}
+                patch = MergePatch({"metadata": {"labels": labels}, "spec": spec})
+                return client.patch(Widget, name, patch, namespace=namespace)
+            case 4:
+                ready = MergePatch({"status": {"ready": rng.randrange(100)}})
+                return client.status(Widget, name, namespace=namespace).patch(ready)
+            case 5:
+                held = rng.choice((None, ["example.com/held"]))
+                patch = MergePatch({"metadata": {"finalizers": held}})
+                return client.patch(Widget, name, patch, namespace=namespace)
+            case 6 | 7:
+                seconds = rng.choice((None, 0, 30))
+                return client.delete(Widget, name, namespace=namespace, grace_seconds=seconds)
+            case 8:
+                return self.delete_known(client, name, namespace)
+            case 9:
+                return self.recreate(client, name, namespace)
+            case _:
+                wanted = self.new(namespace, name)
+                return client.apply(wanted, field_manager="writer", force=True)
+
+    def new(self, namespace: str, name: str | None) -> Widget:
+        """A Widget that differs from others."""
+        rng = self.rng
+        new = widget(
+            namespace, name or "", size=rng.randrange(100), color=rng.choice(("red", "blue"))
+        )
+        labels = rng.choice((None, {"tier": "front"}, {"tier": "back"}))
+        held = ("example.com/held",) if name and rng.random() < 0.2 else None
+        metadata = replace(
+            new.metadata,
+            name=name,
+            generate_name=None if name else MADE_UP,
+            labels=labels,
+            finalizers=held,
+        )
+        return replace(new, metadata=metadata)
+
+    async def delete_known(self, client: Client, name: str, namespace: str) -> Deletion[Widget]:
+        """The one that is there, and no other."""
+        there = await client.get(Widget, name, namespace=namespace)
+        only = Preconditions(uid=there.uid)
+        return await client.delete(Widget, name, namespace=namespace, preconditions=only)
+
+    async def recreate(self, client: Client, name: str, namespace: str) -> Widget:
+        """Another under the same name."""
+        with suppress(ApiError):
+            gone = client.delete(Widget, name, namespace=namespace)
+            if client is self.client:
+                self.read_back(await self.caches.noting(gone))
+            else:
+                await gone
+        return await client.create(self.new(namespace, name))
+
+    async def settle(self) -> None:
+        """Let everything be heard, bookmarks included."""
+        for _ in range(70):
+            self.clock.advance(2.0)
+            for _ in range(40):
+                await turns()
+
+    async def list_anew(self) -> None:
+        """Have every cache start with a list."""
+        self.transport.cut()
+        stranger = self.world.client()
+        for namespace in NAMESPACES:
+            await stranger.create(self.new(namespace, None))
+        self.world.server.history.forget()
+        await self.settle()
+
+    async def check_all_is_heard(self) -> None:
+        """The caches are what the server is, and nothing is laid over them."""
+        for reader in self.readers:
+            informer, scope = reader.informer, reader.informer.scope
+            there: dict[str, Widget] = {}
+            for namespace in scope.namespaces or (None,):
+                listing = await self.world.client().list(
+                    Widget, namespace=namespace, labels=scope.labels, fields=scope.fields
+                )
+                there |= {obj.uid: bare(obj) for obj in listing.items}
+            assert {obj.uid: obj for obj in informer.lister.list()} == there
+            assert [len(part.writes) for part in informer._parts.values()] == [0] * len(
+                scope.parts()
+            )
+        assert len(self.caches._flights) == 0
+
+
+def bare(obj: Widget) -> Widget:
+    """As caches keep it."""
+    return replace(obj, metadata=replace(obj.metadata, managed_fields=None))
+
+
+@asynccontextmanager
+async def story(seed: int, scopes: tuple[Scope, ...]) -> AsyncIterator[Story]:
+    """A story that goes the same way every time."""
+    rng, clock, log = Random(seed), ManualClock(), RememberingLog()
+    world = World(log=log, clock=clock, observe=ignore)
+    await install(world.client(), WIDGETS)
+    for namespace in NAMESPACES:
+        await world.asked("POST", "/api/v1/namespaces", {"metadata": {"name": namespace}})
+    transport = UnhurriedTransport(InProcessTransport(world.server), rng=rng, loss=0.002)
+    client = Client(transport, clock=clock, rng=rng, observe=ignore)
+    caches = Caches(client, observe=ignore)
+    known = Known(log)
+    tier = by_label("tier")
+    async with AsyncExitStack() as stack:
+        await stack.enter_async_context(caches.running())
+        readers = [
+            Reader(
+                await stack.enter_async_context(
+                    caches.following(Widget, scope=scope, indexes={"tier": tier})
+                ),
+                log,
+                known,
+                selects=lambda value, scope=scope: selects(scope, value),  # type: ignore[misc]
+                is_exact=not scope.fields.terms,
+            )
+            for scope in scopes
+        ]
+        names = {namespace: [*NAMES, NAMES[0]] for namespace in NAMESPACES}
+        yield Story(rng, clock, world, log, transport, client, caches, readers, known, names)
+
+
+@pytest.mark.timeout(120)
+@pytest.mark.parametrize("seed", range(10))
+async def test_we_read_our_own_writes(seed: int) -> None:
+    scopes = tuple(Random(seed).sample(SCOPES, 3))
+    async with story(seed, scopes) as told:
+        async with asyncio.TaskGroup() as group:
+            strangers = group.create_task(told.meddle(), name="strangers")
+            async with asyncio.TaskGroup() as writers:
+                for number in range(3):
+                    writers.create_task(told.write(ROUNDS), name=f"writer {number}")
+            strangers.cancel()
+
+        await told.settle()
+        # Twice, because what nobody knows the version of is kept in mind until the second list.
+        await told.list_anew()
+        await told.list_anew()
+
+        await told.check_all_is_heard()

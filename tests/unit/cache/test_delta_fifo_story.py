@@ -1,0 +1,330 @@
+"""Whatever the reflector hears, the changes that come out tell the server's story, in order."""
+
+from typing import Any, NamedTuple
+
+import pytest
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import (
+    RuleBasedStateMachine,
+    initialize,
+    precondition,
+    rule,
+    run_state_machine_as_test,
+)
+
+from steersman.cache.delta_fifo import (
+    Added,
+    Deleted,
+    DeltaFifo,
+    Popped,
+    Reached,
+    Refused,
+    Replaced,
+    Sync,
+    Updated,
+)
+from steersman.cache.keys import key_of
+from steersman.kinds import Unstructured
+from steersman.names import ObjectKey
+from tests.unit.cache.things import Thing, as_any, misfit, thing
+
+NAMES = ("a", "b", "c", "d")
+
+
+class State(NamedTuple):
+    """An object as the server has it; ``size`` differs between histories."""
+
+    uid: str
+    version: int
+    fits: bool
+    size: int = 0
+
+
+class Event(NamedTuple):
+    """A line of the server's watch; ``version`` is the deletion's own if the object is gone."""
+
+    version: int
+    name: str
+    state: State
+    is_gone: bool
+
+
+Snapshot = dict[str, State]
+
+
+class Server:
+    """A history of writes. It may be cut off and go on differently, as after a restore."""
+
+    def __init__(self) -> None:
+        self.version = 10
+        self.states: dict[int, Snapshot] = {10: {}}
+        self.events: list[Event] = []
+        self.batches: set[int] = set()
+        self.rewinds = 0
+        self._uids = 0
+
+    @property
+    def now(self) -> Snapshot:
+        return self.states[self.version]
+
+    def write(self, name: str, *, fits: bool) -> None:
+        there = self.now.get(name)
+        self.version += 1
+        uid = there.uid if there else self._new_uid(name)
+        state = State(uid, self.version, fits, size=self.rewinds)
+        self.states[self.version] = {**self.states[self.version - 1], name: state}
+        self.events.append(Event(self.version, name, state, is_gone=False))
+
+    def delete(self, names: set[str]) -> None:
+        """All at one version, as etcd does when a lease runs out."""
+        before = self.now
+        self.version += 1
+        self.states[self.version] = {
+            name: state for name, state in before.items() if name not in names
+        }
+        gone = sorted(names & set(before))
+        if len(gone) > 1:
+            self.batches.add(self.version)
+        for name in gone:
+            last = before[name]._replace(version=self.version)
+            self.events.append(Event(self.version, name, last, is_gone=True))
+
+    def rewound_to(self, version: int) -> "Server":
+        earlier = Server()
+        earlier.version = version
+        earlier.states = {at: state for at, state in self.states.items() if at <= version}
+        earlier.events = [event for event in self.events if event.version <= version]
+        earlier.batches = self.batches.copy()
+        earlier.rewinds = self.rewinds + 1
+        earlier._uids = self._uids
+        return earlier
+
+    def _new_uid(self, name: str) -> str:
+        self._uids += 1
+        return f"{name}-{self._uids}"
+
+
+class Informer:
+    """Applies the changes, and complains about every one that does not follow from the last."""
+
+    def __init__(self, warmed: dict[ObjectKey, Any]) -> None:
+        self.told: dict[ObjectKey, Any] = dict(warmed)
+        self.aside: dict[ObjectKey, Refused] = {}
+        self.position = 0
+        self.lists = 0
+        self.rewinds = 0
+
+    def apply(self, popped: Popped[Any]) -> None:
+        if isinstance(popped, Replaced):
+            assert popped.is_first == (self.lists == 0)
+            for delta in popped.deltas:
+                assert not isinstance(delta, Added) or delta.is_initial == popped.is_first
+                self._apply(delta)
+            for refused in popped.refused:
+                self._refuse(refused)
+            self.lists += 1
+            self.rewinds += popped.rewound
+            if popped.rewound:
+                self.position = 0
+        elif isinstance(popped, Refused):
+            self._refuse(popped)
+        elif not isinstance(popped, Reached):
+            assert not (isinstance(popped, Added) and popped.is_initial)
+            self._apply(popped)
+        if popped.version:
+            assert int(popped.version) >= self.position
+            self.position = int(popped.version)
+
+    def _apply(self, delta: Added[Any] | Updated[Any] | Deleted[Any] | Sync[Any]) -> None:
+        assert key_of(delta.obj) == delta.key
+        match delta:
+            case Added(obj, key):
+                assert key not in self.told
+                self.told[key] = obj
+                self.aside.pop(key, None)
+            case Updated(old, obj, key):
+                assert self.told[key] is old
+                assert old.uid in (obj.uid, "")
+                self.told[key] = obj
+                self.aside.pop(key, None)
+            case Deleted(obj, key, is_missed=is_missed):
+                last = self.told.pop(key)
+                assert obj is last if is_missed else last.uid in (obj.uid, "")
+            case Sync(obj, key):
+                assert self.told[key] is obj
+
+    def _refuse(self, refused: Refused) -> None:
+        kept = self.aside.pop(refused.key, None)
+        if not refused.is_gone:
+            assert kept is None or kept.version != refused.version
+            self.aside[refused.key] = refused
+
+
+class Story(RuleBasedStateMachine):
+    """A server, a reflector that hears of it with all its hiccups, and an informer."""
+
+    unstructured = False
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.histories = [Server()]
+        self.fifo: DeltaFifo[Any] = DeltaFifo()
+        self.informer = Informer({})
+        self.heard = 0
+        self.has_listed = False
+
+    @property
+    def server(self) -> Server:
+        return self.histories[-1]
+
+    @property
+    def told_by(self) -> Server:
+        """The server of whose history the informer has heard so far."""
+        return self.histories[self.informer.rewinds]
+
+    @initialize(names=st.sets(st.sampled_from(NAMES)))
+    def warm(self, names: set[str]) -> None:
+        objects = [self.as_told(name, State("", 0, True)) for name in sorted(names)]
+        self.fifo.warm(objects)
+        self.informer = Informer({key_of(obj): obj for obj in objects})
+
+    @rule(name=st.sampled_from(NAMES), fits=st.sampled_from((True, True, True, False)))
+    def somebody_writes(self, name: str, fits: bool) -> None:
+        self.server.write(name, fits=fits)
+
+    @rule(names=st.sets(st.sampled_from(NAMES), min_size=1, max_size=2))
+    def somebody_deletes(self, names: set[str]) -> None:
+        self.server.delete(names)
+
+    @rule(name=st.sampled_from(NAMES))
+    def somebody_recreates(self, name: str) -> None:
+        self.server.delete({name})
+        self.server.write(name, fits=True)
+
+    @rule()
+    def the_reflector_lists(self) -> None:
+        self.hear_list(self.server.version, rewound=False)
+        self.heard = len(self.server.events)
+
+    @precondition(lambda self: self.has_listed)
+    @rule(back=st.integers(1, 5))
+    def a_list_comes_late(self, back: int) -> None:
+        position = int(self.fifo.position)
+        if position - back in self.server.states:
+            self.hear_list(position - back, rewound=False)
+
+    @precondition(lambda self: self.has_listed)
+    @rule(count=st.integers(1, 6))
+    def the_reflector_hears_events(self, count: int) -> None:
+        for event in self.server.events[self.heard : self.heard + count]:
+            self.hear(event)
+            self.heard += 1
+
+    @precondition(lambda self: self.has_listed and self.heard)
+    @rule(back=st.integers(1, 8))
+    def the_reflector_hears_something_again(self, back: int) -> None:
+        self.hear(self.server.events[max(0, self.heard - back)])
+
+    @precondition(lambda self: self.has_listed)
+    @rule()
+    def the_reflector_hears_a_bookmark(self) -> None:
+        if self.heard == len(self.server.events):
+            self.fifo.reached(str(self.server.version))
+        else:
+            self.fifo.reached(str(self.server.events[self.heard].version - 1))
+
+    @precondition(lambda self: self.has_listed)
+    @rule(back=st.integers(0, 6), name=st.sampled_from(NAMES), writes=st.booleans())
+    def the_history_is_rewound(self, back: int, name: str, writes: bool) -> None:
+        self.histories.append(self.server.rewound_to(max(10, self.server.version - back)))
+        if writes:
+            self.server.write(name, fits=True)
+        self.hear_list(self.server.version, rewound=True)
+        self.heard = len(self.server.events)
+
+    @rule(names=st.none() | st.sets(st.sampled_from(NAMES)))
+    def somebody_wants_to_be_told_again(self, names: set[str] | None) -> None:
+        keys = None if names is None else [ObjectKey("default", name) for name in names]
+        self.fifo.sync(keys)
+
+    @rule(count=st.integers(1, 5))
+    def the_informer_pops(self, count: int) -> None:
+        for _ in range(count):
+            popped = self.fifo.pop()
+            if popped is None:
+                break
+            self.informer.apply(popped)
+            if popped.version and int(popped.version) not in self.told_by.batches:
+                self.compare(int(popped.version))
+
+    @rule()
+    def the_informer_drains(self) -> None:
+        for popped in self.fifo.drain():
+            self.informer.apply(popped)
+        assert len(self.fifo) == 0
+        assert dict(self.fifo.known) == self.informer.told
+        assert {key: kept.version for key, kept in self.fifo.misfits.items()} == {
+            key: kept.version for key, kept in self.informer.aside.items()
+        }
+
+    def teardown(self) -> None:
+        if self.has_listed:
+            self.the_reflector_hears_events(len(self.server.events))
+            self.the_informer_drains()
+            self.compare(self.server.version)
+
+    def compare(self, version: int) -> None:
+        """What the informer knows is what the server had at ``version``."""
+        there = self.told_by.states[version].items()
+        keys = {ObjectKey("default", name): state for name, state in there}
+        for key, state in keys.items():
+            told = self.informer.told.get(key)
+            if state.fits:
+                assert told == self.as_told(key.name, state)
+                assert key not in self.informer.aside
+            else:
+                assert self.informer.aside[key].version == str(state.version)
+                assert told is None or told.uid in (state.uid, "")
+        assert self.informer.told.keys() <= keys.keys()
+        assert self.informer.aside.keys() <= keys.keys()
+
+    def hear(self, event: Event) -> None:
+        if not event.state.fits:
+            error = misfit(event.name, version=event.version, uid=event.state.uid)
+            self.fifo.misfit(error, str(event.version), is_gone=event.is_gone)
+        elif event.is_gone:
+            self.fifo.removed(self.as_told(event.name, event.state))
+        else:
+            self.fifo.wrote(self.as_told(event.name, event.state))
+
+    def hear_list(self, version: int, *, rewound: bool) -> None:
+        self.has_listed = True
+        there = self.server.states[version].items()
+        good = [self.as_told(name, state) for name, state in there if state.fits]
+        bad = [
+            misfit(name, version=state.version, uid=state.uid)
+            for name, state in there
+            if not state.fits
+        ]
+        self.fifo.replace(good, bad, str(version), rewound=rewound)
+
+    def as_told(self, name: str, state: State) -> Thing | Unstructured:
+        obj = thing(name, version=state.version or "", uid=state.uid or None, size=state.size)
+        return as_any(obj) if self.unstructured else obj
+
+
+class UnstructuredStory(Story):
+    """The same of objects without a class."""
+
+    unstructured = True
+
+
+@pytest.mark.timeout(20)
+@pytest.mark.parametrize("story", [Story, UnstructuredStory])
+def test_the_changes_tell_the_servers_story_whatever_the_reflector_hears(
+    story: type[Story],
+) -> None:
+    run_state_machine_as_test(
+        story, settings=settings(max_examples=100, stateful_step_count=40, deadline=None)
+    )

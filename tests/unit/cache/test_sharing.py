@@ -1,0 +1,94 @@
+"""Equal parts, kept once."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from steersman.cache.sharing import LONGEST_BYTES, MOST_VALUES, TRIES, Sharing
+from steersman.kinds import Codec, CustomResource, Part, meta_v1
+from steersman.units import Quantity
+
+
+class Port(Part):
+    port: int
+    name: str | None = None
+
+
+class Spec(Part):
+    image: str
+    ports: tuple[Port, ...] = ()
+    limits: Mapping[str, Quantity] | None = None
+    data: str | None = None
+
+
+class Status(Part):
+    ready: int
+
+
+class App(CustomResource[Spec, Status], group="app.example.com", version="v1"):
+    """An object with parts."""
+
+
+def app(number: int = 0, **spec: Any) -> App:
+    """As it would come from a server: with nothing in common with any other."""
+    obj = App(
+        metadata=meta_v1.ObjectMeta(name=f"app-{number}"),
+        spec=Spec(image=f"image:{number}", **spec),
+        status=Status(ready=3),
+    )
+    codec = Codec()
+    return codec.decode(App, codec.encode(obj), wanted="make one")
+
+
+def many(number: int, **spec: Any) -> list[App]:
+    """So many, shared."""
+    sharing = Sharing()
+    return [sharing.share(app(each, **spec)) for each in range(number)]
+
+
+def test_equal_parts_become_one() -> None:
+    first, second = many(2)
+
+    assert first.status is second.status
+
+
+def test_parts_inside_of_what_always_differs_become_one() -> None:
+    *_, first, second = many(TRIES + 10, ports=(Port(port=80),), limits={"cpu": Quantity("1")})
+
+    assert first.spec.image != second.spec.image
+    assert first.spec.ports is second.spec.ports
+    assert first.spec.limits is second.spec.limits
+
+
+def test_an_object_is_equal_to_what_it_was() -> None:
+    sharing = Sharing()
+
+    for number in range(2 * TRIES):
+        parts = {"ports": (Port(port=number % 7), Port(port=80, name="http"))}
+        assert sharing.share(app(number, **parts)) == app(number, **parts)
+
+
+def test_amounts_that_are_equal_and_written_differently_stay_apart() -> None:
+    sharing = Sharing()
+    many_ones = [sharing.share(app(each, limits={"cpu": Quantity("1")})) for each in range(300)]
+
+    other = sharing.share(app(limits={"cpu": Quantity("1000m")}))
+
+    assert many_ones[-1].spec.limits == other.spec.limits
+    assert str((other.spec.limits or {})["cpu"]) == "1000m"
+
+
+def test_what_is_remembered_does_not_grow_with_what_was_seen() -> None:
+    sharing = Sharing()
+
+    for number in range(4 * MOST_VALUES):
+        sharing.share(app(number, ports=(Port(port=number // 2),)))
+
+    assert len(sharing) <= 2 * MOST_VALUES
+
+
+def test_long_values_are_not_remembered() -> None:
+    sharing = Sharing()
+
+    sharing.share(app(data="x" * LONGEST_BYTES))
+
+    assert len(sharing) == 1  # the status
