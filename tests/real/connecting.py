@@ -6,22 +6,23 @@ from dataclasses import replace
 from random import Random
 
 from steersman.client import Client, connect, find_config
-from steersman.client.access.cluster_config import Token
+from steersman.client.access.cluster_config import Login, Token
 from steersman.clock import Clock, SystemClock
 from steersman.observe import Observer
-from steersman.testing import ControlPlane
+from steersman.testing import Cluster
 
 
 @asynccontextmanager
 async def connected(
-    plane: ControlPlane,
+    plane: Cluster,
     *,
     observe: Observer,
     clock: Clock | None = None,
     server: str | None = None,
     token: str | None = None,
+    login: Login | None = None,
 ) -> AsyncIterator[Client]:
-    """A client while the block runs: the admin's, or that of whoever has ``token``.
+    """A client while the block runs: the admin's, or that of whoever has ``token`` or ``login``.
 
     ``server`` is another way to the same API server.
     """
@@ -31,7 +32,7 @@ async def connected(
     config = replace(
         config,
         server=server or config.server,
-        login=Token(token=token) if token else config.login,
+        login=Token(token=token) if token else login or config.login,
     )
     async with connect(
         config, clock=clock or SystemClock(), rng=Random(0), observe=observe

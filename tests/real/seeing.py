@@ -26,9 +26,13 @@ class Seen:
     async def first(self, kind: type[T]) -> T:
         """The first observation of a kind, once there is one."""
         while not (found := self.of(kind)):
-            self._more.clear()
-            await self._more.wait()
+            await self.more()
         return found[0]
+
+    async def more(self) -> None:
+        """Wait until something is observed."""
+        self._more.clear()
+        await self._more.wait()
 
     @property
     def last_attempts(self) -> int:

@@ -1,0 +1,63 @@
+"""A black hole, as a kernel meets one: packets that nobody answers.
+
+A proxy that stops reading is none, nor is one whose process is stopped: its kernel goes on
+acknowledging what arrives. So the kernel is told, with a filter on the receiving socket, to throw
+away what arrives before it is looked at. That needs no rights, and touches nothing else.
+"""
+
+import ctypes
+import os
+import socket
+import struct
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager, suppress
+from pathlib import Path
+
+# Of <asm-generic/socket.h>; Python does not name it.
+_SO_ATTACH_FILTER = 26
+
+# One instruction of the classic packet filter: return 0, which keeps no byte of the packet.
+_RETURN_NOTHING = struct.pack("HBBI", 0x06, 0, 0, 0)
+
+KEEPALIVE: Mapping[str, int] = {
+    "idle": socket.TCP_KEEPIDLE,
+    "interval": socket.TCP_KEEPINTVL,
+    "count": socket.TCP_KEEPCNT,
+    "user_timeout": socket.TCP_USER_TIMEOUT,
+}
+
+
+def swallow_packets(receiver: socket.socket) -> None:
+    """From now on nothing arrives at this socket, and whoever sends to it is not told."""
+    program = ctypes.create_string_buffer(_RETURN_NOTHING, len(_RETURN_NOTHING))
+    filter_of_one = struct.pack("HP", 1, ctypes.addressof(program))
+    receiver.setsockopt(socket.SOL_SOCKET, _SO_ATTACH_FILTER, filter_of_one)
+
+
+def keepalive_of(watchful: socket.socket) -> dict[str, int]:
+    """When the kernel is to find out that nobody is there."""
+    options = {
+        name: watchful.getsockopt(socket.IPPROTO_TCP, option) for name, option in KEEPALIVE.items()
+    }
+    return {"on": watchful.getsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE), **options}
+
+
+def hurry(watchful: socket.socket, *, after_seconds: int) -> None:
+    """Have the kernel find out as it was going to, only sooner."""
+    sooner = {"idle": 1, "interval": 1, "user_timeout": after_seconds * 1000}
+    for name, value in sooner.items():
+        watchful.setsockopt(socket.IPPROTO_TCP, KEEPALIVE[name], value)
+
+
+@contextmanager
+def sockets_to(port: int) -> Iterator[list[socket.socket]]:
+    """The sockets of this process that are connected to a port of this machine."""
+    with ExitStack() as opened:
+        found: list[socket.socket] = []
+        for entry in Path("/proc/self/fd").iterdir():
+            # What is no socket, is not connected, or was closed meanwhile.
+            with suppress(OSError):
+                each = opened.enter_context(socket.socket(fileno=os.dup(int(entry.name))))
+                if each.family == socket.AF_INET and each.getpeername()[1] == port:
+                    found.append(each)
+        yield found

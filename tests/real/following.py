@@ -1,0 +1,249 @@
+"""Informers at work, what they tell, and whether all of it is true."""
+
+import asyncio
+from collections.abc import AsyncIterator, Iterable
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass
+from random import Random
+from typing import Generic, TypeVar
+
+from steersman.cache import (
+    Added,
+    Deleted,
+    Delta,
+    Informer,
+    InformerSettings,
+    Scope,
+    Sync,
+    Updated,
+    key_of,
+)
+from steersman.client import Client, MergePatch, RetryPolicy
+from steersman.clock import SystemClock
+from steersman.errors import AlreadyExists, NotFound, SteersmanError
+from steersman.kinds import Resource, Unstructured, core_v1
+from steersman.names import ObjectKey
+from steersman.observe import HandlerFailed, WatchFailed
+from steersman.watch import ReflectorSettings, is_newer
+from tests.real.objects import config_map
+from tests.real.seeing import Seen
+
+Obj = TypeVar("Obj", bound=Resource | Unstructured)
+
+# An API server is back within seconds, and then the informer within a few more.
+WITHIN_SECONDS = 30.0
+
+
+class Hurried(SystemClock):
+    """For tests in which it does not matter how long somebody waits before trying again."""
+
+    async def sleep(self, seconds: float) -> None:
+        """Wait for a tenth of it, and not for long."""
+        await super().sleep(min(seconds / 10, 0.3))
+
+
+class Story(Generic[Obj]):
+    """A handler that remembers all it was told, and what in it cannot have happened.
+
+    ``may_rewind``: from now on an object may also become older, because the server's history was
+    rewound.
+    """
+
+    def __init__(self) -> None:
+        self.told: list[Delta[Obj]] = []
+        self.impossible: list[str] = []
+        self.may_rewind = False
+        self._last: dict[ObjectKey, Obj] = {}
+        self._more = asyncio.Event()
+
+    def __call__(self, delta: Delta[Obj]) -> None:
+        self.impossible += [f"{delta}: {why}" for why in self._doubts(delta)]
+        self.told.append(delta)
+        if isinstance(delta, Deleted):
+            self._last.pop(delta.key, None)
+        else:
+            self._last[delta.key] = delta.obj
+        self._more.set()
+
+    def _doubts(self, delta: Delta[Obj]) -> Iterable[str]:
+        last, obj = self._last.get(delta.key), delta.obj
+        if key_of(obj) != delta.key:
+            yield "the key is another object's"
+        match delta:
+            case Added():
+                if last is not None:
+                    yield "it was there"
+                return
+            case Updated(old=old):
+                if old is not last:
+                    yield "the old state is not what was told last"
+            case Deleted(is_missed=is_missed):
+                if is_missed and obj is not last:
+                    yield "the tombstone is not what was told last"
+            case Sync():
+                if obj is not last:
+                    yield "it is not what was told last"
+                return
+        if last is None:
+            yield "it was not there"
+        elif last.uid != obj.uid:
+            yield "it is another object of that name"
+        elif obj is last:
+            if isinstance(delta, Updated):
+                yield "nothing changed"
+        elif not self.may_rewind and not is_newer(obj.resource_version, last.resource_version):
+            yield f"it was at {last.resource_version} before"
+
+    @property
+    def present(self) -> dict[ObjectKey, tuple[str, str]]:
+        """What is there, by what was told: the uid and the version of each object."""
+        return {key: (obj.uid, obj.resource_version) for key, obj in self._last.items()}
+
+    @property
+    def missed(self) -> set[str]:
+        """The names of those of which only the absence was noticed."""
+        return {each.key.name for each in self.told if isinstance(each, Deleted) and each.is_missed}
+
+    def of(self, name: str) -> list[str]:
+        """What became of the objects of this name, in order."""
+        return [type(each).__name__ for each in self.told if each.key.name == name]
+
+    async def more(self) -> None:
+        """Wait until something is told."""
+        self._more.clear()
+        await self._more.wait()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Followed(Generic[Obj]):
+    """An informer at work, and what it has told."""
+
+    informer: Informer[Obj]
+    story: Story[Obj]
+    seen: Seen
+
+    async def settled(self, client: Client) -> None:
+        """Come back once handlers and cache have what a fresh list has; nobody may be writing."""
+        fresh = await listed(client, self.informer.kind, self.informer.scope)
+        with suppress(TimeoutError):
+            async with SystemClock().timeout(WITHIN_SECONDS):
+                while self.story.present != fresh:
+                    await self.story.more()
+        assert self.story.present == fresh, (self.informer, self.seen.of(WatchFailed))
+        held = self.informer.lister.list()
+        assert {key_of(obj): (obj.uid, obj.resource_version) for obj in held} == fresh
+
+
+async def listed(client: Client, kind: type[Obj], scope: Scope) -> dict[ObjectKey, tuple[str, str]]:
+    """The uid and the version of each object there is."""
+    return {
+        key_of(obj): (obj.uid, obj.resource_version)
+        for namespace in scope.parts()
+        for obj in (
+            await client.list(kind, namespace=namespace, labels=scope.labels, fields=scope.fields)
+        ).items
+    }
+
+
+@asynccontextmanager
+async def started(
+    client: Client,
+    kind: type[Obj],
+    *,
+    seen: Seen,
+    scope: Scope | None = None,
+    settings: ReflectorSettings | None = None,
+) -> AsyncIterator[Followed[Obj]]:
+    """An informer that runs while the block does, entered at once; all that it tells is judged."""
+    story = Story[Obj]()
+    informer = Informer(
+        client,
+        kind,
+        observe=seen,
+        scope=scope,
+        settings=InformerSettings(reflector=settings or ReflectorSettings(), detect_mutations=True),
+    )
+    informer.add_handler(story)
+    async with asyncio.TaskGroup() as group:
+        running = group.create_task(informer.run())
+        try:
+            yield Followed(informer=informer, story=story, seen=seen)
+        finally:
+            running.cancel()
+    informer.check_mutations()
+    assert story.impossible == []
+    assert seen.of(HandlerFailed) == []
+
+
+@asynccontextmanager
+async def following(
+    client: Client,
+    kind: type[Obj],
+    *,
+    seen: Seen,
+    scope: Scope | None = None,
+    settings: ReflectorSettings | None = None,
+) -> AsyncIterator[Followed[Obj]]:
+    """The same, entered once everything that is there has been heard."""
+    async with started(client, kind, seen=seen, scope=scope, settings=settings) as followed:
+        await followed.informer.synced()
+        yield followed
+
+
+class Writer:
+    """Somebody who goes on writing ConfigMaps, whatever happens to the server."""
+
+    def __init__(self, client: Client, namespace: str) -> None:
+        # What fails may be forgotten: there is always something else to write.
+        self._client = client.adjusted(retry=RetryPolicy(attempts=1), deadline_seconds=5.0)
+        self._namespace = namespace
+        self._rng = Random(0)
+        self._there: set[str] = set()
+        self._is_done = False
+        self.writes = 0
+        self.began = asyncio.Event()
+
+    async def write(self) -> None:
+        """Create, change and delete, until done."""
+        while not self._is_done:
+            name = f"busy-{self._rng.randrange(5)}"
+            try:
+                await self._write_once(name)
+            except AlreadyExists:
+                self._there.add(name)
+            except NotFound:
+                self._there.discard(name)
+            except SteersmanError:
+                await self._client.clock.sleep(0.01)  # nobody answers
+            else:
+                self.writes += 1
+                self.began.set()
+
+    async def _write_once(self, name: str) -> None:
+        namespace = self._namespace
+        if name not in self._there:
+            await self._client.create(config_map(namespace, name))
+            self._there.add(name)
+        elif self._rng.random() < 0.7:
+            patch = MergePatch({"data": {"number": str(self.writes)}})
+            await self._client.patch(core_v1.ConfigMap, name, patch, namespace=namespace)
+        else:
+            await self._client.delete(core_v1.ConfigMap, name, namespace=namespace)
+            self._there.remove(name)
+
+    def stop(self) -> None:
+        """Finish what was begun, and nothing more."""
+        self._is_done = True
+
+
+@asynccontextmanager
+async def writing(client: Client, namespace: str) -> AsyncIterator[Writer]:
+    """Somebody writes while the block runs, and is done when it has ended."""
+    writer = Writer(client, namespace)
+    async with asyncio.TaskGroup() as group:
+        group.create_task(writer.write())
+        try:
+            await writer.began.wait()
+            yield writer
+        finally:
+            writer.stop()

@@ -1,0 +1,89 @@
+"""A transport between a client and a server that asks for something else, or waits."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import replace as changed
+from random import Random
+
+import msgspec
+
+from steersman.client import AuthenticatedTransport, Client, ClusterConfig, find_config
+from steersman.client.access import ConfiguredCredentials
+from steersman.observe import Observer
+from steersman.testing import Cluster
+from steersman.wire import NetworkTransport, Request, Response, Transport
+from tests.real.following import Hurried
+
+
+class Meddler:
+    """Carries requests, and can be told to change or hold back some."""
+
+    def __init__(self, inner: Transport) -> None:
+        self._inner = inner
+        self._instead: Callable[[Request], Request] | None = None
+        self._may_turn_pages = asyncio.Event()
+        self._may_turn_pages.set()
+        self.turning_page = asyncio.Event()
+
+    def change_next_watch(self, into: Callable[[Request], Request]) -> None:
+        """Ask for something else when a watch is next asked for."""
+        self._instead = into
+
+    def hold_pages(self) -> None:
+        """From now on, wait before the second page of a list, and set ``turning_page``."""
+        self.turning_page.clear()
+        self._may_turn_pages.clear()
+
+    def release_pages(self) -> None:
+        """Wait no longer."""
+        self._may_turn_pages.set()
+
+    @asynccontextmanager
+    async def open(self, request: Request) -> AsyncIterator[Response]:
+        """Send ``request``, or what is to be sent instead, when it may be."""
+        query = dict(request.query)
+        if "continue" in query:
+            self.turning_page.set()
+            await self._may_turn_pages.wait()
+        if "watch" in query and self._instead is not None:
+            request, self._instead = self._instead(request), None
+        async with self._inner.open(request) as response:
+            yield response
+
+
+def from_the_beginning(request: Request) -> Request:
+    """The same watch from version 1: a real server says in the stream that this is long gone."""
+    return msgspec.structs.replace(request, query=(*_without(request, "resourceVersion"), _FIRST))
+
+
+def list_of_the_beginning(request: Request) -> Request:
+    """A list as of version 1: a real server answers with status 410."""
+    kept = _without(request, "resourceVersion", "watch", "allowWatchBookmarks", "timeoutSeconds")
+    query = (*kept, _FIRST, ("resourceVersionMatch", "Exact"), ("limit", "1"))
+    return msgspec.structs.replace(request, query=query)
+
+
+_FIRST = ("resourceVersion", "1")
+
+
+def _without(request: Request, *names: str) -> tuple[tuple[str, str], ...]:
+    return tuple(pair for pair in request.query if pair[0] not in names)
+
+
+@asynccontextmanager
+async def meddled(
+    cluster: Cluster, *, server: str, observe: Observer
+) -> AsyncIterator[tuple[Client, Meddler]]:
+    """A client of the cluster, as its admin, and who stands between the two."""
+    clock = Hurried()
+    config: ClusterConfig = changed(
+        find_config(
+            environ={}, home=cluster.directory, kubeconfig=cluster.kubeconfig, observe=observe
+        ),
+        server=server,
+    )
+    credentials = ConfiguredCredentials(config, clock=clock, observe=observe)
+    async with NetworkTransport(server=server, tls=credentials.tls) as network:
+        meddler = Meddler(AuthenticatedTransport(network, credentials=credentials))
+        yield Client(meddler, clock=clock, rng=Random(0), observe=observe), meddler

@@ -1,0 +1,53 @@
+"""A backup of all that a cluster knows, put back while everybody was further on."""
+
+import shutil
+from contextlib import ExitStack
+from pathlib import Path
+
+from steersman.testing import Cluster, Component, ControlPlane
+
+
+def save(cluster: Cluster) -> None:
+    """Keep what the cluster knows now, as a snapshot of its disk would."""
+    keeper, files = _kept_by(cluster)
+    # A process that does not run changes nothing while it is copied.
+    with keeper.paused():
+        for each in files:
+            _copy(each, _saved(each))
+
+
+def restore(cluster: Cluster, *, in_good_order: bool) -> None:
+    """Stop everything, ``in_good_order`` or at once, put back what was saved, and start again."""
+    keeper, files = _kept_by(cluster)
+    with ExitStack() as away:
+        for each in dict.fromkeys((cluster.api_server, keeper)):
+            away.enter_context(each.stopped() if in_good_order else each.crashed())
+        for file in files:
+            _remove(file)
+            _copy(_saved(file), file)
+
+
+def _kept_by(cluster: Cluster) -> tuple[Component, list[Path]]:
+    """Who keeps the data, and where."""
+    if isinstance(cluster, ControlPlane):
+        return cluster.etcd, [cluster.directory / "etcd"]
+    return cluster.api_server, [cluster.directory / f"data{end}" for end in ("", "-wal", "-shm")]
+
+
+def _saved(path: Path) -> Path:
+    return path.with_name(f"saved-{path.name}")
+
+
+def _copy(source: Path, target: Path) -> None:
+    _remove(target)
+    if source.is_dir():
+        shutil.copytree(source, target)
+    elif source.exists():
+        shutil.copyfile(source, target)
+
+
+def _remove(path: Path) -> None:
+    if path.is_dir():
+        shutil.rmtree(path)
+    else:
+        path.unlink(missing_ok=True)

@@ -1,0 +1,259 @@
+"""Informers that see only a part: of the objects, of the rights, or of the time."""
+
+import asyncio
+from typing import Any
+
+from steersman.cache import Scope
+from steersman.client import Client, Fields, Labels, MergePatch, wait_until_gone
+from steersman.errors import Forbidden, NotFound
+from steersman.kinds import Unstructured, core_v1, metadata_only
+from steersman.kinds.apiextensions_v1 import CustomResourceDefinition
+from steersman.observe import KindMissing, Listed, StreamingRefused, WatchFailed
+from steersman.testing import Cluster, fresh_namespace
+from steersman.watch import ReflectorSettings
+from tests.real.connecting import connected
+from tests.real.definitions import ANYTHING, GROUP, Widget, definition, install, version, widget
+from tests.real.following import Hurried, following, started, writing
+from tests.real.objects import config_map, create_config_maps
+from tests.real.relay import relay_to
+from tests.real.rights import allow, forbid, new_account
+from tests.real.seeing import Seen
+
+Gizmo = Unstructured.of(f"{GROUP}/v1", "Gizmo")
+GIZMOS = definition("Gizmo", "gizmos", version(spec=ANYTHING))
+
+
+def gizmo(namespace: str, name: str, **spec: Any) -> Unstructured:
+    return Gizmo(
+        {
+            "apiVersion": f"{GROUP}/v1",
+            "kind": "Gizmo",
+            "metadata": {"name": name, "namespace": namespace},
+            "spec": spec,
+        }
+    )
+
+
+async def uninstall(client: Client, wanted: CustomResourceDefinition) -> None:
+    """Have the server forget the kind, and all objects of it."""
+    await client.delete(CustomResourceDefinition, wanted.name)
+    await wait_until_gone(client, CustomResourceDefinition, wanted.name, within_seconds=20.0)
+
+
+async def test_a_kind_may_come_and_vanish_and_return(
+    control_plane: Cluster, client: Client, namespace: str
+) -> None:
+    seen = Seen()
+
+    async with (
+        relay_to(control_plane.url) as relay,
+        connected(control_plane, observe=seen, server=relay.url, clock=Hurried()) as ours,
+        started(ours, Gizmo, seen=seen, scope=Scope(namespaces=(namespace,))) as followed,
+    ):
+        missing = await seen.first(WatchFailed)
+        assert isinstance(missing.error, NotFound)
+        assert not followed.informer.has_synced
+
+        await install(client, GIZMOS)
+        await client.create(gizmo(namespace, "ghost"))
+        await client.create(gizmo(namespace, "other"))
+        await followed.informer.synced()
+        await followed.settled(client)
+
+        with relay.refusing():
+            await uninstall(client, GIZMOS)
+        while followed.story.present:
+            await followed.story.more()
+
+        await install(client, GIZMOS)
+        await client.create(gizmo(namespace, "ghost"))
+        await followed.settled(client)
+
+        # And once more, this time before our eyes.
+        await uninstall(client, GIZMOS)
+        while followed.story.present:
+            await followed.story.more()
+
+    assert followed.story.of("ghost") == ["Added", "Deleted", "Added", "Deleted"]
+    assert followed.story.of("other") == ["Added", "Deleted"]
+    assert {"ghost", "other"} <= followed.story.missed
+    assert seen.of(KindMissing)
+
+
+async def test_a_list_that_is_forbidden_is_made_once_it_is_allowed(
+    control_plane: Cluster, client: Client, namespace: str
+) -> None:
+    token = await new_account(client, namespace, "robot")
+    await create_config_maps(client, namespace, "doomed", "kept")
+    seen = Seen()
+
+    async with (
+        relay_to(control_plane.url) as relay,
+        connected(
+            control_plane, observe=seen, server=relay.url, token=token, clock=Hurried()
+        ) as ours,
+        started(
+            ours, core_v1.ConfigMap, seen=seen, scope=Scope(namespaces=(namespace,))
+        ) as followed,
+    ):
+        refused = await seen.first(WatchFailed)
+        assert isinstance(refused.error, Forbidden)
+        await allow(client, namespace, "robot", core_v1.ConfigMap)
+        await followed.settled(client)
+
+        # What is known stays, while nothing can be learned.
+        await forbid(client, namespace, "robot")
+        count = len(seen.of(WatchFailed))
+        relay.cut()
+        while not any(isinstance(each.error, Forbidden) for each in seen.of(WatchFailed)[count:]):
+            await seen.more()
+        assert {obj.name for obj in followed.informer.lister.list()} == {"doomed", "kept"}
+
+        await client.delete(core_v1.ConfigMap, "doomed", namespace=namespace)
+        await allow(client, namespace, "robot", core_v1.ConfigMap)
+        await followed.settled(client)
+
+    assert followed.story.of("doomed") == ["Added", "Deleted"]
+
+
+async def test_several_namespaces_are_followed_with_rights_in_just_those(
+    control_plane: Cluster, client: Client, namespace: str
+) -> None:
+    with fresh_namespace(control_plane) as second, fresh_namespace(control_plane) as third:
+        token = await new_account(client, namespace, "robot")
+        for each in (namespace, second):
+            await allow(client, each, "robot", core_v1.ConfigMap, home=namespace)
+        for each in (namespace, second, third):
+            await create_config_maps(client, each, "doomed", "kept")
+        seen = Seen()
+
+        async with (
+            relay_to(control_plane.url) as relay,
+            connected(
+                control_plane, observe=seen, server=relay.url, token=token, clock=Hurried()
+            ) as ours,
+            following(
+                ours, core_v1.ConfigMap, seen=seen, scope=Scope(namespaces=(namespace, second))
+            ) as followed,
+        ):
+            async with writing(client, namespace), writing(client, second):
+                with relay.refusing():
+                    for each in (namespace, second, third):
+                        await client.delete(core_v1.ConfigMap, "doomed", namespace=each)
+            await followed.settled(client)
+
+    assert {key.namespace for key in followed.story.present} == {namespace, second}
+    assert followed.story.of("doomed") == ["Added", "Added", "Deleted", "Deleted"]
+    assert len(seen.of(Listed)) == 2
+
+
+async def test_what_enters_and_leaves_a_selection_in_a_gap_is_told(
+    control_plane: Cluster, client: Client, namespace: str, widgets: None
+) -> None:
+    for name, color in (("doomed", "red"), ("leaving", "red"), ("entering", "blue")):
+        await client.create(widget(namespace, name, color=color))
+        labels = {"color": color}
+        await client.create(config_map(namespace, name, labels=labels))
+    seen = Seen()
+
+    async with (
+        relay_to(control_plane.url) as relay,
+        connected(control_plane, observe=seen, server=relay.url, clock=Hurried()) as ours,
+        following(
+            ours,
+            core_v1.ConfigMap,
+            seen=seen,
+            scope=Scope(namespaces=(namespace,), labels=Labels.equal({"color": "red"})),
+        ) as labelled,
+        following(
+            ours,
+            Widget,
+            seen=seen,
+            scope=Scope(namespaces=(namespace,), fields=Fields.equal({"spec.color": "red"})),
+        ) as painted,
+    ):
+        with relay.refusing():
+            for name, color in (("leaving", "blue"), ("entering", "red")):
+                label = MergePatch({"metadata": {"labels": {"color": color}}})
+                paint = MergePatch({"spec": {"color": color}})
+                await client.patch(core_v1.ConfigMap, name, label, namespace=namespace)
+                await client.patch(Widget, name, paint, namespace=namespace)
+            for kind in (core_v1.ConfigMap, Widget):
+                await client.delete(kind, "doomed", namespace=namespace)
+        await labelled.settled(client)
+        await painted.settled(client)
+
+    for story in (labelled.story, painted.story):
+        assert {key.name for key in story.present} == {"entering"}
+        assert story.of("doomed") == ["Added", "Deleted"]
+        assert story.of("leaving") == ["Added", "Deleted"]
+        assert story.of("entering") == ["Added"]
+
+
+async def test_metadata_alone_is_followed_like_whole_objects(
+    control_plane: Cluster, client: Client, namespace: str
+) -> None:
+    kind = metadata_only(core_v1.ConfigMap)
+    await client.create(config_map(namespace, "doomed", secret="much"))
+    await client.create(config_map(namespace, "kept", secret="much"))
+    seen = Seen()
+
+    async with (
+        relay_to(control_plane.url) as relay,
+        connected(control_plane, observe=seen, server=relay.url, clock=Hurried()) as ours,
+        following(ours, kind, seen=seen, scope=Scope(namespaces=(namespace,))) as followed,
+    ):
+        with relay.refusing():
+            label = MergePatch({"metadata": {"labels": {"color": "red"}}})
+            await client.patch(core_v1.ConfigMap, "kept", label, namespace=namespace)
+            await client.delete(core_v1.ConfigMap, "doomed", namespace=namespace)
+        await followed.settled(client)
+        kept = followed.informer.lister.get("kept", namespace=namespace)
+
+    assert followed.story.of("doomed") == ["Added", "Deleted"]
+    assert followed.story.of("kept") == ["Added", "Updated"]
+    assert isinstance(kept, kind)
+    assert kept.labels == {"color": "red"}
+    assert len(seen.of(Listed)) == 1
+
+
+# Enough that the server sends them in many pieces.
+MANY = 200
+
+
+async def test_initial_events_that_are_cut_in_the_middle_are_told_from_the_start(
+    control_plane: Cluster, client: Client, namespace: str
+) -> None:
+    async with asyncio.TaskGroup() as group:
+        for number in range(MANY):
+            group.create_task(
+                client.create(config_map(namespace, f"many-{number:03}", filling="x" * 1000))
+            )
+    seen = Seen()
+
+    async with (
+        relay_to(control_plane.url) as relay,
+        connected(control_plane, observe=seen, server=relay.url, clock=Hurried()) as ours,
+    ):
+        relay.cut_after(100_000)
+        async with started(
+            ours,
+            core_v1.ConfigMap,
+            seen=seen,
+            scope=Scope(namespaces=(namespace,)),
+            settings=ReflectorSettings(initial="streamed"),
+        ) as followed:
+            await seen.first(WatchFailed)
+            assert followed.story.told == []
+            await client.delete(core_v1.ConfigMap, "many-000", namespace=namespace)
+            await followed.settled(client)
+
+            with relay.refusing():
+                await client.delete(core_v1.ConfigMap, "many-001", namespace=namespace)
+                await create_config_maps(client, namespace, "new")
+            await followed.settled(client)
+
+    assert len(followed.story.present) == MANY - 1
+    assert followed.story.of("many-001") == ["Added", "Deleted"]
+    assert seen.of(StreamingRefused) == []
+    assert len(seen.of(Listed)) == 1
