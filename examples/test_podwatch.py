@@ -1,0 +1,94 @@
+"""The work queue example, tested in one process: ``pytest examples/test_podwatch.py``."""
+
+import asyncio
+from collections.abc import Callable
+from random import Random
+
+import pytest
+
+from examples.podwatch import watch_pods, work
+from steersman.apiserver import ApiServer, InProcessTransport, RevisionLog
+from steersman.client import Client, MergePatch
+from steersman.clock import SystemClock
+from steersman.kinds import core_v1, meta_v1
+from steersman.names import ObjectKey
+from steersman.observe import ignore
+from steersman.workqueue import WorkQueue, default_limiter
+
+CLOCK = SystemClock()
+
+
+def pod(name: str) -> core_v1.Pod:
+    """A Pod of one container."""
+    return core_v1.Pod(
+        metadata=meta_v1.ObjectMeta(name=name, namespace="default"),
+        spec=core_v1.PodSpec(containers=(core_v1.Container(name="main", image="nginx"),)),
+    )
+
+
+async def printed(capsys: pytest.CaptureFixture[str], number: int) -> list[str]:
+    """The next lines of output, in the order of the alphabet."""
+    text = ""
+    async with CLOCK.timeout(10.0):
+        while text.count("\n") < number:
+            text += capsys.readouterr().out
+            await CLOCK.sleep(0.001)
+    return sorted(text.splitlines())
+
+
+async def test_it_prints_what_happens_to_each_pod(capsys: pytest.CaptureFixture[str]) -> None:
+    rng = Random(0)
+    server = ApiServer(log=RevisionLog(), tokens={}, clock=CLOCK, rng=rng, observe=ignore)
+    client = Client(InProcessTransport(server), clock=CLOCK, rng=rng, observe=ignore)
+    await client.create(pod("first"))
+
+    async with asyncio.TaskGroup() as tasks:
+        watching = tasks.create_task(watch_pods(client, observe=ignore))
+
+        assert await printed(capsys, 2) == [
+            "Pod default/mypod does not exist anymore",
+            "Sync/Add/Update for Pod first",
+        ]
+        await client.create(pod("second"))
+        assert await printed(capsys, 1) == ["Sync/Add/Update for Pod second"]
+        label = MergePatch({"metadata": {"labels": {"tier": "front"}}})
+        await client.patch(core_v1.Pod, "second", label, namespace="default")
+        assert await printed(capsys, 1) == ["Sync/Add/Update for Pod second"]
+        await client.delete(core_v1.Pod, "first", namespace="default", grace_seconds=0)
+        assert await printed(capsys, 1) == ["Pod default/first does not exist anymore"]
+        watching.cancel()
+
+
+def failing(times: int) -> Callable[[ObjectKey], None]:
+    """Business logic that fails so often before it works."""
+    failures = iter(range(times))
+
+    def sync(key: ObjectKey) -> None:
+        if next(failures, None) is not None:
+            raise RuntimeError("no luck")
+        print(f"Sync/Add/Update for Pod {key.name}")
+
+    return sync
+
+
+@pytest.mark.parametrize(
+    ("failures", "last"),
+    [
+        (5, "Sync/Add/Update for Pod web"),
+        (6, "Dropping Pod default/web out of the queue: no luck"),
+    ],
+)
+async def test_what_fails_is_tried_again_five_times_and_then_dropped(
+    capsys: pytest.CaptureFixture[str], failures: int, last: str
+) -> None:
+    limiter = default_limiter(clock=CLOCK, rng=Random(0))
+    queue = WorkQueue[ObjectKey]("pods", limiter=limiter, clock=CLOCK, observe=ignore)
+    queue.add(ObjectKey("default", "web"))
+
+    async with asyncio.TaskGroup() as tasks:
+        tasks.create_task(work(queue, failing(failures)))
+        lines = await printed(capsys, 6)
+        queue.shut_down()
+
+    assert lines == sorted(5 * ["Error syncing Pod default/web: no luck"] + [last])
+    assert queue.num_requeues(ObjectKey("default", "web")) == 0
