@@ -23,7 +23,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help install check test fuzz control-plane test-real demo bench bench-apiserver generate constraints clean
+.PHONY: help install check test fuzz control-plane test-real demo bench bench-apiserver bench-informers generate constraints clean
 
 help: ## say what there is
 	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 24
@@ -71,6 +71,9 @@ bench: control-plane $(BENCH_READY) ## our numbers, with the same work done by o
 
 bench-apiserver: control-plane $(BENCH_READY) ## the embedded API server beside a real control plane
 	$(BENCH_VENV)/bin/python -m bench.apiserver
+
+bench-informers: control-plane $(BENCH_READY) ## our informer beside the one of controller-runtime
+	$(BENCH_VENV)/bin/python -m bench.informers
 
 $(BENCH_READY): pyproject.toml constraints.txt bench/requirements.txt
 	test -x $(BENCH_VENV)/bin/python || $(PYTHON) -m venv $(BENCH_VENV)

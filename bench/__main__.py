@@ -16,7 +16,7 @@ from pathlib import Path
 from subprocess import CalledProcessError
 
 from bench.measures import FULL, QUICK, Scale, imports, listing, requests
-from bench.report import Section
+from bench.report import Section, show_progress
 from bench.world import described, fill
 from steersman.clock import SystemClock
 from steersman.errors import ControlPlaneError
@@ -63,13 +63,13 @@ def _run(scale: Scale, json_file: Path | None) -> int:
 
 
 def _measured(scale: Scale) -> Iterator[Section]:
-    yield imports(scale, _progress)
+    yield imports(scale, show_progress)
     with running_control_plane(find_binaries(environ=os.environ), clock=SystemClock()) as plane:
-        _progress(f"creating {scale.apps:,} AppServices")
+        show_progress(f"creating {scale.apps:,} AppServices")
         asyncio.run(fill(plane.kubeconfig, apps=scale.apps))
         print("", described(plane), sep="\n")
-        yield listing(scale, plane.kubeconfig, _progress)
-        yield requests(scale, plane.kubeconfig, _progress)
+        yield listing(scale, plane.kubeconfig, show_progress)
+        yield requests(scale, plane.kubeconfig, show_progress)
 
 
 def _machine() -> Iterator[str]:
@@ -85,13 +85,6 @@ def _as_json(sections: Sequence[Section]) -> dict[str, object]:
         "versions": {package: version(package) for package in PACKAGES},
         "sections": [asdict(section) for section in sections],
     }
-
-
-def _progress(text: str) -> None:
-    # One changing line for people; a log of it would only bury the tables.
-    if sys.stderr.isatty():
-        sys.stderr.write(f"\r\x1b[K{text}")
-        sys.stderr.flush()
 
 
 if __name__ == "__main__":

@@ -18,7 +18,7 @@ from statistics import median
 
 from bench import servers
 from bench.load import CONNECTIONS
-from bench.report import Column, Floor, Limit, Section
+from bench.report import Column, Floor, Limit, Section, show_progress
 from bench.rounds import Cost, Progress, Turn, in_rounds
 from bench.servers import Running
 from bench.task import PAGE_SIZE
@@ -225,17 +225,10 @@ def _median(costs: Sequence[Cost], figure: str) -> float:
 
 
 def _sections(names: Sequence[str], scale: Scale) -> Iterator[Section]:
-    yield starting(names, scale, _progress)
+    yield starting(names, scale, show_progress)
     with ExitStack() as stack:
         running = {name: stack.enter_context(SERVERS[name]()) for name in names}
-        yield from Comparison(running, scale=scale, progress=_progress).sections()
-
-
-def _progress(text: str) -> None:
-    # One changing line for people; a log of it would only bury the tables.
-    if sys.stderr.isatty():
-        sys.stderr.write(f"\r\x1b[K{text}")
-        sys.stderr.flush()
+        yield from Comparison(running, scale=scale, progress=show_progress).sections()
 
 
 def main() -> int:

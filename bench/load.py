@@ -56,8 +56,11 @@ class Destination:
         )
 
     def request(self, method: str, path: str, body: object = None) -> bytes:
-        """All the bytes of a request."""
-        content = b"" if body is None else json.dumps(body).encode()
+        """All the bytes of a request; a body that is bytes is JSON already."""
+        if body is None:
+            content = b""
+        else:
+            content = body if isinstance(body, bytes) else json.dumps(body).encode()
         return (
             f"{method} {path} HTTP/1.1\r\n"
             f"Host: {self.host}:{self.port}\r\n"

@@ -6,7 +6,7 @@ from pathlib import Path
 from statistics import median
 
 from bench.report import Column, Limit, Section
-from bench.rounds import Cost, Progress, above, contending, in_rounds, python_with
+from bench.rounds import Cost, Progress, above, compared, contending, in_rounds, python_with
 from bench.task import IN_FLIGHT, PAGE_SIZE
 
 
@@ -120,7 +120,7 @@ def requests(scale: Scale, kubeconfig: Path, progress: Progress) -> Section:
         for name, contender in REQUESTS.items()
     }
     costs = in_rounds(turns, rounds=scale.request_rounds, progress=progress)
-    compared = {name: _compared(costs[name], costs[BARE_AIOHTTP]) for name in turns}
+    beside = {name: compared(costs[name], costs[BARE_AIOHTTP], ["cpu"]) for name in turns}
     # Single rounds differ by half; the median of a few says nothing yet.
     judged = scale.request_rounds == FULL.request_rounds
     return Section(
@@ -128,15 +128,15 @@ def requests(scale: Scale, kubeconfig: Path, progress: Progress) -> Section:
         f" in a new process ({scale.request_rounds} rounds)",
         columns=(
             Column(title="CPU µs", figure="cpu", decimals=0, factor=1e6),
-            Column(title="of the first", figure="ratio", decimals=2),
+            Column(title="of the first", figure="cpu_ratio", decimals=2),
             Column(title="wall µs", figure="wall", decimals=0, factor=1e6),
             RESIDENT,
         ),
-        costs=compared,
+        costs=beside,
         limits=(
             _limit(
-                compared[OURS],
-                "ratio",
+                beside[OURS],
+                "cpu_ratio",
                 1.3,
                 "",
                 f"a request, CPU over that of {BARE_AIOHTTP}",
@@ -144,13 +144,6 @@ def requests(scale: Scale, kubeconfig: Path, progress: Progress) -> Section:
             ),
         ),
     )
-
-
-def _compared(costs: Sequence[Cost], base: Sequence[Cost]) -> Sequence[Cost]:
-    return [
-        {**cost, "ratio": cost["cpu"] / ground["cpu"]}
-        for cost, ground in zip(costs, base, strict=True)
-    ]
 
 
 def _limit(

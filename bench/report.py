@@ -1,5 +1,6 @@
 """Medians, tables and verdicts, as plain text."""
 
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
@@ -88,3 +89,10 @@ class Section:
             yield "   ".join([f"  {name:<{name_width}}", *padded])
         for limit in self.limits:
             yield f"  {limit}"
+
+
+def show_progress(text: str) -> None:
+    """One changing line for people; a log of it would only bury the tables."""
+    if sys.stderr.isatty():
+        sys.stderr.write(f"\r\x1b[K{text}")
+        sys.stderr.flush()

@@ -8,11 +8,12 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TypeAlias
 
 from bench.contend import memory_in
+from steersman.testing.programs import cache_directory
 
 ROOT = Path(__file__).parents[1]
 
@@ -64,6 +65,39 @@ def contending(contender: str, task: str, kubeconfig: Path, count: int) -> Turn:
     return turn
 
 
+def staying(command: Sequence[str], kubeconfig: Path, expected: Mapping[str, int]) -> Turn:
+    """A program that says ``expected`` as one line of JSON, and stays until its input is closed.
+
+    ``wall`` and ``cpu`` are up to that line, and memory is looked at then; ``life_cpu`` is of its
+    whole life, the end included.
+    """
+
+    def turn() -> Cost:
+        started_at = time.perf_counter()
+        with _child(command, KUBECONFIG=str(kubeconfig)) as process:
+            assert process.stdin is not None
+            assert process.stdout is not None
+            line = process.stdout.readline()
+            wall_seconds = time.perf_counter() - started_at
+            looked_at = Path(f"/proc/{process.pid}")
+            cpu_seconds = _cpu_in((looked_at / "stat").read_text())
+            memory = memory_in((looked_at / "status").read_text()) if line else {}
+            process.stdin.close()
+            life_seconds = _ended(process)
+        if (said := json.loads(line)) != expected:
+            raise AssertionError(f"{expected} is so, {command[0]} said {said}")
+        return {"wall": wall_seconds, "cpu": cpu_seconds, "life_cpu": life_seconds, **memory}
+
+    return turn
+
+
+def _cpu_in(stat: str) -> float:
+    """User and system time so far, by ``/proc/PID/stat``."""
+    # The name of the program, in parentheses, may have anything in it.
+    fields = stat.rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
 def above(costs: Sequence[Cost], base: Sequence[Cost]) -> Sequence[Cost]:
     """What each turn cost more than the one of ``base`` in the same round."""
     return [
@@ -72,15 +106,45 @@ def above(costs: Sequence[Cost], base: Sequence[Cost]) -> Sequence[Cost]:
     ]
 
 
+def compared(costs: Sequence[Cost], base: Sequence[Cost], figures: Iterable[str]) -> Sequence[Cost]:
+    """The same costs, with each of ``figures`` also as a ratio to ``base`` in the same round."""
+    return [
+        {**cost, **{f"{figure}_ratio": cost[figure] / ground[figure] for figure in figures}}
+        for cost, ground in zip(costs, base, strict=True)
+    ]
+
+
 def _run(command: Sequence[str]) -> tuple[str, Cost]:
     started_at = time.perf_counter()
-    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as process:
+    with _child(command) as process:
         assert process.stdout is not None
         output = process.stdout.read()
-        # The usage of this child alone; getrusage would add up all there ever were.
-        _, status, usage = os.wait4(process.pid, 0)
-        process.returncode = os.waitstatus_to_exitcode(status)
-    wall_seconds = time.perf_counter() - started_at
+        cpu_seconds = _ended(process)
+    return output, {"wall": time.perf_counter() - started_at, "cpu": cpu_seconds}
+
+
+def _child(command: Sequence[str], **variables: str) -> subprocess.Popen[str]:
+    # Whoever says that Python shall write no bytecode would have each turn compile everything, as
+    # no program does that is in use; and bytecode needs no place among the sources.
+    environ = {
+        name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"
+    }
+    environ["PYTHONPYCACHEPREFIX"] = str(cache_directory(os.environ) / "bytecode")
+    return subprocess.Popen(
+        command,
+        cwd=ROOT,
+        env={**environ, **variables},
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+
+
+def _ended(process: subprocess.Popen[str]) -> float:
+    """The CPU seconds of a child, all its life long; ``CalledProcessError`` if it failed."""
+    # The usage of this child alone; getrusage would add up all there ever were.
+    _, status, usage = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
     if process.returncode != 0:
-        raise subprocess.CalledProcessError(process.returncode, command)
-    return output, {"wall": wall_seconds, "cpu": usage.ru_utime + usage.ru_stime}
+        raise subprocess.CalledProcessError(process.returncode, process.args)
+    return usage.ru_utime + usage.ru_stime

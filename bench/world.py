@@ -1,12 +1,12 @@
 """What the contenders find on the server: a ConfigMap, and as many AppServices as asked for."""
 
-import asyncio
 from collections.abc import Iterable
 from pathlib import Path
 
 import yaml
 
 from bench.contenders.steersman_client import AppService, Spec, Status, connected
+from bench.load import Destination, in_parallel
 from bench.task import (
     CONFIG_MAP,
     CONFIG_MAP_KEY,
@@ -18,11 +18,11 @@ from bench.task import (
 )
 from steersman.client import Client, has_condition, wait_for
 from steersman.errors import NotFound
-from steersman.kinds import Unstructured, apps_v1, core_v1, meta_v1
+from steersman.kinds import Codec, Unstructured, apps_v1, core_v1, meta_v1
 from steersman.testing import ControlPlane
 from steersman.units import Quantity, parse_time
 
-WRITERS = 16
+HOME = f"/apis/{GROUP}/{VERSION}/namespaces/{NAMESPACE}/{PLURAL}"
 CRD = Unstructured.of("apiextensions.k8s.io/v1", "CustomResourceDefinition", namespaced=False)
 
 
@@ -36,10 +36,15 @@ async def fill(kubeconfig: Path, *, apps: int) -> None:
             )
         )
         await _serve_app_services(client)
-        numbers = iter(range(apps))
-        async with asyncio.TaskGroup() as writers:
-            for _ in range(WRITERS):
-                writers.create_task(_create_apps(client, numbers))
+    await add_apps(kubeconfig, range(apps))
+
+
+async def add_apps(kubeconfig: Path, numbers: Iterable[int]) -> None:
+    """Create the AppServices with these numbers."""
+    to, codec = Destination.of(kubeconfig), Codec()
+    bodies = (codec.encode(app_service(number)) for number in numbers)
+    path = f"{HOME}?fieldManager=steersman"
+    await in_parallel(to, (to.request("POST", path, body) for body in bodies))
 
 
 async def _serve_app_services(client: Client) -> None:
@@ -54,11 +59,6 @@ async def _serve_app_services(client: Client) -> None:
             await client.clock.sleep(0.1)
         else:
             return
-
-
-async def _create_apps(client: Client, numbers: Iterable[int]) -> None:
-    for number in numbers:
-        await client.create(app_service(number))
 
 
 def app_service(number: int) -> AppService:
@@ -107,6 +107,6 @@ def described(plane: ControlPlane) -> str:
     """Which server it is, and how long an AppService is in its lists."""
     with plane.caller() as api:
         server = api.call("GET", "/version").json()["gitVersion"]
-        page = api.call("GET", f"/apis/{GROUP}/{VERSION}/namespaces/{NAMESPACE}/{PLURAL}?limit=100")
+        page = api.call("GET", f"{HOME}?limit=100")
     average_bytes = len(page.body) / len(page.json()["items"])
     return f"kube-apiserver {server}; an AppService is {average_bytes:,.0f} bytes of its JSON."
