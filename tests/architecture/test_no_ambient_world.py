@@ -41,7 +41,8 @@ WAYS_TO_THE_LOOP = {"get_event_loop", "get_running_loop", "new_event_loop"}
 
 # A library that only these files know; a folder stands for everything in it.
 HOMES = {
-    "aiohttp": ("steersman/wire/network.py", "steersman/wire/listener.py"),
+    "aiohttp": ("steersman/wire/listener.py",),
+    "httptools": ("steersman/wire/connection.py",),
     "logging": ("steersman/observe/",),
     "prometheus_client": ("steersman/observe/",),
     # Tokens that must not be guessed: of a cluster for tests, and of every start of our own server.

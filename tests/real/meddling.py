@@ -10,6 +10,7 @@ import msgspec
 
 from steersman.client import AuthenticatedTransport, Client, ClusterConfig, find_config
 from steersman.client.access import ConfiguredCredentials
+from steersman.clock import SystemClock
 from steersman.observe import Observer
 from steersman.testing import Cluster
 from steersman.wire import NetworkTransport, Request, Response, Transport
@@ -84,6 +85,6 @@ async def meddled(
         server=server,
     )
     credentials = ConfiguredCredentials(config, clock=clock, observe=observe)
-    async with NetworkTransport(server=server, tls=credentials.tls) as network:
+    async with NetworkTransport(clock=SystemClock(), server=server, tls=credentials.tls) as network:
         meddler = Meddler(AuthenticatedTransport(network, credentials=credentials))
         yield Client(meddler, clock=clock, rng=Random(0), observe=observe), meddler

@@ -49,7 +49,7 @@ async def discovered_as_of_old(plane: ControlPlane) -> Discovery:
         ),
         source="the control plane",
     )
-    async with NetworkTransport(server=plane.url, tls=lambda: tls) as network:
+    async with NetworkTransport(clock=SystemClock(), server=plane.url, tls=lambda: tls) as network:
         client = Client(
             AsOfOld(network), clock=SystemClock(), rng=Random(0), observe=lambda _: None
         )

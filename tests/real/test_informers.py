@@ -24,7 +24,7 @@ from steersman.observe import (
 from steersman.testing import Cluster
 from steersman.watch import ReflectorSettings
 from steersman.wire import Request
-from steersman.wire.network import (
+from steersman.wire.sockets import (
     PROBE_SECONDS,
     PROBES,
     SILENT_SECONDS,

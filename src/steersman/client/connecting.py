@@ -9,6 +9,7 @@ from steersman.client.client import Client
 from steersman.client.settings import ClientSettings
 from steersman.clock import Clock
 from steersman.observe import Observer
+from steersman.wire import NetworkTransport
 
 
 @asynccontextmanager
@@ -21,15 +22,13 @@ async def connect(
     settings: ClientSettings | None = None,
 ) -> AsyncIterator[Client]:
     """A client of that cluster, while the block runs; nothing is sent before its first call."""
-    # Here, because aiohttp takes long to import, and only those who connect need it.
-    from steersman.wire import NetworkTransport
-
     credentials = ConfiguredCredentials(config, clock=clock, observe=observe)
     async with NetworkTransport(
         server=config.server,
         tls=credentials.tls,
         proxy_url=config.proxy_url,
         server_name=config.server_name,
+        clock=clock,
     ) as network:
         transport = AuthenticatedTransport(
             network, credentials=credentials, impersonate=config.impersonate

@@ -53,8 +53,8 @@ __all__ = [
 ]
 
 
-# aiohttp takes 0.2 s to import and cryptography is not always there; not everyone who has bytes to
-# describe sends them.
+# Whoever has bytes to describe need not send them. aiohttp, under the listener, takes 0.2 s to
+# import, and cryptography is not always there.
 _DOORS = {
     "CertificateAuthority": "certificates",
     "NetworkTransport": "network",

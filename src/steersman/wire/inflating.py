@@ -7,12 +7,17 @@ from typing import Final
 # can stop in time.
 PIECE_BYTES: Final = 2**20
 
+_GZIP: Final = zlib.MAX_WBITS | 16  # with a gzip header
+
 
 class Inflater:
-    """Takes the pieces of a gzip stream, and gives what they stand for."""
+    """Takes the pieces of a gzip stream, and gives what they stand for.
+
+    A stream may have several members, one after the other, as files do that were joined.
+    """
 
     def __init__(self) -> None:
-        self._stream = zlib.decompressobj(wbits=zlib.MAX_WBITS | 16)  # with a gzip header
+        self._member = zlib.decompressobj(wbits=_GZIP)
         self._waiting = b""
 
     def feed(self, piece: bytes) -> None:
@@ -24,14 +29,21 @@ class Inflater:
 
         ``ValueError`` if it is nonsense.
         """
-        try:
-            inflated = self._stream.decompress(self._waiting, PIECE_BYTES)
-        except zlib.error as error:
-            raise ValueError(f"the body is not gzip: {error}") from None
-        self._waiting = self._stream.unconsumed_tail
-        return inflated
+        while True:
+            if self._member.eof:
+                if not self._waiting:
+                    return b""
+                self._member = zlib.decompressobj(wbits=_GZIP)
+            try:
+                # Even where nothing waits: it may hold back what did not fit into the last piece.
+                inflated = self._member.decompress(self._waiting, PIECE_BYTES)
+            except zlib.error as error:
+                raise ValueError(f"the body is not gzip: {error}") from None
+            self._waiting = self._member.unconsumed_tail or self._member.unused_data
+            if inflated or not self._waiting:
+                return inflated
 
     def end(self) -> None:
         """There is no more; ``ValueError`` if there should be."""
-        if not self._stream.eof:
+        if not self._member.eof:
             raise ValueError("the body ended in the middle of its compression")

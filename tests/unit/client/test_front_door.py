@@ -34,6 +34,13 @@ def test_importing_the_client_loads_neither_yaml_nor_plugins_nor_discovery() -> 
     )
 
 
+def test_connecting_needs_no_aiohttp() -> None:
+    loaded = loaded_after("steersman.client.connect")
+
+    assert "steersman.wire.network" in loaded
+    assert loaded.isdisjoint({"aiohttp", "yarl"})
+
+
 def test_finding_the_cluster_from_inside_it_needs_no_yaml() -> None:
     loaded = loaded_after("steersman.client.find_config; steersman.client.connect")
 

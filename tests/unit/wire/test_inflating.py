@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from steersman.wire import inflating
 from steersman.wire.inflating import PIECE_BYTES, Inflater
 
 
@@ -38,6 +39,17 @@ def test_a_body_that_explodes_comes_a_bounded_piece_at_a_time() -> None:
     assert max(map(len, pieces)) <= PIECE_BYTES
 
 
+def test_nothing_is_held_back_when_the_last_piece_was_full(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(inflating, "PIECE_BYTES", 7)
+    packed = gzip.compress(bytes(1000))
+
+    pieces = inflated(*(packed[at : at + 1] for at in range(len(packed))))
+
+    assert b"".join(pieces) == bytes(1000)
+
+
 def test_a_body_that_breaks_off_is_refused() -> None:
     packed = gzip.compress(Random(0).randbytes(1000))
 
@@ -48,3 +60,19 @@ def test_a_body_that_breaks_off_is_refused() -> None:
 def test_a_body_that_is_not_gzip_is_refused() -> None:
     with pytest.raises(ValueError, match="not gzip"):
         inflated(b"no such thing")
+
+
+@given(st.lists(st.binary(max_size=500)), st.integers(min_value=1, max_value=500))
+def test_a_body_of_several_members_comes_out_whole_however_it_is_cut(
+    bodies: list[bytes], size: int
+) -> None:
+    packed = b"".join(map(gzip.compress, [b"first", *bodies]))
+
+    pieces = [packed[start : start + size] for start in range(0, len(packed), size)]
+
+    assert b"".join(inflated(*pieces)) == b"first" + b"".join(bodies)
+
+
+def test_what_follows_a_body_and_is_not_gzip_is_refused() -> None:
+    with pytest.raises(ValueError, match="not gzip"):
+        inflated(gzip.compress(b"{}"), b"and more")

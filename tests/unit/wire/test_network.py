@@ -10,14 +10,16 @@ import pytest
 from steersman.clock import SystemClock
 from steersman.errors import ConfigError, Unreachable
 from steersman.wire import NetworkTransport, Request
-from steersman.wire.network import UNACKNOWLEDGED_SECONDS, _watchful_socket
+from steersman.wire.sockets import UNACKNOWLEDGED_SECONDS, make_watchful
 from tests.raw_server import Received, ok, raw_server, says
 
 GET = Request(method="GET", path="/version")
 
 
 def plain(port: int, *, host: str = "127.0.0.1", path: str = "") -> NetworkTransport:
-    return NetworkTransport(server=f"http://{host}:{port}{path}", tls=lambda: None)
+    return NetworkTransport(
+        clock=SystemClock(), server=f"http://{host}:{port}{path}", tls=lambda: None
+    )
 
 
 async def body_of(transport: NetworkTransport, request: Request = GET) -> bytes:
@@ -342,7 +344,7 @@ async def test_a_body_without_end_is_read_up_to_its_limit_and_not_much_further()
 
 
 async def test_a_transport_is_used_inside_its_block_only() -> None:
-    transport = NetworkTransport(server="http://127.0.0.1:1", tls=lambda: None)
+    transport = NetworkTransport(clock=SystemClock(), server="http://127.0.0.1:1", tls=lambda: None)
 
     with pytest.raises(RuntimeError, match="only inside its `async with` block"):
         await body_of(transport)
@@ -366,7 +368,7 @@ async def test_a_transport_is_used_inside_its_block_only() -> None:
 )
 def test_an_address_that_cannot_be_used_is_refused_without_repeating_it(server: str) -> None:
     with pytest.raises(ConfigError, match=r"^the server's address: ") as caught:
-        NetworkTransport(server=server, tls=lambda: None)
+        NetworkTransport(clock=SystemClock(), server=server, tls=lambda: None)
 
     assert "canary" not in str(caught.value)
 
@@ -374,6 +376,7 @@ def test_an_address_that_cannot_be_used_is_refused_without_repeating_it(server: 
 def test_a_proxy_that_cannot_be_used_is_refused_without_repeating_it() -> None:
     with pytest.raises(ConfigError, match=r"^the proxy's address: ") as caught:
         NetworkTransport(
+            clock=SystemClock(),
             server="https://kube.example.com",
             tls=lambda: None,
             proxy_url="socks5://me:canary@proxy.example.com",
@@ -384,7 +387,9 @@ def test_a_proxy_that_cannot_be_used_is_refused_without_repeating_it() -> None:
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the options have other names elsewhere")
 def test_a_black_hole_is_found_by_the_kernel() -> None:
-    with _watchful_socket((socket.AF_INET, socket.SOCK_STREAM, 0, "", ())) as watchful:
+    with socket.socket() as watchful:
+        make_watchful(watchful)
+
         assert watchful.getsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE) == 1
         assert (
             watchful.getsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT)

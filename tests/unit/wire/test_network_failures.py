@@ -17,7 +17,9 @@ SECRET_HEADERS = (("Authorization", "Bearer canary-token"),)
 
 
 def plain(port: int) -> NetworkTransport:
-    return NetworkTransport(server=f"http://127.0.0.1:{port}", tls=lambda: None)
+    return NetworkTransport(
+        clock=SystemClock(), server=f"http://127.0.0.1:{port}", tls=lambda: None
+    )
 
 
 def a(method: str) -> Request:
@@ -218,7 +220,9 @@ async def test_a_refused_connection_means_that_nothing_was_sent(unused_tcp_port:
 
 
 async def test_an_unknown_name_means_that_nothing_was_sent() -> None:
-    transport = NetworkTransport(server="https://no-such-host.invalid", tls=lambda: None)
+    transport = NetworkTransport(
+        clock=SystemClock(), server="https://no-such-host.invalid", tls=lambda: None
+    )
 
     async with transport:
         failure = await failure_of(transport, "POST")
@@ -228,7 +232,9 @@ async def test_an_unknown_name_means_that_nothing_was_sent() -> None:
 
 
 async def test_an_address_written_in_another_way_means_that_nothing_was_sent() -> None:
-    async with NetworkTransport(server="http://127.1:80", tls=lambda: None) as transport:
+    async with NetworkTransport(
+        clock=SystemClock(), server="http://127.1:80", tls=lambda: None
+    ) as transport:
         failure = await failure_of(transport, "POST")
 
     assert not failure.may_have_happened
@@ -238,6 +244,7 @@ async def test_a_proxy_that_is_not_there_means_that_nothing_was_sent(
     unused_tcp_port: int,
 ) -> None:
     transport = NetworkTransport(
+        clock=SystemClock(),
         server="https://kube.example.com",
         tls=lambda: None,
         proxy_url=f"http://me:canary-password@127.0.0.1:{unused_tcp_port}",
@@ -256,6 +263,7 @@ async def test_a_proxy_that_says_no_means_that_nothing_was_sent() -> None:
 
     async with raw_server(says(refusal)) as proxy:
         transport = NetworkTransport(
+            clock=SystemClock(),
             server="https://kube.example.com",
             tls=lambda: None,
             proxy_url=f"http://me:canary-password@127.0.0.1:{proxy.port}",

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from steersman.clock import SystemClock
 from steersman.errors import CertificateRefused, ConfigError, Unreachable
 from steersman.wire import NetworkTransport, Request, TlsSettings, tls_context
 from tests.certificates import LONG_AGO, Authority
@@ -33,7 +34,10 @@ async def ask(transport: NetworkTransport) -> bytes:
 
 def to(port: int, tls: ssl.SSLContext, *, server_name: str | None = None) -> NetworkTransport:
     return NetworkTransport(
-        server=f"https://127.0.0.1:{port}", tls=lambda: tls, server_name=server_name
+        clock=SystemClock(),
+        server=f"https://127.0.0.1:{port}",
+        tls=lambda: tls,
+        server_name=server_name,
     )
 
 
@@ -222,7 +226,7 @@ async def test_a_new_context_is_used_for_new_connections(authority: Authority) -
     async with (
         raw_server(says(ok()), tls=server_tls(new.server("127.0.0.1"))) as server,
         NetworkTransport(
-            server=f"https://127.0.0.1:{server.port}", tls=lambda: contexts[0]
+            clock=SystemClock(), server=f"https://127.0.0.1:{server.port}", tls=lambda: contexts[0]
         ) as transport,
     ):
         with pytest.raises(CertificateRefused):
@@ -239,7 +243,7 @@ async def test_a_connection_of_an_old_context_is_not_used_again(authority: Autho
     async with (
         raw_server(says(ok()), tls=server_tls(authority.server("127.0.0.1"))) as server,
         NetworkTransport(
-            server=f"https://127.0.0.1:{server.port}", tls=lambda: contexts[0]
+            clock=SystemClock(), server=f"https://127.0.0.1:{server.port}", tls=lambda: contexts[0]
         ) as transport,
     ):
         await ask(transport)
@@ -253,7 +257,9 @@ async def test_credentials_that_cannot_be_read_fail_the_request_that_needs_them(
     def tls() -> ssl.SSLContext:
         raise ConfigError(source="ca.crt", problem="it is gone", what_now="Bring it back.")
 
-    async with NetworkTransport(server="https://127.0.0.1:1", tls=tls) as transport:
+    async with NetworkTransport(
+        clock=SystemClock(), server="https://127.0.0.1:1", tls=tls
+    ) as transport:
         with pytest.raises(ConfigError, match="it is gone"):
             await ask(transport)
 
@@ -289,6 +295,7 @@ async def test_a_proxy_that_was_asked_for_carries_what_it_cannot_read(
 
     async with raw_server(says(ok(b"hello")), tls=tls) as server, tunnelling_proxy(heads) as port:
         transport = NetworkTransport(
+            clock=SystemClock(),
             server=f"https://127.0.0.1:{server.port}",
             tls=lambda: context,
             proxy_url=f"http://me:password@127.0.0.1:{port}",

@@ -15,6 +15,7 @@ from steersman.client.access.cluster_config import (
 )
 from steersman.client.access.credentials import ConfiguredCredentials
 from steersman.client.access.impersonation import Impersonation
+from steersman.clock import SystemClock
 from steersman.errors import ConfigError, CredentialPluginFailed
 from steersman.observe import ignore
 from steersman.wire import NetworkTransport, Request
@@ -224,7 +225,9 @@ async def test_credentials_may_travel_over_plain_http_within_this_machine(host: 
             server=f"http://{host}:{server.port}", source="a test", login=Token(token="abc")
         )
         credentials = ConfiguredCredentials(config, clock=FakeClock(), observe=ignore)
-        async with NetworkTransport(server=config.server, tls=credentials.tls) as network:
+        async with NetworkTransport(
+            clock=SystemClock(), server=config.server, tls=credentials.tls
+        ) as network:
             await status_of(AuthenticatedTransport(network, credentials=credentials))
 
     assert server.received[0].header("authorization") == "Bearer abc"

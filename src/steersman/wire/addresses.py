@@ -1,0 +1,108 @@
+"""Where a server or a proxy is, as its URL says. Pure."""
+
+import base64
+import re
+from contextlib import suppress
+from dataclasses import dataclass, field
+from ipaddress import IPv6Address, ip_address
+from typing import Final
+from urllib.parse import SplitResult, quote, unquote, urlsplit
+
+from steersman.errors import ConfigError
+
+_PORTS: Final = {"http": 80, "https": 443}
+_HOST: Final = re.compile(r"[0-9A-Za-z._~-]+")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Address:
+    """Of a URL, all that it takes to get there; who comes, and with which password, is hidden."""
+
+    scheme: str
+    host: str
+    port: int
+    path: str = ""
+    login: str | None = field(default=None, repr=False)
+
+    @property
+    def is_https(self) -> bool:
+        """Whether it is reached over TLS."""
+        return self.scheme == "https"
+
+    @property
+    def authority(self) -> str:
+        """Host and port, as they stand in a CONNECT."""
+        return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
+
+    @property
+    def host_header(self) -> str:
+        """Host and port, as they stand in a Host header and a URL."""
+        return self.authority.removesuffix(f":{_PORTS[self.scheme]}")
+
+    def __str__(self) -> str:
+        return f"{self.scheme}://{self.host_header}{self.path}"
+
+
+def server_address(text: str) -> Address:
+    """Where the server is; ``ConfigError``, without repeating it, if ``text`` does not say so."""
+    source = "the server's address"
+    url, address = _address(text, source=source)
+    if "@" in url.netloc or url.query or url.fragment:
+        raise ConfigError(
+            source=source,
+            problem="it has more than a scheme, a host, a port and a path",
+            what_now="Give it like https://kube.example.com:6443.",
+        )
+    return address
+
+
+def proxy_address(text: str) -> Address:
+    """Where the proxy is, and as whom to come; ``ConfigError`` if ``text`` does not say so."""
+    return _address(text, source="the proxy's address")[1]
+
+
+def is_ip(host: str) -> bool:
+    """Whether nobody has to be asked where ``host`` is."""
+    with suppress(ValueError):
+        ip_address(host)
+        return True
+    return False
+
+
+def _address(text: str, *, source: str) -> tuple[SplitResult, Address]:
+    # urlsplit raises for some of what is wrong, and so do a port and a host that cannot be.
+    with suppress(ValueError):
+        url = urlsplit(text)
+        port = _PORTS.get(url.scheme) if url.port is None else url.port
+        if url.scheme in _PORTS and url.hostname and port:
+            return url, Address(
+                scheme=url.scheme,
+                host=_host(url.hostname),
+                port=port,
+                # What is encoded stays so: a slash may be meant as part of a name.
+                path=quote(url.path, safe="/:@!$&'()*+,;=-._~%").rstrip("/"),
+                login=_login(url),
+            )
+    raise ConfigError(
+        source=source,
+        problem="it is not an http:// or https:// URL",
+        what_now="Give it like https://kube.example.com:6443.",
+    )
+
+
+def _host(name: str) -> str:
+    if ":" in name:
+        return str(IPv6Address(name))
+    # Encoded, because a label that is too long would fail only when the name is looked up.
+    host = name.encode("idna").decode("ascii")
+    if not _HOST.fullmatch(host):
+        raise ValueError("no host is named like that")
+    return host
+
+
+def _login(url: SplitResult) -> str | None:
+    """User and password as HTTP's Basic scheme has them, if there are any."""
+    if url.username is None:
+        return None
+    login = f"{unquote(url.username)}:{unquote(url.password or '')}"
+    return base64.b64encode(login.encode()).decode("ascii")

@@ -1,0 +1,342 @@
+"""One connection, and the answers that come over it, one after the other."""
+
+import asyncio
+import ssl
+from collections.abc import Callable
+from typing import Final, cast
+
+from httptools import HttpParserError, HttpParserUpgrade, HttpResponseParser
+
+# No API server has more to say in its headers; without a limit, a broken one could fill the memory.
+HEAD_BYTES: Final = 2**16
+
+# As much of a body is kept for whoever reads it; then the other side has to wait.
+WAITING_BYTES: Final = 2**18
+
+# A body that is longer is written in pieces, each when the one before is nearly gone.
+PIECE_BYTES: Final = 2**16
+
+NOT_HTTP: Final = "the answer is not HTTP"
+ENDED: Final = "the connection ended before the answer did"
+
+
+class Broken(Exception):
+    """Why no answer comes, or no more of it; no part of a request is in this.
+
+    ``server`` is who was spoken to, if that was not the server; ``was_sent`` says whether any
+    part of the request may have got there.
+    """
+
+    def __init__(
+        self,
+        problem: str,
+        *,
+        cause: OSError | None = None,
+        was_sent: bool,
+        server: str | None = None,
+    ) -> None:
+        super().__init__(problem)
+        self.problem = problem
+        self.cause = cause
+        self.was_sent = was_sent
+        self.server = server
+
+
+class Head:
+    """Status and headers of an answer."""
+
+    __slots__ = ("_by_name", "fields", "status")
+
+    def __init__(self, status: int, fields: list[tuple[bytes, bytes]]) -> None:
+        self.status = status
+        self.fields = fields
+        self._by_name: dict[str, str] | None = None
+
+    @property
+    def headers(self) -> dict[str, str]:
+        """By lower-case name; of several with one name, the last."""
+        if self._by_name is None:
+            self._by_name = {_text(name).lower(): _text(value) for name, value in self.fields}
+        return self._by_name
+
+    def last_of(self, name: bytes) -> bytes | None:
+        """The same, for whoever needs one header only; its name is given in lower case."""
+        # Most names differ in their length, which costs less to compare.
+        for key, value in reversed(self.fields):
+            if len(key) == len(name) and key.lower() == name:
+                return value
+        return None
+
+    def all_of(self, name: bytes) -> tuple[str, ...]:
+        """Every value of the header of this name, which is given in lower case."""
+        return tuple(_text(value) for key, value in self.fields if key.lower() == name)
+
+
+class Connection(asyncio.Protocol):
+    """Sends a request and takes in its answer; and then, if ``is_reusable``, the next.
+
+    ``tls`` is the context that it was made for, and ``ended`` is done once nothing is left of it.
+    One task at a time may use it. Whatever comes unasked for ends it.
+    """
+
+    #   idle ──ask──▶ awaited ──whole answer──▶ idle
+    #                    └──broken──▶ (never used again)
+
+    def __init__(self, *, tls: ssl.SSLContext | None) -> None:
+        self._loop = asyncio.get_running_loop()
+        self.tls = tls
+        self.ended: asyncio.Future[None] = self._loop.create_future()
+        self.on_end: Callable[[Connection], None] | None = None
+        self._transport: asyncio.Transport | None = None
+        self._parser = HttpResponseParser(self)
+        self._waiter: asyncio.Future[None] | None = None
+        self._broken: tuple[str, OSError | None] | None = None
+        self._has_ended = False  # the other side says no more
+        self._is_full = False  # nothing more can be written for now
+        self._is_paused = False
+        self._is_awaited = False
+        # Of the current exchange:
+        self._head: Head | None = None
+        self._fields: list[tuple[bytes, bytes]] = []
+        self._fields_bytes = 0
+        self._fruitless_bytes = 0
+        self._pieces: list[bytes] = []
+        self._waiting_bytes = 0
+        self._is_bare = False  # no body, whatever the headers say of its length
+        self._is_whole = True
+        self._is_overrun = False
+        self._is_kept_alive = True
+        self._was_cut_short = False  # the request was
+
+    # What whoever has a request does with it.
+
+    @property
+    def is_reusable(self) -> bool:
+        """Whether the last exchange is over, and the connection is fit for another."""
+        transport = self._transport
+        return (
+            self._is_whole
+            and self._is_kept_alive
+            and not self._was_cut_short
+            and self._broken is None
+            and not self._has_ended
+            and transport is not None
+            and not transport.is_closing()
+            and transport.get_write_buffer_size() == 0
+        )
+
+    async def ask(self, head: bytes, body: bytes | None = None, *, is_bare: bool = False) -> Head:
+        """Send a request, and give the head of its answer as soon as that is there.
+
+        ``is_bare`` for a method whose answers end with their head. An answer may come before all
+        of the request is sent, and the rest is then not sent.
+        """
+        transport = self._transport
+        if transport is None or transport.is_closing() or self._has_ended or self._broken:
+            problem, cause = self._broken or (ENDED, None)
+            raise Broken(problem, cause=cause, was_sent=False)
+        self._begin(is_bare=is_bare)
+        if body is None:
+            transport.write(head)
+        elif len(body) <= PIECE_BYTES:
+            transport.write(head + body)
+        else:
+            transport.write(head)
+            await self._write(transport, body)
+        while self._head is None:
+            self._raise_if_broken()
+            await self._change()
+        return self._head
+
+    async def receive(self) -> bytes:
+        """The next bytes of the body, whatever has come; none if that was all."""
+        while True:
+            if self._pieces:
+                received = b"".join(self._pieces)
+                self._make_room()
+                return received
+            self._raise_if_broken()
+            if self._is_whole:
+                return b""
+            await self._change()
+
+    async def secure(self, tls: ssl.SSLContext, *, name: str) -> None:
+        """Speak TLS from here on, with the one who is called ``name``; ``OSError`` if not."""
+        transport = self._transport
+        if transport is None or transport.is_closing() or self._has_ended:
+            raise ConnectionResetError
+        # asyncio gives none where the other side went away in the middle.
+        secured = await self._loop.start_tls(transport, self, tls, server_hostname=name)
+        if secured is None:
+            raise ConnectionResetError
+        self._transport = secured
+
+    def abort(self) -> None:
+        """End it at once, without a goodbye that the other side may not return."""
+        if self._is_awaited:
+            # Not an end that the other side has chosen, as that of a body may be.
+            self._break(ENDED)
+        if self._transport is not None:
+            self._transport.abort()
+
+    async def _write(self, transport: asyncio.Transport, body: bytes) -> None:
+        rest = memoryview(body)
+        while rest:
+            while self._is_full and self._head is None and self._broken is None:
+                await self._change()
+            # A transport that is closing says why in a moment, and complains of more.
+            if self._head is not None or self._broken is not None or transport.is_closing():
+                self._was_cut_short = True
+                return
+            transport.write(rest[:PIECE_BYTES])
+            rest = rest[PIECE_BYTES:]
+
+    def _begin(self, *, is_bare: bool) -> None:
+        if self._is_bare:
+            # It may be waiting for a body that the headers announced.
+            self._parser = HttpResponseParser(self)
+        self._is_awaited = True
+        self._head = None
+        self._fields = []
+        self._fields_bytes = self._fruitless_bytes = 0
+        self._is_bare = is_bare
+        self._is_whole = False
+        # Of the last answer, nobody may have read the body.
+        self._make_room()
+
+    def _make_room(self) -> None:
+        self._pieces.clear()
+        self._waiting_bytes = 0
+        if self._is_paused and self._transport is not None:
+            self._is_paused = False
+            self._transport.resume_reading()
+
+    def _raise_if_broken(self) -> None:
+        if self._broken is not None:
+            problem, cause = self._broken
+            raise Broken(problem, cause=cause, was_sent=True)
+
+    async def _change(self) -> None:
+        """Wait until something has changed."""
+        self._waiter = self._loop.create_future()
+        try:
+            await self._waiter
+        finally:
+            self._waiter = None
+
+    def _wake(self) -> None:
+        if self._waiter is not None and not self._waiter.done():
+            self._waiter.set_result(None)
+
+    def _break(self, problem: str, cause: OSError | None = None) -> None:
+        if self._broken is None:
+            self._broken = problem, cause
+        self._is_awaited = False
+        self._wake()
+
+    # What asyncio tells.
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self._transport = cast("asyncio.Transport", transport)
+
+    def pause_writing(self) -> None:
+        self._is_full = True
+
+    def resume_writing(self) -> None:
+        self._is_full = False
+        self._wake()
+
+    def data_received(self, data: bytes) -> None:
+        if not self._is_awaited:
+            if self._head is None:
+                self._break(NOT_HTTP)
+            self.abort()
+            return
+        self._fruitless_bytes += len(data)
+        try:
+            self._parser.feed_data(data)
+        except (HttpParserError, HttpParserUpgrade):
+            is_http = False
+        else:
+            is_http = not self._is_overrun and (
+                self._is_whole or max(self._fruitless_bytes, self._fields_bytes) <= HEAD_BYTES
+            )
+        if not is_http:
+            self._break(NOT_HTTP)
+            self.abort()
+            return
+        if self._is_whole:
+            self._is_awaited = False
+        elif self._waiting_bytes > WAITING_BYTES and self._transport is not None:
+            self._is_paused = True
+            self._transport.pause_reading()
+        self._wake()
+
+    def eof_received(self) -> None:
+        self._end(None)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._end(exc)
+        if not self.ended.done():
+            self.ended.set_result(None)
+        if self.on_end is not None:
+            self.on_end(self)
+
+    def _end(self, error: Exception | None) -> None:
+        self._has_ended = True
+        if not self._is_awaited:
+            return
+        if error is None and self._head is not None and self._ends_with_the_connection(self._head):
+            self._is_whole = True
+            self._is_awaited = self._is_kept_alive = False
+            self._wake()
+        else:
+            self._break(ENDED, error if isinstance(error, OSError) else None)
+
+    @staticmethod
+    def _ends_with_the_connection(head: Head) -> bool:
+        encoding = head.last_of(b"transfer-encoding")
+        if encoding is not None:
+            return encoding.rpartition(b",")[2].strip().lower() != b"chunked"
+        return head.last_of(b"content-length") is None
+
+    # What the parser finds. After the end of an answer it goes on to the next, which nobody wants.
+
+    def on_message_begin(self) -> None:
+        self._is_overrun = self._is_whole
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        # With the head complete, these are trailers.
+        if self._head is None:
+            self._fields.append((name, value))
+            self._fields_bytes += len(name) + len(value)
+
+    def on_headers_complete(self) -> None:
+        status = self._parser.get_status_code()
+        if self._is_whole:
+            return
+        if status < 200:
+            self._fields = []
+            return
+        self._fruitless_bytes = 0
+        self._head = Head(status, self._fields)
+        if self._is_bare:
+            self._is_whole = True
+            self._is_kept_alive = self._parser.should_keep_alive()
+
+    def on_body(self, body: bytes) -> None:
+        if self._is_whole:
+            self._is_overrun = True
+            return
+        self._fruitless_bytes = 0
+        self._pieces.append(body)
+        self._waiting_bytes += len(body)
+
+    def on_message_complete(self) -> None:
+        if self._head is not None and not self._is_whole:
+            self._is_whole = True
+            self._is_kept_alive = self._parser.should_keep_alive()
+
+
+def _text(field: bytes) -> str:
+    return field.decode("utf-8", "surrogateescape")

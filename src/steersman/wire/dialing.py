@@ -1,0 +1,129 @@
+"""New connections: to a server, or to a proxy and through it."""
+
+import asyncio
+import re
+import socket
+import ssl
+from dataclasses import dataclass
+from typing import Final
+
+from steersman.wire.addresses import Address, is_ip
+from steersman.wire.connection import ENDED, NOT_HTTP, Broken, Connection
+from steersman.wire.heads import connect_head
+from steersman.wire.sockets import make_watchful
+
+# Where a name has several addresses, the next one is tried as well after so long (RFC 8305).
+NEXT_ADDRESS_SECONDS: Final = 0.25
+
+_NUMBER: Final = re.compile(r"\[Errno (\d+)\]")
+
+_OF_THE_PROXY: Final = {
+    ENDED: "the proxy ended the connection",
+    NOT_HTTP: "the proxy's answer is not HTTP",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Route:
+    """How to get to a server, and what its certificate has to name."""
+
+    server: Address
+    proxy: Address | None = None
+    server_name: str | None = None
+
+    @property
+    def needs_tls(self) -> bool:
+        """Whether any part of the way is encrypted."""
+        return self.server.is_https or (self.proxy is not None and self.proxy.is_https)
+
+    @property
+    def reading_proxy(self) -> Address | None:
+        """The proxy, if it is one that reads the requests."""
+        return None if self.server.is_https else self.proxy
+
+
+async def dial(route: Route, *, tls: ssl.SSLContext | None) -> Connection:
+    """A connection on which requests can be sent; ``Broken`` if there is none to be had."""
+    proxy = route.proxy
+    name = route.server_name or _name_of(route.server)
+    connection = await _reached(proxy or route.server, is_proxy=proxy is not None, tls=tls)
+    try:
+        if proxy is not None:
+            if proxy.is_https:
+                await _secure(connection, name=_name_of(proxy), proxy=proxy)
+            if route.server.is_https:
+                await _tunnel(connection, server=route.server, proxy=proxy)
+        if route.server.is_https:
+            await _secure(connection, name=name)
+    except BaseException:
+        connection.abort()
+        raise
+    return connection
+
+
+def _name_of(address: Address) -> str:
+    # As certificates have it.
+    return address.host.rstrip(".")
+
+
+async def _reached(address: Address, *, is_proxy: bool, tls: ssl.SSLContext | None) -> Connection:
+    connection = Connection(tls=tls)
+    try:
+        transport, _ = await asyncio.get_running_loop().create_connection(
+            lambda: connection,
+            address.host,
+            address.port,
+            # With a single address there is nothing to race.
+            happy_eyeballs_delay=None if is_ip(address.host) else NEXT_ADDRESS_SECONDS,
+        )
+    except OSError as error:
+        cause = _in_one(error)
+    else:
+        make_watchful(transport.get_extra_info("socket"))
+        return connection
+    if is_proxy:
+        problem = "the proxy was not reached"
+    elif isinstance(cause, socket.gaierror):
+        problem = "the name was not found"
+    else:
+        problem = "the server was not reached"
+    raise Broken(problem, cause=cause, was_sent=False)
+
+
+def _in_one(error: OSError) -> OSError:
+    """The error of every address, where all have the same; asyncio joins their words only."""
+    numbers = set(_NUMBER.findall(str(error))) if error.errno is None else set[str]()
+    return OSError(int(numbers.pop()), str(error)) if len(numbers) == 1 else error
+
+
+async def _secure(connection: Connection, *, name: str, proxy: Address | None = None) -> None:
+    tls = connection.tls
+    if tls is None:
+        raise RuntimeError("a connection over TLS needs a context")
+    try:
+        await connection.secure(tls, name=name)
+    except OSError as error:
+        cause = error
+    else:
+        return
+    if isinstance(cause, ssl.SSLError):
+        problem = "TLS was not agreed upon"
+    else:
+        problem = f"the {'server' if proxy is None else 'proxy'} was not reached"
+    server = None if proxy is None else f"{proxy.scheme}://{proxy.host_header}"
+    raise Broken(problem, cause=cause, was_sent=False, server=server)
+
+
+async def _tunnel(connection: Connection, *, server: Address, proxy: Address) -> None:
+    try:
+        answer = await connection.ask(connect_head(server=server, proxy=proxy), is_bare=True)
+        if answer.status == 200:
+            # Nothing may follow: the server speaks when it is spoken to.
+            await connection.receive()
+    except Broken as broken:
+        problem, cause = _OF_THE_PROXY[broken.problem], broken.cause
+    else:
+        if answer.status == 200:
+            return
+        problem, cause = f"the proxy answered {answer.status}", None
+    raise Broken(problem, cause=cause, was_sent=False)

@@ -1,0 +1,37 @@
+"""What a URL says of where a server is."""
+
+import pytest
+
+from steersman.wire.addresses import proxy_address, server_address
+
+
+@pytest.mark.parametrize(
+    ("text", "host", "port", "written"),
+    [
+        ("https://kube.example.com", "kube.example.com", 443, "https://kube.example.com"),
+        ("https://kube.example.com:443/", "kube.example.com", 443, "https://kube.example.com"),
+        ("HTTPS://Kube.Example.Com:6443", "kube.example.com", 6443, None),
+        ("http://127.0.0.1:8001", "127.0.0.1", 8001, "http://127.0.0.1:8001"),
+        ("http://127.0.0.1:443", "127.0.0.1", 443, "http://127.0.0.1:443"),
+        ("https://[::1]:6443", "::1", 6443, "https://[::1]:6443"),
+        ("https://[::1]", "::1", 443, "https://[::1]"),
+        ("https://bücher.example", "xn--bcher-kva.example", 443, None),
+        ("https://host_with_underscores", "host_with_underscores", 443, None),
+        ("https://x/k8s/clusters/c%2F1/", "x", 443, "https://x/k8s/clusters/c%2F1"),
+        ("https://x/a b/é", "x", 443, "https://x/a%20b/%C3%A9"),
+    ],
+)
+def test_an_address_says_where_to_go(text: str, host: str, port: int, written: str | None) -> None:
+    address = server_address(text)
+
+    assert (address.host, address.port) == (host, port)
+    if written is not None:
+        assert str(address) == written
+
+
+def test_who_comes_to_a_proxy_is_in_no_repr() -> None:
+    proxy = proxy_address("http://me:canary@proxy.example.com:3128")
+
+    assert proxy.login is not None
+    assert "canary" not in f"{proxy} {proxy!r}"
+    assert proxy.login not in f"{proxy} {proxy!r}"

@@ -1,0 +1,353 @@
+"""Answers as they come over a connection: where each ends, and what may follow it."""
+
+import asyncio
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from steersman.clock import SystemClock
+from steersman.wire import NetworkTransport, Request
+from steersman.wire.connection import (
+    ENDED,
+    HEAD_BYTES,
+    NOT_HTTP,
+    WAITING_BYTES,
+    Broken,
+    Connection,
+    Head,
+)
+from tests.raw_server import Received, listening, ok, raw_server, says
+from tests.unit.wire.kit import Wire
+
+GET = Request(method="GET", path="/version")
+
+
+def plain(port: int) -> NetworkTransport:
+    return NetworkTransport(
+        clock=SystemClock(), server=f"http://127.0.0.1:{port}", tls=lambda: None
+    )
+
+
+async def ask(transport: NetworkTransport, request: Request = GET) -> tuple[int, bytes]:
+    async with transport.open(request) as response:
+        return response.status, await response.read(limit_bytes=2**20)
+
+
+async def answers_to(
+    *answers: bytes, request: Request = GET, then_close: bool = False
+) -> tuple[list[tuple[int, bytes]], int]:
+    """What comes of asking twice, and over how many connections."""
+    async with raw_server(says(*answers, then_close=then_close)) as server:
+        async with plain(server.port) as transport:
+            return [await ask(transport, request) for _ in range(2)], server.connections
+
+
+class Asked:
+    """A connection on which one request was sent, without a network."""
+
+    def __init__(self, *, body: bytes | None = None) -> None:
+        self.wire = Wire()
+        self.connection = Connection(tls=None)
+        self.connection.connection_made(self.wire)
+        self._asking = self.connection.ask(b"", body)
+        self.go_on()
+
+    def go_on(self) -> None:
+        """Let whoever asks go as far as possible; fails where the answer has come already."""
+        self._asking.send(None)
+
+    def head(self) -> Head:
+        """The head that has come."""
+        with pytest.raises(StopIteration) as answered:
+            self.go_on()
+        head: Head = answered.value.value
+        return head
+
+
+async def rest_of(connection: Connection) -> bytes:
+    received = bytearray()
+    while piece := await connection.receive():
+        received += piece
+    return bytes(received)
+
+
+ANSWERS = {
+    "a length": b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\nX: y\r\n\r\nhello",
+    "chunks": (
+        b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nX: y\r\n\r\n"
+        b"2\r\nhe\r\n3\r\nllo\r\n0\r\n\r\n"
+    ),
+    "chunks with extensions and trailers": (
+        b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nX: y\r\n\r\n"
+        b"2;a=b\r\nhe\r\n3\r\nllo\r\n0\r\nX: trailer\r\n\r\n"
+    ),
+    "after an informational one": (
+        b"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nX: early\r\n\r\n"
+        b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\nX: y\r\n\r\nhello"
+    ),
+}
+
+
+@pytest.mark.parametrize("case", ANSWERS)
+@given(cuts=st.lists(st.integers(min_value=0, max_value=150)))
+def test_an_answer_is_the_same_in_whatever_pieces_it_arrives(case: str, cuts: list[int]) -> None:
+    answer = ANSWERS[case]
+    places = [0, *sorted(cuts), len(answer)]
+
+    async def receive() -> tuple[int, str, bytes]:
+        asked = Asked()
+        for start, end in pairwise(places):
+            if piece := answer[start:end]:
+                asked.connection.data_received(piece)
+        head = asked.head()
+        body = await rest_of(asked.connection)
+        assert asked.connection.is_reusable
+        return head.status, head.headers["x"], body
+
+    assert asyncio.run(receive()) == (200, "y", b"hello")
+
+
+@given(nonsense=st.binary(min_size=1, max_size=200), cut=st.integers(0, 200))
+def test_whatever_comes_is_an_answer_or_a_failure_and_nothing_else(
+    nonsense: bytes, cut: int
+) -> None:
+    async def receive() -> None:
+        asked = Asked()
+        for piece in (nonsense[:cut], nonsense[cut:]):
+            if piece and not asked.wire.is_aborted:
+                asked.connection.data_received(piece)
+        asked.connection.connection_lost(None)
+        with pytest.raises((StopIteration, Broken)):
+            asked.go_on()
+
+    asyncio.run(receive())
+
+
+@pytest.mark.parametrize("status", ["204 No Content", "304 Not Modified"])
+async def test_some_answers_have_no_body_whatever_they_say(status: str) -> None:
+    code = int(status[:3])
+    answer = f"HTTP/1.1 {status}\r\nContent-Length: 9\r\n\r\n".encode()
+
+    assert await answers_to(answer) == ([(code, b""), (code, b"")], 1)
+
+
+@pytest.mark.parametrize("length", ["Content-Length: 9", "Transfer-Encoding: chunked"])
+async def test_the_answer_to_a_head_ends_with_its_head(length: str) -> None:
+    answer = f"HTTP/1.1 200 OK\r\n{length}\r\n\r\n".encode()
+    request = Request(method="HEAD", path="/")
+
+    assert await answers_to(answer, request=request) == ([(200, b""), (200, b"")], 1)
+
+
+async def test_after_a_head_other_answers_have_bodies_again() -> None:
+    answers = says(b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n", ok(b"hello"))
+
+    async with raw_server(answers) as server, plain(server.port) as transport:
+        await ask(transport, Request(method="HEAD", path="/"))
+        assert await ask(transport) == (200, b"hello")
+
+    assert server.connections == 1
+
+
+@pytest.mark.parametrize("version", ["1.0", "1.1"])
+async def test_a_body_without_a_length_ends_with_its_connection(version: str) -> None:
+    answer = f"HTTP/{version} 200 OK\r\n\r\nhello".encode()
+
+    answers = await answers_to(answer, then_close=True)
+
+    assert answers == ([(200, b"hello"), (200, b"hello")], 2)
+
+
+@pytest.mark.parametrize("how", ["reset", "failed", "aborted by us"])
+async def test_a_body_without_a_length_does_not_end_with_a_connection_that_broke(how: str) -> None:
+    asked = Asked()
+    asked.connection.data_received(b"HTTP/1.1 200 OK\r\n\r\nhello")
+
+    if how == "aborted by us":
+        asked.connection.abort()
+    error = {"reset": ConnectionResetError(), "failed": RuntimeError()}.get(how)
+    asked.connection.connection_lost(error)
+
+    assert await asked.connection.receive() == b"hello"
+    with pytest.raises(Broken, match=ENDED):
+        await asked.connection.receive()
+
+
+async def test_a_connection_that_is_to_be_closed_is_not_used_again() -> None:
+    answers = await answers_to(ok(b"hello", "Connection: close"))
+
+    assert answers == ([(200, b"hello"), (200, b"hello")], 2)
+
+
+async def test_a_connection_of_an_old_server_is_not_used_again() -> None:
+    answers = await answers_to(b"HTTP/1.0 200 OK\r\nContent-Length: 5\r\n\r\nhello")
+
+    assert answers == ([(200, b"hello"), (200, b"hello")], 2)
+
+
+async def test_an_answer_nobody_asked_for_ends_the_connection() -> None:
+    async def answer(request: Received, writer: asyncio.StreamWriter) -> None:
+        writer.write(ok(b"asked for"))
+        if request.connection == 1:
+            await go_on.wait()
+            writer.write(ok(b"canary"))
+
+    go_on = asyncio.Event()
+    async with raw_server(answer) as server, plain(server.port) as transport:
+        first = await ask(transport)
+        go_on.set()
+        await server.gone.wait()
+        second = await ask(transport)
+
+    assert (first, second) == ((200, b"asked for"), (200, b"asked for"))
+    assert server.connections == 2
+
+
+async def test_a_server_that_speaks_first_gets_no_request() -> None:
+    wire = Wire()
+    connection = Connection(tls=None)
+    connection.connection_made(wire)
+    connection.data_received(b"SSH-2.0-OpenSSH_9.9\r\n")
+
+    with pytest.raises(Broken, match=NOT_HTTP) as broken:
+        await connection.ask(b"head")
+
+    assert not broken.value.was_sent
+    assert not wire.sent
+
+
+@pytest.mark.parametrize("second", [b"two", b""])
+async def test_two_answers_to_one_request_are_no_answer(second: bytes) -> None:
+    asked = Asked()
+
+    asked.connection.data_received(ok(b"one") + ok(second))
+
+    assert await asked.connection.receive() == b"one"
+    with pytest.raises(Broken, match=NOT_HTTP):
+        await asked.connection.receive()
+    assert asked.wire.is_aborted
+
+
+async def test_an_upgrade_that_nobody_asked_for_is_no_answer() -> None:
+    asked = Asked()
+
+    asked.connection.data_received(b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\n\r\n")
+
+    with pytest.raises(Broken, match=NOT_HTTP):
+        asked.go_on()
+
+
+@pytest.mark.parametrize(
+    ("start", "again"),
+    [
+        (b"HTTP/1.1 200 OK\r\nX: ", b"x" * 1000),
+        (b"HTTP/1.1 200 OK\r\n", b"X: y\r\n" * 100),
+        (b"HTTP/1.1 ", b" " * 1000),
+        (b"", b"HTTP/1.1 100 Continue\r\n\r\n" * 100),
+        (b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\nX: ", b"x" * 1000),
+        (b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n", b"X: y\r\n" * 100),
+        (b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1;x=", b"x" * 1000),
+    ],
+)
+async def test_what_is_no_body_has_an_end(start: bytes, again: bytes) -> None:
+    asked = Asked()
+    asked.connection.data_received(start or again)
+
+    fed_bytes = 0
+    while not asked.wire.is_aborted and fed_bytes < 2 * HEAD_BYTES:
+        asked.connection.data_received(again)
+        fed_bytes += len(again)
+
+    assert asked.wire.is_aborted
+
+
+async def test_headers_that_come_at_once_are_not_too_long_because_of_the_body() -> None:
+    asked = Asked()
+    long = b"x" * 10 * HEAD_BYTES
+
+    asked.connection.data_received(ok(long))
+
+    assert asked.head().status == 200
+    assert await rest_of(asked.connection) == long
+
+
+async def test_the_other_side_waits_while_nobody_reads() -> None:
+    asked = Asked()
+    asked.connection.data_received(b"HTTP/1.1 200 OK\r\nContent-Length: 1000000\r\n\r\n")
+    asked.connection.data_received(bytes(WAITING_BYTES))
+    was_paused = asked.wire.is_paused
+    asked.connection.data_received(b"x")
+
+    assert (was_paused, asked.wire.is_paused) == (False, True)
+    assert len(await asked.connection.receive()) == WAITING_BYTES + 1
+    assert not asked.wire.is_paused
+
+
+async def test_a_large_body_waits_for_the_other_side() -> None:
+    asked = Asked(body=b"")
+    asked.connection.data_received(ok())
+    asked.head()
+    asked.connection.pause_writing()
+
+    asking = asked.connection.ask(b"head", bytes(10**6))
+    asking.send(None)
+    before = len(asked.wire.sent)
+    asked.connection.resume_writing()
+    asking.send(None)
+
+    assert before == len(b"head")
+    assert len(asked.wire.sent) == len(b"head") + 10**6
+    asking.close()
+
+
+async def test_a_connection_on_which_half_a_request_was_sent_is_not_used_again() -> None:
+    asked = Asked(body=b"")
+    asked.connection.data_received(ok())
+    asked.head()
+    asked.connection.pause_writing()
+
+    asking = asked.connection.ask(b"head", bytes(10**6))
+    asking.send(None)
+    asked.connection.data_received(ok())
+    with pytest.raises(StopIteration):
+        asking.send(None)
+
+    assert asked.wire.sent == b"head"
+    assert not asked.connection.is_reusable
+
+
+async def test_an_early_answer_ends_the_request_and_the_connection() -> None:
+    early = Request(method="POST", path="/", body=bytes(30 * 10**6))
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(ok(b"too large", status="413 Content Too Large"))
+        await done.wait()
+
+    done = asyncio.Event()
+    async with listening(serve) as port, plain(port) as transport:
+        answered = await ask(transport, early)
+        assert transport._pool is not None
+        assert not transport._pool._idle
+        done.set()
+
+    assert answered == (413, b"too large")
+
+
+async def test_an_answer_that_is_whole_though_nobody_read_it_leaves_a_good_connection() -> None:
+    async with raw_server(says(ok(b"hello"))) as server, plain(server.port) as transport:
+        async with transport.open(GET) as response:
+            assert response.status == 200
+        assert await ask(transport) == (200, b"hello")
+
+    assert server.connections == 1
+
+
+async def test_an_answer_is_read_inside_its_block_only() -> None:
+    async with raw_server(says(ok(b"hello"))) as server, plain(server.port) as transport:
+        async with transport.open(GET) as response:
+            pass
+        with pytest.raises(RuntimeError, match="inside the block"):
+            await response.read(limit_bytes=10)

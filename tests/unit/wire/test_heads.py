@@ -1,0 +1,113 @@
+"""What stands before the body of a request, and what may not stand there."""
+
+import pytest
+
+from steersman.wire import Request
+from steersman.wire.addresses import Address, proxy_address, server_address
+from steersman.wire.heads import connect_head, request_head
+
+SERVER = server_address("http://kube.example.com:6443/k8s")
+
+
+def lines_of(request: Request, *, proxy: Address | None = None) -> list[str]:
+    head = request_head(request, server=SERVER, proxy=proxy)
+    assert head.endswith(b"\r\n\r\n")
+    return head.decode().split("\r\n")[:-2]
+
+
+def test_a_head_has_a_line_the_headers_and_what_every_request_has() -> None:
+    request = Request(method="GET", path="/version", headers=(("X-One", "é"),))
+
+    assert lines_of(request) == [
+        "GET /k8s/version HTTP/1.1",
+        "X-One: é",
+        "Host: kube.example.com:6443",
+        "Accept: */*",
+        "Accept-Encoding: identity",
+        "User-Agent: steersman",
+    ]
+
+
+def test_a_header_of_the_request_takes_the_place_of_a_default() -> None:
+    names = ("HOST", "accept", "Accept-encoding", "user-Agent")
+    headers = tuple((name, "mine") for name in names)
+
+    assert lines_of(Request(method="GET", path="/", headers=headers))[1:] == [
+        f"{name}: mine" for name in names
+    ]
+
+
+@pytest.mark.parametrize("method", ["POST", "PUT", "PATCH"])
+def test_a_write_without_a_body_says_so(method: str) -> None:
+    assert "Content-Length: 0" in lines_of(Request(method=method, path="/"))
+
+
+@pytest.mark.parametrize("method", ["GET", "DELETE"])
+def test_of_a_body_that_none_expects_nothing_is_said(method: str) -> None:
+    assert "Content-Length" not in "".join(lines_of(Request(method=method, path="/")))
+
+
+def test_a_proxy_that_reads_gets_the_whole_address_and_who_comes() -> None:
+    proxy = proxy_address("http://me:p%40ss@proxy.example.com:3128")
+
+    lines = lines_of(Request(method="GET", path="/version"), proxy=proxy)
+
+    assert lines[0] == "GET http://kube.example.com:6443/k8s/version HTTP/1.1"
+    assert "Proxy-Authorization: Basic bWU6cEBzcw==" in lines
+
+
+def test_a_tunnel_is_asked_for_with_a_port_even_if_it_is_the_usual_one() -> None:
+    head = connect_head(
+        server=server_address("https://[::1]"), proxy=proxy_address("http://proxy.example.com")
+    )
+
+    assert head == b"CONNECT [::1]:443 HTTP/1.1\r\nHost: [::1]:443\r\n\r\n"
+
+
+@pytest.mark.parametrize("value", ["a\r\nX: y", "a\nb", "a\rb", "a\0b"])
+def test_no_value_of_a_header_can_be_read_as_another_header(value: str) -> None:
+    headers = (("Authorization", f"Bearer canary{value}"),)
+
+    with pytest.raises(
+        ValueError, match="header Authorization has a line break or a NUL"
+    ) as caught:
+        lines_of(Request(method="GET", path="/", headers=headers))
+
+    assert "canary" not in repr(caught.value)
+
+
+@pytest.mark.parametrize("name", ["", "X Y", "X:", "X\r\nY", "É"])
+def test_no_name_of_a_header_can_be_read_as_another_header(name: str) -> None:
+    with pytest.raises(ValueError, match="name of a header"):
+        lines_of(Request(method="GET", path="/", headers=((name, "value"),)))
+
+
+@pytest.mark.parametrize("name", ["Content-Length", "TRANSFER-ENCODING"])
+def test_no_header_says_how_long_the_body_is(name: str) -> None:
+    with pytest.raises(ValueError, match="length of the body"):
+        lines_of(Request(method="POST", path="/", headers=((name, "1"),), body=b"body"))
+
+
+@pytest.mark.parametrize("method", ["", "GET /", "GET\r\nX: y"])
+def test_no_method_can_be_read_as_more(method: str) -> None:
+    with pytest.raises(ValueError, match="the method or the path"):
+        lines_of(Request(method=method, path="/"))
+
+
+def test_no_path_can_be_read_as_more() -> None:
+    request = Request(method="GET", path="/a b\r\nX: y\0", query=(("q", "\r\nX: y"), ("\r\n", "é")))
+
+    line, *rest = lines_of(request)
+
+    assert line == ("GET /k8s/a%20b%0D%0AX:%20y%00?q=%0D%0AX%3A+y&%0D%0A=%C3%A9 HTTP/1.1")
+    assert len(rest) == 4
+
+
+def test_half_a_character_is_refused_without_showing_what_is_around_it() -> None:
+    headers = (("Authorization", "canary"), ("X", "\ud800"))
+
+    with pytest.raises(ValueError, match="half a character") as caught:
+        lines_of(Request(method="GET", path="/", headers=headers))
+
+    assert caught.value.__context__ is None
+    assert not isinstance(caught.value, UnicodeError)
