@@ -1,6 +1,6 @@
 """A transport that answers from a script, and remembers what it was asked."""
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
@@ -20,7 +20,7 @@ class Answer:
     status: int = 200
     headers: Mapping[str, str] = field(default_factory=dict[str, str])
     warnings: tuple[str, ...] = ()
-    body: bytes | Sequence[Piece] = b""
+    body: bytes | Iterable[Piece] = b""
     # Waited for before the status comes.
     after: Callable[[], Awaitable[object]] | None = None
 

@@ -7,9 +7,9 @@ from random import Random
 from typing import TYPE_CHECKING, Generic, Literal, TypeVar, Unpack
 
 from steersman.client.answers import read_status
+from steersman.client.arriving import pieces_of
 from steersman.client.asking import Asker
-from steersman.client.calling import Caller, stopped_arriving, too_large
-from steersman.client.cutting import ListCutter
+from steersman.client.calling import Caller
 from steersman.client.deleting import (
     Deletion,
     Preconditions,
@@ -207,28 +207,21 @@ class Client:
 
         The server tells them from memory, as they are now, and neither side holds the whole of it
         as text. The last piece has the version. For an answer that stops arriving, the deadline
-        is that of each piece; nothing is sent again.
+        is that of each piece; nothing is sent again. A server that gives out pages although nobody
+        asked for them is asked for the next; each has a version then.
         """
-        options = query(**selecting(labels, fields))
-        limit_bytes = self.settings.page_limit_bytes
-        question = about_many("list", "GET", kind, namespace, options, limit_bytes)
-        codec, wanted = self._ask.codec, question.wanted
-        cutter = ListCutter(lambda block: codec.decode_items(kind, block, wanted=wanted))
-        async with self._ask.stream(question) as response:
-            chunks = aiter(response.chunks())
-            while True:
-                try:
-                    async with self.clock.timeout(self.settings.deadline_seconds):
-                        chunk = await anext(chunks, b"")
-                except TimeoutError as error:
-                    raise stopped_arriving(question, self.settings.deadline_seconds) from error
-                if not chunk:
-                    break
-                for piece in cutter.feed(chunk):
+        token = ""
+        while True:
+            options = query(**{"continue": token or None}, **selecting(labels, fields))
+            limit_bytes = self.settings.page_limit_bytes
+            question = about_many("list", "GET", kind, namespace, options, limit_bytes)
+            pieces = pieces_of(self._ask, kind, question, clock=self.clock)
+            async with aclosing(pieces):
+                async for piece in pieces:
                     yield piece
-                if cutter.held_bytes > limit_bytes:
-                    raise too_large(question, limit_bytes)
-        yield codec.decode_list(kind, cutter.rest, wanted=wanted)
+                    token = piece.continue_token
+            if not token:
+                return
 
     @asynccontextmanager
     async def watch(
@@ -357,16 +350,15 @@ class Client:
         question = about_one("delete", "DELETE", kind, namespace, name, (), terms)
         answer = await self._ask.body(question)
         status = read_status(answer)
-        if status is not None:
-            uid = status.details.uid if status.details else ""
-            return Deletion(
-                resource_type=kind.resource_type,
-                key=ObjectKey(namespace, name),
-                obj=None,
-                uid=uid,
-                is_gone=not dry and status.status == "Success",
-            )
-        return deleted(self._ask.decoded(kind, question, answer), tried_only=bool(dry))
+        if status is None:
+            return deleted(self._ask.decoded(kind, question, answer), tried_only=bool(dry))
+        return Deletion(
+            resource_type=kind.resource_type,
+            key=ObjectKey(namespace, name),
+            obj=None,
+            uid=status.details.uid if status.details else "",
+            is_gone=not dry and status.status == "Success",
+        )
 
     async def delete_all(
         self,

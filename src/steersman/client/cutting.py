@@ -4,11 +4,15 @@ To find out where an item ends, all of it has to be read, and only a decoder rea
 guessed, where something follows that begins like the first item did, and the decoder judges it:
 what begins with an item and is a sequence of whole values ends with an item. A wrong guess, as in a
 list inside of an item, is not well formed, and another is made. What remains after a cut is a list
-again.
+again. Where the items begin is found in the same way; a list of which they are not found, because
+of white space or of other items before them, is not cut.
 """
 
+import re
 from collections.abc import Callable, Iterator
 from typing import Final, Generic, TypeVar
+
+import msgspec
 
 B = TypeVar("B")
 
@@ -19,6 +23,10 @@ BLOCK_BYTES: Final = 2**19
 GUESSES: Final = 4
 
 _ITEMS: Final = b'"items":['
+
+# How an item begins, as far as all items of a list begin alike. Custom resources say their version
+# and kind, in this order; so do owner references and managed fields, but not the same.
+_BEGINNING: Final = re.compile(rb'\{(?:"(?:apiVersion|kind)":"[^"\\]*",)*"[^"\\]*":')
 
 
 class ListCutter(Generic[B]):
@@ -72,9 +80,27 @@ class ListCutter(Generic[B]):
 
     def _find_items(self) -> bool:
         found_at = self._buffer.find(_ITEMS)
-        first_key_ends_at = self._buffer.find(b":", found_at + len(_ITEMS))
-        if found_at < 0 or first_key_ends_at < 0:
+        if found_at < 0:
             return False
-        self._items_at = found_at + len(_ITEMS)
-        self._separator = b"}," + bytes(self._buffer[self._items_at : first_key_ends_at + 1])
+        first = _BEGINNING.match(self._buffer, found_at + len(_ITEMS))
+        if first is None or not _are_its_own(self._buffer[:found_at]):
+            return False
+        self._items_at = first.start()
+        self._separator = b"}," + first.group()
         return True
+
+
+class _Empty(msgspec.Struct):
+    items: tuple[()]
+
+
+_EMPTY: Final = msgspec.json.Decoder(_Empty)
+
+
+def _are_its_own(head: bytearray) -> bool:
+    """Whether items that follow this beginning of a list are the list's, not of something in it."""
+    try:
+        _EMPTY.decode(head + _ITEMS + b"]}")
+    except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError):
+        return False
+    return True

@@ -79,6 +79,38 @@ def test_lists_inside_of_items_are_not_cut_in_two() -> None:
     assert [item for block in blocks for item in block] + rest["items"] == everything
 
 
+@pytest.mark.parametrize("before", [{"inside": {"items": items(20)}}, {'x"items': items(20)}])
+def test_items_of_something_else_are_not_taken_for_those_of_the_list(before: Any) -> None:
+    body = {**before, "items": items(20)}
+
+    assert cut(packed(body)) == ([], body)
+
+
+def test_a_list_with_white_space_is_left_as_it_is() -> None:
+    body = {"metadata": {}, "items": items(20)}
+
+    assert cut(json.dumps(body, indent=2).encode()) == ([], body)
+
+
+def test_what_every_custom_resource_has_inside_is_not_guessed_at() -> None:
+    guesses = 0
+
+    def counting(block: bytes) -> list[Any] | None:
+        nonlocal guesses
+        guesses += 1
+        return decoded(block)
+
+    about = {"apiVersion": "example.com/v1", "kind": "Widget"}
+    managed = [{"apiVersion": "example.com/v1", "manager": f"m{each}"} for each in range(8)]
+    text = packed({"items": [{**about, "metadata": {"managedFields": managed}}] * 50})
+    cutter = ListCutter(counting)
+
+    blocks = [block for at in range(0, len(text), 16) for block in cutter.feed(text[at : at + 16])]
+
+    assert len(blocks) > 10
+    assert guesses == len(blocks)
+
+
 def test_text_that_looks_like_the_next_item_is_text() -> None:
     everything = items(30, text='},{"metadata":{"name":"no"}')
 
@@ -114,11 +146,11 @@ objects = st.dictionaries(st.sampled_from(["metadata", "items", "spec", 'a"b']),
 
 @given(
     st.lists(objects, max_size=30),
-    st.dictionaries(st.sampled_from(["aKind", "metadata"]), st.text()),
+    st.dictionaries(st.sampled_from(["aKind", "metadata"]), st.text() | objects),
     st.integers(min_value=1, max_value=200),
 )
 def test_whatever_is_in_a_list_comes_out_as_it_was(
-    everything: list[Any], about: dict[str, str], size: int
+    everything: list[Any], about: dict[str, Any], size: int
 ) -> None:
     body = {**about, "items": everything, "zlast": "y"}
 

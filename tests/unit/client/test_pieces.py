@@ -102,3 +102,39 @@ async def test_a_refusal_is_raised_and_nothing_is_asked_again() -> None:
         await names_in(world, Widget)
 
     assert len(world.server.sent) == 1
+
+
+async def test_a_server_that_gives_out_pages_unasked_is_asked_for_all_of_them() -> None:
+    first = widgets(*(widget(f"w{each}") for each in range(10)), version="42", token="more")
+    world = World(arriving(first), arriving(widgets(widget("last"), version="42")))
+
+    pieces = await names_in(world, Widget)
+
+    assert [name for names in pieces for name in names] == [*(f"w{n}" for n in range(10)), "last"]
+    assert world.server.sent == [
+        "GET /apis/example.com/v1/widgets",
+        "GET /apis/example.com/v1/widgets?continue=more",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("body", "problem"),
+    [
+        ({"kind": "Status", "apiVersion": "v1", "status": "Success"}, "the answer is v1 Status"),
+        ({"kind": "PodList", "apiVersion": "v1", "items": []}, "the answer is v1 PodList"),
+        ({**widgets(), "items": [None]}, "the answer is a list of other things"),
+        ({**widgets(), "items": [{}, 7]}, "the answer is a list of other things"),
+    ],
+)
+async def test_what_is_not_a_list_of_the_kind_is_refused(
+    body: dict[str, object], problem: str
+) -> None:
+    with pytest.raises(BadAnswer, match=problem):
+        await names_in(World(arriving(body)), Widget)
+
+
+async def test_a_list_that_breaks_off_is_refused_however_much_of_it_was_good() -> None:
+    *most, _ = cut(widgets(*(widget(f"w{each}") for each in range(20))))
+
+    with pytest.raises(BadAnswer, match="not the JSON it should be"):
+        await names_in(World(Answer(body=most)), Widget)
