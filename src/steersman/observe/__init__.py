@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from steersman.observe.events import (
     AnswerFailed,
     ApiWarned,
+    CacheEnded,
     CacheLookedAfter,
     CacheStale,
     CacheSynced,
@@ -56,6 +57,7 @@ if TYPE_CHECKING:
 __all__ = [
     "AnswerFailed",
     "ApiWarned",
+    "CacheEnded",
     "CacheLookedAfter",
     "CacheStale",
     "CacheSynced",

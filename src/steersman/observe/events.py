@@ -269,6 +269,13 @@ class CacheStale(msgspec.Struct, frozen=True, kw_only=True):
     error: Exception | None
 
 
+class CacheEnded(msgspec.Struct, frozen=True, kw_only=True):
+    """A cache is no longer kept up to date."""
+
+    resource: str
+    scope: str
+
+
 class ObjectRefused(msgspec.Struct, frozen=True, kw_only=True):
     """An object does not fit its class, and is kept aside; the others go on."""
 
@@ -333,6 +340,7 @@ Observation: TypeAlias = (
     | CacheSynced
     | CacheLookedAfter
     | CacheStale
+    | CacheEnded
     | ObjectRefused
     | IndexFailed
     | HandlerFailed

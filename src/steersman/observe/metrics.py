@@ -8,6 +8,7 @@ from steersman.clock import Clock
 from steersman.observe.events import (
     AnswerFailed,
     ApiWarned,
+    CacheEnded,
     CacheLookedAfter,
     CacheStale,
     CacheSynced,
@@ -50,7 +51,10 @@ _CACHE: Final = ("resource", "scope")
 
 
 class MetricsObserver:
-    """Counts in ``registry``; no label is ever the name of an object or a namespace."""
+    """Counts in ``registry``; no label is ever the name of an object.
+
+    Nor of a namespace, but for those that an author limits a cache to (``scope``).
+    """
 
     def __init__(self, registry: CollectorRegistry, *, clock: Clock) -> None:
         self._queues = QueueMetrics(registry, clock=clock)
@@ -242,6 +246,10 @@ class MetricsObserver:
                 self._refused.labels(*labels).set(observation.refused)
                 self._untold.labels(*labels).set(observation.untold)
                 self._lost_seconds.labels(*labels).set(observation.lost_seconds)
+            case CacheEnded():
+                labels = self._cache_labels(observation)
+                for gauge in (self._cached, self._refused, self._untold, self._lost_seconds):
+                    gauge.labels(*labels).set(0)
             case CacheStale():
                 self._stale.labels(self._resource(observation.resource)).inc()
             case ObjectRefused():
@@ -269,7 +277,7 @@ class MetricsObserver:
             self._found[key] = found
         return found
 
-    def _cache_labels(self, cache: CacheSynced | CacheLookedAfter) -> tuple[str, str]:
+    def _cache_labels(self, cache: CacheSynced | CacheLookedAfter | CacheEnded) -> tuple[str, str]:
         return self._resource(cache.resource), bounded(cache.scope, self._scopes)
 
     def _resource(self, resource: str) -> str:

@@ -166,7 +166,8 @@ class QueueMetrics(Collector):
         unfinished = GaugeMetricFamily(
             "workqueue_unfinished_work_seconds",
             "How many seconds of work has been done that is in progress and hasn't been observed"
-            " by work_duration. Large values indicate stuck workers.",
+            " by work_duration. Large values indicate stuck threads. One can deduce the number of"
+            " stuck threads by observing the rate at which this increases.",
             labels=_LABELS,
         )
         longest = GaugeMetricFamily(
@@ -175,7 +176,10 @@ class QueueMetrics(Collector):
             labels=_LABELS,
         )
         retries = CounterMetricFamily(
-            "workqueue_retries", "Total number of retries handled by workqueue", labels=_LABELS
+            "workqueue_retries",
+            "Total number of items added to the workqueue with a non-zero delay"
+            " (rate-limited requeues, explicit RequeueAfter or AddAfter calls)",
+            labels=_LABELS,
         )
         now_at = self._clock.monotonic()
         for name, queue in queues:

@@ -3,6 +3,7 @@
 from steersman.errors import InvalidObject, Unreachable
 from steersman.names import ObjectRef
 from steersman.observe import (
+    CacheEnded,
     CacheLookedAfter,
     CacheStale,
     CacheSynced,
@@ -22,6 +23,7 @@ LOOKED_AFTER = CacheLookedAfter(
     resource="pods", scope="in default", objects=4, refused=1, untold=2, lost_seconds=5.0
 )
 STALE = CacheStale(resource="pods", scope="in default", lost_seconds=61.0, error=LOST)
+ENDED = CacheEnded(resource="pods", scope="in default")
 REFUSED = ObjectRefused(resource="pods", ref=WEB, error=MISFIT)
 INDEX_FAILED = IndexFailed(resource="pods", ref=WEB, index="node", error=KeyError("nodeName"))
 HANDLER_FAILED = HandlerFailed(
@@ -35,6 +37,7 @@ CACHED: tuple[Observation, ...] = (
     SYNCED,
     LOOKED_AFTER,
     STALE,
+    ENDED,
     REFUSED,
     INDEX_FAILED,
     HANDLER_FAILED,

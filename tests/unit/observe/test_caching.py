@@ -7,8 +7,9 @@ from prometheus_client import CollectorRegistry
 
 from steersman.clock import SystemClock
 from steersman.observe import CacheStale, MetricsObserver, Observation
-from steersman.observe.logs import describe, level_of
+from steersman.observe.wording import describe, level_of
 from tests.unit.observe.cache_samples import (
+    ENDED,
     HANDLER_FAILED,
     HANDLER_STUCK,
     INDEX_FAILED,
@@ -32,6 +33,7 @@ LOUD, NORMAL, QUIET = logging.WARNING, logging.INFO, logging.DEBUG
             "cache of pods, in default: stale, unable to follow for 61.0 s:"
             " GET /api/v1/pods on https://kube: the server was not reached. Wait.",
         ),
+        (ENDED, NORMAL, "cache of pods, in default: no longer kept"),
         (
             REFUSED,
             LOUD,
@@ -89,3 +91,15 @@ def test_each_is_a_metric_of_its_resource(
 
     name, labels = series
     assert registry.get_sample_value(name, {"resource": "pods", **labels}) == value
+
+
+@pytest.mark.parametrize("name", ["objects", "refused_objects", "untold_changes", "lost_seconds"])
+def test_a_cache_that_ended_holds_nothing_and_has_lost_nothing(name: str) -> None:
+    registry = CollectorRegistry()
+    observe = MetricsObserver(registry, clock=SystemClock())
+
+    observe(LOOKED_AFTER)
+    observe(ENDED)
+
+    labels = {"resource": "pods", "scope": "in default"}
+    assert registry.get_sample_value(f"steersman_cache_{name}", labels) == 0.0

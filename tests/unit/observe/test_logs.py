@@ -12,7 +12,8 @@ from msgspec.structs import replace
 from steersman.clock import SystemClock
 from steersman.names import ObjectKey, ObjectRef
 from steersman.observe import KeyDone, LineFormatter, LogObserver, Observation, log_to
-from steersman.observe.logs import LONGEST_TEXT, Style, describe, level_of
+from steersman.observe.logs import LONGEST_TEXT, Style
+from steersman.observe.wording import describe, level_of
 from tests.unit.observe.samples import (
     ADDED,
     ALL,
@@ -26,6 +27,7 @@ from tests.unit.observe.samples import (
     WARNED,
     failed,
 )
+from tests.unit.observe.watch_samples import FAILED
 
 
 class NoonClock(SystemClock):
@@ -139,6 +141,15 @@ def test_failures_that_need_somebody_are_loud(code: int | None) -> None:
 @pytest.mark.parametrize("code", [404, 409, 410, 422])
 def test_refusals_that_the_caller_can_answer_are_quiet(code: int) -> None:
     assert level_of(failed(code)) == logging.DEBUG
+
+
+@pytest.mark.parametrize("verb", ["list", "watch"])
+def test_a_long_outage_is_told_by_whoever_follows_and_not_at_each_attempt(verb: str) -> None:
+    attempts = [replace(each, verb=verb) for each in (failed(None), RETRIED, RETRIES_SPENT)]
+
+    assert {level_of(each) for each in attempts} == {logging.DEBUG}
+    assert level_of(FAILED) == logging.WARNING
+    assert level_of(replace(FAILED, is_news=False)) == logging.DEBUG
 
 
 def test_what_is_below_the_level_is_left_out() -> None:

@@ -8,7 +8,7 @@ from prometheus_client import CollectorRegistry
 
 from steersman.names import ObjectRef
 from steersman.observe import MetricsObserver, Observation
-from steersman.observe.logs import describe, level_of
+from steersman.observe.wording import describe, level_of
 from tests.clocks import FakeClock
 from tests.unit.observe.watch_samples import (
     ENDED,
