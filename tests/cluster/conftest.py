@@ -3,6 +3,7 @@
 import pytest
 
 from steersman.client import Client
+from tests.cluster.informing import Scene, two_namespaces
 from tests.embedded import World
 
 
@@ -22,3 +23,9 @@ def client(world: World) -> Client:
 async def namespace(world: World) -> str:
     """The name of a namespace that only this test has."""
     return await world.namespace()
+
+
+@pytest.fixture
+async def scene() -> Scene:
+    """A server of its own with something on it to be followed, and a way to disturb that."""
+    return await two_namespaces()

@@ -24,7 +24,7 @@ from steersman.errors import AlreadyExists, NotFound, SteersmanError
 from steersman.kinds import Resource, Unstructured, core_v1
 from steersman.names import ObjectKey
 from steersman.observe import HandlerFailed, WatchFailed
-from steersman.watch import ReflectorSettings, is_newer
+from steersman.watch import ReflectorSettings, is_older
 from tests.real.objects import config_map
 from tests.real.seeing import Seen
 
@@ -91,7 +91,7 @@ class Story(Generic[Obj]):
         elif obj is last:
             if isinstance(delta, Updated):
                 yield "nothing changed"
-        elif not self.may_rewind and not is_newer(obj.resource_version, last.resource_version):
+        elif not self.may_rewind and not is_older(last.resource_version, than=obj.resource_version):
             yield f"it was at {last.resource_version} before"
 
     @property

@@ -8,16 +8,15 @@ from typing import Any, TypeVar
 from steersman.cache.background import Start, in_background
 from steersman.cache.flights import Flights, Ticket
 from steersman.cache.indexes import IndexFunction
-from steersman.cache.informer import Informer, InformerSettings
+from steersman.cache.informer import Answer, Informer, InformerSettings
 from steersman.cache.scope import Scope
-from steersman.client import Client, Deletion
+from steersman.client import Client
 from steersman.errors import NotFollowed
 from steersman.kinds import Resource, Unstructured
-from steersman.names import GroupVersionKind, ResourceType
+from steersman.names import ResourceType
 from steersman.observe import Observer
 
 Obj = TypeVar("Obj", bound=Resource | Unstructured)
-Answer = TypeVar("Answer", bound=Resource | Unstructured | Deletion[Any])
 
 
 class Caches:
@@ -49,6 +48,11 @@ class Caches:
     def __len__(self) -> int:
         """How many informers run."""
         return len(self._shared)
+
+    @property
+    def informers(self) -> tuple[Informer[Any], ...]:
+        """Those that run: who is ready only while all of them follow asks each ``has_synced``."""
+        return tuple(shared.informer for shared in self._shared.values())
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator["Caches"]:
@@ -89,10 +93,8 @@ class Caches:
         """
         with Ticket(self._flights) as ticket:
             answer = await write
-            gvk = answer.resource_type.gvk
             for shared in self._shared.values():
-                if shared.gvk == gvk:
-                    shared.informer.note(answer, ticket)
+                shared.informer.note(answer, ticket)
         return answer
 
     def _join(self, kind: type[Obj], scope: Scope) -> "_Shared":
@@ -133,7 +135,7 @@ def _same(kind: type[Obj]) -> tuple[type[Any], ResourceType]:
 
 
 class _Shared:
-    __slots__ = ("gvk", "identity", "informer", "task", "users")
+    __slots__ = ("identity", "informer", "task", "users")
 
     def __init__(
         self, identity: Hashable, informer: Informer[Any], task: asyncio.Task[None]
@@ -142,4 +144,3 @@ class _Shared:
         self.informer = informer
         self.task = task
         self.users = 0
-        self.gvk: GroupVersionKind = informer.kind.resource_type.gvk

@@ -170,15 +170,10 @@ class DeltaFifo(Generic[Obj]):
     def wrote(self, obj: Obj) -> None:
         """The object was created or changed."""
         key, uid, version = identity_of(obj)
-        if self._is_past(version, uid):
+        old = self._known.get(key)
+        if self._is_past(version, uid) or self._is_told(old, key, version):
             self._dropped += 1
             return
-        old = self._known.get(key)
-        if old is not None and key not in self._warmed:
-            old_version = old.resource_version
-            if version == old_version or is_older(version, than=old_version):
-                self._dropped += 1
-                return
         self._known[key] = obj
         self._warmed.discard(key)
         self._misfits.pop(key, None)
@@ -376,6 +371,12 @@ class DeltaFifo(Generic[Obj]):
         if version == self._position:
             return bool(uid) and uid in self._just_gone
         return is_older(version, than=self._position)
+
+    def _is_told(self, old: Obj | None, key: ObjectKey, version: str) -> bool:
+        if old is None or key in self._warmed:
+            return False
+        old_version = old.resource_version
+        return version == old_version or is_older(version, than=old_version)
 
     def _move_to(self, version: str) -> None:
         if version and version != self._position:

@@ -10,6 +10,7 @@ from typing import Generic, Protocol, TypeAlias, TypeVar
 
 from steersman.cache.delta_fifo import Added, Deleted, Delta, Sync, Updated
 from steersman.clock import Clock
+from steersman.errors import NotFollowed
 from steersman.kinds import Resource, Unstructured
 from steersman.observe import HandlerFailed, HandlerStuck, Observer
 
@@ -102,8 +103,14 @@ class Registration(Generic[Obj]):
         return self._initial_left == 0
 
     async def synced(self) -> None:
-        """Wait until it has been told of every object that was there at first."""
+        """Wait until it has; ``NotFollowed`` if it is removed before."""
         await self._caught_up.wait()
+        if not self.has_synced:
+            raise NotFollowed(
+                wanted=f"wait for the handler {self.name} of {self._resource}",
+                problem="it was removed before it had been told of all that was there",
+                what_now="Wait first, then remove it.",
+            )
 
     def tell(self, deltas: Iterable[Delta[Obj]]) -> None:
         """Put changes into its buffer."""
@@ -122,6 +129,7 @@ class Registration(Generic[Obj]):
         """Tell it nothing any more, not even what waits."""
         self._waiting.clear()
         self._is_ended = True
+        self._caught_up.set()
 
     def end_initial(self) -> None:
         """What it has been told up to here is what was there at first."""

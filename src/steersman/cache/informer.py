@@ -9,7 +9,15 @@ its own; all parts share one indexer.
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import (
+    AsyncIterator,
+    Awaitable,
+    Callable,
+    Iterable,
+    Iterator,
+    Mapping,
+    Sequence,
+)
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
@@ -26,14 +34,16 @@ from steersman.cache.mutations import MutationDetector
 from steersman.cache.part import Part
 from steersman.cache.preparing import Preparation, PreparedSource
 from steersman.cache.scope import Scope
+from steersman.cache.telling import Teller
 from steersman.client import Client, Deletion, is_gone
 from steersman.errors import CacheMutated, InvalidObject, NotFollowed
 from steersman.kinds import Resource, Unstructured
-from steersman.names import ObjectKey, ObjectRef
-from steersman.observe import CacheLookedAfter, CacheStale, CacheSynced, IndexFailed, Observer
+from steersman.names import ObjectKey
+from steersman.observe import Observer
 from steersman.watch import ClientSource, ReflectorSettings
 
 Obj = TypeVar("Obj", bound=Resource | Unstructured)
+Answer = TypeVar("Answer", bound=Resource | Unstructured | Deletion[Any])
 
 # How often an informer looks after itself: whether it has gone stale, whether a handler hangs.
 LOOK_SECONDS = 10.0
@@ -85,12 +95,13 @@ class Informer(Generic[Obj]):
         self._clock = client.clock
         self._rng = client.rng
         self._observe = observe
+        self._tell = Teller(observe, resource_type=kind.resource_type, scope=str(self.scope))
         self._flights = Flights() if flights is None else flights
         self._preparation = Preparation(
             kind, transform=transform, keep_managed_fields=self._settings.keep_managed_fields
         )
         self._detector = MutationDetector() if self._settings.detect_mutations else None
-        self._objects = Indexer[Obj](failed=self._index_failed)
+        self._objects = Indexer[Obj](failed=self._tell.index_failed)
         for name, function in (indexes or {}).items():
             self._objects.add_index(name, function)
         self._parts = {namespace: self._part(client, namespace) for namespace in self.scope.parts()}
@@ -123,12 +134,14 @@ class Informer(Generic[Obj]):
 
     @property
     def has_synced(self) -> bool:
-        """Whether it is whole and not stale: it follows, or lost its way only a moment ago."""
+        """Whether it runs, has heard all there is, and follows, or did until a moment ago."""
         limit = self._settings.stale_seconds
-        return self.is_whole and all(part.lost_seconds < limit for part in self._parts.values())
+        return self._start is not None and all(
+            part.is_fresh and part.lost_seconds < limit for part in self._parts.values()
+        )
 
     async def synced(self) -> None:
-        """Wait until it is whole and not stale; ``NotFollowed`` if it ends before."""
+        """Wait until it has; ``NotFollowed`` if it ends before."""
         while not self.has_synced:
             if self._has_ended:
                 raise NotFollowed(
@@ -181,9 +194,7 @@ class Informer(Generic[Obj]):
             clock=self._clock,
             observe=self._observe,
         )
-        for part in self._parts.values():
-            if part.is_whole:
-                registration.tell([Added(obj, key, True) for key, obj in part.fifo.known.items()])
+        registration.tell([Added(obj, key, True) for key, obj in self._known()])
         if self.is_whole:
             registration.end_initial()
         self._registrations[registration] = []
@@ -202,6 +213,7 @@ class Informer(Generic[Obj]):
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
         """Follow while the block runs; enter it once everything that is there has been heard."""
+        self._has_ended = False
         async with in_background() as start:
             start(self.run(), name=f"informer of {self.kind.resource_type}")
             await self.synced()
@@ -209,11 +221,13 @@ class Informer(Generic[Obj]):
             self.check_mutations()
 
     async def run(self) -> None:
-        """Follow for ever."""
+        """Follow for ever; whoever begins again begins with a list."""
+        self._drain()
         async with in_background() as start:
             self._start, self._has_ended = start, False
             try:
                 for part in self._parts.values():
+                    part.is_fresh = False
                     start(part.reflector.run(), name=f"reflector of {part.ref}")
                     start(self._drain_as_it_comes(part), name=f"deltas of {part.ref}")
                 for registration in self._registrations:
@@ -224,10 +238,11 @@ class Informer(Generic[Obj]):
             finally:
                 self._start, self._has_ended = None, True
                 self._pulse.set()
+                self._tell.ended()
 
     def _start_telling(self, registration: Registration[Obj], start: Start) -> None:
-        tasks = self._registrations[registration]
-        tasks.append(start(registration.run(), name=f"handler {registration.name}"))
+        tasks = [start(registration.run(), name=f"handler {registration.name}")]
+        self._registrations[registration] = tasks
         if registration.resync_seconds is not None:
             resync = self._resync(registration, registration.resync_seconds)
             tasks.append(start(resync, name=f"resync of {registration.name}"))
@@ -241,12 +256,17 @@ class Informer(Generic[Obj]):
 
     # Own writes
 
-    def in_flight(self) -> Ticket:
-        """A write of ours is under way while the block runs; ``note`` is told its answer."""
-        return Ticket(self._flights)
+    async def noting(self, write: Awaitable[Answer]) -> Answer:
+        """The answer to a write of ours, which is shown from now on, as by ``Caches.noting``."""
+        with Ticket(self._flights) as ticket:
+            answer = await write
+            self.note(answer, ticket)
+        return answer
 
     def note(self, answer: Resource | Unstructured | Deletion[Any], ticket: Ticket) -> None:
-        """Show the outcome of a write of ours from now on, without waiting to hear of it."""
+        """Show the outcome of a write of ours from now on, if it is of a kind that is kept here."""
+        if answer.resource_type.gvk != self.kind.resource_type.gvk:
+            return
         # What it means depends on what was heard before it came.
         self._drain()
         if isinstance(answer, Deletion):
@@ -301,8 +321,10 @@ class Informer(Generic[Obj]):
         return self._parts.get(None) or self._parts.get(namespace)
 
     def _known(self) -> Iterator[tuple[ObjectKey, Obj]]:
+        """All that handlers were told of; before its first list, a part has told them nothing."""
         for part in self._parts.values():
-            yield from part.fifo.known.items()
+            if part.is_whole:
+                yield from part.fifo.known.items()
 
     async def _drain_as_it_comes(self, part: Part[Obj]) -> None:
         while True:
@@ -313,7 +335,7 @@ class Informer(Generic[Obj]):
         """Take in all that was heard, then tell the handlers."""
         was_whole = self.is_whole
         for part in self._parts.values():
-            for deltas in part.drain():
+            if deltas := part.drain():
                 for registration in self._registrations:
                     registration.tell(deltas)
                 if self._detector is not None:
@@ -321,17 +343,8 @@ class Informer(Generic[Obj]):
         if not was_whole and self.is_whole:
             for registration in self._registrations:
                 registration.end_initial()
-            self._became_whole()
+            self._tell.synced(len(self._objects))
         self._pulse.set()
-
-    def _became_whole(self) -> None:
-        self._observe(
-            CacheSynced(
-                resource=self.kind.resource_type.plural,
-                scope=str(self.scope),
-                objects=len(self._objects),
-            )
-        )
 
     def _look_after(self) -> None:
         self._pulse.set()
@@ -340,26 +353,15 @@ class Informer(Generic[Obj]):
         lost_seconds, part = max(
             ((part.lost_seconds, part) for part in self._parts.values()), key=lambda pair: pair[0]
         )
-        self._observe(
-            CacheLookedAfter(
-                resource=self.kind.resource_type.plural,
-                scope=str(self.scope),
-                objects=len(self._objects),
-                refused=len(self.refused),
-                untold=sum(map(len, self._registrations)),
-                lost_seconds=lost_seconds,
-            )
+        self._tell.looked_after(
+            objects=len(self._objects),
+            refused=len(self.refused),
+            untold=sum(map(len, self._registrations)),
+            lost_seconds=lost_seconds,
         )
         is_stale = self.is_whole and lost_seconds >= self._settings.stale_seconds
         if is_stale and not self._is_stale:
-            self._observe(
-                CacheStale(
-                    resource=self.kind.resource_type.plural,
-                    scope=str(self.scope),
-                    lost_seconds=lost_seconds,
-                    error=part.reflector.last_error,
-                )
-            )
+            self._tell.stale(lost_seconds, part.reflector.last_error)
         self._is_stale = is_stale
 
     def check_mutations(self) -> None:
@@ -370,17 +372,6 @@ class Informer(Generic[Obj]):
         changed = self._detector.check() if self._detector is not None else []
         if changed:
             raise CacheMutated(changed=[(each.ref, each.path) for each in changed])
-
-    def _index_failed(self, index: str, key: ObjectKey, error: Exception) -> None:
-        gvk = self.kind.resource_type.gvk
-        self._observe(
-            IndexFailed(
-                resource=self.kind.resource_type.plural,
-                index=index,
-                ref=ObjectRef(gvk.kind, key.namespace, key.name),
-                error=error,
-            )
-        )
 
 
 def _remember(detector: MutationDetector, deltas: Sequence[Delta[Obj]]) -> None:

@@ -129,7 +129,7 @@ class OwnWrites(Generic[Obj]):
 
     def reached(self, version: str) -> None:
         """Everything up to this version has been heard: what we wrote before it is old news."""
-        if is_older(version, than=self.position):
+        if not version or is_older(version, than=self.position):
             return
         self.position = version
         if not self._by_version:

@@ -1,6 +1,5 @@
 """One part of an informer: one namespace or all of them, with a story and a position of its own."""
 
-from collections.abc import Iterator, Sequence
 from random import Random
 from typing import Generic, TypeVar, assert_never
 
@@ -56,7 +55,8 @@ class Part(Generic[Obj]):
         self.reflector = Reflector(
             source, self.fifo, clock=clock, rng=rng, observe=observe, settings=settings
         )
-        self.is_whole = False
+        self.is_whole = False  # whether a list was ever heard
+        self.is_fresh = False  # whether one was since the informer began to run
         self._clock = clock
         self._observe = observe
 
@@ -69,37 +69,44 @@ class Part(Generic[Obj]):
         since_at = self.reflector.failing_since_at
         return 0.0 if since_at is None else self._clock.monotonic() - since_at
 
-    def drain(self) -> Iterator[Sequence[Delta[Obj]]]:
-        """Take in all that was heard; yield each step's changes once they are shown."""
+    def drain(self) -> list[Delta[Obj]]:
+        """Take in all that was heard; what has changed by it, and is shown by now."""
+        told: list[Delta[Obj]] = []
+        writes = self.writes
         for popped in self.fifo.drain():
             match popped:
-                case Added() | Updated() | Deleted() | Sync():
-                    self._show(popped)
-                    if popped.version:
-                        self.writes.reached(popped.version)
-                    yield (popped,)
+                case Added(obj=obj, key=key) | Updated(obj=obj, key=key):
+                    writes.heard(obj, key)
+                    writes.reached(popped.version)
+                    told.append(popped)
+                case Deleted(obj=obj, key=key):
+                    writes.heard_end(key, obj.uid)
+                    writes.reached(popped.version)
+                    told.append(popped)
+                case Sync():
+                    told.append(popped)
                 case Reached(version=version):
-                    self.writes.reached(version)
+                    writes.reached(version)
                 case Refused(version=version):
                     self._refuse(popped)
-                    if version:
-                        self.writes.reached(version)
-                case Replaced(deltas=deltas, refused=refused, version=version, rewound=rewound):
-                    for delta in deltas:
-                        self._show(delta, in_list=True)
-                    for each in refused:
-                        self._refuse(each)
-                    self.writes.replaced(version, rewound=rewound)
-                    self.is_whole = True
-                    yield deltas
+                    writes.reached(version)
+                case Replaced():
+                    self._replace(popped)
+                    told += popped.deltas
                 case _:
                     assert_never(popped)
+        return told
 
-    def _show(self, delta: Delta[Obj], *, in_list: bool = False) -> None:
-        if isinstance(delta, Added | Updated):
-            self.writes.heard(delta.obj, delta.key, in_list=in_list)
-        elif isinstance(delta, Deleted):
-            self.writes.heard_end(delta.key, delta.obj.uid)
+    def _replace(self, replaced: Replaced[Obj]) -> None:
+        for delta in replaced.deltas:
+            if isinstance(delta, Deleted):
+                self.writes.heard_end(delta.key, delta.obj.uid)
+            else:
+                self.writes.heard(delta.obj, delta.key, in_list=True)
+        for refused in replaced.refused:
+            self._refuse(refused)
+        self.writes.replaced(replaced.version, rewound=replaced.rewound)
+        self.is_whole = self.is_fresh = True
 
     def _refuse(self, refused: Refused) -> None:
         key = refused.key

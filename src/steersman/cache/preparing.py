@@ -181,11 +181,13 @@ class _Prepared(Generic[Obj]):
 
     async def __anext__(self) -> WatchEvent[Obj]:
         event = await self._next()
-        if isinstance(event, Wrote | Removed):
-            try:
-                obj = self._prepare(event.obj)
-            except InvalidObject as error:
-                return Misfit(error, event.obj.resource_version, isinstance(event, Removed))
-            if obj is not event.obj:
-                return Removed(obj) if isinstance(event, Removed) else Wrote(obj, event.is_new)
-        return event
+        if not isinstance(event, (Wrote, Removed)):
+            return event
+        before = event.obj
+        try:
+            obj = self._prepare(before)
+        except InvalidObject as error:
+            return Misfit(error, before.resource_version, isinstance(event, Removed))
+        if obj is before:
+            return event
+        return Removed(obj) if isinstance(event, Removed) else Wrote(obj, event.is_new)

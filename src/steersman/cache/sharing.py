@@ -11,9 +11,7 @@ from typing import Any, Final, TypeVar
 import msgspec
 from msgspec.structs import force_setattr
 
-from steersman.kinds import Resource
-
-R = TypeVar("R", bound=Resource)
+P = TypeVar("P")
 
 # As many distinct values of one field are remembered at once. There are mostly a few; of a field
 # that has more, what is kept here would only keep alive what nobody else has any more.
@@ -45,17 +43,14 @@ class Sharing:
         """How many values are remembered."""
         return sum(len(field.values) for plan in self._plans.values() for field in plan)
 
-    def share(self, obj: R) -> R:
-        """The same object, changed in place: to be called before anyone else has seen it."""
-        self._share_inside(obj)
-        return obj
-
-    def _share_inside(self, part: Any) -> None:
-        kind = type(part)
+    def share(self, part: P) -> P:
+        """The same object, or part of one, changed in place: before anyone else has seen it."""
+        kind: type[Any] = type(part)
         plan = self._plans.get(kind)
         if plan is None:
-            names = (name for name in kind.__struct_fields__ if name not in OWN)
-            plan = self._plans[kind] = [_Field(name) for name in names]
+            # Of a field that is a part in one object and a text in another, a text has no fields.
+            names = getattr(kind, "__struct_fields__", ())
+            plan = self._plans[kind] = [_Field(name) for name in names if name not in OWN]
         for field in plan:
             value = getattr(part, field.name)
             if value is None:
@@ -63,11 +58,14 @@ class Sharing:
             elif field.is_like_others:
                 # Equal means: the same on the wire. Python takes 1 for True, and Quantity 1 for
                 # 1000m; and what has a mapping inside cannot be hashed.
-                encoded = self._encode(value)
+                try:
+                    encoded = self._encode(value)
+                except (TypeError, ValueError):  # A transform may put in what JSON cannot say.
+                    continue
                 known = field.values.get(encoded)
                 if known is not None:
                     field.hits += 1
-                    force_setattr(part, field.name, known)
+                    force_setattr(part, field.name, known)  # type: ignore[arg-type]
                     continue
                 field.misses += 1
                 if isinstance(value, _SMALL):
@@ -76,11 +74,12 @@ class Sharing:
                     field.values[encoded] = value
             elif isinstance(value, tuple):
                 for each in value:
-                    self._share_inside(each)
+                    self.share(each)
             else:
-                self._share_inside(value)
+                self.share(value)
             if field.misses > TRIES:
                 self._look_again(kind, field, value)
+        return part
 
     def _look_again(self, kind: type[Any], field: "_Field", value: Any) -> None:
         """Whether it is worth while to go on with a field that was hardly ever like another."""

@@ -17,7 +17,7 @@ from steersman.watch.reflector import Reflector
 from steersman.watch.settings import ReflectorSettings
 from steersman.watch.sink import Sink
 from steersman.watch.source import ClientSource, Source
-from steersman.watch.versions import is_newer, is_older
+from steersman.watch.versions import is_older
 
 __all__ = [
     "ClientSource",
@@ -25,6 +25,5 @@ __all__ = [
     "ReflectorSettings",
     "Sink",
     "Source",
-    "is_newer",
     "is_older",
 ]

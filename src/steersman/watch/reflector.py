@@ -122,7 +122,8 @@ class Reflector(Generic[Obj]):
         return f"<Reflector {self._source.ref} {state}, {self._position}>"
 
     async def run(self) -> NoReturn:
-        """Listen and tell, until cancelled."""
+        """Listen and tell, until cancelled; begins with a list, whatever was heard before."""
+        self._position = MustList(self._before().seen)
         while True:
             trouble = await self._step()
             if trouble is not None:

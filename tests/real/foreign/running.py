@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from steersman.testing.enclosure import enclosure
-from tests.real.foreign.building import client_go_greeter
+from tests.real.foreign.building import CLIENT_GO_GREETER
 from tests.real.foreign.kubectl import Server
 
 OPERATORS = Path(__file__).with_name("operators")
@@ -37,7 +37,7 @@ class Operator:
 
 def client_go(namespace: str, *arguments: str) -> Sequence[str | Path]:
     """The command of the one with client-go, of which there can be several."""
-    return [client_go_greeter(), f"-namespace={namespace}", *arguments]
+    return [CLIENT_GO_GREETER.path, f"-namespace={namespace}", *arguments]
 
 
 CLIENT_GO = Operator(name="client-go", command=client_go)

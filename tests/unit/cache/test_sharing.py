@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from steersman.cache.sharing import LONGEST_BYTES, MOST_VALUES, TRIES, Sharing
-from steersman.kinds import Codec, CustomResource, Part, meta_v1
+from steersman.kinds import Codec, CustomResource, Part, meta_v1, replace
 from steersman.units import Quantity
 
 
@@ -16,6 +16,7 @@ class Port(Part):
 class Spec(Part):
     image: str
     ports: tuple[Port, ...] = ()
+    door: Port | str | None = None
     limits: Mapping[str, Quantity] | None = None
     data: str | None = None
 
@@ -62,7 +63,7 @@ def test_parts_inside_of_what_always_differs_become_one() -> None:
 def test_an_object_is_equal_to_what_it_was() -> None:
     sharing = Sharing()
 
-    for number in range(2 * TRIES):
+    for number in range(3 * TRIES):
         parts = {"ports": (Port(port=number % 7), Port(port=80, name="http"))}
         assert sharing.share(app(number, **parts)) == app(number, **parts)
 
@@ -92,3 +93,21 @@ def test_long_values_are_not_remembered() -> None:
     sharing.share(app(data="x" * LONGEST_BYTES))
 
     assert len(sharing) == 1  # the status
+
+
+def test_what_is_sometimes_a_part_and_sometimes_a_text_is_left_as_it_is() -> None:
+    sharing = Sharing()
+    for number in range(3 * TRIES):
+        sharing.share(app(number, door=Port(port=number)))
+
+    assert sharing.share(app(door="front")) == app(door="front")
+
+
+def test_what_json_cannot_say_is_left_alone() -> None:
+    odd: Any = {("a", "b"): Quantity("1")}
+    obj = replace(app(), spec=Spec(image="x", limits=odd))
+    sharing = Sharing()
+    for number in range(TRIES + 10):
+        sharing.share(app(number))
+
+    assert sharing.share(obj).spec.limits is odd

@@ -1,0 +1,138 @@
+"""A server, informers on it, and a way between them that can be disturbed."""
+
+from collections.abc import Callable
+from random import Random
+from typing import Any, Literal, TypeVar
+
+from steersman.apiserver import InProcessTransport
+from steersman.cache import (
+    Caches,
+    Delta,
+    Informer,
+    Scope,
+)
+from steersman.client import Client, ClientSettings, MergePatch, RetryPolicy
+from steersman.errors import (
+    NotFollowed,
+)
+from steersman.kinds import Part, Resource, core_v1, metadata_only
+from tests.clocks import ManualClock
+from tests.cluster.disturbing import DisturbedTransport
+from tests.embedded import World, turns
+from tests.real.definitions import GROUP, WIDGETS, Octopus, Widget, install, widget
+from tests.real.objects import create_config_maps
+
+E = TypeVar("E")
+
+ConfigMap = core_v1.ConfigMap
+HERE = "here"
+THERE = "there"
+
+
+class Color(Part):
+    """All that is wanted of a spec."""
+
+    color: Literal["red", "blue"] | None = None
+
+
+class Colored(Resource, group=GROUP, version="v1", kind="Widget", plural="widgets"):
+    """A Widget of which only one thing is of interest, and has no other value than these."""
+
+    spec: Color = Color()
+
+
+WidgetMetadata = metadata_only(Widget)
+
+
+class Scene:
+    """A server, a way to it that can be disturbed, and time that the test moves."""
+
+    def __init__(self) -> None:
+        self.clock = ManualClock()
+        self.world = World(clock=self.clock)
+        self.server = self.world.client()
+        self.way = DisturbedTransport(InProcessTransport(self.world.server))
+        self.observed: list[Any] = []
+        self.client = Client(
+            self.way,
+            clock=self.clock,
+            rng=Random(0),
+            observe=self.observed.append,
+            settings=ClientSettings(retry=RetryPolicy(attempts=1)),
+        )
+
+    def informer(self, kind: type[Any] = ConfigMap, **rest: Any) -> Informer[Any]:
+        rest.setdefault("scope", Scope(namespaces=() if kind is Octopus else (HERE,)))
+        return Informer(self.client, kind, observe=self.observed.append, **rest)
+
+    def caches(self, **rest: Any) -> Caches:
+        return Caches(self.client, observe=self.observed.append, **rest)
+
+    def seen(self, kind: type[E]) -> list[E]:
+        return [each for each in self.observed if isinstance(each, kind)]
+
+    async def until(self, is_so: Callable[[], object], *, seconds: float = 0.0) -> None:
+        """Let everybody have their turns until it is so, and time pass if it takes time."""
+        for _ in range(2000):
+            if is_so():
+                return
+            await turns()
+            if seconds:
+                self.clock.advance(seconds)
+        raise AssertionError("it never came to that")
+
+    async def settle(self) -> None:
+        """Let all that was written be heard."""
+        for _ in range(20):
+            await turns()
+
+    async def patch(self, name: str, namespace: str = HERE, **data: str | None) -> Any:
+        return await self.server.patch(
+            ConfigMap, name, MergePatch({"data": data}), namespace=namespace
+        )
+
+    async def paint(self, name: str, color: str) -> Any:
+        patch = MergePatch({"spec": {"color": color}})
+        return await self.server.patch(Widget, name, patch, namespace=HERE)
+
+    async def delete(self, name: str, namespace: str = HERE) -> None:
+        await self.server.delete(ConfigMap, name, namespace=namespace)
+
+
+async def two_namespaces() -> Scene:
+    """A server with two namespaces, of which nothing is in ``there``."""
+    scene = Scene()
+    for namespace in (HERE, THERE):
+        await scene.world.asked("POST", "/api/v1/namespaces", {"metadata": {"name": namespace}})
+    await create_config_maps(scene.server, HERE, "one", "two")
+    await install(scene.server, WIDGETS)
+    for name in ("one", "two"):
+        await scene.server.create(widget(HERE, name, size=3))
+    return scene
+
+
+class Told:
+    """A handler that remembers what it was told."""
+
+    def __init__(self) -> None:
+        self.deltas: list[Delta[Any]] = []
+
+    def __call__(self, delta: Delta[Any]) -> None:
+        self.deltas.append(delta)
+
+    @property
+    def story(self) -> list[tuple[str, str]]:
+        return [(type(delta).__name__, delta.key.name) for delta in self.deltas]
+
+
+def names(informer: Informer[Any]) -> list[str]:
+    return sorted(obj.name for obj in informer.lister.list())
+
+
+async def outcome(work: Any) -> Exception | None:
+    """Why it was not followed, if it was not."""
+    try:
+        await work
+    except NotFollowed as error:
+        return error
+    return None

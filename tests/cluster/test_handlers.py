@@ -1,0 +1,185 @@
+"""Handlers of informers on the embedded server: who is told, of what, and who is not waited for."""
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from steersman.cache import (
+    Added,
+    Delta,
+    Sync,
+    on,
+)
+from steersman.errors import (
+    Unreachable,
+)
+from steersman.observe import (
+    HandlerFailed,
+    HandlerStuck,
+)
+from tests.cluster.informing import (
+    HERE,
+    THERE,
+    Scene,
+    Told,
+    names,
+    outcome,
+)
+from tests.embedded import turns
+from tests.real.objects import config_map
+
+
+async def test_a_handler_that_never_returns_is_reported_once(scene: Scene) -> None:
+    informer = scene.informer()
+
+    async def stuck(delta: Delta[Any]) -> None:
+        await asyncio.Event().wait()
+
+    informer.add_handler(stuck, name="stuck")
+    async with informer.running():
+        await scene.until(lambda: scene.seen(HandlerStuck), seconds=5)
+        for _ in range(20):
+            scene.clock.advance(5)
+            await turns()
+
+    (reported,) = scene.seen(HandlerStuck)
+    assert reported.handler == "stuck"
+    assert reported.busy_seconds >= 30
+    assert reported.waiting == 1
+
+
+async def test_a_handler_whose_own_task_was_cancelled_has_failed_and_goes_on(scene: Scene) -> None:
+    informer = scene.informer()
+    told: list[str] = []
+
+    async def handle(delta: Delta[Any]) -> None:
+        told.append(delta.key.name)
+        future = asyncio.get_running_loop().create_future()
+        future.cancel()
+        await future
+
+    informer.add_handler(handle)
+    async with informer.running():
+        await scene.until(lambda: len(told) == 2)
+        await scene.until(lambda: len(scene.seen(HandlerFailed)) == 2)
+
+
+async def test_a_handler_that_was_removed_is_told_nothing_more(scene: Scene) -> None:
+    informer, told = scene.informer(), Told()
+    registration = informer.add_handler(told)
+    async with informer.running():
+        await scene.until(lambda: len(told.deltas) == 2)
+        informer.remove_handler(registration)
+        await scene.patch("one", color="red")
+        await scene.settle()
+
+    assert len(told.deltas) == 2
+
+
+async def test_whoever_waits_for_a_handler_that_is_removed_is_told_so(scene: Scene) -> None:
+    informer = scene.informer()
+    registration = informer.add_handler(Told(), name="removed")
+    async with asyncio.TaskGroup() as group:
+        waiting = group.create_task(outcome(registration.synced()))
+        await scene.settle()
+        informer.remove_handler(registration)
+        error = await waiting
+
+    assert "handler removed of configmaps: it was removed" in str(error)
+
+
+async def test_a_resync_before_the_first_list_tells_nothing(scene: Scene) -> None:
+    informer, told = scene.informer(), Told()
+    informer.warm([config_map(HERE, "unknown")])
+    informer.add_handler(told, resync_seconds=5)
+    scene.way.answer = Unreachable("for a while")
+    async with asyncio.TaskGroup() as group:
+        running = group.create_task(informer.run())
+        for _ in range(20):
+            await scene.settle()
+            scene.clock.advance(1)
+        running.cancel()
+
+    assert told.story == []
+
+
+async def test_a_handler_may_remove_itself(scene: Scene) -> None:
+    informer = scene.informer()
+    told: list[str] = []
+
+    def once(delta: Delta[Any]) -> None:
+        told.append(delta.key.name)
+        informer.remove_handler(registration)
+
+    registration = informer.add_handler(once)
+    async with informer.running():
+        await scene.settle()
+
+    assert len(told) == 1
+
+
+async def test_each_handler_has_its_own_resync(scene: Scene) -> None:
+    informer, often, never = scene.informer(), Told(), Told()
+    informer.add_handler(often, resync_seconds=10)
+    informer.add_handler(never)
+    async with informer.running():
+        await scene.until(lambda: len(often.deltas) >= 6, seconds=1)
+
+    assert [type(delta) for delta in never.deltas] == [Added, Added]
+    assert {type(delta) for delta in often.deltas[2:]} == {Sync}
+
+
+async def test_a_handler_that_is_slower_than_its_resync_is_not_buried(scene: Scene) -> None:
+    informer = scene.informer()
+
+    async def stuck(delta: Delta[Any]) -> None:
+        await asyncio.Event().wait()
+
+    registration = informer.add_handler(stuck, resync_seconds=10)
+    async with informer.running():
+        await scene.settle()
+        for _ in range(200):
+            scene.clock.advance(5)
+            await turns()
+
+        assert len(registration) == 4  # both objects, and both once more
+
+
+async def test_a_handler_can_be_made_of_functions(scene: Scene) -> None:
+    informer = scene.informer()
+    said: list[str] = []
+    informer.add_handler(
+        on(
+            added=lambda obj: said.append(f"+{obj.name}"),
+            updated=lambda old, obj: said.append(f"{old.data}→{obj.data}"),
+            deleted=lambda obj: said.append(f"-{obj.name}"),
+        )
+    )
+    async with informer.running():
+        await scene.settle()
+        await scene.patch("one", color="red")
+        await scene.delete("two")
+        await scene.until(lambda: len(said) == 4)
+
+    assert said[:2] == ["+one", "+two"]
+    assert said[2].endswith("→{'color': 'red'}")
+    assert said[3] == "-two"
+
+
+async def test_a_resync_that_makes_no_sense_is_refused(scene: Scene) -> None:
+    with pytest.raises(ValueError, match="must be positive"):
+        scene.informer().add_handler(Told(), resync_seconds=0)
+
+
+async def test_a_warmed_cache_is_put_right_by_the_first_list(scene: Scene) -> None:
+    informer, told = scene.informer(), Told()
+    informer.warm([config_map(HERE, "one"), config_map(HERE, "nobody"), config_map(THERE, "x")])
+    informer.add_handler(told)
+    async with informer.running():
+        assert names(informer) == ["one", "two"]
+        await scene.until(lambda: len(told.deltas) == 3)
+        assert set(told.story) == {("Deleted", "nobody"), ("Updated", "one"), ("Added", "two")}
+
+        informer.warm([config_map(HERE, "one", color="old")])
+        assert (informer.lister.get("one", namespace=HERE) or config_map(HERE, "")).uid

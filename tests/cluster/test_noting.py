@@ -1,0 +1,314 @@
+"""Our own writes, noted in informers on the embedded server: what is shown of them, and when."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from typing import Any
+
+import pytest
+
+from steersman.cache import (
+    Caches,
+    Informer,
+    Scope,
+)
+from steersman.client import Labels, MergePatch
+from steersman.errors import (
+    InvalidObject,
+    Unreachable,
+)
+from steersman.kinds import Codec, Unstructured, core_v1, replace
+from steersman.kinds.meta_v1 import ObjectMeta
+from tests.cluster.informing import (
+    HERE,
+    Colored,
+    ConfigMap,
+    Scene,
+    WidgetMetadata,
+    names,
+)
+from tests.embedded import turns
+from tests.real.definitions import GROUP, AnyWidget, Widget, widget
+from tests.real.objects import AnyConfigMap, config_map
+
+Following = AbstractAsyncContextManager[tuple[Caches, Informer[Any]]]
+
+
+def following(scene: Scene, kind: type[Any] = ConfigMap, **rest: Any) -> Following:
+    """An informer that hears nothing of what is written from now on."""
+
+    @asynccontextmanager
+    async def both() -> AsyncIterator[tuple[Caches, Informer[Any]]]:
+        caches = scene.caches(**rest)
+        async with caches.running(), caches.following(kind, scope=Scope(namespaces=(HERE,))) as it:
+            await scene.settle()
+            scene.way.hold()
+            yield caches, it
+            scene.way.let_go()
+            await scene.settle()
+            assert [len(part.writes) for part in it._parts.values()] == [0]
+
+    return both()
+
+
+RED = MergePatch({"spec": {"color": "red"}})
+
+
+@pytest.mark.parametrize("kind", [Widget, AnyWidget, WidgetMetadata])
+async def test_an_answer_stays_as_it_is_for_whoever_has_it(scene: Scene, kind: type[Any]) -> None:
+    async with following(scene, kind) as (caches, informer):
+        answer = await caches.noting(scene.client.patch(kind, "one", RED, namespace=HERE))
+        found: Any = informer.lister.get("one", namespace=HERE)
+
+        assert found.resource_version == answer.resource_version
+        assert b"managedFields" in Codec().encode(answer)
+        assert b"managedFields" not in Codec().encode(found)
+
+
+async def test_an_answer_stays_as_it_is_even_if_a_transform_reaches_deep(scene: Scene) -> None:
+    def transform(obj: Unstructured) -> Unstructured:
+        body: Any = obj.body
+        body["spec"].clear()
+        return obj
+
+    caching = {"transforms": {AnyWidget: transform}}
+    async with following(scene, AnyWidget, **caching) as (caches, informer):
+        answer = await caches.noting(scene.client.patch(AnyWidget, "one", RED, namespace=HERE))
+        found: Any = informer.lister.get("one", namespace=HERE)
+
+        assert found.get("spec") == {}
+        assert answer.get("spec", "color") == "red"
+
+
+async def test_transforms_are_for_every_class_that_unstructured_of_made(scene: Scene) -> None:
+    def transform(obj: Unstructured) -> Unstructured:
+        return obj.changed("data", to={"seen": "yes"})
+
+    caches = scene.caches(transforms={Unstructured.of("v1", "ConfigMap"): transform})
+    async with caches.running(), caches.following(AnyConfigMap) as informer:
+        found: Any = informer.lister.get("one", namespace=HERE)
+        assert found.get("data") == {"seen": "yes"}
+
+
+@pytest.mark.parametrize(
+    ("writing", "reading"),
+    [
+        (Widget, Colored),
+        (AnyWidget, Widget),
+        (AnyWidget, Colored),
+        (Widget, WidgetMetadata),
+        (AnyWidget, WidgetMetadata),
+        (Colored, WidgetMetadata),
+        (Unstructured.of(f"{GROUP}/v1", "Widget"), AnyWidget),
+    ],
+)
+async def test_an_answer_of_another_class_is_shown_if_it_has_all_fields(
+    scene: Scene, writing: type[Any], reading: type[Any]
+) -> None:
+    async with following(scene, reading) as (caches, informer):
+        answer = await caches.noting(scene.client.patch(writing, "one", RED, namespace=HERE))
+
+        found: Any = informer.lister.get("one", namespace=HERE)
+        assert type(found) is reading
+        assert found.resource_version == answer.resource_version
+        assert found.ref == answer.ref
+
+
+@pytest.mark.parametrize(
+    ("writing", "reading"),
+    [
+        (Colored, Widget),
+        (Widget, AnyWidget),
+        (WidgetMetadata, Widget),
+        (WidgetMetadata, AnyWidget),
+    ],
+)
+async def test_an_answer_that_lacks_fields_is_shown_when_it_is_heard(
+    scene: Scene, writing: type[Any], reading: type[Any]
+) -> None:
+    async with following(scene, reading) as (caches, informer):
+        before = informer.lister.get("one", namespace=HERE)
+        await caches.noting(scene.client.patch(writing, "one", RED, namespace=HERE))
+        assert informer.lister.get("one", namespace=HERE) is before
+
+        # Which object a deletion ends is clear, whatever its class.
+        await caches.noting(scene.client.delete(writing, "one", namespace=HERE))
+        assert informer.lister.get("one", namespace=HERE) is None
+
+
+async def test_an_answer_that_does_not_fit_the_cache_is_still_an_answer(scene: Scene) -> None:
+    async with following(scene, Colored) as (caches, informer):
+        puce = MergePatch({"spec": {"color": "puce"}})
+        answer = await caches.noting(scene.client.patch(Widget, "one", puce, namespace=HERE))
+        assert answer.spec.color == "puce"
+
+        scene.way.let_go()
+        await scene.until(lambda: informer.refused)
+        assert isinstance(next(iter(informer.refused.values())), InvalidObject)
+
+
+async def test_what_we_wrote_stays_when_a_stranger_makes_it_unreadable(scene: Scene) -> None:
+    async with following(scene, Colored) as (caches, informer):
+        answer = await caches.noting(scene.client.patch(Widget, "one", RED, namespace=HERE))
+        scene.way.cut()
+        await scene.paint("one", "puce")
+        scene.world.server.history.forget()
+        scene.way.let_go()
+        await scene.until(lambda: informer.refused, seconds=1)
+
+        found: Any = informer.lister.get("one", namespace=HERE)
+        assert found.resource_version == answer.resource_version
+
+        await scene.server.delete(Widget, "one", namespace=HERE)
+        await scene.until(lambda: names(informer) == ["two"], seconds=1)
+
+
+async def test_our_own_deletion_of_what_does_not_fit_is_forgotten_with_its_end(
+    scene: Scene,
+) -> None:
+    await scene.paint("one", "puce")
+    async with following(scene, Colored) as (caches, informer):
+        assert names(informer) == ["two"]
+
+        await caches.noting(scene.client.delete(Widget, "one", namespace=HERE))
+
+
+async def test_a_misfit_in_a_list_does_not_take_the_position_back(scene: Scene) -> None:
+    await scene.paint("one", "puce")
+    await scene.patch("one", color="red")
+    caches = scene.caches()
+    scope = Scope(namespaces=(HERE,))
+    async with caches.running(), caches.following(Colored, scope=scope) as informer:
+        (part,) = informer._parts.values()
+        listed = await scene.server.list(core_v1.Secret)
+
+        assert part.writes.position == listed.resource_version
+
+
+async def test_a_write_under_way_while_the_informer_begins_is_shown(scene: Scene) -> None:
+    caches = scene.caches()
+
+    async def slow_patch() -> Any:
+        answer = await scene.server.patch(Widget, "one", RED, namespace=HERE)
+        await started.wait()
+        return answer
+
+    async with caches.running(), asyncio.TaskGroup() as group:
+        started = asyncio.Event()
+        noted = group.create_task(caches.noting(slow_patch()))
+        await turns()
+        async with caches.following(Widget) as informer:
+            started.set()
+            answer = await noted
+            found = informer.lister.get("one", namespace=HERE)
+            assert found is not None
+            assert found.resource_version == answer.resource_version
+
+
+async def test_a_pod_with_a_grace_period_is_shown_as_ending_and_then_not_at_all(
+    scene: Scene,
+) -> None:
+    pod = core_v1.Pod(
+        metadata=ObjectMeta(name="web", namespace=HERE),
+        spec=core_v1.PodSpec(
+            node_name="node", containers=(core_v1.Container(name="web", image="web"),)
+        ),
+    )
+    async with following(scene, core_v1.Pod) as (caches, informer):
+        await caches.noting(scene.client.create(pod))
+        await caches.noting(
+            scene.client.delete(core_v1.Pod, "web", namespace=HERE, grace_seconds=20)
+        )
+        found = informer.lister.get("web", namespace=HERE)
+        assert found is not None
+        assert found.deletion_time is not None
+
+        await caches.noting(
+            scene.client.delete(core_v1.Pod, "web", namespace=HERE, grace_seconds=0)
+        )
+        assert informer.lister.get("web", namespace=HERE) is None
+
+
+async def test_a_write_of_another_kind_is_none_of_an_informers_business(scene: Scene) -> None:
+    informer = scene.informer()
+    async with informer.running():
+        answer = await informer.noting(scene.client.create(widget(HERE, "three", size=3)))
+
+        assert answer.name == "three"
+        assert names(informer) == ["one", "two"]
+
+
+async def test_a_write_that_fails_shows_nothing_and_leaves_nothing(scene: Scene) -> None:
+    async with following(scene, Widget) as (caches, informer):
+        before = informer.lister.list()
+        scene.way.answer = Unreachable("gone for a while")
+        with pytest.raises(Unreachable):
+            await caches.noting(scene.client.patch(Widget, "one", RED, namespace=HERE))
+
+        assert informer.lister.list() == before
+        assert len(caches._flights) == 0
+        scene.way.answer = None
+
+
+async def test_a_label_limited_cache_drops_what_our_write_takes_out(scene: Scene) -> None:
+    caches = scene.caches()
+    scope = Scope(labels=Labels.equal({"tier": "front"}))
+    new = widget(HERE, "web")
+    new = replace(new, metadata=replace(new.metadata, labels={"tier": "front"}))
+    async with caches.running(), caches.following(Widget, scope=scope) as informer:
+        await scene.settle()
+        scene.way.hold()
+        await caches.noting(scene.client.create(new))
+        assert names(informer) == ["web"]
+
+        back = MergePatch({"metadata": {"labels": {"tier": "back"}}})
+        await caches.noting(scene.client.patch(Widget, "web", back, namespace=HERE))
+        assert names(informer) == []
+
+
+async def test_a_bookmark_ends_what_is_never_heard_of(scene: Scene) -> None:
+    caches = scene.caches()
+    scope = Scope(labels=Labels.has("app"))
+    async with caches.running(), caches.following(ConfigMap, scope=scope) as informer:
+        await caches.noting(scene.client.create(config_map(HERE, "web")))
+        (part,) = informer._parts.values()
+        assert len(part.writes) == 1
+
+        await scene.until(lambda: len(part.writes) == 0, seconds=1)
+        assert names(informer) == []
+
+
+async def test_what_was_heard_before_an_answer_came_counts_before_it(scene: Scene) -> None:
+    informer = scene.informer()
+    async with informer.running():
+        (part,) = informer._parts.values()
+        known: Any = informer.lister.get("one", namespace=HERE)
+
+        async def delete() -> Any:
+            deletion = await scene.server.delete(ConfigMap, "one", namespace=HERE)
+            later = str(int(known.resource_version) + 1000)
+            last = replace(known, metadata=replace(known.metadata, resource_version=later))
+            part.fifo.removed(last)  # heard, and not yet taken in
+            return deletion
+
+        await informer.noting(delete())
+
+        assert names(informer) == ["two"]
+        assert len(part.writes) == 0
+
+
+async def test_a_label_that_the_transform_takes_away_still_decides(scene: Scene) -> None:
+    def transform(obj: core_v1.ConfigMap) -> core_v1.ConfigMap:
+        return replace(obj, metadata=replace(obj.metadata, labels=None))
+
+    caches = scene.caches(transforms={ConfigMap: transform})
+    scope = Scope(labels=Labels.has("app"))
+    new = config_map(HERE, "web")
+    new = replace(new, metadata=replace(new.metadata, labels={"app": "web"}))
+    async with caches.running(), caches.following(ConfigMap, scope=scope) as informer:
+        await scene.settle()
+        scene.way.hold()
+        await caches.noting(scene.client.create(new))
+
+        assert names(informer) == ["web"]
+        scene.way.let_go()
