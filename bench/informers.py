@@ -17,7 +17,7 @@ from pathlib import Path
 from statistics import median
 from subprocess import CalledProcessError
 
-from bench.peers.building import controller_runtime_informer, version_of
+from bench.go_programs import GoProgram
 from bench.report import Column, Limit, Section, show_progress
 from bench.rounds import Progress, Turn, compared, in_rounds, staying
 from bench.world import add_apps, described, fill
@@ -26,7 +26,15 @@ from steersman.errors import ControlPlaneError
 from steersman.testing import find_binaries, running_control_plane
 
 THEIRS = "controller-runtime"
+# Ours drops them unless told otherwise, theirs keeps them: so it is also asked to drop them.
+THEIRS_STRIPPED = "controller-runtime, no managedFields"
 OURS = "steersman"
+
+PEER = GoProgram(
+    name="informer",
+    family="peers",
+    sources=Path(__file__).with_name("peers") / "controller_runtime",
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,8 +71,10 @@ class Comparison:
         self._kubeconfig = kubeconfig
         self._scale = scale
         self._progress = progress
+        peer = str(PEER.build())
         self._programs = {
-            THEIRS: [str(controller_runtime_informer())],
+            THEIRS: [peer],
+            THEIRS_STRIPPED: [peer, "-strip-managed-fields"],
             OURS: [sys.executable, "-m", "bench.informing", str(kubeconfig)],
         }
 
@@ -127,7 +137,7 @@ def _growth(resident: Mapping[int, Mapping[str, float]]) -> Section:
                 for title, (before, after) in columns.items()
             }
         ]
-        for name in (THEIRS, OURS)
+        for name in (THEIRS, THEIRS_STRIPPED, OURS)
     }
     return Section(
         title="Resident memory for each object more, in bytes, by the medians above",
@@ -155,7 +165,7 @@ def main() -> int:
     held = True
     sections: list[Section] = []
     module = "sigs.k8s.io/controller-runtime"
-    print(f"Python {platform.python_version()}, {THEIRS} {version_of(module)}")
+    print(f"Python {platform.python_version()}, {THEIRS} {PEER.version_of(module)}")
     try:
         for section in _sections(QUICK if options.quick else FULL):
             print(*section.lines(), "", sep="\n", flush=True)

@@ -1,12 +1,13 @@
 // informer: every AppService in a cache, with controller-runtime as its documentation shows.
 //
 // Prints how many there are as one line of JSON once all of them have been handed to its handler,
-// and stays until its standard input is closed.
+// and stays until its standard input is closed. With -strip-managed-fields, those are not kept.
 package main
 
 import (
 	"context"
 	"encoding/json"
+	"flag"
 	"io"
 	"log"
 	"os"
@@ -20,7 +21,10 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log/zap"
 )
 
+var strip = flag.Bool("strip-managed-fields", false, "do not keep managedFields in the cache")
+
 func main() {
+	flag.Parse()
 	ctrl.SetLogger(zap.New())
 	if err := run(ctrl.SetupSignalHandler()); err != nil {
 		log.Fatal(err)
@@ -36,7 +40,11 @@ func run(ctx context.Context) error {
 	if err := AddToScheme(scheme); err != nil {
 		return err
 	}
-	apps, err := cache.New(config, cache.Options{Scheme: scheme})
+	options := cache.Options{Scheme: scheme}
+	if *strip {
+		options.DefaultTransform = cache.TransformStripManagedFields()
+	}
+	apps, err := cache.New(config, options)
 	if err != nil {
 		return err
 	}

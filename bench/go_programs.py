@@ -1,0 +1,62 @@
+"""Programs in Go that ours are held against, each built from its modules when it is first needed.
+
+One appears in the cache directory by one rename, under a digest of its sources: what is there is
+whole, and built from them.
+"""
+
+import os
+import shutil
+import subprocess
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from steersman.testing.programs import cache_directory
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GoProgram:
+    """A program whose ``sources`` are a directory with a go.mod; ``family`` is who it is for."""
+
+    name: str
+    family: str
+    sources: Path
+
+    @property
+    def path(self) -> Path:
+        """Where it is, once it is built."""
+        digest = sha256()
+        for source in sorted(self.sources.iterdir()):
+            digest.update(source.read_bytes())
+        return cache_directory(os.environ) / self.family / digest.hexdigest()[:16] / self.name
+
+    def build(self) -> Path:
+        """Where it is; built first, where nobody has: some minutes of CPU."""
+        program = self.path
+        if program.exists():
+            return program
+        go = shutil.which("go")
+        if go is None:
+            raise SystemExit(f"error: {self.name} has to be built, and there is no `go`")
+        program.parent.mkdir(parents=True, exist_ok=True)
+        with TemporaryDirectory(prefix=".building-", dir=program.parent) as workshop:
+            unfinished = Path(workshop) / self.name
+            flags = ("-mod=readonly", "-trimpath", "-ldflags=-s -w", f"-o={unfinished}")
+            subprocess.run(
+                [go, "build", *flags, "."],
+                cwd=self.sources,
+                # A go.work in some directory above would put its own modules in place of these.
+                env={**os.environ, "GOWORK": "off"},
+                check=True,
+            )
+            unfinished.replace(program)
+        return program
+
+    def version_of(self, module: str) -> str:
+        """Which version of ``module`` is built in."""
+        for line in (self.sources / "go.mod").read_text().splitlines():
+            words = line.split()
+            if module in words:
+                return words[words.index(module) + 1].removeprefix("v")
+        raise LookupError(f"go.mod does not require {module}")
