@@ -17,6 +17,8 @@ SHOWN = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.
         (0, "examples/appservice.py"),
         (1, "examples/test_appservice.py"),
         (2, "tests/typing/accepts/readme.py"),
+        (3, "examples/podwatch.py"),
+        (4, "tests/typing/accepts/readme.py"),
     ],
 )
 def test_every_line_that_the_readme_shows_stands_in_a_file_that_is_tested(
@@ -29,4 +31,4 @@ def test_every_line_that_the_readme_shows_stands_in_a_file_that_is_tested(
 
 
 def test_every_block_of_python_in_the_readme_is_checked() -> None:
-    assert len(SHOWN) == 3
+    assert len(SHOWN) == 5

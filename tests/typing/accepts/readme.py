@@ -1,9 +1,10 @@
-"""What the README shows of the client, as the checkers see it."""
+"""What the README shows of the client and the caches, as the checkers see it."""
 
 from random import Random
 
 import steersman as sm
-from steersman.client import ClusterConfig, Labels, connect
+from steersman.cache import Caches
+from steersman.client import Client, ClusterConfig, Labels, connect
 from steersman.clock import Clock
 from steersman.kinds import core_v1
 from steersman.observe import Observer
@@ -26,3 +27,9 @@ async def using_it(config: ClusterConfig, clock: Clock, observe: Observer) -> No
         async with client.watch(AppService, resource_version="0") as events:
             async for event in events:
                 print(event)  # Wrote, Removed, Bookmark or Misfit
+
+
+async def reading_our_own_writes(client: Client, caches: Caches, wanted: AppService) -> None:
+    async with caches.running(), caches.following(AppService) as apps:
+        app = await caches.noting(client.apply(wanted, field_manager="me"))
+        apps.lister.get(app.name, namespace=app.namespace)  # this or a newer one, never older
