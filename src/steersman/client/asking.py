@@ -76,9 +76,8 @@ class Asker:
                 query=question.query,
                 headers=headers,
                 body=body,
-                # What has a limit of its own is a page of a list. Compressed, it takes half as long
-                # to read: the server writes in pieces of 2 kB, and then only a twentieth of them.
-                is_large=question.limit_bytes is not None,
+                # What has a limit of its own is a page of a list, or the whole of it.
+                is_large=self.settings.compress_lists and question.limit_bytes is not None,
             ),
             deadline_seconds=self.settings.deadline_seconds,
             limit_bytes=question.limit_bytes or self.settings.object_limit_bytes,

@@ -138,3 +138,15 @@ async def test_a_list_that_breaks_off_is_refused_however_much_of_it_was_good() -
 
     with pytest.raises(BadAnswer, match="not the JSON it should be"):
         await names_in(World(Answer(body=most)), Widget)
+
+
+@pytest.mark.parametrize("compress", [False, True])
+async def test_lists_are_asked_for_compressed_where_the_settings_say_so(compress: bool) -> None:
+    settings = ClientSettings(compress_lists=compress)
+    world = World(*([saying(widgets(widget("a")))] * 2), saying(widget("a")), settings=settings)
+
+    await names_in(world, Widget)
+    await world.client.list(Widget)
+    await world.client.get(Widget, "a", namespace="default")
+
+    assert [request.is_large for request in world.server.requests] == [compress, compress, False]
