@@ -24,9 +24,9 @@ class ClientSettings:
     # A page of a list is many objects; past this, ask for smaller pages.
     page_limit_bytes: int = 256 * 1024 * 1024
 
-    # A twentieth of the bytes, for a network that is slow. On a fast one a list takes a fifth
-    # longer, because the server compresses at the pace at which it writes.
-    compress_lists: bool = False
+    # A twentieth of the bytes, and an eighth less of our time: the server writes in pieces of 2 kB,
+    # and each of them is a chunk to read. It costs the server some.
+    compress_lists: bool = True
 
     retry: RetryPolicy = RetryPolicy()
 
