@@ -24,6 +24,8 @@ class InProcessTransport:
     async def open(self, request: Request) -> AsyncIterator[Response]:
         """Have ``request`` answered."""
         own = header(request, "authorization")
+        if request.guard is not None:
+            request.guard()
         reply = await self._handler.handle(request, certificate=None if own else self._certificate)
         try:
             yield _Answered(reply)

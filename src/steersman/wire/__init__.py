@@ -4,6 +4,7 @@ Takes:     a ``Request``: method, path, query, headers, body; on the other side,
 Gives:     a ``Response``, held open while its body is read, whole or in chunks; on the other side,
            what the handler replies
 Promises:  - a request is sent at most once
+           - a request whose guard raises is not sent
            - redirects are not followed
            - no header of a request appears in a repr
            - a connection is used again for the next request
@@ -13,6 +14,7 @@ Promises:  - a request is sent at most once
            - a listener with open streams ends at once
            - a client is who its certificate says only if a trusted authority signed it
            - a certificate outlives no forgotten file by more than a week
+           - a changed certificate is shown to the next who connects
 Never:     parses JSON, retries, waits longer than its caller, or takes a proxy from the environment
 """
 
@@ -34,9 +36,11 @@ if TYPE_CHECKING:
     from steersman.wire.certificates import CertificateAuthority, new_key, pem_of
     from steersman.wire.listener import listening
     from steersman.wire.network import NetworkTransport
+    from steersman.wire.serving_tls import CertificateFiles, SelfSigned, server_tls
 
 __all__ = [
     "CertificateAuthority",
+    "CertificateFiles",
     "ClientCertificate",
     "Handler",
     "LineSplitter",
@@ -44,11 +48,13 @@ __all__ = [
     "Reply",
     "Request",
     "Response",
+    "SelfSigned",
     "TlsSettings",
     "Transport",
     "listening",
     "new_key",
     "pem_of",
+    "server_tls",
     "tls_context",
 ]
 
@@ -57,10 +63,13 @@ __all__ = [
 # import, and cryptography is not always there.
 _DOORS = {
     "CertificateAuthority": "certificates",
+    "CertificateFiles": "serving_tls",
     "NetworkTransport": "network",
+    "SelfSigned": "serving_tls",
     "listening": "listener",
     "new_key": "certificates",
     "pem_of": "certificates",
+    "server_tls": "serving_tls",
 }
 
 if not TYPE_CHECKING:  # to the checkers, a module with this has whatever is asked for

@@ -7,6 +7,8 @@ from typing import Final, cast
 
 from httptools import HttpParserError, HttpParserUpgrade, HttpResponseParser
 
+from steersman.wire.sockets import discard_unsent
+
 # No API server has more to say in its headers; without a limit, a broken one could fill the memory.
 HEAD_BYTES: Final = 2**16
 
@@ -103,6 +105,7 @@ class Connection(asyncio.Protocol):
         self._pieces: list[bytes] = []
         self._waiting_bytes = 0
         self._is_bare = False  # no body, whatever the headers say of its length
+        self._is_guarded = False
         self._is_whole = True
         self._is_overrun = False
         self._is_kept_alive = True
@@ -125,24 +128,32 @@ class Connection(asyncio.Protocol):
             and transport.get_write_buffer_size() == 0
         )
 
-    async def ask(self, head: bytes, body: bytes | None = None, *, is_bare: bool = False) -> Head:
+    async def ask(
+        self,
+        head: bytes,
+        body: bytes | None = None,
+        *,
+        is_bare: bool = False,
+        guard: Callable[[], None] | None = None,
+    ) -> Head:
         """Send a request, and give the head of its answer as soon as that is there.
 
         ``is_bare`` for a method whose answers end with their head. An answer may come before all
-        of the request is sent, and the rest is then not sent.
+        of the request is sent, and the rest is then not sent. ``guard`` may raise before any part
+        of it goes out, and that part and the rest are not sent.
         """
         transport = self._transport
         if transport is None or transport.is_closing() or self._has_ended or self._broken:
             problem, cause = self._broken or (ENDED, None)
             raise Broken(problem, cause=cause, was_sent=False)
-        self._begin(is_bare=is_bare)
-        if body is None:
-            transport.write(head)
-        elif len(body) <= PIECE_BYTES:
-            transport.write(head + body)
-        else:
-            transport.write(head)
-            await self._write(transport, body)
+        first = head if body is None or len(body) > PIECE_BYTES else head + body
+        if guard is not None:
+            # Nothing may come between this and the writing, which asyncio does at once.
+            guard()
+        transport.write(first)
+        self._begin(is_bare=is_bare, is_guarded=guard is not None)
+        if body is not None and len(body) > PIECE_BYTES:
+            await self._write(transport, body, guard)
         while self._head is None:
             self._raise_if_broken()
             await self._change()
@@ -176,10 +187,15 @@ class Connection(asyncio.Protocol):
         if self._is_awaited:
             # Not an end that the other side has chosen, as that of a body may be.
             self._break(ENDED)
+            if self._is_guarded and self._transport is not None:
+                # What is still in the kernel would arrive long after the right to send it is lost.
+                discard_unsent(self._transport.get_extra_info("socket"))
         if self._transport is not None:
             self._transport.abort()
 
-    async def _write(self, transport: asyncio.Transport, body: bytes) -> None:
+    async def _write(
+        self, transport: asyncio.Transport, body: bytes, guard: Callable[[], None] | None
+    ) -> None:
         rest = memoryview(body)
         while rest:
             while self._is_full and self._head is None and self._broken is None:
@@ -188,10 +204,12 @@ class Connection(asyncio.Protocol):
             if self._head is not None or self._broken is not None or transport.is_closing():
                 self._was_cut_short = True
                 return
+            if guard is not None:
+                guard()
             transport.write(rest[:PIECE_BYTES])
             rest = rest[PIECE_BYTES:]
 
-    def _begin(self, *, is_bare: bool) -> None:
+    def _begin(self, *, is_bare: bool, is_guarded: bool) -> None:
         if self._is_bare:
             # It may be waiting for a body that the headers announced.
             self._parser = HttpResponseParser(self)
@@ -200,6 +218,7 @@ class Connection(asyncio.Protocol):
         self._fields = []
         self._fields_bytes = self._fruitless_bytes = 0
         self._is_bare = is_bare
+        self._is_guarded = is_guarded
         self._is_whole = False
         # Of the last answer, nobody may have read the body.
         self._make_room()

@@ -1,4 +1,4 @@
-"""The HTTPS listener: requests from sockets to a handler, and its replies back."""
+"""The HTTP listener: requests from sockets to a handler, and its replies back."""
 
 import asyncio
 import ssl
@@ -20,13 +20,15 @@ async def listening(
     *,
     host: str,
     port: int,
-    tls: ssl.SSLContext,
+    tls: ssl.SSLContext | None,
     largest_body: int,
     share_port: bool = False,
 ) -> AsyncIterator[int]:
     """Answer requests while the block runs; gives the port, which is a free one if ``port`` is 0.
 
-    Of a body that is larger than ``largest_body`` the handler gets that much and one byte more.
+    Without ``tls`` all of it can be read on the way: that is for what is no secret, or never leaves
+    the machine. Of a body that is larger than ``largest_body`` the handler gets that much and one
+    byte more.
     """
     streaming: set[asyncio.Task[object]] = set()
 

@@ -1,6 +1,6 @@
 """What is sent, what comes back, and what carries it."""
 
-from collections.abc import AsyncGenerator, AsyncIterator, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
 from contextlib import AbstractAsyncContextManager
 from typing import Any, Protocol
 from urllib.parse import quote, urlencode
@@ -14,6 +14,12 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     ``path`` is plain text, not yet percent-encoded. A header may be there several times, each
     with a value of its own. Headers and body may hold secrets, so they are in no repr. A large
     answer is asked for compressed if ``is_large``, and read as if it were not.
+
+    ``guard`` is for whoever may lose the right to send it while a connection is made. It is called
+    last of all before the first bytes go out; what it raises comes out of ``open`` as it is, and
+    nothing was sent. A body too long for one piece has it called before each: the server then
+    never gets the whole of it, and so does nothing. Where a request with a guard is given up
+    without an answer, what has not left this machine yet is thrown away.
     """
 
     method: str
@@ -22,6 +28,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     headers: tuple[tuple[str, str], ...] = ()
     body: bytes | None = None
     is_large: bool = False
+    guard: Callable[[], None] | None = None
 
     @property
     def target(self) -> str:

@@ -109,7 +109,9 @@ class _Exchange:
         head = request_head(request, server=self._route.server, proxy=self._route.reading_proxy)
         try:
             connection = self._connection = self._pool.take(self._tls) or await self._dialled()
-            self._head = await connection.ask(head, request.body, is_bare=request.method == "HEAD")
+            self._head = await connection.ask(
+                head, request.body, is_bare=request.method == "HEAD", guard=request.guard
+            )
         except Broken as broken:
             failure = self._failure(broken)
         except BaseException:

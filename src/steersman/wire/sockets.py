@@ -1,6 +1,7 @@
-"""Sockets on which a black hole is found."""
+"""Sockets on which a black hole is found, and that take back what has not left yet."""
 
 import socket
+import struct
 import sys
 from contextlib import suppress
 from typing import Final
@@ -12,6 +13,9 @@ SILENT_SECONDS: Final = 15
 PROBE_SECONDS: Final = 5
 PROBES: Final = 3
 UNACKNOWLEDGED_SECONDS: Final = SILENT_SECONDS + PROBES * PROBE_SECONDS
+
+# To linger on close, and for no seconds at all.
+_NO_LINGERING: Final = struct.pack("ii", 1, 0)
 
 
 def make_watchful(connected: socket.socket) -> None:
@@ -28,3 +32,9 @@ def make_watchful(connected: socket.socket) -> None:
         # Sandboxed kernels lack some of these, and deadlines find a black hole as well.
         with suppress(OSError):
             connected.setsockopt(level, option, value)
+
+
+def discard_unsent(connected: socket.socket) -> None:
+    """Let the kernel forget, once this is closed, what it has not sent; it would go on trying."""
+    with suppress(OSError):
+        connected.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _NO_LINGERING)

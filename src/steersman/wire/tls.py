@@ -111,7 +111,7 @@ def _come_as(
         )
     try:
         # OpenSSL reads these two from files only.
-        with _as_file(certificate) as certificate_file, _as_file(key) as key_file:
+        with as_file(certificate) as certificate_file, as_file(key) as key_file:
             # Without a callback for the password OpenSSL would ask the terminal for it.
             context.load_cert_chain(certificate_file, key_file, password=_refuse_password)
     except _EncryptedKey:
@@ -139,7 +139,7 @@ def _refuse_password() -> NoReturn:
 
 
 @contextmanager
-def _as_file(content: bytes) -> Iterator[str]:
+def as_file(content: bytes) -> Iterator[str]:
     """A path under which ``content`` can be read inside the block, and by nobody else."""
     if sys.platform == "linux":
         with _memory_file(content) as path:

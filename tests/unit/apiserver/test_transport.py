@@ -83,3 +83,16 @@ async def test_a_refusal_is_a_response_too(world: World) -> None:
 
     async with transport.open(Request(method="GET", path="/api/v1/pods")) as response:
         assert response.status == 403
+
+
+async def test_a_request_whose_guard_raises_never_reaches_the_server() -> None:
+    echo = Echo(Reply(status=200))
+
+    def refuse() -> None:
+        raise PermissionError
+
+    with pytest.raises(PermissionError):
+        async with InProcessTransport(echo).open(Request(method="PUT", path="/x", guard=refuse)):
+            pass
+
+    assert echo.askers == []

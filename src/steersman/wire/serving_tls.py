@@ -1,0 +1,143 @@
+"""TLS as a server: the certificate that it shows, and how that becomes another while it runs.
+
+Which one is shown is decided at each handshake. A connection that is open goes on as it began.
+"""
+
+import ssl
+from collections.abc import Callable, Iterable
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import TypeAlias
+
+from steersman.clock import Clock
+from steersman.errors import ConfigError
+from steersman.observe import CredentialsNotRenewed, CredentialsRenewed, Observer
+from steersman.wire.tls import as_file, in_words
+
+# Half of the week for which a certificate of our own is good.
+RENEW_AFTER = timedelta(days=3)
+
+# What tells one content of a file from the next: Kubernetes swaps the links to mounted Secrets,
+# and others write in place.
+_Stamp: TypeAlias = tuple[tuple[int, int, int], ...]
+
+
+def server_tls(current: Callable[[], ssl.SSLContext]) -> ssl.SSLContext:
+    """For a listener: every handshake is with what ``current`` gives at that moment."""
+
+    def choose(connection: ssl.SSLObject, _name: str | None, _: ssl.SSLContext) -> None:
+        connection.context = current()
+
+    # The first one may itself be chosen later, so the choice is made in another.
+    outer = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    outer.minimum_version = ssl.TLSVersion.TLSv1_2
+    outer.set_alpn_protocols(["http/1.1"])
+    outer.sni_callback = choose
+    current()  # whatever is wrong with it is better known now
+    return outer
+
+
+class CertificateFiles:
+    """The certificate in two files, read again once they have changed.
+
+    A pair that cannot be used, such as one of which only half is written so far, changes nothing,
+    is observed, and is looked at again.
+    """
+
+    def __init__(self, certificate: Path, key: Path, *, observe: Observer) -> None:
+        self._certificate = certificate
+        self._key = key
+        self._observe = observe
+        self._stamp = self._seen()
+        self._context = self._load()
+        self._refused: _Stamp | None = None
+
+    def __call__(self) -> ssl.SSLContext:
+        """The context to use for the next connection."""
+        stamp = self._seen()
+        if stamp == self._stamp or not stamp:
+            return self._context
+        try:
+            self._context = self._load()
+        except ConfigError as error:
+            if stamp != self._refused:
+                self._refused = stamp
+                self._observe(CredentialsNotRenewed(source=str(self._certificate), error=error))
+        else:
+            self._stamp, self._refused = stamp, None
+            self._observe(
+                CredentialsRenewed(source=str(self._certificate), reason="the files have changed")
+            )
+        return self._context
+
+    def _seen(self) -> _Stamp:
+        try:
+            found = (self._certificate.stat(), self._key.stat())
+        except OSError:
+            return ()  # not there for a moment, while somebody replaces them
+        return tuple((each.st_ino, each.st_mtime_ns, each.st_size) for each in found)
+
+    def _load(self) -> ssl.SSLContext:
+        return certified(
+            _content(self._certificate), _content(self._key), source=str(self._certificate)
+        )
+
+
+class SelfSigned:
+    """A certificate that nobody vouches for, made here, and made anew while it is still good.
+
+    Who connects cannot tell whom they talk to, only that nobody else listens. Needs
+    ``cryptography``.
+    """
+
+    def __init__(self, name: str, *, reachable_as: Iterable[str], clock: Clock) -> None:
+        self._name = name
+        self._reachable_as = tuple(reachable_as)
+        self._clock = clock
+        self._made_time, self._context = self._made()
+
+    def __call__(self) -> ssl.SSLContext:
+        """The context to use for the next connection."""
+        if self._clock.now() - self._made_time >= RENEW_AFTER:
+            self._made_time, self._context = self._made()
+        return self._context
+
+    def _made(self) -> tuple[datetime, ssl.SSLContext]:
+        # Here, because cryptography is not always there.
+        from steersman.wire.certificates import CertificateAuthority
+
+        now = self._clock.now()
+        authority = CertificateAuthority(f"{self._name} authority", now=now)
+        pair = authority.for_server(self._name, reachable_as=self._reachable_as)
+        return now, certified(*pair, source="a certificate of our own")
+
+
+def certified(certificate: bytes, key: bytes, *, source: str) -> ssl.SSLContext:
+    """A context that shows ``certificate``; both are PEM. Errors name ``source``."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.minimum_version = ssl.TLSVersion.TLSv1_2
+    # HTTP/2 is not spoken here.
+    context.set_alpn_protocols(["http/1.1"])
+    try:
+        # From one reading of each file: what is checked is what is used.
+        with as_file(certificate) as certificate_file, as_file(key) as key_file:
+            # An encrypted key is refused; nobody may be there to be asked for its password.
+            context.load_cert_chain(certificate_file, key_file, password=lambda: "")
+    except ssl.SSLError as error:
+        raise ConfigError(
+            source=source,
+            problem=f"the certificate and its key cannot be used: {in_words(error)}",
+            what_now="Give both in PEM, without a password, and see that they belong together.",
+        ) from error
+    return context
+
+
+def _content(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise ConfigError(
+            source=str(path),
+            problem=f"cannot be read: {error.strerror}",
+            what_now="Make it a file that this process may read.",
+        ) from error

@@ -1,0 +1,230 @@
+"""The certificate that a listener shows, over real sockets and real TLS on loopback."""
+
+import asyncio
+import os
+import ssl
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+from cryptography import x509
+
+from steersman.clock import SystemClock
+from steersman.errors import CertificateRefused, ConfigError
+from steersman.observe import CredentialsNotRenewed, CredentialsRenewed, Observation, ignore
+from steersman.wire import (
+    CertificateFiles,
+    ClientCertificate,
+    NetworkTransport,
+    Reply,
+    Request,
+    SelfSigned,
+    TlsSettings,
+    listening,
+    server_tls,
+    tls_context,
+)
+from steersman.wire.serving_tls import RENEW_AFTER
+from tests.certificates import Authority, KeyPair
+from tests.clocks import FakeClock
+
+LOOPBACK = "127.0.0.1"
+
+
+class Answering:
+    async def handle(self, request: Request, *, certificate: ClientCertificate | None) -> Reply:
+        return Reply(status=200, body=b"here")
+
+
+@asynccontextmanager
+async def listener(tls: ssl.SSLContext | None) -> AsyncIterator[int]:
+    async with listening(Answering(), host=LOOPBACK, port=0, tls=tls, largest_body=10) as port:
+        yield port
+
+
+def trusting(authority: Authority, port: int) -> NetworkTransport:
+    context = tls_context(TlsSettings(ca_data=authority.certificate), source="test")
+    return NetworkTransport(
+        clock=SystemClock(), server=f"https://{LOOPBACK}:{port}", tls=lambda: context
+    )
+
+
+async def answer(transport: NetworkTransport) -> bytes:
+    async with transport.open(Request(method="GET", path="/")) as response:
+        return await response.read(limit_bytes=100)
+
+
+async def is_trusted(authority: Authority, port: int) -> bool:
+    """Whether a new connection gets a certificate that ``authority`` signed."""
+    async with trusting(authority, port) as transport:
+        try:
+            return await answer(transport) == b"here"
+        except CertificateRefused:
+            return False
+
+
+class Files:
+    """The two files of a certificate, as Kubernetes mounts a Secret: through a link."""
+
+    def __init__(self, directory: Path) -> None:
+        self._directory = directory
+        self._number = 0
+        self.certificate = directory / "data" / "tls.crt"
+        self.key = directory / "data" / "tls.key"
+
+    def swap(self, *, certificate: bytes, key: bytes) -> None:
+        self._number += 1
+        content = self._directory / str(self._number)
+        content.mkdir()
+        (content / "tls.crt").write_bytes(certificate)
+        (content / "tls.key").write_bytes(key)
+        link = self._directory / "new"
+        link.symlink_to(content)
+        link.replace(self._directory / "data")
+
+    def show(self, pair: KeyPair) -> None:
+        self.swap(certificate=pair.certificate, key=pair.key)
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> Files:
+    return Files(tmp_path)
+
+
+async def test_a_changed_certificate_is_shown_to_the_next_who_connects(files: Files) -> None:
+    old, new = Authority("old"), Authority("new")
+    observed: list[Observation] = []
+    files.show(old.server(LOOPBACK))
+    shown = CertificateFiles(files.certificate, files.key, observe=observed.append)
+
+    async with listener(server_tls(shown)) as port:
+        before = await is_trusted(old, port)
+        files.show(new.server(LOOPBACK))
+        after = (await is_trusted(old, port), await is_trusted(new, port))
+
+    assert before
+    assert after == (False, True)
+    assert [type(each) for each in observed] == [CredentialsRenewed]
+
+
+async def test_a_connection_goes_on_while_the_certificate_changes(files: Files) -> None:
+    old = Authority("old")
+    files.show(old.server(LOOPBACK))
+    shown = CertificateFiles(files.certificate, files.key, observe=ignore)
+
+    async with listener(server_tls(shown)) as port, trusting(old, port) as transport:
+        await answer(transport)
+        files.show(Authority("new").server(LOOPBACK))
+
+        assert await answer(transport) == b"here"
+
+
+async def test_files_that_are_written_in_place_are_noticed_as_well(files: Files) -> None:
+    old, new = Authority("old"), Authority("new")
+    files.show(old.server(LOOPBACK))
+    shown = CertificateFiles(files.certificate, files.key, observe=ignore)
+    pair = new.server(LOOPBACK)
+
+    async with listener(server_tls(shown)) as port:
+        files.certificate.write_bytes(pair.certificate)
+        files.key.write_bytes(pair.key)
+        os.utime(files.certificate, (1, 1))  # however fast this was
+
+        assert await is_trusted(new, port)
+
+
+@pytest.mark.parametrize("fault", ["other key", "no PEM", "empty"])
+async def test_a_pair_that_cannot_be_used_leaves_the_old_one_until_it_is_mended(
+    files: Files, fault: str
+) -> None:
+    old, new = Authority("old"), Authority("new")
+    observed: list[Observation] = []
+    files.show(old.server(LOOPBACK))
+    shown = CertificateFiles(files.certificate, files.key, observe=observed.append)
+    pair = new.server(LOOPBACK)
+    key = {"other key": old.server(LOOPBACK).key, "no PEM": b"nonsense", "empty": b""}[fault]
+
+    async with listener(server_tls(shown)) as port:
+        files.swap(certificate=pair.certificate, key=key)
+        during = [await is_trusted(old, port) for _ in range(3)]
+        told = [type(each) for each in observed]
+        files.show(pair)
+        after = await is_trusted(new, port)
+
+    assert during == [True] * 3
+    assert told == [CredentialsNotRenewed]
+    assert after
+
+
+async def test_files_that_are_gone_for_a_moment_leave_the_old_certificate(files: Files) -> None:
+    old = Authority("old")
+    observed: list[Observation] = []
+    files.show(old.server(LOOPBACK))
+    shown = CertificateFiles(files.certificate, files.key, observe=observed.append)
+
+    async with listener(server_tls(shown)) as port:
+        files.certificate.unlink()
+
+        assert await is_trusted(old, port)
+    assert observed == []
+
+
+def test_files_that_cannot_be_used_at_first_are_refused(files: Files) -> None:
+    pair = Authority().server(LOOPBACK)
+    files.swap(certificate=pair.certificate, key=pair.encrypted_key(b"password"))
+
+    with pytest.raises(ConfigError, match="the certificate and its key cannot be used"):
+        CertificateFiles(files.certificate, files.key, observe=ignore)
+    files.key.unlink()
+    with pytest.raises(ConfigError, match=r"tls\.key: cannot be read"):
+        CertificateFiles(files.certificate, files.key, observe=ignore)
+
+
+async def certificate_at(port: int) -> x509.Certificate:
+    """What is shown to whoever trusts everybody."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context.check_hostname = False
+    context.verify_mode = ssl.CERT_NONE
+    _, writer = await asyncio.open_connection(LOOPBACK, port, ssl=context)
+    shown = writer.get_extra_info("ssl_object").getpeercert(binary_form=True)
+    writer.close()
+    await writer.wait_closed()
+    return x509.load_der_x509_certificate(shown)
+
+
+def current(shown: Callable[[], ssl.SSLContext], clock: FakeClock, after: timedelta) -> bool:
+    """Whether the same context is given ``after`` so long."""
+    before = shown()
+    clock.advance(after.total_seconds())
+    return shown() is before
+
+
+def test_a_certificate_of_our_own_is_made_anew_long_before_it_ends() -> None:
+    clock = FakeClock(now=datetime(2026, 1, 1, tzinfo=UTC))
+    shown = SelfSigned("metrics", reachable_as=[LOOPBACK], clock=clock)
+
+    assert current(shown, clock, RENEW_AFTER - timedelta(seconds=1))
+    assert not current(shown, clock, timedelta(seconds=1))
+    assert current(shown, clock, RENEW_AFTER - timedelta(seconds=1))
+    assert timedelta(days=7) > RENEW_AFTER * 2
+
+
+async def test_a_certificate_of_our_own_is_for_the_names_it_was_made_for() -> None:
+    shown = SelfSigned("metrics", reachable_as=["localhost", LOOPBACK], clock=SystemClock())
+
+    async with listener(server_tls(shown)) as port:
+        certificate = await certificate_at(port)
+
+    names = certificate.extensions.get_extension_for_class(x509.SubjectAlternativeName).value
+    assert [str(each.value) for each in names] == ["localhost", LOOPBACK]
+
+
+async def test_without_tls_a_listener_speaks_plain_http() -> None:
+    async with listener(None) as port:
+        transport = NetworkTransport(
+            clock=SystemClock(), server=f"http://{LOOPBACK}:{port}", tls=lambda: None
+        )
+        async with transport:
+            assert await answer(transport) == b"here"
