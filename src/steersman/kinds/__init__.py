@@ -7,11 +7,13 @@ Promises:  - a field left at none is not sent and anything else is
            - unstructured objects keep every field and its order
            - one object that does not fit does not spoil the list it came in
            - a generated module is imported only when asked for
+           - what is being deleted is never ready
            - nothing sensitive is in a repr
 Never:     talks to a server, or fills in what the server would
 
 The modules named after API groups (``apps_v1``, ``core_v1``, …) are generated and meant to be
-imported by name: ``from steersman.kinds import apps_v1``.
+imported by name: ``from steersman.kinds import apps_v1``. So is ``recipes``, which builds the usual
+objects of those kinds.
 """
 
 from steersman.kinds.base import Part, replace
@@ -19,6 +21,7 @@ from steersman.kinds.codec import Codec, DecodedEvent, DecodedList
 from steersman.kinds.condition import Condition
 from steersman.kinds.managed_fields import without_managed_fields
 from steersman.kinds.metadata_only import MetadataOnly, metadata_only
+from steersman.kinds.readiness import is_ready
 from steersman.kinds.resource import CustomResource, Resource
 from steersman.kinds.rule import Rule
 from steersman.kinds.scheme import Conversion, Scheme
@@ -37,6 +40,7 @@ __all__ = [
     "Rule",
     "Scheme",
     "Unstructured",
+    "is_ready",
     "metadata_only",
     "replace",
     "without_managed_fields",

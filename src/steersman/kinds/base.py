@@ -12,7 +12,7 @@ Every kind, built-in or an author's own, is made of these. What the metaclass se
 """
 
 from collections.abc import Collection, Iterator, Mapping
-from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, dataclass_transform
+from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar, dataclass_transform
 
 import msgspec
 
@@ -25,8 +25,11 @@ from steersman.kinds.declaring import (
     check_fields,
     check_names,
 )
+from steersman.kinds.inlining import Inlining
 
 if TYPE_CHECKING:
+    from steersman.kinds.condition import Condition
+
     # msgspec's own typing cannot say that ``frozen`` and ``kw_only`` are inherited, so the checkers
     # are told our promise instead, here and nowhere else.
 
@@ -41,6 +44,15 @@ if TYPE_CHECKING:
         def __init_subclass__(
             cls, *, wire_names: Mapping[str, str] | None = None, sensitive: Collection[str] = ()
         ) -> None: ...
+
+        @classmethod
+        def inlining(cls, other: "Part | None") -> Self:
+            """What ``other`` has of this class's fields: an empty one, if it is ``None``."""
+            ...
+
+        def with_condition(self, condition: "Condition") -> Self:
+            """A copy with this condition, in the place of the one of its type if there is one."""
+            ...
 
 else:
 
@@ -78,6 +90,7 @@ else:
             check_fields(name, "wire_names", wire_names or (), namespace.get("__annotations__", ()))
             check_fields(name, "sensitive", sensitive, cls.__struct_fields__)
             cls._part = info
+            cls._inlining = Inlining(cls)
             if declaration is not None:
                 cls.resource_type = declaration.resource_type
             return cls
@@ -86,6 +99,16 @@ else:
         """A frozen piece of a Kubernetes object."""
 
         _part: ClassVar[PartInfo]
+        _inlining: ClassVar[Inlining]
+
+        @classmethod
+        def inlining(cls, other: "Part | None") -> Self:
+            """What ``other`` has of this class's fields: an empty one, if it is ``None``."""
+            return cls._inlining.inlined(other)
+
+        def with_condition(self, condition: "Condition") -> Self:
+            """A copy with this condition, in the place of the one of its type if there is one."""
+            return self._inlining.with_condition(self, condition)
 
         def __repr__(self) -> str:
             inside = ", ".join(f"{name}={value!r}" for name, value in self.__rich_repr__())

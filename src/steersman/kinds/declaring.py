@@ -5,6 +5,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from copy import deepcopy
 from dataclasses import Field, dataclass
 from functools import partial
+from types import FunctionType, MethodType
 from typing import Any, ClassVar, Literal
 
 import msgspec
@@ -145,9 +146,12 @@ def check_fields(name: str, keyword: str, named: Iterable[str], fields: Collecti
 
 
 def check_names(name: str, bases: Iterable[type], fields: Iterable[str]) -> None:
-    """Refuse a field that hides a property: who asks for ``labels`` wants those in the metadata."""
+    """Refuse a field that hides a property: who asks for ``labels`` wants those in the metadata.
+
+    Or a method: who asks for ``inlining`` wants to call it.
+    """
     for field in fields:
-        if any(isinstance(getattr(base, field, None), property) for base in bases):
+        if any(isinstance(getattr(base, field, None), _MEANINGS) for base in bases):
             raise TypeError(
                 f"{name}: {field} means something else already; call the field {field}_,"
                 f" which is {wire_name(field)} on the wire"
@@ -181,4 +185,5 @@ def _always(value: Any) -> Any:
     return msgspec.field(default_factory=factory)
 
 
+_MEANINGS = (property, FunctionType, MethodType)
 _FIELD_SPECIFIERS = (Field, type(_always(None)))

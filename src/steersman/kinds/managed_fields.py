@@ -10,8 +10,8 @@ from steersman.kinds.unstructured import Unstructured
 Obj = TypeVar("Obj", bound=Resource | Unstructured)
 
 
-def without_managed_fields(obj: Obj) -> Obj:
-    """The same object, its ``managedFields`` forgotten.
+def without_managed_fields(obj: Obj, *, but: frozenset[str] = frozenset()) -> Obj:
+    """The same object, its ``managedFields`` forgotten, except what the managers ``but`` applied.
 
     For objects that were decoded a moment ago and that nobody else has seen yet, and for no others:
     they are changed in place, frozen or not, because a copy of each of many thousands would cost a
@@ -20,7 +20,20 @@ def without_managed_fields(obj: Obj) -> Obj:
     if isinstance(obj, Unstructured):
         # A decoded object's body is made of dictionaries; a body that is not was never decoded.
         metadata: Any = obj.metadata
-        metadata.pop("managedFields", None)
-    elif obj.metadata.managed_fields is not None:
-        msgspec.structs.force_setattr(obj.metadata, "managed_fields", None)  # type: ignore[arg-type]
+        entries = metadata.pop("managedFields", None)
+        if but and isinstance(entries, list):
+            kept = [each for each in entries if _is_kept_json(each, but)]
+            if kept:
+                metadata["managedFields"] = kept
+    elif (managed := obj.metadata.managed_fields) is not None:
+        left = tuple(e for e in managed if e.manager in but and e.operation == "Apply")
+        msgspec.structs.force_setattr(obj.metadata, "managed_fields", left or None)  # type: ignore[arg-type]
     return obj
+
+
+def _is_kept_json(entry: Any, managers: frozenset[str]) -> bool:
+    return (
+        isinstance(entry, dict)
+        and entry.get("manager") in managers
+        and entry.get("operation") == "Apply"
+    )

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Annotated, assert_type
 
 import steersman as sm
+from steersman import recipes
 from steersman.kinds import Codec, Conversion, apps_v1, core_v1, meta_v1
 from steersman.units import Quantity
 
@@ -78,6 +79,16 @@ secret = core_v1.Secret(data={"key": b"value"})
 # Every built-in condition is a Condition.
 condition: sm.Condition = apps_v1.DeploymentCondition(type="Available", status="True")
 ready = sm.Condition.when(condition.is_true, "Ready", yes="RolledOut", no="RollingOut")
+
+# A status is made from another, and keeps its own class.
+status = Status.inlining(deployment.status).with_condition(ready)
+assert_type(status, Status)
+assert_type(apps_v1.DeploymentStatus.inlining(None), apps_v1.DeploymentStatus)
+assert_type(sm.is_ready(deployment), bool)
+
+# Recipes make what their names say.
+assert_type(sm.recipes.deployment("web", container, replicas=None), apps_v1.Deployment)
+assert_type(recipes.service("web", app.spec.ports, type="NodePort"), core_v1.Service)
 
 codec = Codec()
 assert_type(codec.decode(AppService, b"{}", wanted="read"), AppService)

@@ -67,6 +67,13 @@ core_v1.ResourceRequirements(limits={"cpu": "500m"})  # refused
 core_v1.Secret(data={"key": "value"})  # refused
 condition: apps_v1.DeploymentCondition = sm.Condition(type="Ready", status="True")  # refused
 
+# Only parts are inlined, and only conditions are conditions.
+Status.inlining({"ready": True})  # refused
+Status.inlining(None).with_condition("Ready")  # refused
+sm.is_ready(None)  # refused
+sm.recipes.service("web", (), type="Nodeport")  # refused
+sm.recipes.deployment("web", "nginx")  # refused
+
 # What may be missing is not used as if it were there.
 ready = app.status.ready  # refused
 

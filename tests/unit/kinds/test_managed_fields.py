@@ -50,6 +50,21 @@ def test_an_object_without_them_stays_as_it_is(kind: type[Resource] | type[Unstr
 
 
 @pytest.mark.parametrize("kind", HEADS)
+def test_what_certain_managers_applied_can_be_kept(
+    kind: type[Resource] | type[Unstructured],
+) -> None:
+    updated, theirs = {**ENTRY, "operation": "Update"}, {**ENTRY, "manager": "them"}
+    status = {**ENTRY, "subresource": "status"}
+    whole = [updated, ENTRY, theirs, status]
+
+    lean = without_managed_fields(fresh(kind, managedFields=whole), but=frozenset(("tests",)))
+
+    assert lean == fresh(kind, managedFields=[ENTRY, status])
+    bare = without_managed_fields(fresh(kind, managedFields=whole), but=frozenset(("us",)))
+    assert bare == fresh(kind)
+
+
+@pytest.mark.parametrize("kind", HEADS)
 def test_it_is_not_a_copy(kind: type[Resource] | type[Unstructured]) -> None:
     obj = fresh(kind, managedFields=[ENTRY])
 

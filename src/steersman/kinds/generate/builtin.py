@@ -20,6 +20,7 @@ from steersman.kinds.generate.model import (
 )
 from steersman.kinds.generate.reading import (
     INHERITED,
+    PART_NAMES,
     RESOURCE_NAMES,
     beyond_condition,
     fields_of,
@@ -121,7 +122,7 @@ class _Reader:
             self._schemas[component],
             lambda _, each: self._type_of(each),
             without=INHERITED if gvk else (),
-            taken=RESOURCE_NAMES if gvk else (),
+            taken=RESOURCE_NAMES if gvk else PART_NAMES,
             sensitive=_SENSITIVE.get(component, ()),
         )
         # Go writes the zero time as null, required or not.

@@ -11,6 +11,7 @@ from steersman.kinds.generate.naming import class_name, unlike
 from steersman.kinds.generate.reading import (
     CONDITION_NAMES,
     INHERITED,
+    PART_NAMES,
     RESOURCE_NAMES,
     beyond_condition,
     fields_of,
@@ -130,7 +131,7 @@ class _Reader:
         fields = fields_of(
             schema,
             lambda wire, each: self._type_of((*place, wire), each),
-            taken=CONDITION_NAMES if in_conditions else (),
+            taken=CONDITION_NAMES if in_conditions else PART_NAMES,
         )
         base = PART
         if in_conditions and is_condition(fields):

@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable, Collection, Mapping
 
 from steersman.errors import BadValue
+from steersman.kinds.base import Part
 from steersman.kinds.generate.facts import Schema
 from steersman.kinds.generate.model import (
     ANY,
@@ -22,6 +23,9 @@ from steersman.kinds.generate.model import (
 from steersman.kinds.generate.naming import field_names
 from steersman.kinds.resource import Resource
 
+# What every part has.
+PART_NAMES = frozenset(name for name in dir(Part) if not name.startswith("_"))
+
 # What every resource has from its base: fields by their names on the wire, and all names in Python.
 INHERITED = frozenset({"apiVersion", "kind", "metadata"})
 RESOURCE_NAMES = frozenset(name for name in dir(Resource) if not name.startswith("_"))
@@ -35,7 +39,7 @@ CONDITION_FIELDS: Mapping[str, Type] = {
     "lastTransitionTime": DATETIME,
     "observedGeneration": INT,
 }
-CONDITION_NAMES = frozenset({"is_true", "when"})
+CONDITION_NAMES = PART_NAMES | {"is_true", "when"}
 
 # Names that msgspec does not take; nobody has such fields.
 _unspeakable = re.compile(r'["\\\x00-\x1f\ud800-\udfff]').search

@@ -1,0 +1,138 @@
+"""What the recipes are made of: metadata, labels and Pods, with what Kubernetes would refuse."""
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from typing import Final, TypeAlias
+
+from steersman.errors import BadName, BadValue
+from steersman.kinds import batch_v1, core_v1, meta_v1
+from steersman.kinds.base import replace
+from steersman.names import check_label, check_label_key, check_label_value, check_subdomain
+
+# The label that says what a Pod belongs to, as the Kubernetes documentation recommends.
+NAME_LABEL: Final = "app.kubernetes.io/name"
+
+Words: TypeAlias = Mapping[str, str]
+
+_is_data_key: Final = re.compile(r"(?!\.$|\.\.)[-._A-Za-z0-9]{1,253}").fullmatch
+
+
+def metadata(
+    name: str,
+    what: str,
+    namespace: str | None,
+    labels: Words | None,
+    annotations: Words | None,
+    *,
+    check: Callable[..., str] = check_subdomain,
+) -> meta_v1.ObjectMeta:
+    """The metadata of ``what``, a Deployment say, whose names ``check`` knows."""
+    if namespace is not None:
+        check_label(namespace, wanted="a namespace")
+    for key in annotations or ():
+        check_label_key(key)
+    return meta_v1.ObjectMeta(
+        name=check(name, wanted=f"the name of {what}"),
+        namespace=namespace,
+        labels=None if labels is None else checked_labels(labels),
+        annotations=annotations,
+    )
+
+
+def selected(name: str, selector: Words | None) -> Words:
+    """The labels by which the Pods of ``name`` are known."""
+    if selector is not None:
+        if not selector:
+            raise BadValue(
+                wanted="a selector", value={}, rule="it names a label, or it would select all Pods"
+            )
+        return checked_labels(selector)
+    try:
+        return {NAME_LABEL: check_label_value(name)}
+    except BadName as error:
+        rule = f"as the label {NAME_LABEL}, {error.rule}; or choose another selector"
+        raise BadName(wanted="a name for Pods", value=name, rule=rule) from None
+
+
+def joined(selector: Words, labels: Words | None) -> Words:
+    """The labels of what is known by ``selector`` and has these others."""
+    for key in selector.keys() & (labels or {}).keys():
+        if labels and labels[key] != selector[key]:
+            raise BadValue(
+                wanted=f"the label {key} of what is selected by it",
+                value=labels[key],
+                rule=f"the selector says {selector[key]!r}, and Pods with another would not be"
+                f" found; leave it out of the labels, or change the selector",
+            )
+    return {**selector, **checked_labels(labels or {})}
+
+
+def checked_labels(labels: Words) -> Words:
+    """The labels, if Kubernetes would take them."""
+    for key, value in labels.items():
+        check_label_key(key)
+        check_label_value(value)
+    return labels
+
+
+def checked_key(key: str) -> str:
+    """The key of a ConfigMap or Secret, if Kubernetes would take it."""
+    if not _is_data_key(key):
+        raise BadName(
+            wanted="a key of a ConfigMap or Secret",
+            value=key,
+            rule="it has letters, digits, -, _ and ., is 253 characters at most, is not . and does"
+            " not begin with ..",
+        )
+    return key
+
+
+def checked_count(replicas: int | None) -> int | None:
+    """So many replicas, if there can be so many; ``None`` leaves it to others."""
+    if replicas is not None and replicas < 0:
+        raise BadValue(wanted="a number of replicas", value=replicas, rule="it is 0 or more")
+    return replicas
+
+
+def pod_spec(
+    containers: Iterable[core_v1.Container], pod: core_v1.PodSpec | None
+) -> core_v1.PodSpec:
+    """What is in ``pod``, and these containers after its own."""
+    listed = (*(pod.containers if pod is not None else ()), *containers)
+    if not listed:
+        raise BadValue(wanted="the containers of a Pod", value=listed, rule="there is at least one")
+    names = [check_label(each.name, wanted="the name of a container") for each in listed]
+    if len(set(names)) < len(names):
+        raise BadValue(wanted="the containers of a Pod", value=names, rule="no two share a name")
+    return core_v1.PodSpec(containers=listed) if pod is None else replace(pod, containers=listed)
+
+
+def pod_template(
+    containers: Iterable[core_v1.Container],
+    pod: core_v1.PodSpec | None,
+    labels: Words,
+    annotations: Words | None,
+) -> core_v1.PodTemplateSpec:
+    """What new Pods are made from."""
+    for key in annotations or ():
+        check_label_key(key)
+    return core_v1.PodTemplateSpec(
+        metadata=meta_v1.ObjectMeta(labels=labels, annotations=annotations),
+        spec=pod_spec(containers, pod),
+    )
+
+
+def job_spec(
+    template: core_v1.PodTemplateSpec,
+    *,
+    restart_policy: str | None,
+    backoff_limit: int | None,
+    keep_seconds: int | None,
+) -> batch_v1.JobSpec:
+    """What a Job does; the restart policy of ``template`` counts if it has one."""
+    spec = template.spec
+    if spec is not None and spec.restart_policy is None:
+        template = replace(template, spec=replace(spec, restart_policy=restart_policy))
+    return batch_v1.JobSpec(
+        backoff_limit=backoff_limit, ttl_seconds_after_finished=keep_seconds, template=template
+    )

@@ -1,0 +1,133 @@
+"""One part made from another, and a status with one condition more: what each class needs for it.
+
+How the fields of one class go into another is found out once for each two of them, because an
+operator asks at every reconcile.
+"""
+
+from collections.abc import Callable
+from functools import partial
+from types import NoneType, UnionType
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias, Union, get_args, get_origin
+
+import msgspec
+from msgspec.structs import FieldInfo
+
+from steersman.errors import BadValue
+
+if TYPE_CHECKING:
+    from steersman.kinds.condition import Condition
+
+# The fields that two classes share, each with what turns one class's value into the other's;
+# ``None``, if they hold the same type.
+_Plan: TypeAlias = tuple[tuple[str, Callable[[Any], Any] | None], ...]
+
+
+class Inlining:
+    """How objects of one class are made from those of others."""
+
+    __slots__ = ("_cls", "_condition", "_plans")
+
+    def __init__(self, cls: type[Any]) -> None:
+        self._cls = cls
+        self._plans: dict[type[Any], _Plan] = {}
+        self._condition: tuple[type[Any], type[Any]] | None = None
+
+    def inlined(self, other: Any) -> Any:
+        """An object of the class, with what ``other`` has of its fields."""
+        if other is None:
+            return self._made({}, "nothing")
+        plan = self._plans.get(type(other))
+        if plan is None:
+            plan = self._plans[type(other)] = self._plan_for(type(other))
+        values: dict[str, Any] = {}
+        for name, converted in plan:
+            # ``None`` is unset in one class and in the other, whose own default then counts.
+            if (value := getattr(other, name)) is not None:
+                values[name] = value if converted is None else converted(value)
+        return self._made(values, type(other).__name__)
+
+    def with_condition(self, part: Any, condition: "Condition") -> Any:
+        """A copy of ``part`` with ``condition``, in the place of the one of its type, or last."""
+        sequence, wanted = self._condition or self._find_condition()
+        if type(condition) is not wanted:
+            condition = wanted.inlining(condition)
+        conditions: list[Any] = list(part.conditions or ())
+        places = [at for at, each in enumerate(conditions) if each.type == condition.type]
+        if places:
+            conditions[places[0]] = condition
+        else:
+            conditions.append(condition)
+        return msgspec.structs.replace(part, conditions=sequence(conditions))
+
+    def _made(self, values: dict[str, Any], source: str) -> Any:
+        try:
+            return self._cls(**values)
+        except TypeError:
+            fields = msgspec.structs.fields(self._cls)
+            missing = [each.name for each in fields if each.required and each.name not in values]
+            raise BadValue(
+                wanted=f"all that {self._cls.__name__} needs",
+                value=source,
+                rule=f"it has no {' and no '.join(missing)}; give such a field a default, or make"
+                f" the {self._cls.__name__} by hand",
+            ) from None
+
+    def _plan_for(self, source: type[Any]) -> _Plan:
+        if not hasattr(source, "__struct_fields__"):
+            raise BadValue(
+                wanted=f"what {self._cls.__name__} can inline",
+                value=source.__name__,
+                rule="only a Part, or None, has fields to inline",
+            )
+        theirs = {field.name: field.type for field in msgspec.structs.fields(source)}
+        # What can hold one value only, as apiVersion and kind do, holds it anyway.
+        shared = [
+            each
+            for each in msgspec.structs.fields(self._cls)
+            if each.name in theirs and get_origin(each.type) is not Literal
+        ]
+        return tuple(
+            (field.name, None if _same(field.type, theirs[field.name]) else self._converter(field))
+            for field in shared
+        )
+
+    def _converter(self, field: FieldInfo) -> Callable[[Any], Any]:
+        return partial(_converted, f"{self._cls.__name__}.{field.name}", field.type)
+
+    def _find_condition(self) -> tuple[type[Any], type[Any]]:
+        hints = {field.name: field.type for field in msgspec.structs.fields(self._cls)}
+        for hint in _alternatives(hints.get("conditions")):
+            item, *_ = *get_args(hint), None
+            if {"type", "status"} <= set(getattr(item, "__struct_fields__", ())):
+                self._condition = (list if get_origin(hint) is list else tuple, item)
+                return self._condition
+        raise BadValue(
+            wanted="a class whose objects have conditions",
+            value=self._cls.__name__,
+            rule="add `conditions: tuple[sm.Condition, ...] | None = None` to its fields",
+        )
+
+
+def _same(ours: Any, theirs: Any) -> bool:
+    """Whether all that is in their field, unless it is ``None``, can be in ours as it is."""
+    allowed = _alternatives(ours)
+    return Any in allowed or all(each in allowed for each in _alternatives(theirs))
+
+
+def _alternatives(hint: Any) -> tuple[Any, ...]:
+    """The types that a field may hold, without ``None``: two for ``int | str | None``."""
+    if get_origin(hint) is Annotated:
+        return _alternatives(get_args(hint)[0])
+    if get_origin(hint) in (Union, UnionType):
+        return tuple(each for choice in get_args(hint) for each in _alternatives(choice))
+    return () if hint in (None, NoneType) else (hint,)
+
+
+def _converted(place: str, hint: Any, value: Any) -> Any:
+    try:
+        # An object of a class that ours derives from, or that derives from ours, becomes exactly
+        # ours: what is in none of our classes is in no schema, and the server would refuse it.
+        return msgspec.convert(value, hint, from_attributes=True)
+    except msgspec.ValidationError as error:
+        # Its type, and not what it holds: that may be secret.
+        raise BadValue(wanted=f"a {place}", value=type(value).__name__, rule=str(error)) from None

@@ -1,0 +1,397 @@
+"""The usual objects, made right: ``recipes.deployment("web", container, replicas=3)``.
+
+Each function says what it makes. What is common to them:
+
+- Pods carry the label ``app.kubernetes.io/name`` with the name of what they belong to, and what
+  looks for Pods looks for that label and no other: selectors cannot be changed later, so nothing
+  that may change is in them. ``selector`` names other labels; ``labels`` adds to the object and its
+  Pods without being looked for.
+- Only what was said is in the object. A field that is left out is left to the server's defaults and
+  to whoever else wants to set it; ``replicas=None`` is how an autoscaler gets to do so.
+- ``namespace`` may be left out where something else fills it in, as ``ctx.apply_owned`` does.
+- ``pod`` is for all that Pods can have beside containers, and the containers in it come first.
+- A name or label that Kubernetes would refuse is refused here (``BadName``).
+"""
+
+from collections.abc import Iterable, Mapping
+from typing import Final, Literal, TypeAlias
+
+from steersman.errors import BadName, BadValue
+from steersman.kinds import apps_v1, batch_v1, core_v1, meta_v1, networking_v1
+from steersman.kinds.ingredients import (
+    NAME_LABEL,
+    Words,
+    checked_count,
+    checked_key,
+    job_spec,
+    joined,
+    metadata,
+    pod_spec,
+    pod_template,
+    selected,
+)
+from steersman.names import check_label
+from steersman.units import Quantity
+
+__all__ = [
+    "NAME_LABEL",
+    "config_map",
+    "cron_job",
+    "daemon_set",
+    "deployment",
+    "ingress",
+    "job",
+    "pod",
+    "pvc",
+    "secret",
+    "service",
+    "service_account",
+    "stateful_set",
+]
+
+# The names of Jobs are made from their CronJob's, and need room for a time.
+_LONGEST_CRON_JOB: Final = 52
+
+ServiceType: TypeAlias = Literal["ClusterIP", "NodePort", "LoadBalancer"]
+PathType: TypeAlias = Literal["Exact", "Prefix", "ImplementationSpecific"]
+RestartPolicy: TypeAlias = Literal["Never", "OnFailure"]
+
+
+def deployment(
+    name: str,
+    *containers: core_v1.Container,
+    replicas: int | None = 1,
+    namespace: str | None = None,
+    labels: Words | None = None,
+    annotations: Words | None = None,
+    selector: Words | None = None,
+    pod: core_v1.PodSpec | None = None,
+    pod_annotations: Words | None = None,
+    strategy: apps_v1.DeploymentStrategy | None = None,
+) -> apps_v1.Deployment:
+    """A Deployment: so many Pods of these containers, renewed a few at a time when they change."""
+    found_by = selected(name, selector)
+    all_labels = joined(found_by, labels)
+    return apps_v1.Deployment(
+        metadata=metadata(name, "a Deployment", namespace, all_labels, annotations),
+        spec=apps_v1.DeploymentSpec(
+            replicas=checked_count(replicas),
+            selector=meta_v1.LabelSelector(match_labels=found_by),
+            strategy=strategy,
+            template=pod_template(containers, pod, all_labels, pod_annotations),
+        ),
+    )
+
+
+def stateful_set(
+    name: str,
+    *containers: core_v1.Container,
+    replicas: int | None = 1,
+    service_name: str | None = None,
+    claims: Iterable[core_v1.PersistentVolumeClaim] = (),
+    namespace: str | None = None,
+    labels: Words | None = None,
+    annotations: Words | None = None,
+    selector: Words | None = None,
+    pod: core_v1.PodSpec | None = None,
+    pod_annotations: Words | None = None,
+) -> apps_v1.StatefulSet:
+    """A StatefulSet: Pods that keep their names, and each its own volumes, made from ``claims``.
+
+    Their names are known in DNS through the headless Service ``service_name``, which is called like
+    the set unless said otherwise: ``service(name, ports, headless=True)`` makes it.
+    """
+    found_by = selected(name, selector)
+    all_labels = joined(found_by, labels)
+    return apps_v1.StatefulSet(
+        metadata=metadata(
+            name, "a StatefulSet", namespace, all_labels, annotations, check=check_label
+        ),
+        spec=apps_v1.StatefulSetSpec(
+            replicas=checked_count(replicas),
+            selector=meta_v1.LabelSelector(match_labels=found_by),
+            service_name=check_label(service_name or name, wanted="the name of a Service"),
+            template=pod_template(containers, pod, all_labels, pod_annotations),
+            volume_claim_templates=tuple(claims) or None,
+        ),
+    )
+
+
+def daemon_set(
+    name: str,
+    *containers: core_v1.Container,
+    namespace: str | None = None,
+    labels: Words | None = None,
+    annotations: Words | None = None,
+    selector: Words | None = None,
+    pod: core_v1.PodSpec | None = None,
+    pod_annotations: Words | None = None,
+) -> apps_v1.DaemonSet:
+    """A DaemonSet: one Pod of these containers on each node that takes it."""
+    found_by = selected(name, selector)
+    all_labels = joined(found_by, labels)
+    return apps_v1.DaemonSet(
+        metadata=metadata(name, "a DaemonSet", namespace, all_labels, annotations),
+        spec=apps_v1.DaemonSetSpec(
+            selector=meta_v1.LabelSelector(match_labels=found_by),
+            template=pod_template(containers, pod, all_labels, pod_annotations),
+        ),
+    )
+
+
+def pod(
+    name: str,
+    *containers: core_v1.Container,
+    namespace: str | None = None,
+    labels: Words | None = None,
+    annotations: Words | None = None,
+    pod: core_v1.PodSpec | None = None,
+) -> core_v1.Pod:
+    """A Pod of its own, which nothing will replace when its node is gone."""
+    all_labels = joined(selected(name, None), labels)
+    return core_v1.Pod(
+        metadata=metadata(name, "a Pod", namespace, all_labels, annotations),
+        spec=pod_spec(containers, pod),
+    )
+
+
+def job(
+    name: str,
+    *containers: core_v1.Container,
+    restart_policy: RestartPolicy | None = "Never",
+    backoff_limit: int | None = None,
+    keep_seconds: int | None = None,
+    namespace: str | None = None,
+    labels: Words | None = None,
+    annotations: Words | None = None,
+    pod: core_v1.PodSpec | None = None,
+    pod_annotations: Words | None = None,
+) -> batch_v1.Job:
+    """A Job: a Pod of these containers that is run until it has succeeded once.
+
+    It is tried ``backoff_limit`` times more if it fails, and is deleted ``keep_seconds`` after its
+    end. The server chooses its selector. Hardly anything in a Job can be changed.
+    """
+    all_labels = joined(selected(name, None), labels)
+    return batch_v1.Job(
+        metadata=metadata(name, "a Job", namespace, all_labels, annotations),
+        spec=job_spec(
+            pod_template(containers, pod, all_labels, pod_annotations),
+            restart_policy=restart_policy,
+            backoff_limit=backoff_limit,
+            keep_seconds=keep_seconds,
+        ),
+    )
+
+
+def cron_job(
+    name: str,
+    schedule: str,
+    *containers: core_v1.Container,
+    time_zone: str | None = None,
+    concurrency_policy: Literal["Allow", "Forbid", "Replace"] | None = None,
+    suspend: bool | None = None,
+    restart_policy: RestartPolicy | None = "Never",
+    backoff_limit: int | None = None,
+    keep_seconds: int | None = None,
+    namespace: str | None = None,
+    labels: Words | None = None,
+    annotations: Words | None = None,
+    pod: core_v1.PodSpec | None = None,
+    pod_annotations: Words | None = None,
+) -> batch_v1.CronJob:
+    """A CronJob: a Job like that of ``job`` at the times of ``schedule``, such as ``@hourly``."""
+    if len(name) > _LONGEST_CRON_JOB:
+        raise BadName(
+            wanted="the name of a CronJob",
+            value=name,
+            rule=f"it is {_LONGEST_CRON_JOB} characters at most",
+        )
+    all_labels = joined(selected(name, None), labels)
+    spec = job_spec(
+        pod_template(containers, pod, all_labels, pod_annotations),
+        restart_policy=restart_policy,
+        backoff_limit=backoff_limit,
+        keep_seconds=keep_seconds,
+    )
+    return batch_v1.CronJob(
+        metadata=metadata(name, "a CronJob", namespace, all_labels, annotations),
+        spec=batch_v1.CronJobSpec(
+            schedule=schedule,
+            time_zone=time_zone,
+            concurrency_policy=concurrency_policy,
+            suspend=suspend,
+            job_template=batch_v1.JobTemplateSpec(
+                metadata=meta_v1.ObjectMeta(labels=all_labels), spec=spec
+            ),
+        ),
+    )
+
+
+def service(
+    name: str,
+    ports: Iterable[core_v1.ServicePort],
+    *,
+    type: ServiceType | None = None,
+    headless: bool = False,
+    namespace: str | None = None,
+    labels: Words | None = None,
+    annotations: Words | None = None,
+    selector: Words | None = None,
+) -> core_v1.Service:
+    """A Service: these ports of the Pods of the same name, under one address.
+
+    ``headless`` gives no address of its own, but one name in DNS for each Pod.
+    """
+    if headless and type not in (None, "ClusterIP"):
+        raise BadValue(wanted="the type of a headless Service", value=type, rule="it is ClusterIP")
+    listed = tuple(ports)
+    if not listed and not headless:
+        raise BadValue(wanted="the ports of a Service", value=listed, rule="there is at least one")
+    if len(listed) > 1 and not all(port.name for port in listed):
+        raise BadValue(
+            wanted="the ports of a Service",
+            value=[port.name or port.port for port in listed],
+            rule="each has a name if there are several",
+        )
+    found_by = selected(name, selector)
+    all_labels = {**found_by, **(labels or {})}
+    return core_v1.Service(
+        metadata=metadata(name, "a Service", namespace, all_labels, annotations, check=check_label),
+        spec=core_v1.ServiceSpec(
+            type=type,
+            cluster_ip="None" if headless else None,
+            ports=listed or None,
+            selector=found_by,
+        ),
+    )
+
+
+def ingress(
+    name: str,
+    *,
+    host: str | None = None,
+    service: str | None = None,
+    port: int | str = 80,
+    path: str = "/",
+    path_type: PathType = "Prefix",
+    tls_secret: str | None = None,
+    class_name: str | None = None,
+    namespace: str | None = None,
+    labels: Words | None = None,
+    annotations: Words | None = None,
+) -> networking_v1.Ingress:
+    """An Ingress: what comes for ``host`` and ``path`` goes to a port of a Service.
+
+    The port is a number or a name, and the Service has the same name unless said otherwise. With
+    ``tls_secret`` the host is served over TLS, with the certificate in that Secret.
+    """
+    number = networking_v1.ServiceBackendPort(number=port) if isinstance(port, int) else None
+    backend = networking_v1.IngressServiceBackend(
+        name=check_label(service or name, wanted="the name of a Service"),
+        port=number or networking_v1.ServiceBackendPort(name=str(port)),
+    )
+    route = networking_v1.HTTPIngressPath(
+        path=path,
+        path_type=path_type,
+        backend=networking_v1.IngressBackend(service=backend),
+    )
+    tls = networking_v1.IngressTLS(hosts=(host,) if host else None, secret_name=tls_secret)
+    return networking_v1.Ingress(
+        metadata=metadata(name, "an Ingress", namespace, labels, annotations),
+        spec=networking_v1.IngressSpec(
+            ingress_class_name=class_name,
+            rules=(
+                networking_v1.IngressRule(
+                    host=host, http=networking_v1.HTTPIngressRuleValue(paths=(route,))
+                ),
+            ),
+            tls=(tls,) if tls_secret else None,
+        ),
+    )
+
+
+def config_map(
+    name: str,
+    data: Words,
+    *,
+    namespace: str | None = None,
+    labels: Words | None = None,
+    annotations: Words | None = None,
+    immutable: bool | None = None,
+) -> core_v1.ConfigMap:
+    """A ConfigMap with these texts."""
+    return core_v1.ConfigMap(
+        metadata=metadata(name, "a ConfigMap", namespace, labels, annotations),
+        data={checked_key(key): value for key, value in data.items()},
+        immutable=immutable,
+    )
+
+
+def secret(
+    name: str,
+    string_data: Mapping[str, str | bytes],
+    *,
+    type: str | None = None,
+    namespace: str | None = None,
+    labels: Words | None = None,
+    annotations: Words | None = None,
+    immutable: bool | None = None,
+) -> core_v1.Secret:
+    """A Secret with these texts or bytes, ``Opaque`` unless another type is given.
+
+    They are sent as ``data``. As ``stringData`` they would be nobody's after server-side apply, and
+    a key that is left out later would stay in the cluster.
+    """
+    return core_v1.Secret(
+        metadata=metadata(name, "a Secret", namespace, labels, annotations),
+        data={
+            checked_key(key): value.encode() if isinstance(value, str) else value
+            for key, value in string_data.items()
+        },
+        type=type,
+        immutable=immutable,
+    )
+
+
+def service_account(
+    name: str,
+    *,
+    mounts_token: bool | None = None,
+    pull_secrets: Iterable[str] = (),
+    namespace: str | None = None,
+    labels: Words | None = None,
+    annotations: Words | None = None,
+) -> core_v1.ServiceAccount:
+    """A ServiceAccount: who Pods are when they talk to the API server."""
+    return core_v1.ServiceAccount(
+        metadata=metadata(name, "a ServiceAccount", namespace, labels, annotations),
+        automount_service_account_token=mounts_token,
+        image_pull_secrets=tuple(core_v1.LocalObjectReference(name=each) for each in pull_secrets)
+        or None,
+    )
+
+
+def pvc(
+    name: str,
+    size: Quantity | str,
+    *,
+    access_modes: tuple[str, ...] = ("ReadWriteOnce",),
+    storage_class: str | None = None,
+    namespace: str | None = None,
+    labels: Words | None = None,
+    annotations: Words | None = None,
+) -> core_v1.PersistentVolumeClaim:
+    """A PersistentVolumeClaim for so much storage, of the default class unless one is named.
+
+    Also what ``stateful_set`` takes as ``claims``.
+    """
+    amount = size if isinstance(size, Quantity) else Quantity(size)
+    return core_v1.PersistentVolumeClaim(
+        metadata=metadata(name, "a PersistentVolumeClaim", namespace, labels, annotations),
+        spec=core_v1.PersistentVolumeClaimSpec(
+            access_modes=access_modes,
+            resources=core_v1.VolumeResourceRequirements(requests={"storage": amount}),
+            storage_class_name=storage_class,
+        ),
+    )

@@ -1,0 +1,194 @@
+"""One part made from another, and a status with one condition more."""
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from types import new_class
+from typing import Annotated, Any
+
+import pytest
+
+from steersman.errors import BadValue
+from steersman.kinds import Codec, Condition, CustomResource, Part, Rule
+from steersman.kinds.apps_v1 import DeploymentCondition, DeploymentStatus
+from steersman.kinds.discovery_v1 import Endpoint
+
+AT = datetime(2026, 1, 2, tzinfo=UTC)
+AVAILABLE = DeploymentCondition(type="Available", status="True", last_update_time=AT)
+READY = Condition.when(True, "Ready", yes="RolledOut", no="RollingOut")
+
+
+class Status(DeploymentStatus):
+    """A Deployment's status, inlined."""
+
+
+class Summary(Part):
+    """Some of a Deployment's status, and more."""
+
+    replicas: int = 0
+    conditions: tuple[Condition, ...] = ()
+    url: str | None = None
+
+
+class Demanding(Part):
+    replicas: int
+    url: str
+
+
+def test_what_both_classes_have_comes_along() -> None:
+    status = DeploymentStatus(replicas=3, ready_replicas=0, conditions=(AVAILABLE,))
+
+    inlined = Status.inlining(status)
+
+    assert type(inlined) is Status
+    assert inlined == Status(replicas=3, ready_replicas=0, conditions=(AVAILABLE,))
+
+
+def test_what_only_one_class_has_stays_behind_or_unset() -> None:
+    inlined = Summary.inlining(DeploymentStatus(replicas=3, ready_replicas=2))
+
+    assert inlined == Summary(replicas=3)
+
+
+def test_inlining_nothing_gives_an_empty_one() -> None:
+    assert Status.inlining(None) == Status()
+
+
+def test_what_is_unset_leaves_the_default_in_place() -> None:
+    assert Summary.inlining(DeploymentStatus()) == Summary(replicas=0, conditions=())
+
+
+@pytest.mark.parametrize(
+    ("source", "complaint"),
+    [
+        (
+            DeploymentStatus(replicas=3),
+            "'DeploymentStatus' is not all that Demanding needs: it has",
+        ),
+        (DeploymentStatus(), "it has no replicas and no url"),
+        (None, "'nothing' is not all that Demanding needs: it has no replicas and no url"),
+    ],
+)
+def test_a_required_field_that_is_missing_is_named(source: Part | None, complaint: str) -> None:
+    with pytest.raises(BadValue, match=complaint):
+        Demanding.inlining(source)
+
+
+def test_conditions_become_those_of_the_class_they_go_into() -> None:
+    narrow = Summary.inlining(DeploymentStatus(conditions=(AVAILABLE,)))
+    wide = Status.inlining(Summary(conditions=(READY,)))
+
+    # Otherwise it would send lastUpdateTime, which is not in the schema of a Summary.
+    assert [type(each) for each in narrow.conditions] == [Condition]
+    assert Codec().encode(narrow.conditions[0]) == b'{"type":"Available","status":"True"}'
+    assert wide.conditions == (
+        DeploymentCondition(type="Ready", status="True", reason="RolledOut", message=""),
+    )
+
+
+def test_a_value_that_does_not_fit_is_refused_by_type_and_not_shown() -> None:
+    class Wordy(Part):
+        replicas: str
+
+    class Secretive(Part):
+        replicas: Mapping[str, str]
+
+    with pytest.raises(BadValue, match=r"'int' is not a Wordy.replicas: Expected `str`"):
+        Wordy.inlining(DeploymentStatus(replicas=3))
+    with pytest.raises(BadValue) as caught:
+        Wordy.inlining(Secretive(replicas={"key": "canary"}))
+    assert "canary" not in str(caught.value)
+
+
+def test_a_field_that_is_merely_narrower_on_paper_is_taken_as_it_is() -> None:
+    class Ruled(Part):
+        replicas: Annotated[int, Rule(ge=0)] = 1
+        conditions: Any = None
+
+    assert Ruled.inlining(DeploymentStatus(replicas=3, conditions=(AVAILABLE,))) == Ruled(
+        replicas=3, conditions=(AVAILABLE,)
+    )
+
+
+def test_a_resource_keeps_its_own_kind() -> None:
+    class Old(CustomResource[Summary, Summary], group="app.example.com", version="v1", kind="App"):
+        """The same in an older version."""
+
+    class New(CustomResource[Summary, Summary], group="app.example.com", version="v2", kind="App"):
+        """The same in a newer one."""
+
+    new = New.inlining(Old(spec=Summary(replicas=2)))
+
+    assert new == New(spec=Summary(replicas=2))
+    assert new.api_version == "app.example.com/v2"
+
+
+def test_only_parts_can_be_inlined() -> None:
+    with pytest.raises(BadValue, match="'dict' is not what Status can inline"):
+        Status.inlining({"replicas": 3})  # type: ignore[arg-type]
+
+
+def test_a_condition_is_added_at_the_end() -> None:
+    status = Status(conditions=(AVAILABLE,)).with_condition(READY)
+
+    assert status.conditions == (
+        AVAILABLE,
+        DeploymentCondition(type="Ready", status="True", reason="RolledOut", message=""),
+    )
+    assert Status().with_condition(READY) == Status(conditions=(status.conditions or ())[1:])
+
+
+def test_a_condition_takes_the_place_of_the_one_of_its_type() -> None:
+    before = Summary(conditions=(READY, Condition(type="Other", status="Unknown")))
+
+    after = before.with_condition(Condition(type="Ready", status="False"))
+
+    assert [(each.type, each.status) for each in after.conditions] == [
+        ("Ready", "False"),
+        ("Other", "Unknown"),
+    ]
+    assert before.conditions[0] is READY
+
+
+def test_a_condition_given_twice_is_there_once() -> None:
+    once = Summary().with_condition(READY)
+
+    assert once.with_condition(READY) == once
+
+
+def test_conditions_that_are_a_list_stay_one() -> None:
+    class Listed(Part):
+        conditions: list[Condition] = []  # noqa: RUF012
+
+    assert Listed().with_condition(READY).conditions == [READY]
+
+
+def test_a_class_without_conditions_says_how_to_have_them() -> None:
+    class Bare(Part):
+        size: int = 1
+
+    class Named(Part):
+        conditions: tuple[str, ...] = ()
+
+    for part in (Bare(), Named(), Endpoint(addresses=())):
+        with pytest.raises(BadValue, match=r"add `conditions: tuple\[sm.Condition, ...\] \| None"):
+            part.with_condition(READY)
+
+
+def test_a_condition_that_needs_more_than_it_is_given_is_refused() -> None:
+    class Probed(Condition):
+        probe: str
+
+    class Careful(Part):
+        conditions: tuple[Probed, ...] = ()
+
+    with pytest.raises(BadValue, match="'Condition' is not all that Probed needs: it has no probe"):
+        Careful().with_condition(READY)
+
+
+@pytest.mark.parametrize("field", ["inlining", "with_condition"])
+def test_a_field_cannot_hide_what_every_part_can_do(field: str) -> None:
+    def fill(namespace: dict[str, Any]) -> None:
+        namespace["__annotations__"] = {field: str}
+
+    with pytest.raises(TypeError, match=f"Wrong: {field} means something else already"):
+        new_class("Wrong", (Part,), exec_body=fill)
