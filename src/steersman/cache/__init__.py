@@ -15,6 +15,7 @@ Promises:  - the store is updated before anyone is told
 Never:     writes to the cluster, copies what it gives out, or asks the server when it is read
 """
 
+from steersman.cache.background import Start, in_background
 from steersman.cache.caches import Caches
 from steersman.cache.delta_fifo import (
     Added,
@@ -61,12 +62,14 @@ __all__ = [
     "Registration",
     "Replaced",
     "Scope",
+    "Start",
     "Sync",
     "Updated",
     "by_controller",
     "by_label",
     "by_namespace",
     "by_owner",
+    "in_background",
     "key_of",
     "on",
 ]

@@ -57,6 +57,10 @@ class InformerSettings:
 
     keep_managed_fields: bool = False
 
+    # Of these, what they applied is kept all the same: a controller knows by it whether an apply
+    # would change anything.
+    kept_managers: frozenset[str] = frozenset()
+
     # Without a watch for so long, a cache no longer counts as synced. Longer than an API server
     # takes to restart; short enough that nobody acts for minutes on what may have changed.
     stale_seconds: float = 60.0
@@ -98,7 +102,10 @@ class Informer(Generic[Obj]):
         self._tell = Teller(observe, resource_type=kind.resource_type, scope=str(self.scope))
         self._flights = Flights() if flights is None else flights
         self._preparation = Preparation(
-            kind, transform=transform, keep_managed_fields=self._settings.keep_managed_fields
+            kind,
+            transform=transform,
+            keep_managed_fields=self._settings.keep_managed_fields,
+            kept_managers=self._settings.kept_managers,
         )
         self._detector = MutationDetector() if self._settings.detect_mutations else None
         self._objects = Indexer[Obj](failed=self._tell.index_failed)

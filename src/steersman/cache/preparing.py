@@ -1,7 +1,8 @@
 """What is done to each object before the cache keeps it.
 
-``managedFields`` go, because they often are a third of an object and hardly anyone reads them; then
-the author's own transform has its turn. What the class does not name was never decoded.
+``managedFields`` go, because they often are a third of an object and hardly anyone reads them; what
+the kept managers applied stays, because that is how they know whether it is still theirs. Then the
+author's own transform has its turn. What the class does not name was never decoded.
 """
 
 from collections.abc import AsyncIterator, Callable
@@ -37,10 +38,12 @@ class Preparation(Generic[Obj]):
         *,
         transform: Callable[[Obj], Obj] | None,
         keep_managed_fields: bool,
+        kept_managers: frozenset[str] = frozenset(),
     ) -> None:
         self._kind = kind
         self._transform = transform
         self._keep_managed_fields = keep_managed_fields
+        self._kept_managers = kept_managers
         self._codec = Codec()
         self._sharing = Sharing()
         self._covering: dict[type[Resource], bool] = {}
@@ -52,7 +55,7 @@ class Preparation(Generic[Obj]):
 
     def _kept(self, obj: Obj) -> Obj:
         if not self._keep_managed_fields:
-            obj = without_managed_fields(obj)
+            obj = without_managed_fields(obj, but=self._kept_managers)
         return obj if self._transform is None else self._transformed(obj, self._transform)
 
     def of_answer(self, obj: Resource | Unstructured) -> Obj | None:
