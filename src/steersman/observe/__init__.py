@@ -12,6 +12,22 @@ Never:     decides anything, blocks, or seizes the root logger
 
 from typing import TYPE_CHECKING
 
+from steersman.observe.controller_events import (
+    ControllerStarted,
+    ControllerStopped,
+    EventNotRecorded,
+    EventsDropped,
+    FieldFight,
+    HotLoop,
+    ReconcileFinished,
+    ReconcileSkipped,
+    SourceFailed,
+    ThreadLeftBehind,
+    ThreadsExhausted,
+    TriggerFailed,
+    Why,
+    Write,
+)
 from steersman.observe.events import (
     AnswerFailed,
     ApiWarned,
@@ -49,10 +65,29 @@ from steersman.observe.events import (
     WatchStarted,
 )
 from steersman.observe.logs import LineFormatter, LogObserver, log_to
+from steersman.observe.manager_events import (
+    LeaderSeen,
+    LeadershipGained,
+    LeadershipLost,
+    LeadershipReleased,
+    LeadershipRenewed,
+    Listening,
+    LoopBlocked,
+    PermissionMissing,
+    PermissionsUnknown,
+    ReadinessChanged,
+    RenewalFailed,
+    RunnableFailed,
+    StageReached,
+    StopAsked,
+    StopOverdue,
+    WriteHeldBack,
+)
 from steersman.observe.observers import fan_out, ignore
 
 if TYPE_CHECKING:
     from steersman.observe.metrics import MetricsObserver
+    from steersman.observe.scraping import CollectorRegistry, metrics_text, new_registry
 
 __all__ = [
     "AnswerFailed",
@@ -61,11 +96,18 @@ __all__ = [
     "CacheLookedAfter",
     "CacheStale",
     "CacheSynced",
+    "CollectorRegistry",
+    "ControllerStarted",
+    "ControllerStopped",
     "CredentialsNotRenewed",
     "CredentialsRenewed",
+    "EventNotRecorded",
+    "EventsDropped",
+    "FieldFight",
     "HandlerFailed",
     "HandlerStuck",
     "HistoryRewound",
+    "HotLoop",
     "IndexFailed",
     "KeyAdded",
     "KeyDelayed",
@@ -73,28 +115,54 @@ __all__ = [
     "KeyRaised",
     "KeyTaken",
     "KindMissing",
+    "LeaderSeen",
+    "LeadershipGained",
+    "LeadershipLost",
+    "LeadershipReleased",
+    "LeadershipRenewed",
     "LineFormatter",
     "Listed",
+    "Listening",
     "LogObserver",
+    "LoopBlocked",
     "MetricsObserver",
     "ObjectRefused",
     "Observation",
     "Observer",
     "OutOfOrder",
+    "PermissionMissing",
+    "PermissionsUnknown",
     "QueueEnded",
+    "ReadinessChanged",
+    "ReconcileFinished",
+    "ReconcileSkipped",
+    "RenewalFailed",
     "RequestFinished",
     "RequestRetried",
     "RetriesSpent",
     "RiskAccepted",
+    "RunnableFailed",
+    "SourceFailed",
+    "StageReached",
+    "StopAsked",
+    "StopOverdue",
     "StreamingRefused",
+    "ThreadLeftBehind",
+    "ThreadsExhausted",
+    "TriggerFailed",
     "WatchEnded",
     "WatchFailed",
     "WatchHeard",
     "WatchSilent",
     "WatchStarted",
+    "Why",
+    "Write",
+    "WriteHeldBack",
     "fan_out",
     "ignore",
     "log_to",
+    "metrics_text",
+    "new_registry",
 ]
 
 
@@ -106,4 +174,8 @@ if not TYPE_CHECKING:  # to the checkers, a module with this has whatever is ask
             from steersman.observe.metrics import MetricsObserver
 
             return MetricsObserver
+        if name in ("CollectorRegistry", "metrics_text", "new_registry"):
+            from steersman.observe import scraping
+
+            return getattr(scraping, name)
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,7 +1,8 @@
 """What can happen, as frozen values: one class for each thing worth telling.
 
 Working code makes one of these where the work is done and hands it to its ``Observer``. Logs,
-metrics and whatever else wants to know are observers; none of them is known here.
+metrics and whatever else wants to know are observers; none of them is known here. What happens in
+controllers and to the operator as a whole is next door.
 
 Structs, because some happen several times for each object, and a frozen dataclass takes ten times
 as long to make.
@@ -13,6 +14,8 @@ from typing import TypeAlias
 import msgspec
 
 from steersman.names import ObjectRef
+from steersman.observe.controller_events import ControllerObservation
+from steersman.observe.manager_events import ManagerObservation
 
 
 class RequestFinished(msgspec.Struct, frozen=True, kw_only=True):
@@ -78,7 +81,7 @@ class RiskAccepted(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class AnswerFailed(msgspec.Struct, frozen=True, kw_only=True):
-    """The embedded API server could not answer a request for a reason of its own, and said so.
+    """A server of ours could not answer a request for a reason of its own, and said so.
 
     Nobody knows what the error says: perhaps what was in the request.
     """
@@ -345,6 +348,8 @@ Observation: TypeAlias = (
     | IndexFailed
     | HandlerFailed
     | HandlerStuck
+    | ControllerObservation
+    | ManagerObservation
 )
 
 # It must not raise, for it is called in the middle of the work; ``fan_out`` makes any one safe.

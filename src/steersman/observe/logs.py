@@ -6,12 +6,14 @@ from typing import Final, Literal, TextIO, TypeAlias
 
 from steersman.clock import Clock
 from steersman.observe.events import Observation, Observer
-from steersman.observe.wording import describe, level_of
+from steersman.observe.wording import describe, level_of, traced_error
 
 Style: TypeAlias = Literal["plain", "json"]
 
 # Servers put into their messages what they like. More than a screenful, less than a flood.
 LONGEST_TEXT: Final = 4000
+# The end of a trace is where it happened; errors in groups can go on for ever.
+LONGEST_TRACE: Final = 20_000
 
 
 class LogObserver:
@@ -24,7 +26,8 @@ class LogObserver:
         level = level_of(observation)
         if self._logger.isEnabledFor(level):
             text, fields = describe(observation)
-            self._logger.log(level, text, extra={"fields": fields})
+            error = traced_error(observation, is_debug=self._logger.isEnabledFor(logging.DEBUG))
+            self._logger.log(level, text, extra={"fields": fields}, exc_info=error)
 
 
 def log_to(
@@ -54,10 +57,11 @@ class LineFormatter(logging.Formatter):
         text = record.getMessage()
         if len(text) > LONGEST_TEXT:
             text = text[: LONGEST_TEXT - 1] + "…"
-        trace = self.formatException(record.exc_info) if record.exc_info else ""
+        trace = self.formatException(record.exc_info)[-LONGEST_TRACE:] if record.exc_info else ""
         if self._is_plain:
             line = f"{time} {record.levelname:<7} {_on_one_line(text)}"
-            return f"{line}\n{trace}" if trace else line
+            # Set in, so that nothing in it can pass for a line of its own.
+            return "\n    ".join((line, *map(_on_one_line, trace.splitlines())))
         fields = {
             "time": time,
             "level": record.levelname.lower(),

@@ -1,10 +1,12 @@
-"""Observations as Prometheus metrics; all their names are here, and next door the queues'."""
+"""Observations as Prometheus metrics; all their names are here or next door."""
 
-from typing import Final, assert_never
+from typing import Final
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 
 from steersman.clock import Clock
+from steersman.observe.controller_events import ControllerObservation, ReconcileFinished
+from steersman.observe.controller_metrics import ControllerMetrics
 from steersman.observe.events import (
     AnswerFailed,
     ApiWarned,
@@ -41,6 +43,8 @@ from steersman.observe.events import (
     WatchStarted,
 )
 from steersman.observe.labels import bounded
+from steersman.observe.manager_events import ManagerObservation
+from steersman.observe.manager_metrics import ManagerMetrics
 from steersman.observe.queue_metrics import QueueMetrics
 
 # From an answer out of the server's memory to the longest deadline of an ordinary request.
@@ -58,6 +62,8 @@ class MetricsObserver:
 
     def __init__(self, registry: CollectorRegistry, *, clock: Clock) -> None:
         self._queues = QueueMetrics(registry, clock=clock)
+        self._controllers = ControllerMetrics(registry, queues=self._queues)
+        self._manager = ManagerMetrics(registry)
         self._requests = Counter(
             "steersman_client_requests",
             "Requests to the API server, by the class of its answer (none: no answer).",
@@ -207,6 +213,8 @@ class MetricsObserver:
                 self._queues.raised(observation)
             case QueueEnded():
                 self._queues.ended(observation)
+            case ReconcileFinished():
+                self._controllers.finished(observation)
             case RequestFinished():
                 count, seconds = self._of_request(observation)
                 count.inc()
@@ -267,7 +275,14 @@ class MetricsObserver:
                 # The failures that lead to them, and the lists that follow, are counted.
                 pass
             case _:
-                assert_never(observation)
+                self._the_rest(observation)
+
+    # A checker sees to it that nothing else is left.
+    def _the_rest(self, observation: ControllerObservation | ManagerObservation) -> None:
+        if isinstance(observation, ControllerObservation):
+            self._controllers(observation)
+        else:
+            self._manager(observation)
 
     def _of_request(self, finished: RequestFinished) -> tuple[Counter, Histogram]:
         key = (*self._labels(finished), _class_of(finished.code))

@@ -1,6 +1,5 @@
 """The metrics of work queues, under the names and labels that controller-runtime gives them."""
 
-from bisect import bisect_left
 from collections.abc import Iterable, Iterator
 from typing import Final
 
@@ -12,7 +11,6 @@ from prometheus_client.metrics_core import (
     Metric,
 )
 from prometheus_client.registry import Collector
-from prometheus_client.utils import floatToGoString
 
 from steersman.clock import Clock
 from steersman.observe.events import (
@@ -23,36 +21,14 @@ from steersman.observe.events import (
     KeyTaken,
     QueueEnded,
 )
+from steersman.observe.histogram import Seconds
 from steersman.observe.labels import bounded
 
 # controller-runtime's: ten nanoseconds, and then ten times as much each time.
 _BOUNDS: Final = (1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 0.1, 1.0, 10.0, 100.0, 1000.0)
-_BUCKETS: Final = (*map(floatToGoString, _BOUNDS), "+Inf")
 
 # The name twice, for dashboards that ask by the one and for those that ask by the other.
 _LABELS: Final = ("name", "controller")
-
-
-class _Seconds:
-    """A histogram: how many lengths of time fell into each bucket."""
-
-    __slots__ = ("counts", "sum_seconds")
-
-    def __init__(self) -> None:
-        self.counts = [0] * len(_BUCKETS)
-        self.sum_seconds = 0.0
-
-    def observe(self, seconds: float) -> None:
-        self.counts[bisect_left(_BOUNDS, seconds)] += 1
-        self.sum_seconds += seconds
-
-    def buckets(self) -> list[tuple[str, float]]:
-        total = 0
-        cumulative: list[tuple[str, float]] = []
-        for bucket, count in zip(_BUCKETS, self.counts, strict=True):
-            total += count
-            cumulative.append((bucket, total))
-        return cumulative
 
 
 class _OneQueue:
@@ -64,8 +40,8 @@ class _OneQueue:
         self.adds = 0
         self.retries = 0
         self.depth: dict[int | str, int] = {}  # by priority
-        self.waited = _Seconds()
-        self.worked = _Seconds()
+        self.waited = Seconds(_BOUNDS)
+        self.worked = Seconds(_BOUNDS)
         # The keys that are held now, and those only: there is one for each worker.
         self.taken_at: dict[object, float] = {}
 
@@ -118,6 +94,11 @@ class QueueMetrics(Collector):
         depth = self._of(observation.queue).depth
         for priority in depth:
             depth[priority] = 0
+
+    def held(self, name: str) -> int:
+        """How many keys of this queue are held now."""
+        queue = self._queues.get(name)
+        return 0 if queue is None else len(queue.taken_at)
 
     def describe(self) -> Iterable[Metric]:
         """The metrics without a number, for the registry to see whether they are there already."""

@@ -1,12 +1,16 @@
-"""What a log says of each observation, and how loudly; every word of it is written here."""
+"""What a log says of each observation, and how loudly; every word is written here or next door."""
 
 import logging
-import traceback
-from collections.abc import Mapping
-from typing import Final, TypeAlias, assert_never
+from typing import Final, TypeAlias
 
-from steersman.errors import Expired
+from steersman.errors import Expired, SteersmanError
 from steersman.names import ObjectKey, ObjectRef
+from steersman.observe import controller_wording, manager_wording
+from steersman.observe.controller_events import (
+    ControllerObservation,
+    ReconcileFinished,
+    TriggerFailed,
+)
 from steersman.observe.events import (
     AnswerFailed,
     ApiWarned,
@@ -42,8 +46,8 @@ from steersman.observe.events import (
     WatchSilent,
     WatchStarted,
 )
-
-Fields: TypeAlias = Mapping[str, str | int | float]
+from steersman.observe.manager_events import ManagerObservation, RunnableFailed
+from steersman.observe.phrases import Fields, length, place_of, raised, ref_fields
 
 # The refusals that somebody has to do something about. Of the others the caller makes what it
 # likes: to look for an object that is not there is no news.
@@ -56,6 +60,8 @@ def level_of(observation: Observation) -> int:
         case KeyTaken() | KeyDone() | KeyAdded() | KeyDelayed() | KeyRaised():
             # In front, because there are so many of them.
             return logging.DEBUG
+        case ReconcileFinished():
+            return controller_wording.level_of(observation)
         case (
             RequestFinished(error=None)
             | RequestFinished(verb="list" | "watch")
@@ -93,7 +99,7 @@ def level_of(observation: Observation) -> int:
         case CacheStale() | ObjectRefused() | IndexFailed() | HandlerFailed() | HandlerStuck():
             return logging.WARNING
         case _:
-            assert_never(observation)
+            return _level_of_the_rest(observation)
 
 
 def describe(observation: Observation) -> tuple[str, Fields]:
@@ -106,7 +112,7 @@ def describe(observation: Observation) -> tuple[str, Fields]:
             text = f"{_asked(observation)}: failed {_effort(observation)}: {error}"
             return text, _fields(observation)
         case RequestRetried(attempt=attempt, wait_seconds=wait_seconds, error=error):
-            again = f"will be tried again in {_length(wait_seconds)}"
+            again = f"will be tried again in {length(wait_seconds)}"
             text = f"{_asked(observation)}: attempt {attempt} failed and {again}: {error}"
             return text, _fields(observation)
         case RetriesSpent(error=error):
@@ -125,7 +131,7 @@ def describe(observation: Observation) -> tuple[str, Fields]:
         case AnswerFailed(method=method, path=path, error=error):
             what = type(error).__name__
             # Where, and not what it says: that may be what somebody wanted kept secret.
-            text = f"{method} {path}: the API server failed: {what} {_place_of(error)}"
+            text = f"{method} {path}: could not be answered: {what} {place_of(error)}"
             return text, {"method": method, "path": path, "error": what}
         case KeyAdded(priority=priority):
             text = f"{_queued(observation)}: added{_urgency(priority)}"
@@ -135,20 +141,20 @@ def describe(observation: Observation) -> tuple[str, Fields]:
             return text, _key_fields(observation, priority=priority)
         case KeyDelayed(wait_seconds=wait_seconds, requeues=requeues):
             after = f", after failure {requeues}" if requeues else ""
-            text = f"{_queued(observation)}: to be added in {_length(wait_seconds)}{after}"
+            text = f"{_queued(observation)}: to be added in {length(wait_seconds)}{after}"
             return text, _key_fields(observation, wait_seconds=wait_seconds, requeues=requeues)
         case KeyTaken(priority=priority, waited_seconds=waited):
-            text = f"{_queued(observation)}: taken after {_length(waited)}{_urgency(priority)}"
+            text = f"{_queued(observation)}: taken after {length(waited)}{_urgency(priority)}"
             return text, _key_fields(observation, priority=priority, waited_seconds=waited)
         case KeyDone(took_seconds=took):
-            text = f"{_queued(observation)}: done in {_length(took)}"
+            text = f"{_queued(observation)}: done in {length(took)}"
             return text, _key_fields(observation, took_seconds=took)
         case QueueEnded(queue=queue, left=left, held=held):
             text = f"queue {queue}: shut down with {left} keys left and {held} still worked on"
             return text, {"queue": queue, "left": left, "held": held}
         case Listed(count=count, misfits=misfits, took_seconds=took, reason=reason):
             besides = f" and {misfits} that do not fit" if misfits else ""
-            text = f"list {observation.ref}: {count} objects{besides} in {_length(took)} ({reason})"
+            text = f"list {observation.ref}: {count} objects{besides} in {length(took)} ({reason})"
             return text, _watch_fields(observation, count=count, took_seconds=took, reason=reason)
         case WatchStarted(failures=failures):
             after = f" again, after {failures} failures" if failures else ""
@@ -158,16 +164,16 @@ def describe(observation: Observation) -> tuple[str, Fields]:
                 observation, events=events
             )
         case WatchEnded(took_seconds=took):
-            text = f"watch {observation.ref}: ended after {_length(took)}"
+            text = f"watch {observation.ref}: ended after {length(took)}"
             return text, _watch_fields(observation, took_seconds=took)
         case WatchFailed(error=error, failures=failures, wait_seconds=wait_seconds):
             row = f"failed {failures} times in a row" if failures > 1 else "failed"
-            again = f"will be tried again in {_length(wait_seconds)}"
+            again = f"will be tried again in {length(wait_seconds)}"
             text = f"watch {observation.ref}: {row} and {again}: {error}"
             name = type(error).__name__
             return text, _watch_fields(observation, error=name, failures=failures)
         case WatchSilent(silent_seconds=seconds):
-            text = f"watch {observation.ref}: cut after {_length(seconds)} of silence"
+            text = f"watch {observation.ref}: cut after {length(seconds)} of silence"
             return text, _watch_fields(observation, silent_seconds=seconds)
         case OutOfOrder(version=version, reached_version=reached):
             text = f"watch {observation.ref}: the server told of version {version} after {reached}"
@@ -197,7 +203,7 @@ def describe(observation: Observation) -> tuple[str, Fields]:
             )
         case CacheStale(lost_seconds=lost, error=error):
             why = f": {error}" if error is not None else ""
-            text = f"{_cached(observation)}: stale, unable to follow for {_length(lost)}{why}"
+            text = f"{_cached(observation)}: stale, unable to follow for {length(lost)}{why}"
             return text, _cache_fields(
                 observation, lost_seconds=lost, error=type(error).__name__ if error else ""
             )
@@ -207,19 +213,59 @@ def describe(observation: Observation) -> tuple[str, Fields]:
             text = f"{observation.ref}: kept out of the cache: {error}"
             return text, _watch_fields(observation, error=type(error).__name__)
         case IndexFailed(index=index, error=error):
-            text = f"{observation.ref}: kept out of the index {index}: {_raised(error)}"
+            text = f"{observation.ref}: kept out of the index {index}: {raised(error)}"
             return text, _watch_fields(observation, index=index, error=type(error).__name__)
         case HandlerFailed(handler=handler, error=error):
-            text = f"{observation.ref}: the handler {handler} failed: {_raised(error)}"
+            text = f"{observation.ref}: the handler {handler} failed: {raised(error)}"
             return text, _watch_fields(observation, handler=handler, error=type(error).__name__)
         case HandlerStuck(handler=handler, busy_seconds=seconds, waiting=waiting):
             text = (
                 f"{observation.ref}: the handler {handler} has been busy with this for"
-                f" {_length(seconds)}, and {waiting} changes wait for it"
+                f" {length(seconds)}, and {waiting} changes wait for it"
             )
             return text, _watch_fields(observation, handler=handler, waiting=waiting)
         case _:
-            assert_never(observation)
+            return _describe_the_rest(observation)
+
+
+def traced_error(observation: Observation, *, is_debug: bool) -> Exception | None:
+    """The error whose trace belongs in the log, so that people find the line in their own code.
+
+    Of a row of failures, the first has its trace, and then fewer and fewer of them.
+    """
+    error = _error_with_a_place(observation, is_debug=is_debug)
+    return None if error is None or error.__traceback__ is None else error
+
+
+def _error_with_a_place(observation: Observation, *, is_debug: bool) -> Exception | None:
+    match observation:
+        case ReconcileFinished(failures=failures):
+            is_news = failures & (failures - 1) == 0  # 0, 1, 2, 4, 8, …
+            return controller_wording.error_of(observation) if is_news or is_debug else None
+        case RunnableFailed(error=error):
+            return None if isinstance(error, SteersmanError) else error
+        case HandlerFailed(error=error) | IndexFailed(error=error) | TriggerFailed(error=error):
+            # Perhaps once for each change: their lines say where, and that must do.
+            return error if is_debug else None
+        case _:
+            return None
+
+
+# What is left when everything else in an observation's match has been told: a checker sees to it
+# that nothing else is.
+_TheRest: TypeAlias = ControllerObservation | ManagerObservation
+
+
+def _level_of_the_rest(observation: _TheRest) -> int:
+    if isinstance(observation, ControllerObservation):
+        return controller_wording.level_of(observation)
+    return manager_wording.level_of(observation)
+
+
+def _describe_the_rest(observation: _TheRest) -> tuple[str, Fields]:
+    if isinstance(observation, ControllerObservation):
+        return controller_wording.describe(observation)
+    return manager_wording.describe(observation)
 
 
 _Requested: TypeAlias = RequestFinished | RequestRetried | RetriesSpent | ApiWarned
@@ -235,7 +281,7 @@ def _fields(observation: _Requested) -> Fields:
         "resource": observation.resource,
     }
     if observation.ref is not None:
-        fields |= _ref_fields(observation.ref)
+        fields |= ref_fields(observation.ref)
     if isinstance(observation, RequestFinished):
         fields["took_seconds"] = observation.took_seconds
         fields["attempts"] = observation.attempts
@@ -273,13 +319,8 @@ def _cache_fields(observation: _Cached, **more: str | int | float) -> Fields:
     return {"resource": observation.resource, "scope": observation.scope, **more}
 
 
-def _raised(error: Exception) -> str:
-    # An author's error: it says what it likes, and where it came from helps most.
-    return f"{type(error).__name__}: {error} {_place_of(error)}".rstrip()
-
-
 def _watch_fields(observation: _Watched, **more: str | int | float) -> Fields:
-    return {"resource": observation.resource, **_ref_fields(observation.ref), **more}
+    return {"resource": observation.resource, **ref_fields(observation.ref), **more}
 
 
 _Queued: TypeAlias = KeyAdded | KeyRaised | KeyDelayed | KeyTaken | KeyDone
@@ -298,7 +339,7 @@ def _key_fields(observation: _Queued, **more: int | float) -> Fields:
     fields: dict[str, str | int | float] = {"queue": observation.queue, "key": str(key), **more}
     match key:
         case ObjectRef():
-            fields |= _ref_fields(key)
+            fields |= ref_fields(key)
         case ObjectKey(namespace=namespace, name=name):
             fields["name"] = name
             if namespace:
@@ -308,20 +349,6 @@ def _key_fields(observation: _Queued, **more: int | float) -> Fields:
     return fields
 
 
-def _ref_fields(ref: ObjectRef) -> dict[str, str]:
-    fields = {"kind": ref.kind, "name": ref.name}
-    return fields | {"namespace": ref.namespace} if ref.namespace else fields
-
-
 def _effort(finished: RequestFinished) -> str:
-    took = f"in {_length(finished.took_seconds)}"
+    took = f"in {length(finished.took_seconds)}"
     return f"{took} and {finished.attempts} attempts" if finished.attempts > 1 else took
-
-
-def _place_of(error: Exception) -> str:
-    frames = traceback.extract_tb(error.__traceback__)
-    return f"in {frames[-1].name}, {frames[-1].filename}:{frames[-1].lineno}" if frames else ""
-
-
-def _length(seconds: float) -> str:
-    return f"{seconds:.1f} s" if seconds >= 1 else f"{seconds * 1000:.0f} ms"

@@ -22,6 +22,8 @@ from steersman.observe import (
     RiskAccepted,
 )
 from tests.unit.observe.cache_samples import CACHED
+from tests.unit.observe.controller_samples import CONTROLLED
+from tests.unit.observe.manager_samples import MANAGED
 from tests.unit.observe.watch_samples import WATCHED
 
 WEB = ObjectRef("Deployment", "default", "web")
@@ -65,6 +67,8 @@ ALL: tuple[Observation, ...] = (
     ENDED,
     *WATCHED,
     *CACHED,
+    *CONTROLLED,
+    *MANAGED,
 )
 
 # A new observation needs a sample, or the tests that look at all of them miss it.

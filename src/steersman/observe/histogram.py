@@ -1,0 +1,31 @@
+"""A histogram in plain numbers, for what happens too often for those of prometheus_client."""
+
+from bisect import bisect_left
+
+from prometheus_client.utils import floatToGoString
+
+
+class Seconds:
+    """How many lengths of time fell into each bucket; ``bounds`` are the upper ends of those."""
+
+    __slots__ = ("_bounds", "_counts", "sum_seconds")
+
+    def __init__(self, bounds: tuple[float, ...]) -> None:
+        self._bounds = bounds
+        self._counts = [0] * (len(bounds) + 1)
+        self.sum_seconds = 0.0
+
+    def observe(self, seconds: float) -> None:
+        """Count one."""
+        self._counts[bisect_left(self._bounds, seconds)] += 1
+        self.sum_seconds += seconds
+
+    def buckets(self) -> list[tuple[str, float]]:
+        """The upper end of each bucket, and how many fell into it or below."""
+        total = 0
+        cumulative: list[tuple[str, float]] = []
+        ends = map(floatToGoString, (*self._bounds, float("inf")))
+        for end, count in zip(ends, self._counts, strict=True):
+            total += count
+            cumulative.append((end, total))
+        return cumulative

@@ -1,0 +1,118 @@
+"""What a log says of an operator as a whole, and how loudly."""
+
+import logging
+from typing import assert_never
+
+from steersman.observe.manager_events import (
+    LeaderSeen,
+    LeadershipGained,
+    LeadershipLost,
+    LeadershipReleased,
+    LeadershipRenewed,
+    Listening,
+    LoopBlocked,
+    ManagerObservation,
+    PermissionMissing,
+    PermissionsUnknown,
+    ReadinessChanged,
+    RenewalFailed,
+    RunnableFailed,
+    StageReached,
+    StopAsked,
+    StopOverdue,
+    WriteHeldBack,
+)
+from steersman.observe.phrases import Fields, length, raised, ref_fields
+
+
+def level_of(observation: ManagerObservation) -> int:
+    """How loud an observation is."""
+    match observation:
+        case LeadershipRenewed():
+            return logging.DEBUG
+        case LeaderSeen() | LeadershipGained() | LeadershipReleased():
+            return logging.INFO
+        case StageReached() | StopAsked() | Listening():
+            return logging.INFO
+        case RenewalFailed() | WriteHeldBack() | LoopBlocked() | PermissionsUnknown():
+            return logging.WARNING
+        case ReadinessChanged(is_ready=is_ready):
+            return logging.INFO if is_ready else logging.WARNING
+        case PermissionMissing(is_needed=is_needed):
+            return logging.ERROR if is_needed else logging.WARNING
+        case LeadershipLost() | StopOverdue() | RunnableFailed():
+            return logging.ERROR
+        case _:
+            assert_never(observation)
+
+
+def describe(observation: ManagerObservation) -> tuple[str, Fields]:
+    """What a log says of an observation: to those who read, and to those who search."""
+    match observation:
+        case LeaderSeen(holder=holder, identity=identity):
+            who = "this replica" if holder == identity else holder or "nobody"
+            return f"{observation.lease}: held by {who}", _fields(observation, holder=holder)
+        case LeadershipGained(waited_seconds=waited):
+            text = f"{observation.lease}: this replica leads, after {length(waited)}"
+            return text, _fields(observation, waited_seconds=waited)
+        case LeadershipRenewed(took_seconds=took):
+            text = f"{observation.lease}: renewed in {length(took)}"
+            return text, _fields(observation, took_seconds=took)
+        case RenewalFailed(error=error, left_seconds=left):
+            text = f"{observation.lease}: not renewed, with {length(left)} left to lead: {error}"
+            return text, _fields(observation, left_seconds=left, error=type(error).__name__)
+        case LeadershipLost(reason=reason):
+            text = f"{observation.lease}: this replica no longer leads: {reason}"
+            return text, _fields(observation, reason=reason)
+        case LeadershipReleased():
+            text = f"{observation.lease}: released, for another replica to take at once"
+            return text, _fields(observation)
+        case WriteHeldBack(method=method, path=path):
+            text = f"{method} {path}: not sent, because another replica may lead"
+            return text, {"method": method, "path": path}
+        case StageReached(stage=stage, took_seconds=took):
+            return f"{stage}, after {length(took)}", {"stage": stage, "took_seconds": took}
+        case StopAsked(signal=signal, grace_seconds=grace):
+            text = f"asked to stop ({signal}), within {length(grace)}"
+            return text, {"signal": signal, "grace_seconds": grace}
+        case StopOverdue(what=what, seconds=seconds):
+            text = f"{what} did not stop within {length(seconds)}, and is left behind"
+            return text, {"what": what, "seconds": seconds}
+        case PermissionMissing(what=what, rule=rule, is_needed=is_needed):
+            harm = "" if is_needed else " (it works without, and does less)"
+            text = f"the operator may not {what}{harm}. This rule would allow it: {rule}"
+            return text, {"what": what, "rule": rule, "is_needed": is_needed}
+        case PermissionsUnknown(what=what, error=error):
+            text = f"nobody could tell whether the operator may {what}: {error}"
+            return text, {"what": what, "error": type(error).__name__}
+        case ReadinessChanged(is_ready=is_ready, failing=failing):
+            reasons = "; ".join(f"{name}: {why}" for name, why in failing)
+            text = "ready" if is_ready else f"not ready: {reasons}"
+            return text, {"is_ready": is_ready, "failing": ", ".join(name for name, _ in failing)}
+        case LoopBlocked(seconds=seconds):
+            text = (
+                f"the event loop stood still for {length(seconds)}. Something computed or waited"
+                f" without await: make that reconcile a plain function, and it gets a thread"
+            )
+            return text, {"seconds": seconds}
+        case Listening(what=what, address=address):
+            return f"{what} at {address}", {"what": what, "address": address}
+        case RunnableFailed(runnable=runnable, error=error):
+            text = f"{runnable} failed: {raised(error)}"
+            return text, {"runnable": runnable, "error": type(error).__name__}
+        case _:
+            assert_never(observation)
+
+
+_Led = (
+    LeaderSeen
+    | LeadershipGained
+    | LeadershipRenewed
+    | RenewalFailed
+    | LeadershipLost
+    | LeadershipReleased
+)
+
+
+def _fields(observation: _Led, **more: str | int | float) -> Fields:
+    return {"identity": observation.identity, **ref_fields(observation.lease), **more}

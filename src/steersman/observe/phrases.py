@@ -1,0 +1,38 @@
+"""Turns of phrase that all log lines share."""
+
+import traceback
+from collections.abc import Mapping, Sequence
+from typing import TypeAlias
+
+from steersman.names import ObjectRef
+
+Fields: TypeAlias = Mapping[str, str | int | float]
+
+
+def length(seconds: float) -> str:
+    """A length of time, to be read at a glance."""
+    return f"{seconds:.1f} s" if seconds >= 1 else f"{seconds * 1000:.0f} ms"
+
+
+def some_of(things: Sequence[str], *, most: int, left_out: int = 0, between: str = ", ") -> str:
+    """The first few things, and how many more there are (``left_out`` are not even here)."""
+    more = max(len(things) - most, 0) + left_out
+    named = between.join(things[:most])
+    return f"{named} and {more} more" if more else named
+
+
+def raised(error: Exception) -> str:
+    """An author's error: it says what it likes, and where it came from helps most."""
+    return f"{type(error).__name__}: {error} {place_of(error)}".rstrip()
+
+
+def place_of(error: Exception) -> str:
+    """Where an error was raised, if it was."""
+    frames = traceback.extract_tb(error.__traceback__)
+    return f"in {frames[-1].name}, {frames[-1].filename}:{frames[-1].lineno}" if frames else ""
+
+
+def ref_fields(ref: ObjectRef) -> dict[str, str]:
+    """The object that a line is about."""
+    fields = {"kind": ref.kind, "name": ref.name}
+    return fields | {"namespace": ref.namespace} if ref.namespace else fields

@@ -1,0 +1,163 @@
+"""What is counted of reconciles, under the names and labels that controller-runtime gives them."""
+
+from collections.abc import Iterable, Iterator
+from typing import Final
+
+from prometheus_client import CollectorRegistry
+from prometheus_client.metrics_core import CounterMetricFamily, HistogramMetricFamily, Metric
+from prometheus_client.registry import Collector
+
+from steersman.observe.controller_events import ReconcileFinished
+from steersman.observe.histogram import Seconds
+from steersman.observe.labels import bounded
+
+# From a reconcile that finds nothing to do to one that takes as long as it may. controller-runtime
+# has forty of these, which nobody looks at one by one.
+_BOUNDS: Final = (
+    *(0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5),
+    *(1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 120.0, 300.0),
+)
+
+# What controller-runtime calls them. To be looked at again when something changes is all that
+# ``later`` without a time asks for, and over there that is a success; nothing of ours is what it
+# calls ``requeue``, which is there for those who sum over it.
+_RESULT_OF: Final = {
+    "done": "success",
+    "later": "success",
+    "failed": "error",
+    "permanent": "error",
+    "timed out": "error",
+}
+
+
+class _OneController:
+    """What is counted of one controller."""
+
+    __slots__ = (
+        "cancelled",
+        "results",
+        "seconds",
+        "spared",
+        "terminal",
+        "timeouts",
+        "wakes",
+        "writes",
+    )
+
+    def __init__(self) -> None:
+        self.results = {"success": 0, "requeue": 0, "requeue_after": 0, "error": 0}
+        self.terminal = 0
+        self.timeouts = 0
+        self.cancelled = 0
+        self.spared = 0
+        self.seconds = Seconds(_BOUNDS)
+        self.writes: dict[tuple[str, bool], int] = {}
+        self.wakes: dict[str, int] = {}
+
+
+class ReconcileMetrics(Collector):
+    """Counts in plain numbers, which become metrics when somebody asks for them.
+
+    A reconcile that has nothing to do takes little longer than to count it in a handful of
+    prometheus_client's own.
+    """
+
+    def __init__(self, registry: CollectorRegistry) -> None:
+        self._controllers: dict[str, _OneController] = {}
+        self._names: set[str] = set()
+        self._words: set[str] = set()
+        registry.register(self)
+
+    def finished(self, finished: ReconcileFinished) -> None:
+        """A reconcile is done."""
+        one = self._controllers.get(finished.controller)
+        if one is None:
+            name = bounded(finished.controller, self._names)
+            one = self._controllers.setdefault(name, _OneController())
+        one.seconds.observe(finished.took_seconds)
+        outcome = finished.outcome
+        if outcome == "cancelled":  # nobody's failure, and no success
+            one.cancelled += 1
+        elif outcome == "later" and finished.after_seconds is not None:
+            one.results["requeue_after"] += 1
+        else:
+            one.results[_RESULT_OF[outcome]] += 1
+            one.terminal += outcome == "permanent"
+            one.timeouts += outcome == "timed out"
+        one.spared += finished.spared
+        for write in finished.writes:
+            verb = bounded(write.verb, self._words)
+            written = (verb, write.is_change)
+            one.writes[written] = one.writes.get(written, 0) + 1
+        for why in finished.whys:
+            event = bounded(why.event, self._words)
+            one.wakes[event] = one.wakes.get(event, 0) + 1
+
+    def describe(self) -> Iterable[Metric]:
+        """The metrics without a number, for the registry to see whether they are there already."""
+        return self._families(())
+
+    def collect(self) -> Iterator[Metric]:
+        """The metrics as they are now."""
+        # A copy, made in one step: who asks may be another thread.
+        return self._families(tuple(self._controllers.items()))
+
+    def _families(self, controllers: Iterable[tuple[str, _OneController]]) -> Iterator[Metric]:
+        def counter(name: str, text: str, *labels: str) -> CounterMetricFamily:
+            return CounterMetricFamily(name, text, labels=("controller", *labels))
+
+        results = counter(
+            "controller_runtime_reconcile",
+            "Total number of reconciliations per controller",
+            "result",
+        )
+        errors = counter(
+            "controller_runtime_reconcile_errors",
+            "Total number of reconciliation errors per controller",
+        )
+        terminal = counter(
+            "controller_runtime_terminal_reconcile_errors",
+            "Total number of terminal reconciliation errors per controller",
+        )
+        timeouts = counter(
+            "controller_runtime_reconcile_timeouts",
+            "Total number of reconciliation timeouts per controller",
+        )
+        seconds = HistogramMetricFamily(
+            "controller_runtime_reconcile_time_seconds",
+            "Length of time per reconciliation per controller",
+            labels=("controller",),
+        )
+        cancelled = counter(
+            "steersman_controller_cancellations",
+            "Reconciles that were cut short because the operator stopped, or no longer led.",
+        )
+        writes = counter(
+            "steersman_controller_writes",
+            "Writes that reconciles sent, and whether the object was different for it.",
+            "verb",
+            "is_change",
+        )
+        spared = counter(
+            "steersman_controller_spared_writes",
+            "Writes that would have changed nothing, and were not sent.",
+        )
+        wakes = counter(
+            "steersman_controller_wakes",
+            "What reconciles were asked for by; several may be met by one.",
+            "event",
+        )
+        for name, one in controllers:
+            for result, count in one.results.items():
+                results.add_metric((name, result), count)
+            errors.add_metric((name,), one.results["error"])
+            terminal.add_metric((name,), one.terminal)
+            timeouts.add_metric((name,), one.timeouts)
+            seconds.add_metric((name,), one.seconds.buckets(), one.seconds.sum_seconds)
+            cancelled.add_metric((name,), one.cancelled)
+            for (verb, is_change), count in tuple(one.writes.items()):
+                writes.add_metric((name, verb, str(is_change).lower()), count)
+            spared.add_metric((name,), one.spared)
+            for event, count in tuple(one.wakes.items()):
+                wakes.add_metric((name, event), count)
+        yield from (results, errors, terminal, timeouts, seconds, cancelled, writes, spared, wakes)

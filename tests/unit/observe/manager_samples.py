@@ -1,0 +1,67 @@
+"""One of each observation of an operator as a whole."""
+
+from steersman.errors import Unreachable
+from steersman.names import ObjectRef
+from steersman.observe import (
+    LeaderSeen,
+    LeadershipGained,
+    LeadershipLost,
+    LeadershipReleased,
+    LeadershipRenewed,
+    Listening,
+    LoopBlocked,
+    Observation,
+    PermissionMissing,
+    PermissionsUnknown,
+    ReadinessChanged,
+    RenewalFailed,
+    RunnableFailed,
+    StageReached,
+    StopAsked,
+    StopOverdue,
+    WriteHeldBack,
+)
+
+LEASE = ObjectRef("Lease", "apps", "operator")
+LOST = Unreachable("PUT /lease on https://kube: the server was not reached. Wait.")
+RULE = "- {apiGroups: [apps], resources: [deployments], verbs: [list]}"
+
+SEEN = LeaderSeen(lease=LEASE, holder="pod-1", identity="pod-0")
+GAINED = LeadershipGained(lease=LEASE, identity="pod-0", waited_seconds=15.0)
+RENEWED = LeadershipRenewed(lease=LEASE, identity="pod-0", took_seconds=0.02)
+NOT_RENEWED = RenewalFailed(lease=LEASE, identity="pod-0", error=LOST, left_seconds=7.5)
+LOST_IT = LeadershipLost(lease=LEASE, identity="pod-0", reason="not renewed in time")
+RELEASED = LeadershipReleased(lease=LEASE, identity="pod-0")
+HELD_BACK = WriteHeldBack(method="PATCH", path="/apis/apps/v1/namespaces/default/deployments/web")
+STAGE = StageReached(stage="caches synced", took_seconds=1.5)
+STOP_ASKED = StopAsked(signal="SIGTERM", grace_seconds=25.0)
+STOP_OVERDUE = StopOverdue(what="the controller appservice", seconds=25.0)
+NOT_ALLOWED = PermissionMissing(what="list deployments.apps", rule=RULE, is_needed=True)
+NOT_MISSED = PermissionMissing(what="create events.events.k8s.io", rule=RULE, is_needed=False)
+UNKNOWN = PermissionsUnknown(what="list deployments.apps", error=LOST)
+READY = ReadinessChanged(is_ready=True)
+NOT_READY = ReadinessChanged(is_ready=False, failing=(("caches", "not filled"),))
+BLOCKED = LoopBlocked(seconds=1.5)
+LISTENING = Listening(what="metrics", address="http://0.0.0.0:8080/metrics")
+RUNNABLE_FAILED = RunnableFailed(runnable="webhooks", error=OSError("the port is taken"))
+
+MANAGED: tuple[Observation, ...] = (
+    SEEN,
+    GAINED,
+    RENEWED,
+    NOT_RENEWED,
+    LOST_IT,
+    RELEASED,
+    HELD_BACK,
+    STAGE,
+    STOP_ASKED,
+    STOP_OVERDUE,
+    NOT_ALLOWED,
+    NOT_MISSED,
+    UNKNOWN,
+    READY,
+    NOT_READY,
+    BLOCKED,
+    LISTENING,
+    RUNNABLE_FAILED,
+)

@@ -1,0 +1,445 @@
+"""What controllers say of themselves."""
+
+import io
+import json
+import logging
+
+import pytest
+from msgspec.structs import replace
+from prometheus_client import CollectorRegistry, generate_latest
+
+from steersman.clock import SystemClock
+from steersman.errors import (
+    ApiError,
+    Cause,
+    Conflict,
+    Forbidden,
+    NotFound,
+    NotLeading,
+    Permanent,
+    Unreachable,
+)
+from steersman.names import ObjectKey, ObjectRef
+from steersman.observe import (
+    KeyDone,
+    KeyTaken,
+    MetricsObserver,
+    Observation,
+    ReconcileFinished,
+    Why,
+    Write,
+    log_to,
+)
+from steersman.observe.labels import MOST_VALUES
+from steersman.observe.wording import describe, level_of
+from tests.clocks import FakeClock
+from tests.unit.observe.controller_samples import (
+    APP,
+    APPLIED,
+    CONTROLLED,
+    DEPLOYMENT,
+    DROPPED,
+    EXHAUSTED,
+    FIGHT,
+    FINISHED,
+    HOT_LOOP,
+    LEFT_BEHIND,
+    LOST,
+    MAPPING_FAILED,
+    NOT_RECORDED,
+    PREDICATE_FAILED,
+    SKIPPED,
+    SOURCE_ENDED,
+    SOURCE_FAILED,
+    STARTED,
+    STOPPED,
+    UPDATED,
+)
+
+LOUD, NORMAL, QUIET = logging.WARNING, logging.INFO, logging.DEBUG
+CONTROLLER = {"controller": "appservice"}
+
+
+def refused(kind: type[ApiError], *causes: str) -> ApiError:
+    return kind(
+        wanted="create Event default/web",
+        code=403,
+        reason="",
+        message="no",
+        causes=tuple(Cause(reason=each, message="") for each in causes),
+    )
+
+
+CONFLICT = Conflict(wanted="apply Deployment default/web", code=409, reason="Conflict", message="")
+
+
+@pytest.mark.parametrize(
+    ("observation", "level", "text"),
+    [
+        (
+            FINISHED,
+            NORMAL,
+            "appservice: AppService default/web done in 12 ms: updated spec.size;"
+            " applied Deployment default/web",
+        ),
+        (SKIPPED, QUIET, "appservice: AppService default/web: nothing done: paused"),
+        (
+            HOT_LOOP,
+            LOUD,
+            "appservice: AppService default/web: the controller wakes itself: 20 reconciles in"
+            " 4.0 s changed status.checkedAt, each after the last one's write. Write the same"
+            " value as long as nothing else has changed",
+        ),
+        (
+            FIGHT,
+            LOUD,
+            "appservice: Deployment default/web: autoscaler keeps changing spec.replicas, put back"
+            " 5 times in 60.0 s. Let one of them leave these fields out",
+        ),
+        (
+            MAPPING_FAILED,
+            LOUD,
+            "appservice: ConfigMap default/settings: the mapping apps_of failed, and will be asked"
+            " again in 2.0 s: KeyError: 'app'",
+        ),
+        (
+            PREDICATE_FAILED,
+            LOUD,
+            "appservice: AppService default/web: the predicate matters failed, and the change"
+            " counts as one that matters: KeyError: 'app'",
+        ),
+        (
+            SOURCE_FAILED,
+            LOUD,
+            "appservice: the source orders failed, and will be opened again in 2.0 s:"
+            " OSError: the line is dead",
+        ),
+        (
+            SOURCE_ENDED,
+            LOUD,
+            "appservice: the source orders ended, and will be opened again in 2.0 s",
+        ),
+        (
+            EXHAUSTED,
+            LOUD,
+            "all 2 threads for plain functions are busy and 7 calls wait:"
+            " appservice AppService default/web",
+        ),
+        (
+            LEFT_BEHIND,
+            LOUD,
+            "appservice: AppService default/web: its function still runs in a thread, 60.0 s after"
+            " it was given up; it can no longer read or write",
+        ),
+        (DROPPED, LOUD, "appservice: 12 events were not written: too many about one object"),
+        (
+            NOT_RECORDED,
+            LOUD,
+            f"appservice: AppService default/web: an event was not written: {LOST}",
+        ),
+        (STARTED, NORMAL, "appservice: started with 4 workers"),
+        (STOPPED, NORMAL, "appservice: stopped within 250 ms"),
+    ],
+    ids=lambda each: type(each).__name__,
+)
+def test_a_line_says_which_controller_and_object_and_what_of_it(
+    observation: Observation, level: int, text: str
+) -> None:
+    assert (level_of(observation), describe(observation)[0]) == (level, text)
+
+
+@pytest.mark.parametrize("observation", CONTROLLED, ids=lambda each: type(each).__name__)
+def test_the_fields_of_a_line_name_its_object(observation: Observation) -> None:
+    ref = getattr(observation, "ref", None)
+
+    _, fields = describe(observation)
+
+    if ref is not None:
+        found = (fields["kind"], fields["namespace"], fields["name"])
+        assert found == (ref.kind, ref.namespace, ref.name)
+
+
+@pytest.mark.parametrize(
+    ("change", "text"),
+    [
+        ({"outcome": "later"}, "not done yet in 12 ms"),
+        ({"outcome": "later", "after_seconds": 30.0}, "not done yet in 12 ms, again in 30.0 s"),
+        ({"outcome": "cancelled"}, "cancelled after 12 ms"),
+        ({"is_finalize": True}, "finalize done in 12 ms"),
+        (
+            {"outcome": "failed", "failures": 3, "after_seconds": 0.02, "error": LOST},
+            f"failed in 12 ms, 3 failures in a row, again in 20 ms: {LOST}",
+        ),
+        (
+            {"outcome": "permanent", "failures": 1, "error": Permanent("size must be even")},
+            "failed for good in 12 ms: size must be even",
+        ),
+        (
+            {"outcome": "failed", "failures": 1, "error": KeyError("size")},
+            "failed in 12 ms: KeyError: 'size'",
+        ),
+        ({"spared": 2}, "done in 12 ms: 2 writes spared"),
+        (
+            {"writes": (replace(APPLIED, is_change=False),), "spared": 1},
+            "done in 12 ms: 1 write changed nothing; 1 write spared",
+        ),
+        (
+            {
+                "writes": (
+                    Write(verb="apply status", ref=APP, is_change=True),
+                    Write(verb="delete", ref=DEPLOYMENT, is_change=True),
+                )
+            },
+            "done in 12 ms: applied the status of AppService default/web,"
+            " deleted Deployment default/web",
+        ),
+        (
+            {
+                "whys": (
+                    Why(about=DEPLOYMENT, event="updated", find_changes=lambda: ("status.ready",)),
+                    Why(about=None, event="timer"),
+                )
+            },
+            "done in 12 ms: Deployment default/web updated status.ready, timer",
+        ),
+        (
+            {"whys": (Why(about=None, event="timer"),) * 8, "whys_left_out": 4},
+            "done in 12 ms: timer, timer, timer and 9 more",
+        ),
+        (
+            {"outcome": "failed", "error": LOST, "whys": (UPDATED,), "writes": (APPLIED,)},
+            f"failed in 12 ms: {LOST}; updated spec.size; applied Deployment default/web",
+        ),
+    ],
+)
+def test_a_reconcile_is_told_with_its_outcome_its_reasons_and_what_it_wrote(
+    change: dict[str, object], text: str
+) -> None:
+    bare = replace(FINISHED, whys=(), writes=())
+
+    assert describe(replace(bare, **change))[0] == f"appservice: AppService default/web {text}"
+
+
+def test_many_fields_and_many_writes_are_told_in_few_words() -> None:
+    many = Why(
+        about=APP, event="updated", find_changes=lambda: tuple(f"spec.f{n}" for n in range(9))
+    )
+    text, _ = describe(replace(FINISHED, whys=(many,), writes=(APPLIED,) * 40))
+
+    assert "updated spec.f0, spec.f1, spec.f2, spec.f3, spec.f4 and 4 more;" in text
+    assert text.count("applied") == 5
+    assert text.endswith(" and 35 more")
+
+
+@pytest.mark.parametrize(
+    ("change", "level"),
+    [
+        ({}, NORMAL),
+        ({"writes": (replace(APPLIED, is_change=False),)}, QUIET),
+        ({"writes": ()}, QUIET),
+        ({"writes": (), "outcome": "later"}, QUIET),
+        ({"writes": (), "outcome": "cancelled"}, NORMAL),
+        ({"outcome": "failed", "error": LOST, "failures": 1}, LOUD),
+        ({"outcome": "permanent", "error": Permanent("no"), "failures": 1}, LOUD),
+        ({"outcome": "timed out", "error": LOST, "failures": 1}, LOUD),
+        ({"outcome": "failed", "error": CONFLICT, "failures": 1}, NORMAL),
+        ({"outcome": "failed", "error": CONFLICT, "failures": 2}, LOUD),
+        ({"outcome": "failed", "error": NotLeading(wanted="PATCH /x"), "failures": 3}, NORMAL),
+    ],
+)
+def test_a_reconcile_is_loud_if_it_failed_and_quiet_if_it_changed_nothing(
+    change: dict[str, object], level: int
+) -> None:
+    assert level_of(replace(FINISHED, **change)) == level
+
+
+@pytest.mark.parametrize(
+    ("error", "level"),
+    [
+        (LOST, LOUD),
+        (refused(Forbidden), LOUD),
+        (refused(Forbidden, "NamespaceTerminating"), NORMAL),
+        (refused(NotFound), NORMAL),
+        (NotLeading(wanted="POST /events"), NORMAL),
+    ],
+)
+def test_that_a_namespace_on_its_way_out_takes_no_events_is_no_drama(
+    error: Exception, level: int
+) -> None:
+    assert level_of(replace(NOT_RECORDED, error=error)) == level
+
+
+def test_what_changed_is_not_looked_for_unless_the_line_is_written() -> None:
+    def find() -> tuple[str, ...]:
+        raise AssertionError("nobody reads this")
+
+    quiet = replace(FINISHED, whys=(Why(about=APP, event="updated", find_changes=find),), writes=())
+    registry = CollectorRegistry()
+
+    log_to(io.StringIO(), level=logging.INFO, clock=SystemClock())(quiet)
+    MetricsObserver(registry, clock=FakeClock())(quiet)
+
+    assert Why(about=None, event="timer").changed_fields == ()
+
+
+def _failed_in_the_authors_code(failures: int) -> ReconcileFinished:
+    sizes: dict[str, int] = {}
+    with pytest.raises(KeyError) as caught:
+        sizes["size"]
+    return replace(FINISHED, outcome="failed", failures=failures, error=caught.value)
+
+
+@pytest.mark.parametrize(
+    ("failures", "level", "has_trace"),
+    [(1, NORMAL, True), (2, NORMAL, True), (3, NORMAL, False), (4, NORMAL, True), (3, QUIET, True)],
+)
+def test_the_first_of_a_row_of_failures_has_its_trace_and_then_fewer_and_fewer(
+    failures: int, level: int, has_trace: bool
+) -> None:
+    plain, lines = io.StringIO(), io.StringIO()
+    failed = _failed_in_the_authors_code(failures)
+
+    log_to(plain, level=level, clock=SystemClock())(failed)
+    log_to(lines, level=level, style="json", clock=SystemClock())(failed)
+
+    assert "KeyError: 'size' in _failed_in_the_authors_code" in plain.getvalue()
+    assert ('sizes["size"]' in plain.getvalue()) is has_trace
+    assert ('sizes["size"]' in json.loads(lines.getvalue()).get("trace", "")) is has_trace
+
+
+def test_what_steersman_raises_says_it_all_and_has_no_trace() -> None:
+    stream = io.StringIO()
+    with pytest.raises(Unreachable) as caught:
+        raise LOST
+    failed = replace(FINISHED, outcome="failed", failures=1, error=caught.value)
+
+    log_to(stream, level=logging.DEBUG, clock=SystemClock())(failed)
+
+    assert len(stream.getvalue().splitlines()) == 1
+
+
+def test_a_trace_cannot_write_lines_of_its_own() -> None:
+    stream = io.StringIO()
+    with pytest.raises(ValueError, match="bad") as caught:
+        raise ValueError("bad\n2026-01-02T12:00:00Z INFO all is well\x1b[2J")
+    failed = replace(FINISHED, outcome="failed", failures=1, error=caught.value)
+
+    log_to(stream, clock=SystemClock())(failed)
+
+    assert all(line.startswith("    ") for line in stream.getvalue().splitlines()[1:])
+    assert "\x1b" not in stream.getvalue()
+
+
+class Metered:
+    """What is counted of some observations."""
+
+    def __init__(self, *observations: Observation) -> None:
+        self.registry = CollectorRegistry()
+        self.observe = MetricsObserver(self.registry, clock=FakeClock())
+        for observation in observations:
+            self.observe(observation)
+
+    def value(self, name: str, **labels: str) -> float | None:
+        return self.registry.get_sample_value(name, CONTROLLER | labels)
+
+
+@pytest.mark.parametrize(
+    ("outcome", "after_seconds", "result"),
+    [
+        ("done", None, "success"),
+        ("later", None, "success"),
+        ("later", 5.0, "requeue_after"),
+        ("failed", 5.0, "error"),
+        ("permanent", None, "error"),
+        ("timed out", 5.0, "error"),
+        ("cancelled", None, None),
+    ],
+)
+def test_reconciles_are_counted_by_what_controller_runtime_would_call_their_result(
+    outcome: str, after_seconds: float | None, result: str | None
+) -> None:
+    metered = Metered(replace(FINISHED, outcome=outcome, after_seconds=after_seconds))
+
+    counts = {
+        each: metered.value("controller_runtime_reconcile_total", result=each)
+        for each in ("success", "requeue", "requeue_after", "error")
+    }
+    assert counts == {each: float(each == result) for each in counts}
+    errors = metered.value("controller_runtime_reconcile_errors_total")
+    assert errors == float(result == "error")
+    terminal = metered.value("controller_runtime_terminal_reconcile_errors_total")
+    assert terminal == float(outcome == "permanent")
+    timeouts = metered.value("controller_runtime_reconcile_timeouts_total")
+    assert timeouts == float(outcome == "timed out")
+    cancelled = metered.value("steersman_controller_cancellations_total")
+    assert cancelled == float(outcome == "cancelled")
+    assert metered.value("controller_runtime_reconcile_time_seconds_sum") == 0.012
+
+
+def test_what_woke_a_controller_and_what_it_wrote_is_counted() -> None:
+    metered = Metered(replace(FINISHED, spared=3), FINISHED)
+
+    assert metered.value("steersman_controller_wakes_total", event="updated") == 2
+    written = metered.value("steersman_controller_writes_total", verb="apply", is_change="true")
+    assert written == 2
+    assert metered.value("steersman_controller_spared_writes_total") == 3
+
+
+@pytest.mark.parametrize(
+    ("observation", "name", "labels", "value"),
+    [
+        (SKIPPED, "skips_total", {"reason": "paused"}, 1.0),
+        (HOT_LOOP, "hot_loops_total", {}, 1.0),
+        (FIGHT, "field_fights_total", {}, 1.0),
+        (MAPPING_FAILED, "trigger_failures_total", {"role": "mapping"}, 1.0),
+        (SOURCE_FAILED, "source_failures_total", {"source": "orders"}, 1.0),
+        (LEFT_BEHIND, "threads_left_behind_total", {}, 1.0),
+        (DROPPED, "events_dropped_total", {"reason": "too many about one object"}, 12.0),
+        (NOT_RECORDED, "events_not_recorded_total", {}, 1.0),
+    ],
+)
+def test_each_is_a_metric_of_its_controller(
+    observation: Observation, name: str, labels: dict[str, str], value: float
+) -> None:
+    assert Metered(observation).value(f"steersman_controller_{name}", **labels) == value
+
+
+def test_the_workers_that_are_at_work_are_those_that_hold_a_key() -> None:
+    metered = Metered(STARTED)
+    key = ObjectKey("default", "web")
+
+    def active() -> float | None:
+        return metered.value("controller_runtime_active_workers")
+
+    assert metered.value("controller_runtime_max_concurrent_reconciles") == 4
+    assert active() == 0
+    metered.observe(
+        KeyTaken(queue="appservice", key=key, priority=0, waited_seconds=0, taken_at=1000.0)
+    )
+    assert active() == 1
+    metered.observe(KeyDone(queue="appservice", key=key, took_seconds=1))
+    assert active() == 0
+    metered.observe(STOPPED)
+    assert metered.value("controller_runtime_max_concurrent_reconciles") == 0
+
+
+def test_whatever_controllers_do_the_number_of_series_has_an_end() -> None:
+    metered = Metered()
+    for number in range(3 * MOST_VALUES):
+        metered.observe(
+            replace(
+                FINISHED,
+                controller=f"c{number}",
+                ref=ObjectRef("App", f"ns-{number}", f"app-{number}"),
+                writes=(Write(verb=f"v{number}", ref=DEPLOYMENT, is_change=True),),
+                whys=(Why(about=None, event=f"e{number}"),),
+            )
+        )
+        metered.observe(replace(SOURCE_FAILED, source=f"s{number}"))
+
+    text = generate_latest(metered.registry).decode()
+    lines = text.splitlines()
+    of_reconciles = "controller_runtime_reconcile_errors_total{"
+    assert sum(line.startswith(of_reconciles) for line in lines) == MOST_VALUES + 1
+    of_sources = "steersman_controller_source_failures_total{"
+    assert sum(line.startswith(of_sources) for line in lines) <= MOST_VALUES + 1

@@ -1,0 +1,183 @@
+"""What an operator says of itself as a whole."""
+
+import io
+import logging
+
+import pytest
+from msgspec.structs import replace
+from prometheus_client import CollectorRegistry
+
+from steersman.clock import SystemClock
+from steersman.names import ObjectRef
+from steersman.observe import MetricsObserver, Observation, log_to
+from steersman.observe.labels import MOST_VALUES
+from steersman.observe.wording import describe, level_of
+from tests.clocks import FakeClock
+from tests.unit.observe.manager_samples import (
+    BLOCKED,
+    GAINED,
+    HELD_BACK,
+    LISTENING,
+    LOST,
+    LOST_IT,
+    NOT_ALLOWED,
+    NOT_MISSED,
+    NOT_RENEWED,
+    RELEASED,
+    RENEWED,
+    RULE,
+    RUNNABLE_FAILED,
+    SEEN,
+    STAGE,
+    STOP_ASKED,
+    STOP_OVERDUE,
+    UNKNOWN,
+)
+
+ALARM, LOUD, NORMAL, QUIET = logging.ERROR, logging.WARNING, logging.INFO, logging.DEBUG
+
+
+@pytest.mark.parametrize(
+    ("observation", "level", "text"),
+    [
+        (SEEN, NORMAL, "Lease apps/operator: held by pod-1"),
+        (replace(SEEN, holder=""), NORMAL, "Lease apps/operator: held by nobody"),
+        (replace(SEEN, holder="pod-0"), NORMAL, "Lease apps/operator: held by this replica"),
+        (GAINED, NORMAL, "Lease apps/operator: this replica leads, after 15.0 s"),
+        (RENEWED, QUIET, "Lease apps/operator: renewed in 20 ms"),
+        (
+            NOT_RENEWED,
+            LOUD,
+            f"Lease apps/operator: not renewed, with 7.5 s left to lead: {LOST}",
+        ),
+        (
+            LOST_IT,
+            ALARM,
+            "Lease apps/operator: this replica no longer leads: not renewed in time",
+        ),
+        (RELEASED, NORMAL, "Lease apps/operator: released, for another replica to take at once"),
+        (
+            HELD_BACK,
+            LOUD,
+            "PATCH /apis/apps/v1/namespaces/default/deployments/web: not sent, because another"
+            " replica may lead",
+        ),
+        (STAGE, NORMAL, "caches synced, after 1.5 s"),
+        (STOP_ASKED, NORMAL, "asked to stop (SIGTERM), within 25.0 s"),
+        (
+            STOP_OVERDUE,
+            ALARM,
+            "the controller appservice did not stop within 25.0 s, and is left behind",
+        ),
+        (
+            NOT_ALLOWED,
+            ALARM,
+            "the operator may not list deployments.apps. This rule would allow it:"
+            " - {apiGroups: [apps], resources: [deployments], verbs: [list]}",
+        ),
+        (
+            NOT_MISSED,
+            LOUD,
+            "the operator may not create events.events.k8s.io (it works without, and does less)."
+            f" This rule would allow it: {RULE}",
+        ),
+        (
+            UNKNOWN,
+            LOUD,
+            f"nobody could tell whether the operator may list deployments.apps: {LOST}",
+        ),
+        (
+            BLOCKED,
+            LOUD,
+            "the event loop stood still for 1.5 s. Something computed or waited without await:"
+            " make that reconcile a plain function, and it gets a thread",
+        ),
+        (LISTENING, NORMAL, "metrics at http://0.0.0.0:8080/metrics"),
+        (RUNNABLE_FAILED, ALARM, "webhooks failed: OSError: the port is taken"),
+    ],
+    ids=lambda each: type(each).__name__,
+)
+def test_a_line_says_what_is_the_matter_and_what_to_do(
+    observation: Observation, level: int, text: str
+) -> None:
+    assert (level_of(observation), describe(observation)[0]) == (level, text)
+
+
+def test_the_fields_of_a_line_about_leading_name_the_lease_and_who_this_is() -> None:
+    _, fields = describe(GAINED)
+
+    assert (fields["kind"], fields["namespace"], fields["name"]) == ("Lease", "apps", "operator")
+    assert fields["identity"] == "pod-0"
+
+
+def test_what_failed_unforeseen_is_told_with_its_trace() -> None:
+    stream = io.StringIO()
+    with pytest.raises(ValueError, match="literal") as caught:
+        int("x")
+
+    log_to(stream, clock=SystemClock())(replace(RUNNABLE_FAILED, error=caught.value))
+    log_to(stream, clock=SystemClock())(replace(RUNNABLE_FAILED, error=LOST))
+
+    assert 'int("x")' in stream.getvalue()
+    assert stream.getvalue().splitlines()[-1].endswith(str(LOST))
+
+
+def counted(*observations: Observation) -> CollectorRegistry:
+    registry = CollectorRegistry()
+    observe = MetricsObserver(registry, clock=FakeClock())
+    for observation in observations:
+        observe(observation)
+    return registry
+
+
+@pytest.mark.parametrize(
+    ("observations", "value"),
+    [
+        ((SEEN,), 0.0),
+        ((SEEN, GAINED), 1.0),
+        ((SEEN, GAINED, replace(SEEN, holder="pod-0")), 1.0),
+        ((GAINED, LOST_IT), 0.0),
+        ((GAINED, RELEASED), 0.0),
+    ],
+)
+def test_whether_a_replica_leads_has_the_name_that_go_gives_it(
+    observations: tuple[Observation, ...], value: float
+) -> None:
+    registry = counted(*observations)
+
+    status = registry.get_sample_value("leader_election_master_status", {"name": "operator"})
+    assert status == value
+
+
+@pytest.mark.parametrize(
+    ("observation", "name", "labels", "value"),
+    [
+        (SEEN, "leaders_seen_total", {"name": "operator"}, 1.0),
+        (LOST_IT, "leadership_losses_total", {"name": "operator"}, 1.0),
+        (RENEWED, "lease_renewal_seconds_sum", {"name": "operator"}, 0.02),
+        (NOT_RENEWED, "lease_renewal_failures_total", {"name": "operator"}, 1.0),
+        (HELD_BACK, "writes_held_back_total", {"method": "PATCH"}, 1.0),
+        (STAGE, "stage_seconds", {"stage": "caches synced"}, 1.5),
+        (STOP_OVERDUE, "stops_overdue_total", {}, 1.0),
+        (NOT_ALLOWED, "permissions_missing_total", {"is_needed": "true"}, 1.0),
+        (NOT_MISSED, "permissions_missing_total", {"is_needed": "false"}, 1.0),
+        (BLOCKED, "loop_blocked_seconds_sum", {}, 1.5),
+        (BLOCKED, "loop_blocked_seconds_count", {}, 1.0),
+        (RUNNABLE_FAILED, "runnable_failures_total", {"runnable": "webhooks"}, 1.0),
+    ],
+)
+def test_each_is_a_metric(
+    observation: Observation, name: str, labels: dict[str, str], value: float
+) -> None:
+    assert counted(observation).get_sample_value(f"steersman_manager_{name}", labels) == value
+
+
+def test_labels_of_an_operators_metrics_have_an_end() -> None:
+    registry = counted(
+        *(replace(SEEN, lease=ObjectRef("Lease", "apps", f"l{n}")) for n in range(3 * MOST_VALUES)),
+        *(replace(STAGE, stage=f"s{n}") for n in range(3 * MOST_VALUES)),
+    )
+
+    for name in ("steersman_manager_leaders_seen_total", "steersman_manager_stage_seconds"):
+        samples = [s for m in registry.collect() for s in m.samples if s.name == name]
+        assert len(samples) == MOST_VALUES + 1
