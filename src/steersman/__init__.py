@@ -7,8 +7,10 @@
         └──────bytes────── client ◀──patches── your reconcile ◀──────────── controller
 
 Going in, every package turns one kind of thing into the next, and the name of the thing is on the
-arrow. Coming back there is one arrow: a reconciler describes what should be. Each package's
-docstring says what it promises.
+arrow. Coming back there is one arrow: a reconciler describes what should be.
+
+Write kinds, then a reconcile function, then a Controller that joins them: see
+``examples/appservice.py``. Each package's docstring says what it promises.
 """
 
 from importlib import import_module
@@ -16,6 +18,21 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from steersman.client import Client, connect, find_config
+    from steersman.controller import (
+        BlockingContext,
+        Cached,
+        Context,
+        Controller,
+        Done,
+        Every,
+        Keys,
+        Later,
+        Outcome,
+        Owns,
+        Watch,
+        changed,
+    )
+    from steersman.errors import Permanent
     from steersman.kinds import (
         Condition,
         Conversion,
@@ -25,40 +42,85 @@ if TYPE_CHECKING:
         Rule,
         Scheme,
         Unstructured,
+        is_ready,
+        recipes,
         replace,
     )
+    from steersman.manager import Manager, ManagerSettings, Runnable
+    from steersman.names import ObjectKey
 
 __all__ = [
+    "BlockingContext",
+    "Cached",
     "Client",
     "Condition",
+    "Context",
+    "Controller",
     "Conversion",
     "CustomResource",
+    "Done",
+    "Every",
+    "Keys",
+    "Later",
+    "Manager",
+    "ManagerSettings",
+    "ObjectKey",
+    "Outcome",
+    "Owns",
     "Part",
+    "Permanent",
     "Resource",
     "Rule",
+    "Runnable",
     "Scheme",
     "Unstructured",
+    "Watch",
+    "changed",
     "connect",
     "find_config",
+    "is_ready",
+    "recipes",
     "replace",
 ]
 
 # Which door each name is behind. It is opened when the name is first asked for, because a script
 # that only declares kinds should not wait for an HTTP library.
 _DOORS = {
+    "BlockingContext": "controller",
+    "Cached": "controller",
     "Client": "client",
     "Condition": "kinds",
+    "Context": "controller",
+    "Controller": "controller",
     "Conversion": "kinds",
     "CustomResource": "kinds",
+    "Done": "controller",
+    "Every": "controller",
+    "Keys": "controller",
+    "Later": "controller",
+    "Manager": "manager",
+    "ManagerSettings": "manager",
+    "ObjectKey": "names",
+    "Outcome": "controller",
+    "Owns": "controller",
     "Part": "kinds",
+    "Permanent": "errors",
     "Resource": "kinds",
     "Rule": "kinds",
+    "Runnable": "manager",
     "Scheme": "kinds",
     "Unstructured": "kinds",
+    "Watch": "controller",
+    "changed": "controller",
     "connect": "client",
     "find_config": "client",
+    "is_ready": "kinds",
+    "recipes": "kinds",
     "replace": "kinds",
 }
+
+# Behind the door are these whole modules, which nobody has to have loaded before.
+_MODULES = frozenset({"changed", "recipes"})
 
 
 if not TYPE_CHECKING:  # to the checkers, a module with this has whatever is asked for
@@ -66,7 +128,11 @@ if not TYPE_CHECKING:  # to the checkers, a module with this has whatever is ask
     def __getattr__(name: str) -> object:
         if name not in _DOORS:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        found = getattr(import_module(f"{__name__}.{_DOORS[name]}"), name)
+        door = f"{__name__}.{_DOORS[name]}"
+        if name in _MODULES:
+            found = import_module(f"{door}.{name}")
+        else:
+            found = getattr(import_module(door), name)
         globals()[name] = found  # so that nobody has to ask here again
         return found
 

@@ -40,8 +40,9 @@ if TYPE_CHECKING:
         Trust,
         find_config,
         in_cluster_config,
+        read_yaml_mapping,
     )
-    from steersman.client.connecting import connect
+    from steersman.client.connecting import connect, reaching
     from steersman.client.discovery import Discovery, ServedResource
     from steersman.client.mapper import RestMapper
     from steersman.client.pod_logs import LogOptions
@@ -93,6 +94,8 @@ __all__ = [
     "has_condition",
     "in_cluster_config",
     "is_gone",
+    "reaching",
+    "read_yaml_mapping",
     "retry_on_conflict",
     "wait_for",
     "wait_until_gone",
@@ -123,6 +126,8 @@ _DOORS = {
     "find_config": "access",
     "has_condition": "waiting",
     "in_cluster_config": "access",
+    "read_yaml_mapping": "access",
+    "reaching": "connecting",
     "retry_on_conflict": "waiting",
     "wait_for": "waiting",
     "wait_until_gone": "waiting",

@@ -9,7 +9,25 @@ from steersman.client.client import Client
 from steersman.client.settings import ClientSettings
 from steersman.clock import Clock
 from steersman.observe import Observer
-from steersman.wire import NetworkTransport
+from steersman.wire import NetworkTransport, Transport
+
+
+@asynccontextmanager
+async def reaching(
+    config: ClusterConfig, *, clock: Clock, observe: Observer
+) -> AsyncIterator[Transport]:
+    """Connections to that cluster, with its credentials, while the block runs."""
+    credentials = ConfiguredCredentials(config, clock=clock, observe=observe)
+    async with NetworkTransport(
+        server=config.server,
+        tls=credentials.tls,
+        proxy_url=config.proxy_url,
+        server_name=config.server_name,
+        clock=clock,
+    ) as network:
+        yield AuthenticatedTransport(
+            network, credentials=credentials, impersonate=config.impersonate
+        )
 
 
 @asynccontextmanager
@@ -22,15 +40,5 @@ async def connect(
     settings: ClientSettings | None = None,
 ) -> AsyncIterator[Client]:
     """A client of that cluster, while the block runs; nothing is sent before its first call."""
-    credentials = ConfiguredCredentials(config, clock=clock, observe=observe)
-    async with NetworkTransport(
-        server=config.server,
-        tls=credentials.tls,
-        proxy_url=config.proxy_url,
-        server_name=config.server_name,
-        clock=clock,
-    ) as network:
-        transport = AuthenticatedTransport(
-            network, credentials=credentials, impersonate=config.impersonate
-        )
+    async with reaching(config, clock=clock, observe=observe) as transport:
         yield Client(transport, clock=clock, rng=rng, observe=observe, settings=settings)

@@ -107,14 +107,15 @@ class ControlPlane(Cluster):
         )
 
     @contextmanager
-    def running_controllers(self, *names: str) -> Iterator[None]:
+    def running_controllers(self, *names: str, flags: Flags | None = None) -> Iterator[None]:
         """Run kube-controller-manager while the block does, with the usual controllers or these."""
         with reserved_port() as port:
+            usual = _controller_manager_flags(
+                self.credentials, self.kubeconfig, port, names or CONTROLLERS
+            )
             manager = self._component(
                 Program.KUBE_CONTROLLER_MANAGER,
-                _controller_manager_flags(
-                    self.credentials, self.kubeconfig, port, names or CONTROLLERS
-                ),
+                {**usual, **(flags or {})},
                 ready=lambda: self._https_caller(port).finds("/healthz"),
             )
             with manager.running():

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from steersman.client.access.in_cluster import in_cluster_config
     from steersman.client.access.kubeconfig import Kubeconfig
     from steersman.client.access.trust import UNTRUSTED, ExecPolicy, Trust
+    from steersman.client.access.yaml_files import read_yaml_mapping
 
 __all__ = [
     "UNTRUSTED",
@@ -50,6 +51,7 @@ __all__ = [
     "Trust",
     "find_config",
     "in_cluster_config",
+    "read_yaml_mapping",
 ]
 
 
@@ -72,6 +74,7 @@ _DOORS = {
     "Trust": "trust",
     "find_config": "finding",
     "in_cluster_config": "in_cluster",
+    "read_yaml_mapping": "yaml_files",
 }
 
 if not TYPE_CHECKING:  # to the checkers, a module with this has whatever is asked for

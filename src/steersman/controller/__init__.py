@@ -1,0 +1,114 @@
+"""Keys in, your function, outcomes out: what turns a reconcile function into a controller.
+
+Takes:     a ``Controller``: a kind, a function, and what that function touches
+Gives:     a ``ControlLoop`` that calls the function whenever something changes that matters to it
+Promises:  - an object is with one worker at a time
+           - what goes wrong with one object never delays another
+           - a change while an object is looked at leads to another look
+           - only what is declared can be read or written
+           - an apply that would change nothing sends nothing
+           - what a stranger controls is left alone
+           - the finalizer is there before the first side effect and goes after the last
+           - each reconcile knows why it ran
+           - a plain function blocks nobody but itself
+           - what is paused is left alone
+           - nothing is kept of an object that is gone
+Never:     acts on import, retries on behalf of a function that has not failed, or takes a field by
+           force from a stranger
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+from steersman.controller.cached import Cached
+from steersman.controller.declaring import Controller, Owns, Watch
+from steersman.controller.outcomes import Done, Later, Outcome
+from steersman.errors import Permanent
+
+if TYPE_CHECKING:
+    from steersman.controller import changed
+    from steersman.controller.blocking import BlockingContext, BlockingLive
+    from steersman.controller.context import Context, Live
+    from steersman.controller.loop import ControlLoop
+    from steersman.controller.ownership import controller_of, owned_by, owner_reference
+    from steersman.controller.pausing import PAUSED, is_paused
+    from steersman.controller.preparing import Prepared, prepared
+    from steersman.controller.recorder import Recorder
+    from steersman.controller.rights import (
+        Rule,
+        as_policy_rules,
+        by_namespace,
+        permissions,
+        rule_yaml,
+    )
+    from steersman.controller.sources import Every, Keys, Source
+    from steersman.controller.threads import Threads
+
+__all__ = [
+    "PAUSED",
+    "BlockingContext",
+    "BlockingLive",
+    "Cached",
+    "Context",
+    "ControlLoop",
+    "Controller",
+    "Done",
+    "Every",
+    "Keys",
+    "Later",
+    "Live",
+    "Outcome",
+    "Owns",
+    "Permanent",
+    "Prepared",
+    "Recorder",
+    "Rule",
+    "Source",
+    "Threads",
+    "Watch",
+    "as_policy_rules",
+    "by_namespace",
+    "changed",
+    "controller_of",
+    "is_paused",
+    "owned_by",
+    "owner_reference",
+    "permissions",
+    "prepared",
+    "rule_yaml",
+]
+
+# What it takes to run a controller is not needed to declare one.
+_DOORS = {
+    "PAUSED": "pausing",
+    "BlockingContext": "blocking",
+    "BlockingLive": "blocking",
+    "Context": "context",
+    "ControlLoop": "loop",
+    "Every": "sources",
+    "Keys": "sources",
+    "Live": "context",
+    "Prepared": "preparing",
+    "Recorder": "recorder",
+    "Rule": "rights",
+    "Source": "sources",
+    "Threads": "threads",
+    "as_policy_rules": "rights",
+    "by_namespace": "rights",
+    "controller_of": "ownership",
+    "is_paused": "pausing",
+    "owned_by": "ownership",
+    "owner_reference": "ownership",
+    "permissions": "rights",
+    "prepared": "preparing",
+    "rule_yaml": "rights",
+}
+
+if not TYPE_CHECKING:  # to the checkers, a module with this has whatever is asked for
+
+    def __getattr__(name: str) -> object:
+        if name == "changed":
+            return import_module(f"{__name__}.changed")
+        if name not in _DOORS:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        return getattr(import_module(f"{__name__}.{_DOORS[name]}"), name)

@@ -1,0 +1,190 @@
+"""What was applied last, so that an apply which would change nothing is not sent. Pure.
+
+An apply changes nothing if the object still has all that the same body gave it. That shows in two
+places, and both are looked at:
+
+- Our own entry in its ``managedFields``. It is different as soon as another manager takes a field
+  of ours or removes it, whatever value it has now; and an object of the same name that was made
+  anew has another uid. Others' fields, and the status, leave the entry as it is.
+- The values. Whoever writes under our own name (the leader before us, an older version of the
+  operator) changes what our fields have and nothing in the entry but its time, which counts in
+  seconds and is sometimes not there at all; and whoever changes the order of a list leaves no trace
+  whatever. So a version that we have not seen before is compared: cheaply, whether all but the
+  status is as it was; and if not, field by field where the entry says that it is ours.
+
+What a transform of the cache drops can be compared by nobody, and is left to the entry alone.
+
+Of an object that nobody here has applied to yet, our entry says what an earlier life of ours did.
+If the body says just that, and it is so, it is settled as well: an operator that starts again, or
+takes over from another replica, has nothing to send.
+
+``resourceVersion`` says only that nothing at all has happened: a child's status moves it at every
+step of a rollout.
+"""
+
+from hashlib import blake2b
+from typing import Any, Final, TypeAlias
+
+import msgspec
+
+from steersman.controller.owned_fields import Fields, differing, fields_in, stated, unheld
+from steersman.kinds import Codec, Resource, Unstructured
+from steersman.names import GroupVersionKind, ObjectKey
+
+# An object, and the subresource that is applied to; ``""`` for the object itself.
+Place: TypeAlias = tuple[GroupVersionKind, ObjectKey, str]
+
+_DIGEST_BYTES: Final = 16
+_LOOKED_AT: Final = ("labels", "annotations", "ownerReferences", "finalizers")
+
+
+class Entry(msgspec.Struct, frozen=True, gc=False):
+    """What one manager holds by apply, as its object says."""
+
+    api_version: str | None
+    fields: msgspec.Raw | Fields | None
+
+
+class Applied(msgspec.Struct, frozen=True, gc=False):
+    """What came of an apply: to which object, of which body, and what we held after it.
+
+    ``version`` was the last at which all was still as it should be, and ``look`` the digest of
+    what was there then.
+    """
+
+    uid: str
+    digest: bytes
+    entry: Entry
+    version: str
+    look: bytes
+
+
+class LastApplied:
+    """Remembers for one field manager what it applied to each object."""
+
+    def __init__(self, manager: str) -> None:
+        self._manager = manager
+        self._codec = Codec()
+        self._last: dict[Place, Applied] = {}
+
+    def __len__(self) -> int:
+        return len(self._last)
+
+    def __repr__(self) -> str:
+        return f"<LastApplied to {len(self._last)} places by {self._manager}>"
+
+    def remember(self, place: Place, obj: Resource | Unstructured, body: bytes) -> None:
+        """``body`` was applied, and the object is like this after it."""
+        entry = entry_of(obj, self._manager, place[2])
+        if entry is None:
+            # The author's transform has dropped it, or there was nothing to hold.
+            self._last.pop(place, None)
+            return
+        self._last[place] = Applied(
+            obj.uid, digest_of(body), entry, obj.resource_version, self._look(place, obj)
+        )
+
+    def recall(self, place: Place) -> Applied | None:
+        """What was applied there last."""
+        return self._last.get(place)
+
+    def holds(self, obj: Resource | Unstructured) -> bool:
+        """Whether the manager applied it, now or in an earlier life."""
+        return entry_of(obj, self._manager, "") is not None
+
+    def forget(self, gvk: GroupVersionKind, key: ObjectKey) -> None:
+        """The object is gone."""
+        for subresource in ("", "status"):
+            self._last.pop((gvk, key, subresource), None)
+
+    def is_settled(self, place: Place, live: Resource | Unstructured, body: bytes) -> bool:
+        """Whether applying ``body`` to the object as it is would change nothing."""
+        last = self._last.get(place)
+        if last is not None and last.uid != live.uid:
+            del self._last[place]
+            last = None
+        if last is None:
+            return self._is_settled_already(place, live, body)
+        if last.digest != digest_of(body):
+            return False
+        entry = entry_of(live, self._manager, place[2])
+        if entry is None or entry != last.entry:
+            return False
+        if last.version == live.resource_version:
+            return True
+        look = self._look(place, live)
+        if look != last.look and not self._is_as_applied(entry, live, body):
+            return False
+        # Its own entry, and not the one that was remembered: the cache holds it anyway.
+        self._last[place] = Applied(last.uid, last.digest, entry, live.resource_version, look)
+        return True
+
+    def _is_settled_already(self, place: Place, live: Resource | Unstructured, body: bytes) -> bool:
+        """The same for an object that we know nothing of, but somebody before us applied to."""
+        entry = entry_of(live, self._manager, place[2])
+        # In another version, the same fields may have other names.
+        if entry is None or entry.api_version != place[0].api_version:
+            return False
+        wanted = stated(msgspec.json.decode(body))
+        is_settled = (
+            self._is_as_applied(entry, live, body)
+            and next(unheld(fields_in(entry.fields), wanted), None) is None
+        )
+        if is_settled:
+            self.remember(place, live, body)
+        return is_settled
+
+    def _is_as_applied(self, entry: Entry, live: Resource | Unstructured, body: bytes) -> bool:
+        there, wanted = msgspec.json.decode(self._codec.encode(live)), msgspec.json.decode(body)
+        return next(differing(fields_in(entry.fields), there, wanted), None) is None
+
+    def _look(self, place: Place, obj: Resource | Unstructured) -> bytes:
+        """What is there, in short: the status or all but it."""
+        if isinstance(obj, Unstructured):
+            body, metadata = obj.body, obj.metadata
+            what: Any = (
+                body.get("status")
+                if place[2]
+                else [{name: value for name, value in body.items() if name not in _APART}]
+                + [metadata.get(name) for name in _LOOKED_AT]
+            )
+        elif place[2]:
+            what = getattr(obj, place[2], None)
+        else:
+            meta = obj.metadata
+            what = [
+                getattr(obj, name)
+                for name in obj.__struct_fields__  # type: ignore[attr-defined]
+                if name not in _APART
+            ]
+            what += (meta.labels, meta.annotations, meta.owner_references, meta.finalizers)
+        return digest_of(self._codec.encode(what))
+
+
+_APART: Final = frozenset(("status", "metadata"))
+
+
+def entry_of(obj: Resource | Unstructured, manager: str, subresource: str) -> Entry | None:
+    """What the manager holds of the object, or of one of its subresources, by apply."""
+    if isinstance(obj, Unstructured):
+        for each in obj.metadata.get("managedFields") or ():
+            if (
+                each.get("manager") == manager
+                and each.get("operation") == "Apply"
+                and (each.get("subresource") or "") == subresource
+            ):
+                return Entry(each.get("apiVersion"), each.get("fieldsV1"))
+        return None
+    for entry in obj.metadata.managed_fields or ():
+        if (
+            entry.manager == manager
+            and entry.operation == "Apply"
+            and (entry.subresource or "") == subresource
+        ):
+            return Entry(entry.api_version, entry.fields_v1)
+    return None
+
+
+def digest_of(body: bytes) -> bytes:
+    """What stands for a body."""
+    return blake2b(body, digest_size=_DIGEST_BYTES).digest()

@@ -1,0 +1,152 @@
+"""``BlockingContext``: the context of a plain function, which runs in a thread.
+
+Each call is carried out in the loop while the thread waits for it, so that what it reads is as
+consistent as for everybody else.
+"""
+
+from collections.abc import Callable
+from datetime import datetime
+from typing import Any, Literal, TypeVar
+
+from steersman.client import Fields, Labels, Patch
+from steersman.controller.context import Context
+from steersman.controller.declaring import Kind
+from steersman.controller.threads import Desk
+from steersman.kinds import Part, Resource, Unstructured
+from steersman.observe import Why
+
+Obj = TypeVar("Obj", bound=Resource | Unstructured)
+T = TypeVar("T")
+
+
+class BlockingContext:
+    """What a plain reconcile function gets beside its object: ``Context``, call by call."""
+
+    __slots__ = ("_context", "_desk", "live")
+
+    def __init__(self, context: Context, desk: Desk) -> None:
+        self._context = context
+        self._desk = desk
+        #: Reads that ask the server.
+        self.live = BlockingLive(context, desk)
+
+    def __repr__(self) -> str:
+        return f"<Blocking{repr(self._context)[1:]}"
+
+    @property
+    def whys(self) -> tuple[Why, ...]:
+        """Why it runs: what happened since the object was last looked at."""
+        return self._context.whys
+
+    @property
+    def failures(self) -> int:
+        """How often in a row it has failed before."""
+        return self._context.failures
+
+    @property
+    def now(self) -> datetime:
+        """The time, in UTC."""
+        return self._context.now
+
+    # Reading from memory
+
+    def get(self, kind: type[Obj], name: str, *, namespace: str | None = None) -> Obj | None:
+        """One object, or ``None``."""
+        return self._plainly(lambda: self._context.get(kind, name, namespace=namespace))
+
+    def owned(self, kind: type[Obj]) -> "list[Obj]":
+        """All objects of a kind that the controller owns and that this object controls."""
+        return self._plainly(lambda: self._context.owned(kind))
+
+    def by_index(self, kind: type[Obj], index: str, value: str) -> "list[Obj]":
+        """All objects for which the function of this index gave this value."""
+        return self._plainly(lambda: self._context.by_index(kind, index, value))
+
+    # Writing
+
+    def apply(self, obj: Obj, *, force: bool = False) -> Obj:
+        """Exactly these fields of it are ours, with these values; its answer."""
+        return self._desk.ask(lambda: self._context.apply(obj, force=force))
+
+    def apply_owned(self, child: Obj, *, adopt: bool = False) -> Obj:
+        """The same for an object that belongs to this one, and goes when it goes."""
+        return self._desk.ask(lambda: self._context.apply_owned(child, adopt=adopt))
+
+    def apply_status(self, obj: Obj, status: Part | dict[str, Any]) -> Obj:
+        """Say how things stand with this object, or another one of its kind."""
+        return self._desk.ask(lambda: self._context.apply_status(obj, status))
+
+    def patch(self, obj: Obj, patch: Patch, *, subresource: Literal["status"] | None = None) -> Obj:
+        """Some fields changed, if it is still the same object."""
+        return self._desk.ask(lambda: self._context.patch(obj, patch, subresource=subresource))
+
+    def delete(
+        self,
+        obj: Resource | Unstructured,
+        *,
+        propagation: Literal["Background", "Foreground", "Orphan"] = "Background",
+    ) -> None:
+        """Ask for its end, if it is still the same object; it is fine if it is gone already."""
+        self._desk.ask(lambda: self._context.delete(obj, propagation=propagation))
+
+    def prune(self, *kinds: Kind) -> None:
+        """Delete what this object owns and ``apply_owned`` was not called for in this run."""
+        self._desk.ask(lambda: self._context.prune(*kinds))
+
+    def record(
+        self,
+        reason: str,
+        note: str,
+        *,
+        type: Literal["Normal", "Warning"] = "Normal",
+        action: str = "Reconcile",
+        about: Resource | Unstructured | None = None,
+        related: Resource | Unstructured | None = None,
+    ) -> None:
+        """An Event for people to read, about this object unless told otherwise."""
+        self._plainly(
+            lambda: self._context.record(
+                reason, note, type=type, action=action, about=about, related=related
+            )
+        )
+
+    def _plainly(self, read: Callable[[], T]) -> T:
+        async def done() -> T:
+            return read()
+
+        return self._desk.ask(done)
+
+    # The last one, because from here on ``list`` means this in the class.
+
+    def list(
+        self, kind: type[Obj], *, namespace: str | None = None, labels: Labels | None = None
+    ) -> list[Obj]:
+        """All objects in the namespace that match the selector."""
+        return self._plainly(lambda: self._context.list(kind, namespace=namespace, labels=labels))
+
+
+class BlockingLive:
+    """Reads that ask the server, for what a cache will not do."""
+
+    __slots__ = ("_desk", "_live")
+
+    def __init__(self, context: Context, desk: Desk) -> None:
+        self._live = context.live
+        self._desk = desk
+
+    def get(self, kind: type[Obj], name: str, *, namespace: str | None = None) -> Obj:
+        """One object, as it is now; ``NotFound`` if it is not there."""
+        return self._desk.ask(lambda: self._live.get(kind, name, namespace=namespace))
+
+    def list(
+        self,
+        kind: type[Obj],
+        *,
+        namespace: str | None = None,
+        labels: Labels | None = None,
+        fields: Fields | None = None,
+    ) -> tuple[Obj, ...]:
+        """All objects in the namespace that match the selectors, as they are now."""
+        return self._desk.ask(
+            lambda: self._live.list(kind, namespace=namespace, labels=labels, fields=fields)
+        )

@@ -1,0 +1,218 @@
+"""Predicates: which changes deserve a look.
+
+A predicate is a function of an object before and after; before is ``None`` for an object that is
+new. Any function of the author's is as good as one from here::
+
+    when=changed.any_of(changed.generation, changed.annotations)
+    when=changed.fields("spec.replicas", ("metadata", "annotations", "example.com/owner"))
+
+What is made here by a call is a value: made alike, two are equal, and their repr says how.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, TypeAlias, TypeVar
+
+from msgspec import Struct
+
+from steersman.errors import BadValue
+from steersman.kinds import Resource, Unstructured
+from steersman.kinds.declaring import wire_name
+
+Obj = TypeVar("Obj", bound=Resource | Unstructured)
+Object: TypeAlias = Resource | Unstructured
+
+Predicate: TypeAlias = Callable[[Obj | None, Obj], bool]
+
+
+def generation(old: Object | None, new: Object) -> bool:
+    """What is wanted has changed: the server counts it up with each change to more than status.
+
+    Of some built-in kinds it keeps no count, Service and ConfigMap among them; all their changes
+    pass.
+    """
+    return old is None or old.generation != new.generation or not new.generation
+
+
+def labels(old: Object | None, new: Object) -> bool:
+    """Its labels have changed."""
+    return old is None or old.labels != new.labels
+
+
+def annotations(old: Object | None, new: Object) -> bool:
+    """Its annotations have changed."""
+    return old is None or old.annotations != new.annotations
+
+
+def resource_version(old: Object | None, new: Object) -> bool:
+    """Anything about it has changed."""
+    return old is None or old.resource_version != new.resource_version
+
+
+def fields(*paths: str | tuple[str, ...]) -> "Predicate[Object]":
+    """One of these fields has changed.
+
+    A path is written with dots, in Python's names or the wire's: ``"status.readyReplicas"``. Where
+    a step has a dot in it, write the steps apart: ``("metadata", "labels", "example.com/tier")``.
+    A number is a place in a list.
+    """
+    return _Fields(tuple(_steps(path) for path in _some(paths, "a path")))
+
+
+def any_of(*predicates: Predicate[Obj]) -> "Predicate[Obj]":
+    """One of these is true."""
+    return _AnyOf(_functions(predicates))
+
+
+def all_of(*predicates: Predicate[Obj]) -> "Predicate[Obj]":
+    """All of these are true."""
+    return _AllOf(_functions(predicates))
+
+
+def not_(predicate: Predicate[Obj]) -> "Predicate[Obj]":
+    """This is not true.
+
+    A new object has no change that could be ruled out: ``not_(changed.labels)`` lets it pass.
+    """
+    return _Not(*_functions((predicate,)))
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class _Fields:
+    paths: tuple[tuple[str, ...], ...]
+
+    def __call__(self, old: Object | None, new: Object) -> bool:
+        return old is None or any(_at(old, path) != _at(new, path) for path in self.paths)
+
+    def __repr__(self) -> str:
+        shown = [repr(path if _has_dot(path) else ".".join(path)) for path in self.paths]
+        return f"fields({', '.join(shown)})"
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class _AnyOf:
+    predicates: tuple[Callable[[Any, Any], bool], ...]
+
+    def __call__(self, old: Any, new: Any) -> bool:
+        return any(predicate(old, new) for predicate in self.predicates)
+
+    def __repr__(self) -> str:
+        return f"any_of({', '.join(map(_shown, self.predicates))})"
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class _AllOf:
+    predicates: tuple[Callable[[Any, Any], bool], ...]
+
+    def __call__(self, old: Any, new: Any) -> bool:
+        return all(predicate(old, new) for predicate in self.predicates)
+
+    def __repr__(self) -> str:
+        return f"all_of({', '.join(map(_shown, self.predicates))})"
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class _Not:
+    predicate: Callable[[Any, Any], bool]
+
+    def __call__(self, old: Any, new: Any) -> bool:
+        if old is None:
+            return _is_not_for_new(self.predicate, new)
+        return not self.predicate(old, new)
+
+    def __repr__(self) -> str:
+        return f"not_({_shown(self.predicate)})"
+
+
+# What is made here by a call: its repr names it best.
+Made: TypeAlias = _Fields | _AnyOf | _AllOf | _Not
+
+_CHANGES = (generation, labels, annotations, resource_version)
+
+
+def _is_not_for_new(predicate: Callable[[Any, Any], bool], new: Object) -> bool:
+    """What ``not_`` makes of a new object, all the way down."""
+    # Ours say True of a new object, and turned round they would keep it from ever being seen. What
+    # a function of the author's says of it, it means.
+    match predicate:
+        case _AnyOf(predicates=inside):
+            return all(_is_not_for_new(each, new) for each in inside)
+        case _AllOf(predicates=inside):
+            return any(_is_not_for_new(each, new) for each in inside)
+        case _Not(predicate=inside):
+            return inside(None, new)
+        case _:
+            return (
+                isinstance(predicate, _Fields) or predicate in _CHANGES or not predicate(None, new)
+            )
+
+
+def _some(given: tuple[Any, ...], what: str) -> tuple[Any, ...]:
+    if not given:
+        raise BadValue(wanted="a predicate", value=given, rule=f"it takes {what} at least")
+    return given
+
+
+def _functions(given: tuple[Any, ...]) -> tuple[Callable[[Any, Any], bool], ...]:
+    for each in _some(given, "one predicate"):
+        if not callable(each):
+            raise BadValue(
+                wanted="a predicate",
+                value=each,
+                rule="it is a function of an object before and after, like changed.generation",
+            )
+    return given
+
+
+def _steps(path: object) -> tuple[str, ...]:
+    steps = tuple(path.split(".")) if isinstance(path, str) else path
+    if (
+        not isinstance(steps, tuple)
+        or not steps
+        or not all(isinstance(s, str) and s for s in steps)
+    ):
+        raise BadValue(
+            wanted="a path to a field",
+            value=path,
+            rule='it is written like "spec.replicas", or step by step in a tuple of texts, and no'
+            " step is empty",
+        )
+    return steps
+
+
+def _at(obj: Object, path: tuple[str, ...]) -> Any:
+    """The value there; ``None`` where there is none."""
+    value: Any = obj.body if isinstance(obj, Unstructured) else obj
+    for step in path:
+        if isinstance(value, Struct):
+            value = getattr(value, _attribute(type(value), step))
+        elif isinstance(value, Mapping):
+            found = value.get(step)
+            value = value.get(wire_name(step)) if found is None and "_" in step else found
+        elif isinstance(value, Sequence) and not isinstance(value, str) and step.isdecimal():
+            value = value[int(step)] if int(step) < len(value) else None
+        else:
+            return None
+    return value
+
+
+@cache
+def _attribute(part: type[Struct], step: str) -> str:
+    names = part.__struct_fields__
+    if step in names:
+        return step
+    wire = part.__struct_encode_fields__
+    if step in wire:
+        return names[wire.index(step)]
+    raise BadValue(
+        wanted=f"a field of {part.__name__}", value=step, rule=f"its fields are {', '.join(names)}"
+    )
+
+
+def _has_dot(path: tuple[str, ...]) -> bool:
+    return any("." in step for step in path)
+
+
+def _shown(predicate: Callable[..., bool]) -> str:
+    return getattr(predicate, "__qualname__", repr(predicate))

@@ -1,0 +1,318 @@
+"""``Context``: what a reconcile function may read and write, and why it runs."""
+
+from collections.abc import Awaitable, Callable
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, Literal, NoReturn, TypeVar
+
+from steersman.client import Client, Fields, Labels, Patch
+from steersman.clock import Clock
+from steersman.controller.cached import Cached
+from steersman.controller.declaring import Controller, Kind
+from steersman.controller.fights import Wrote
+from steersman.errors import ContextEnded, UndeclaredRead, UndeclaredWrite
+from steersman.kinds import Part, Resource, Unstructured
+from steersman.names import ObjectKey
+from steersman.observe import Why, Write
+
+if TYPE_CHECKING:
+    from steersman.controller.recorder import Recorder
+    from steersman.controller.writing import Writer
+
+Obj = TypeVar("Obj", bound=Resource | Unstructured)
+
+
+class Context:
+    """What a reconcile function gets beside its object.
+
+    ``get``, ``list``, ``owned`` and ``by_index`` read from memory, our own writes included, and
+    cost nothing. ``live`` asks the server, for what a cache will not do. Only kinds that the
+    controller declares can be read or written. Where no namespace is given, that of the object
+    is meant.
+    """
+
+    __slots__ = (
+        "_applies",
+        "_cached",
+        "_client",
+        "_clock",
+        "_controller",
+        "_is_ended",
+        "_kept",
+        "_obj",
+        "_recorder",
+        "_writer",
+        "failures",
+        "whys",
+        "writes",
+        "wrote",
+    )
+
+    def __init__(
+        self,
+        controller: Controller[Any],
+        obj: Resource | Unstructured,
+        *,
+        cached: Cached,
+        client: Client,
+        writer: "Writer",
+        recorder: "Recorder",
+        clock: Clock,
+        whys: tuple[Why, ...],
+        failures: int,
+    ) -> None:
+        self._controller = controller
+        self._obj = obj
+        self._cached = cached
+        self._writer = writer
+        self._recorder = recorder
+        self._clock = clock
+        self._is_ended = False
+        self._kept: set[tuple[type[Any], ObjectKey]] = set()
+        self._applies = 0
+        self._client = client
+        #: Why it runs: what happened since the object was last looked at.
+        self.whys = whys
+        #: How often in a row it has failed before.
+        self.failures = failures
+        self.writes: list[Write] = []
+        self.wrote: list[Wrote] = []
+
+    def __repr__(self) -> str:
+        return f"<Context of {self._obj.ref} for the controller {self._controller.name}>"
+
+    @property
+    def live(self) -> "Live":
+        """Reads that ask the server."""
+        return Live(self._client, check=self._may_ask, home=self._home)
+
+    @property
+    def now(self) -> datetime:
+        """The time, in UTC."""
+        return self._clock.now()
+
+    # Reading from memory
+
+    def get(self, kind: type[Obj], name: str, *, namespace: str | None = None) -> Obj | None:
+        """One object, or ``None``."""
+        self._check()
+        return self._cached.get(kind, name, namespace=self._home(kind, namespace))
+
+    def owned(self, kind: type[Obj]) -> "list[Obj]":
+        """All objects of a kind that the controller owns and that this object controls."""
+        self._check()
+        return self._cached.controlled(kind, self._obj.uid)
+
+    def by_index(self, kind: type[Obj], index: str, value: str) -> "list[Obj]":
+        """All objects for which the function of this index gave this value."""
+        self._check()
+        return self._cached.by_index(kind, index, value)
+
+    # Writing
+
+    async def apply(self, obj: Obj, *, force: bool = False) -> Obj:
+        """Exactly these fields of it are ours, with these values; its answer.
+
+        ``Conflict`` if another manager holds one of them with another value, unless ``force``.
+        If it would change nothing, nothing is sent.
+        """
+        self._may_write(type(obj), "apply")
+        return await self._applied(self._writer.apply(obj, force=force, report=self._report))
+
+    async def apply_owned(self, child: Obj, *, adopt: bool = False) -> Obj:
+        """The same for an object that belongs to this one, and goes when it goes.
+
+        It gets this object's namespace and an owner reference. ``NotOurs`` if it is there and
+        someone else's, or nobody's unless ``adopt``.
+        """
+        kind = type(child)
+        if not any(_is_same(kind, each.kind) for each in self._controller.owned):
+            self._refuse_write(kind, "own", f"owns=({kind.__name__},)")
+        self._check()
+        answer = await self._applied(
+            self._writer.apply_owned(child, self._obj, adopt=adopt, report=self._report)
+        )
+        self._kept.add((kind, ObjectKey(answer.namespace, answer.name)))
+        return answer
+
+    async def apply_status(self, obj: Obj, status: Part | dict[str, Any]) -> Obj:
+        """Say how things stand with this object, or another one of its kind.
+
+        Sets ``observedGeneration`` where the status has it, and moves the ``lastTransitionTime``
+        of a condition only when it flips. If it would change nothing, nothing is sent.
+        """
+        self._may_write_status(type(obj), "apply the status of")
+        return await self._applied(self._writer.apply_status(obj, status, report=self._report))
+
+    async def patch(
+        self, obj: Obj, patch: Patch, *, subresource: Literal["status"] | None = None
+    ) -> Obj:
+        """Some fields changed, if it is still the same object."""
+        if subresource is None:
+            self._may_write(type(obj), "patch")
+        else:
+            self._may_write_status(type(obj), "patch the status of")
+        return await self._writer.patch(obj, patch, subresource=subresource, report=self._report)
+
+    async def delete(
+        self,
+        obj: Resource | Unstructured,
+        *,
+        propagation: Literal["Background", "Foreground", "Orphan"] = "Background",
+    ) -> None:
+        """Ask for its end, if it is still the same object; it is fine if it is gone already."""
+        self._may_write(type(obj), "delete")
+        await self._writer.delete(obj, propagation=propagation, report=self._report)
+
+    async def prune(self, *kinds: Kind) -> None:
+        """Delete what this object owns and ``apply_owned`` was not called for in this run.
+
+        Of these kinds, or of all that the controller owns.
+        """
+        for kind in kinds:
+            self._may_write(kind, "prune")
+        self._check()
+        among = kinds or tuple(each.kind for each in self._controller.owned)
+        await self._writer.prune(self._obj, among, keep=self._kept, report=self._report)
+
+    def record(
+        self,
+        reason: str,
+        note: str,
+        *,
+        type: Literal["Normal", "Warning"] = "Normal",
+        action: str = "Reconcile",
+        about: Resource | Unstructured | None = None,
+        related: Resource | Unstructured | None = None,
+    ) -> None:
+        """An Event for people to read, about this object unless told otherwise.
+
+        It is written in the background; what is repeated is counted, and a flood is cut.
+        """
+        self._check()
+        self._recorder.record(
+            about or self._obj, reason, note, type=type, action=action, related=related
+        )
+
+    # For whoever runs it
+
+    async def hold(self, obj: Obj) -> Obj:
+        """Put the controller's finalizer on its object; go on with the answer."""
+        held = await self._writer.add_finalizer(obj, report=self._report)
+        self._obj = held
+        return held
+
+    async def let_go(self, obj: Resource | Unstructured) -> None:
+        """Take the controller's finalizer off its object."""
+        await self._writer.remove_finalizer(obj, report=self._report)
+
+    def end(self) -> None:
+        """From now on, whatever is asked of it raises ``ContextEnded``."""
+        self._is_ended = True
+
+    def ended(self) -> ContextEnded:
+        """What it raises then."""
+        return ContextEnded(controller=self._controller.name, ref=str(self._obj.ref))
+
+    def _report(self, write: Write, body: bytes | None) -> None:
+        self.writes.append(write)
+        if write.is_change:
+            self.wrote.append(Wrote(write.ref, write.version, body))
+
+    @property
+    def spared(self) -> int:
+        """How many applies were not sent, because they would have changed nothing."""
+        return self._applies - sum(each.verb.startswith("apply") for each in self.writes)
+
+    async def _applied(self, write: Awaitable[Obj]) -> Obj:
+        answer = await write
+        self._applies += 1
+        return answer
+
+    def _check(self) -> None:
+        if self._is_ended:
+            raise self.ended()
+
+    def _home(self, kind: type[Any], namespace: str | None) -> str | None:
+        if namespace is None and kind.resource_type.namespaced:
+            return self._obj.namespace
+        return namespace
+
+    def _may_write(self, kind: type[Any], verb: str) -> None:
+        self._check()
+        declared = (*(each.kind for each in self._controller.owned), *self._controller.writes)
+        if not any(_is_same(kind, each) for each in declared):
+            self._refuse_write(kind, verb, f"writes=({kind.__name__},)")
+
+    def _may_write_status(self, kind: type[Any], verb: str) -> None:
+        self._check()
+        declared = (self._controller.kind, *self._controller.writes)
+        if not any(_is_same(kind, each) for each in declared):
+            self._refuse_write(kind, verb, f"writes=({kind.__name__},)")
+
+    def _refuse_write(self, kind: type[Any], verb: str, declaration: str) -> NoReturn:
+        raise UndeclaredWrite(
+            controller=self._controller.name,
+            wanted=f"{verb} {kind.resource_type}",
+            what_now=f"Add {declaration} to the controller, so that it gets the right to.",
+        )
+
+    def _may_ask(self, kind: type[Any]) -> None:
+        self._check()
+        declared = (*self._controller.cached_kinds, *self._controller.reads)
+        if not any(_is_same(kind, each) for each in (*declared, *self._controller.writes)):
+            raise UndeclaredRead(
+                controller=self._controller.name,
+                wanted=f"read {kind.resource_type}",
+                what_now=f"Add reads=({kind.__name__},) to the controller, so that it gets the"
+                f" right to.",
+            )
+
+    # The last one, because from here on ``list`` means this in the class.
+
+    def list(
+        self, kind: type[Obj], *, namespace: str | None = None, labels: Labels | None = None
+    ) -> list[Obj]:
+        """All objects in the namespace that match the selector."""
+        self._check()
+        return self._cached.list(kind, namespace=self._home(kind, namespace), labels=labels)
+
+
+class Live:
+    """Reads that ask the server, for what a cache will not do."""
+
+    __slots__ = ("_check", "_client", "_home")
+
+    def __init__(
+        self,
+        client: Client,
+        *,
+        check: Callable[[type[Any]], None],
+        home: Callable[[type[Any], str | None], str | None],
+    ) -> None:
+        self._client = client
+        self._check = check
+        self._home = home
+
+    async def get(self, kind: type[Obj], name: str, *, namespace: str | None = None) -> Obj:
+        """One object, as it is now; ``NotFound`` if it is not there."""
+        self._check(kind)
+        return await self._client.get(kind, name, namespace=self._home(kind, namespace))
+
+    async def list(
+        self,
+        kind: type[Obj],
+        *,
+        namespace: str | None = None,
+        labels: Labels | None = None,
+        fields: Fields | None = None,
+    ) -> tuple[Obj, ...]:
+        """All objects in the namespace that match the selectors, as they are now."""
+        self._check(kind)
+        home = self._home(kind, namespace)
+        return (await self._client.list(kind, namespace=home, labels=labels, fields=fields)).items
+
+
+def _is_same(kind: type[Any], other: type[Any]) -> bool:
+    if issubclass(kind, Unstructured) and issubclass(other, Unstructured):
+        return kind.resource_type == other.resource_type
+    return kind is other

@@ -1,0 +1,237 @@
+"""``Controller``: what an author declares, as a frozen value of plain functions.
+
+Importing a module with a controller has no effect. What it will watch, write and need the right to
+can be read off it without running it.
+"""
+
+import functools
+import inspect
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar
+
+from steersman.cache import IndexFunction
+from steersman.client import Fields, Labels
+from steersman.controller.cached import Cached
+from steersman.controller.changed import Predicate
+from steersman.controller.outcomes import Outcome
+from steersman.errors import BadController, BadName, NotAKind
+from steersman.kinds import Resource, Unstructured
+from steersman.names import GroupVersionKind, ObjectKey, check_label
+
+if TYPE_CHECKING:
+    from steersman.controller.blocking import BlockingContext
+    from steersman.controller.context import Context
+    from steersman.controller.sources import Source
+
+Obj = TypeVar("Obj", bound=Resource | Unstructured)
+Other = TypeVar("Other", bound=Resource | Unstructured)
+Kind: TypeAlias = type[Resource] | type[Unstructured]
+
+# Whom a change of another object is about: objects of the controller's own kind, or their keys.
+Mapper: TypeAlias = Callable[[Other, Cached], Iterable[ObjectKey | Resource | Unstructured]]
+
+Reconcile: TypeAlias = (
+    "Callable[[Obj, Context], Awaitable[Outcome]] | Callable[[Obj, BlockingContext], Outcome]"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Owns:
+    """A kind of which the controller makes objects: they have its object as controlling owner.
+
+    Each change to one wakes its owner, unless ``when`` says that it does not matter.
+    """
+
+    kind: Kind
+    when: Predicate[Any] | None = field(default=None, kw_only=True)
+    labels: Labels = field(default=Labels(), kw_only=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Watch(Generic[Other]):
+    """A kind that the controller reads, and whose changes ``to`` maps to objects of its own.
+
+    Without ``to``, the kind is there to be read from memory and wakes nobody.
+    """
+
+    kind: type[Other]
+    to: Mapper[Other] | None = field(default=None, kw_only=True)
+    when: Predicate[Other] | None = field(default=None, kw_only=True)
+    labels: Labels = field(default=Labels(), kw_only=True)
+    fields: Fields = field(default=Fields(), kw_only=True)
+    indexes: Mapping[str, IndexFunction[Other]] = field(
+        default_factory=dict, kw_only=True, hash=False
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Controller(Generic[Obj]):
+    """A kind, the function that brings the world in line with it, and what that function touches.
+
+    - ``reconcile`` is awaited, or run in a thread if it is a plain function. It may be called at
+      any time, and says what should be, not what has changed.
+    - ``finalize`` is called instead once the object's deletion is asked for, and the object stays
+      until it has returned ``Done()``.
+    - ``owns``, ``watches``: see there. ``reads`` are kinds to be read from the server only, and
+      ``writes`` kinds to be written without being owned. Nothing else can be read or written.
+    - ``when`` says which changes to an object of ``kind`` deserve a look; all, if it is ``None``.
+    - ``sources`` wake objects for reasons that are not in the cluster.
+    - ``name`` is in the names of the finalizer and the field manager, which are stored in the
+      cluster: whoever changes it loses both. A second controller of a kind must have one.
+    """
+
+    kind: type[Obj]
+    reconcile: "Reconcile[Obj]" = field(kw_only=True)
+    finalize: "Reconcile[Obj] | None" = field(default=None, kw_only=True)
+    owns: tuple[Kind | Owns, ...] = field(default=(), kw_only=True)
+    watches: tuple[Watch[Any], ...] = field(default=(), kw_only=True)
+    reads: tuple[Kind, ...] = field(default=(), kw_only=True)
+    writes: tuple[Kind, ...] = field(default=(), kw_only=True)
+    when: Predicate[Obj] | None = field(default=None, kw_only=True)
+    labels: Labels = field(default=Labels(), kw_only=True)
+    indexes: Mapping[str, IndexFunction[Obj]] = field(
+        default_factory=dict, kw_only=True, hash=False
+    )
+    sources: "tuple[Source, ...]" = field(default=(), kw_only=True)
+    # Waiting costs nothing, and one object that hangs should not hold up the others.
+    workers: int = field(default=10, kw_only=True)
+    # Longer than a few requests to a slow server; short enough that a hang is noticed.
+    timeout_seconds: float = field(default=120.0, kw_only=True)
+    # Five minutes, where Go's controllers go up to a quarter of an hour: people wait for this.
+    max_backoff_seconds: float = field(default=300.0, kw_only=True)
+    resync_seconds: float | None = field(default=None, kw_only=True)
+    name: str = field(default="", kw_only=True)
+
+    def __post_init__(self) -> None:
+        try:
+            gvk = self.kind.resource_type.gvk
+        except (AttributeError, NotAKind) as error:
+            raise self._bad(
+                f"{self.kind!r} is not a kind", "Pass the class of the kind that it reconciles."
+            ) from error
+        if not self.name:
+            object.__setattr__(self, "name", gvk.kind.lower())
+        try:
+            check_label(self.name, wanted="a controller's name")
+        except BadName as error:
+            raise self._bad(f"its name is {self.name!r}", str(error)) from error
+        object.__setattr__(self, "owns", tuple(map(_owns, self.owns)))
+        self._check_functions()
+        self._check_numbers()
+        self._check_kinds()
+
+    @property
+    def gvk(self) -> GroupVersionKind:
+        """The kind that it reconciles."""
+        return self.kind.resource_type.gvk
+
+    @property
+    def field_manager(self) -> str:
+        """Under which name it holds the fields that it applies."""
+        return f"{self.name}.{self.gvk.group or 'core'}"
+
+    @property
+    def finalizer(self) -> str:
+        """What it puts on an object that it has to clean up after."""
+        return f"{self.gvk.group or 'core'}/{self.name}"
+
+    @property
+    def owned(self) -> tuple[Owns, ...]:
+        """What it owns, each as an ``Owns``."""
+        return self.owns  # type: ignore[return-value]  # made so from the start
+
+    @property
+    def is_blocking(self) -> bool:
+        """Whether its reconcile is a plain function, to be run in a thread."""
+        return not is_async(self.reconcile)
+
+    @property
+    def cached_kinds(self) -> tuple[type[Any], ...]:
+        """The kinds that it reads from memory."""
+        owned: tuple[type[Any], ...] = tuple(each.kind for each in self.owned)
+        return (self.kind, *owned, *(each.kind for each in self.watches))
+
+    def __repr__(self) -> str:
+        return f"<Controller {self.name} of {self.gvk}>"
+
+    def _check_functions(self) -> None:
+        for what in ("reconcile", "finalize"):
+            function = getattr(self, what)
+            if function is None and what == "finalize":
+                continue
+            if not callable(function):
+                raise self._bad(
+                    f"its {what} is an object of {type(function).__name__}",
+                    "Pass a function of the object and the context.",
+                )
+            if not _takes(function, 2):
+                raise self._bad(
+                    f"{name_of(function)} cannot be called with an object and a context",
+                    f"Write `async def {what}(obj, ctx)`.",
+                )
+        if self.finalize is not None and is_async(self.finalize) != is_async(self.reconcile):
+            raise self._bad(
+                "one of reconcile and finalize is a plain function and the other is not",
+                "Make both `async def`, or neither: they get the same kind of context.",
+            )
+        for watch in self.watches:
+            if watch.to is not None and not _takes(watch.to, 2):
+                raise self._bad(
+                    f"{name_of(watch.to)} cannot be called with an object and what is cached",
+                    "Write `def to(obj, cached)`, and return keys or objects.",
+                )
+
+    def _check_numbers(self) -> None:
+        if self.workers < 1:
+            raise self._bad(f"it has {self.workers} workers", "Give it at least one.")
+        for what in ("timeout_seconds", "max_backoff_seconds", "resync_seconds"):
+            seconds = getattr(self, what)
+            if seconds is not None and not 0 < seconds < float("inf"):
+                raise self._bad(f"{what} is {seconds}", "Give it a positive number of seconds.")
+
+    def _check_kinds(self) -> None:
+        seen: set[Any] = set()
+        for kind in (self.kind, *(o.kind for o in self.owned), *(w.kind for w in self.watches)):
+            identity = kind.resource_type
+            if identity in seen:
+                raise self._bad(
+                    f"it declares {kind.resource_type} twice",
+                    "Name each kind once among its own, owns and watches; what is owned can be"
+                    " read anyway.",
+                )
+            seen.add(identity)
+
+    def _bad(self, problem: str, what_now: str) -> BadController:
+        name = self.name or getattr(self.kind, "__name__", repr(self.kind))
+        return BadController(controller=name, problem=problem, what_now=what_now)
+
+
+def is_async(function: Callable[..., object]) -> bool:
+    """Whether calling it gives something to be awaited."""
+    while isinstance(function, functools.partial):
+        function = function.func
+    return inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(
+        getattr(function, "__call__", None)  # noqa: B004 - not whether, but of which sort
+    )
+
+
+def name_of(function: Callable[..., object]) -> str:
+    """A function, as its author knows it."""
+    while isinstance(function, functools.partial):
+        function = function.func
+    return getattr(function, "__qualname__", type(function).__qualname__)
+
+
+def _owns(each: Kind | Owns) -> Owns:
+    return each if isinstance(each, Owns) else Owns(each)
+
+
+def _takes(function: Callable[..., object], arguments: int) -> bool:
+    try:
+        inspect.signature(function).bind(*range(arguments))
+    except TypeError:
+        return False
+    except ValueError:  # written in C: nobody can tell
+        return True
+    return True

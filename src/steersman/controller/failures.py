@@ -1,0 +1,88 @@
+"""What is to be done after a reconcile: a verdict on its outcome or its error. Pure."""
+
+from dataclasses import dataclass
+
+from steersman.controller.outcomes import Later, Outcome
+from steersman.errors import (
+    Conflict,
+    ContextEnded,
+    NotLeading,
+    Permanent,
+    ReconcileTimedOut,
+    ServerFailed,
+    SteersmanError,
+    TooManyRequests,
+    Unreachable,
+)
+from steersman.kinds import Resource, Unstructured
+
+# A conflict says that something was read too early; the next attempt usually has what it needs.
+CONFLICTS_IN_SILENCE = 3
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verdict:
+    """What is to be done with a key, and what its author is to be told.
+
+    ``is_failure``: again, after a wait that grows. ``is_final``: not before the object changes.
+    ``note`` is the reason and text of an event on the object.
+    """
+
+    outcome: str
+    after_seconds: float | None = None
+    is_failure: bool = False
+    is_final: bool = False
+    note: tuple[str, str] | None = None
+
+
+def judge(outcome: Outcome, error: Exception | None, *, failures: int) -> Verdict:
+    """The verdict on what a reconcile has led to, after so many failures in a row before it."""
+    match error:
+        case None if isinstance(outcome, Later):
+            return Verdict(outcome="later", after_seconds=outcome.after_seconds)
+        case None:
+            return Verdict(outcome="done")
+        case Permanent():
+            return Verdict(outcome="permanent", is_final=True, note=("Permanent", str(error)))
+        case NotLeading() | ContextEnded():
+            # Whoever leads does it; here, the end is near.
+            return Verdict(outcome="cancelled", is_failure=True)
+        case ReconcileTimedOut():
+            note = (type(error).__name__, str(error))
+            return Verdict(outcome="timed out", is_failure=True, note=note)
+        case _:
+            return Verdict(outcome="failed", is_failure=True, note=_note(error, failures))
+
+
+def _note(error: Exception, failures: int) -> tuple[str, str] | None:
+    match error:
+        case Unreachable() | ServerFailed() | TooManyRequests():
+            return None  # It says nothing about the object, and could not be written anyway.
+        case Conflict() if failures < CONFLICTS_IN_SILENCE:
+            return None
+        case SteersmanError():
+            return type(error).__name__, in_public(error, of="reconcile")
+        case _:
+            return "ReconcileFailed", in_public(error, of="reconcile")
+
+
+def in_public(error: Exception, *, of: str) -> str:
+    """What an event says of an error that a function of the author's raised.
+
+    Anyone who may read the namespace reads its events, and nobody knows what the text of somebody
+    else's error holds. What steersman raises never holds a secret.
+    """
+    if isinstance(error, SteersmanError):
+        return str(error)
+    return f"{of} raised {type(error).__name__}; the operator's log says where and why"
+
+
+def fingerprint(obj: Resource | Unstructured) -> object:
+    """What is to be different for an object to have changed, its status apart."""
+    return (
+        obj.uid,
+        obj.generation,
+        obj.deletion_time,
+        tuple(sorted(obj.labels.items())),
+        tuple(sorted(obj.annotations.items())),
+    )

@@ -1,0 +1,406 @@
+"""The control loop: keys from the queue, your function, and what becomes of its outcome.
+
+    informers ──deltas──▶ triggers ──keys──▶ work queue ──key──▶ worker ──▶ your function
+                                                 ▲                              │
+                                                 └───────── outcome ────────────┘
+
+One worker at a time looks at an object. What goes wrong with one is the affair of that one: it is
+tried again later, and the worker goes on.
+"""
+
+import asyncio
+from collections.abc import Callable, Mapping
+from typing import Any, Generic, TypeVar
+
+from steersman.cache import Deleted, Delta, Informer, Registration, Start, in_background
+from steersman.client import Client
+from steersman.clock import Clock
+from steersman.controller.blocking import BlockingContext
+from steersman.controller.cached import Cached
+from steersman.controller.context import Context
+from steersman.controller.declaring import Controller, is_async, name_of
+from steersman.controller.failures import Verdict, fingerprint, judge
+from steersman.controller.fights import HotLoops
+from steersman.controller.finalizing import has_finalizer
+from steersman.controller.outcomes import Done, Later, Outcome
+from steersman.controller.pausing import is_paused
+from steersman.controller.reasons import Reasons
+from steersman.controller.recorder import Recorder
+from steersman.controller.sources import Source, run_source
+from steersman.controller.threads import Desk, Job, Threads
+from steersman.controller.triggers import Triggers
+from steersman.controller.writing import Writer
+from steersman.errors import BadOutcome, NotInScope, QueueClosed, ReconcileTimedOut
+from steersman.kinds import Resource, Unstructured
+from steersman.names import ObjectKey, ObjectRef
+from steersman.observe import (
+    ControllerStarted,
+    ControllerStopped,
+    HotLoop,
+    Observer,
+    ReconcileFinished,
+    ReconcileSkipped,
+    ThreadLeftBehind,
+    Why,
+)
+from steersman.workqueue import (
+    BackoffPolicy,
+    BucketPolicy,
+    KeyBackoff,
+    MaxOf,
+    TokenBucket,
+    WorkQueue,
+)
+
+Obj = TypeVar("Obj", bound=Resource | Unstructured)
+
+
+class ControlLoop(Generic[Obj]):
+    """One controller at work, from ``run`` until ``stop``."""
+
+    def __init__(
+        self,
+        controller: Controller[Obj],
+        *,
+        informers: Mapping[type[Any], Informer[Any]],
+        cached: Cached,
+        client: Client,
+        writer: Writer,
+        recorder: Recorder,
+        threads: Threads,
+        observe: Observer,
+    ) -> None:
+        self._controller = controller
+        self._informers = informers
+        self._cached = cached
+        self._client = client
+        self._clock: Clock = client.clock
+        self._writer = writer
+        self._recorder = recorder
+        self._threads = threads
+        self._observe = observe
+        self._lister = cached.lister(controller.kind)
+        self._queue = self._new_queue()
+        self._reasons = Reasons()
+        self._hot_loops = HotLoops()
+        self._triggers = Triggers(
+            controller,
+            cached=cached,
+            add=self.add,
+            clock=self._clock,
+            rng=client.rng,
+            observe=observe,
+            recorder=recorder,
+        )
+        # What was given up for good, until it is no longer what it was then.
+        self._given_up: dict[ObjectKey, object] = {}
+        self._jobs: dict[ObjectKey, Job[Any]] = {}
+        self._start: Start | None = None
+
+    def __repr__(self) -> str:
+        return f"<ControlLoop of {self._controller!r}: {self._queue!r}>"
+
+    @property
+    def remembered(self) -> int:
+        """How many things are kept in mind about objects; none about those that are gone."""
+        return len(self._given_up) + len(self._reasons) + len(self._hot_loops) + len(self._writer)
+
+    def add(self, key: ObjectKey, why: Why, priority: int) -> None:
+        """Have this object looked at."""
+        self._reasons.note(key, why, self._clock.monotonic())
+        self._queue.add(key, priority=priority)
+
+    def stop(self) -> None:
+        """Give out no more work; ``run`` ends when that which was given out is done."""
+        self._queue.shut_down()
+
+    async def run(self) -> None:
+        """Work until stopped."""
+        controller = self._controller
+        started_at = self._clock.monotonic()
+        self._observe(ControllerStarted(controller=controller.name, workers=controller.workers))
+        registrations = self._listen()
+        try:
+            async with in_background() as start:
+                self._start = start
+                start(self._triggers.retrying(), name=f"mappings of {controller.name}")
+                for source in controller.sources:
+                    start(self._run_source(source), name=f"{controller.name}: {source!r}")
+                async with asyncio.TaskGroup() as workers:
+                    for number in range(controller.workers):
+                        workers.create_task(self._work(), name=f"{controller.name}/{number}")
+        finally:
+            self._start = None
+            self._queue.shut_down()
+            for informer, registration in registrations:
+                informer.remove_handler(registration)
+            seconds = self._clock.monotonic() - started_at
+            self._observe(ControllerStopped(controller=controller.name, seconds=seconds))
+
+    # What wakes it
+
+    def _listen(self) -> list[tuple[Informer[Any], Registration[Any]]]:
+        controller = self._controller
+        name = controller.name
+        own = self._informers[controller.kind]
+        registered = [
+            (own, own.add_handler(self._own, name=name, resync_seconds=controller.resync_seconds))
+        ]
+        for owns in controller.owned:
+            informer = self._informers[owns.kind]
+            handler = self._forgetting(owns.kind, self._triggers.owned(owns))
+            registered.append((informer, informer.add_handler(handler, name=name)))
+        for watch in controller.watches:
+            if watch.to is not None:
+                informer = self._informers[watch.kind]
+                handler = self._triggers.watched(watch)
+                registered.append((informer, informer.add_handler(handler, name=name)))
+        return registered
+
+    def _own(self, delta: Delta[Obj]) -> None:
+        if isinstance(delta, Deleted):
+            self._given_up.pop(delta.key, None)
+            self._hot_loops.forget(delta.key)
+            self._writer.forget(self._controller.kind, delta.key)
+        self._triggers.own(delta)
+
+    def _forgetting(
+        self, kind: type[Any], handler: Callable[[Delta[Any]], None]
+    ) -> Callable[[Delta[Any]], None]:
+        def handle(delta: Delta[Any]) -> None:
+            if isinstance(delta, Deleted):
+                self._writer.forget(kind, delta.key)
+            handler(delta)
+
+        return handle
+
+    async def _run_source(self, source: Source) -> None:
+        kind: type[Any] = self._controller.kind
+        await run_source(
+            source,
+            controller=self._controller.name,
+            cached=self._cached,
+            kind=kind,
+            add=self.add,
+            clock=self._clock,
+            rng=self._client.rng,
+            observe=self._observe,
+        )
+
+    # Work
+
+    async def _work(self) -> None:
+        while True:
+            try:
+                key = await self._queue.get()
+            except QueueClosed:
+                return
+            try:
+                await self._look_at(key)
+            finally:
+                self._let_go(key)
+            # A queue that is never empty and a function that never waits would leave no turn to
+            # anybody else.
+            await self._clock.sleep(0)
+
+    def _let_go(self, key: ObjectKey) -> None:
+        job = self._jobs.pop(key, None)
+        if job is None or job.has_ended or self._start is None:
+            self._queue.done(key)
+        else:
+            # Its thread goes on, and cannot be stopped: nobody else may look at the object until
+            # it has ended, but the worker can go on to others.
+            self._start(self._wait_for(key, job), name=f"left behind: {job.holder}")
+
+    async def _wait_for(self, key: ObjectKey, job: Job[Any]) -> None:
+        since_at = self._clock.monotonic()
+        ref = self._ref(key)
+        self._observe(ThreadLeftBehind(controller=self._controller.name, ref=ref, seconds=0.0))
+        try:
+            await job.ended()
+        finally:
+            self._queue.done(key)
+        seconds = self._clock.monotonic() - since_at
+        self._observe(ThreadLeftBehind(controller=self._controller.name, ref=ref, seconds=seconds))
+
+    async def _look_at(self, key: ObjectKey) -> None:
+        taken = self._reasons.take(key)
+        started_at = self._clock.monotonic()
+        try:
+            obj = self._lister.get(key.name, namespace=key.namespace)
+        except NotInScope:
+            self._skip(key, "out of scope")
+            return
+        if obj is None:
+            self._skip(key, "gone")
+            return
+        if is_paused(obj):
+            self._skip(key, "paused")
+            return
+        if key in self._given_up:
+            if self._given_up[key] == fingerprint(obj):
+                self._skip(key, "permanent")
+                return
+            del self._given_up[key]
+        is_ending = obj.deletion_time is not None
+        if is_ending and not has_finalizer(obj, self._controller.finalizer):
+            self._skip(key, "being deleted")
+            return
+        failures = self._queue.num_requeues(key)
+        # Nothing has happened: it was put back by its last look.
+        whys = taken.whys or (Why(about=obj.ref, event="retry" if failures else "later"),)
+        since_at = started_at if taken.since_at is None else taken.since_at
+        context = Context(
+            self._controller,
+            obj,
+            cached=self._cached,
+            client=self._client,
+            writer=self._writer,
+            recorder=self._recorder,
+            clock=self._clock,
+            whys=whys,
+            failures=failures,
+        )
+        error: Exception | None = None
+        outcome: Outcome = Done()
+        try:
+            outcome = await self._in_time(key, obj, context, is_ending)
+        except asyncio.CancelledError:
+            if _is_cancelled():
+                raise
+            error = RuntimeError("what it waited for was cancelled")
+        except Exception as caught:  # noqa: BLE001  the one place for other people's errors
+            error = caught
+        finally:
+            context.end()
+        verdict = judge(outcome, error, failures=failures)
+        self._act_on(verdict, key, obj)
+        self._observe(
+            ReconcileFinished(
+                controller=self._controller.name,
+                ref=obj.ref,
+                outcome=verdict.outcome,
+                took_seconds=self._clock.monotonic() - started_at,
+                queued_seconds=started_at - since_at,
+                failures=self._queue.num_requeues(key),
+                after_seconds=verdict.after_seconds,
+                whys=whys,
+                whys_left_out=taken.left_out,
+                writes=tuple(context.writes),
+                spared=context.spared,
+                is_finalize=is_ending,
+                error=error,
+            )
+        )
+        self._look_for_hot_loop(key, obj, whys, context)
+
+    async def _in_time(
+        self, key: ObjectKey, obj: Obj, context: Context, is_ending: bool
+    ) -> Outcome:
+        limit_seconds = self._controller.timeout_seconds
+        ends_at = self._clock.monotonic() + limit_seconds
+        try:
+            async with self._clock.timeout(limit_seconds):
+                return await (
+                    self._finalize(key, obj, context)
+                    if is_ending
+                    else self._reconcile(key, obj, context)
+                )
+        except TimeoutError as error:
+            if self._clock.monotonic() < ends_at:
+                raise  # somebody else's
+            raise ReconcileTimedOut(
+                controller=self._controller.name, ref=str(obj.ref), timeout_seconds=limit_seconds
+            ) from error
+
+    async def _reconcile(self, key: ObjectKey, obj: Obj, context: Context) -> Outcome:
+        if self._controller.finalize is not None:
+            # Before the first thing that would have to be cleaned up.
+            obj = await context.hold(obj)
+        return await self._call(self._controller.reconcile, key, obj, context)
+
+    async def _finalize(self, key: ObjectKey, obj: Obj, context: Context) -> Outcome:
+        if self._controller.finalize is not None:
+            outcome = await self._call(self._controller.finalize, key, obj, context)
+            if not isinstance(outcome, Done):
+                return outcome
+        await context.let_go(obj)
+        return Done()
+
+    async def _call(self, function: Any, key: ObjectKey, obj: Obj, context: Context) -> Outcome:
+        if is_async(function):
+            returned = await function(obj, context)
+        else:
+
+            def in_thread(desk: Desk) -> object:
+                return function(obj, BlockingContext(context, desk))
+
+            holder = f"{self._controller.name}: {obj.ref}"
+            job = await self._threads.start(in_thread, holder=holder, ended=context.ended)
+            self._jobs[key] = job
+            returned = await job.result()
+        if not isinstance(returned, Done | Later):
+            raise BadOutcome(function=name_of(function), ref=str(obj.ref), returned=returned)
+        return returned
+
+    # What becomes of it
+
+    def _act_on(self, verdict: Verdict, key: ObjectKey, obj: Obj) -> None:
+        queue = self._queue
+        if verdict.is_failure:
+            queue.add_rate_limited(key, priority=queue.held_priority(key))
+        else:
+            queue.forget(key)
+            if verdict.is_final:
+                self._given_up[key] = fingerprint(obj)
+            elif verdict.after_seconds is not None:
+                queue.add_after(key, verdict.after_seconds)
+        if verdict.note is not None:
+            reason, note = verdict.note
+            self._recorder.record(obj, reason, note, type="Warning")
+
+    def _skip(self, key: ObjectKey, reason: str) -> None:
+        self._queue.forget(key)
+        self._observe(
+            ReconcileSkipped(controller=self._controller.name, ref=self._ref(key), reason=reason)
+        )
+
+    def _look_for_hot_loop(
+        self, key: ObjectKey, obj: Obj, whys: tuple[Why, ...], context: Context
+    ) -> None:
+        found = self._hot_loops.note(
+            key, whys=whys, wrote=context.wrote, now_at=self._clock.monotonic()
+        )
+        if found is not None:
+            self._observe(
+                HotLoop(
+                    controller=self._controller.name,
+                    ref=obj.ref,
+                    fields=found.fields,
+                    count=found.count,
+                    seconds=found.seconds,
+                )
+            )
+
+    def _ref(self, key: ObjectKey) -> ObjectRef:
+        return ObjectRef(self._controller.gvk.kind, key.namespace, key.name)
+
+    def _new_queue(self) -> WorkQueue[ObjectKey]:
+        longest = self._controller.max_backoff_seconds
+        backoff = BackoffPolicy(
+            first_seconds=min(BackoffPolicy().first_seconds, longest), longest_seconds=longest
+        )
+        return WorkQueue(
+            self._controller.name,
+            limiter=MaxOf[ObjectKey](
+                KeyBackoff(backoff, rng=self._client.rng),
+                TokenBucket(BucketPolicy(), clock=self._clock),
+            ),
+            clock=self._clock,
+            observe=self._observe,
+        )
+
+
+def _is_cancelled() -> bool:
+    task = asyncio.current_task()
+    return task is not None and task.cancelling() > 0

@@ -1,0 +1,102 @@
+"""Owner references: whose an object is, and what it takes to be its owner. Pure."""
+
+from typing import Any, TypeVar, cast
+
+from steersman.errors import BadOwner
+from steersman.kinds import Resource, Unstructured, meta_v1, replace
+
+Obj = TypeVar("Obj", bound=Resource | Unstructured)
+
+
+def owner_reference(
+    owner: Resource | Unstructured, *, controller: bool = True
+) -> meta_v1.OwnerReference:
+    """What an object carries that ``owner`` owns, and controls unless told otherwise."""
+    gvk = owner.gvk if isinstance(owner, Unstructured) else owner.resource_type.gvk
+    return meta_v1.OwnerReference(
+        api_version=gvk.api_version,
+        kind=gvk.kind,
+        name=owner.name,
+        uid=owner.uid,
+        controller=True if controller else None,
+        # Who deletes the owner in the foreground waits for what it controls.
+        block_owner_deletion=True if controller else None,
+    )
+
+
+def references_of(obj: Resource | Unstructured) -> tuple[meta_v1.OwnerReference, ...]:
+    """All owners that the object names."""
+    if isinstance(obj, Unstructured):
+        return tuple(map(_read, obj.metadata.get("ownerReferences") or ()))
+    return obj.metadata.owner_references or ()
+
+
+def controller_of(obj: Resource | Unstructured) -> meta_v1.OwnerReference | None:
+    """The owner that controls the object, if one does."""
+    return next((each for each in references_of(obj) if each.controller), None)
+
+
+def shown(reference: meta_v1.OwnerReference, namespace: str | None) -> str:
+    """The owner, as people write it; where it lives, only the owned object knows."""
+    place = f"{namespace}/" if namespace else ""
+    return f"{reference.kind} {place}{reference.name}"
+
+
+def owned_by(child: Obj, owner: Resource | Unstructured) -> Obj:
+    """``child`` in its owner's namespace, controlled by it; other owners that it names stay."""
+    if not owner.uid:
+        raise _bad(child, owner, "it has no uid, so that it was never in the cluster")
+    namespace = _home(child, owner)
+    others = (
+        each for each in references_of(child) if not each.controller and each.uid != owner.uid
+    )
+    references = (owner_reference(owner), *others)
+    if isinstance(child, Unstructured):
+        metadata = {**child.metadata, "ownerReferences": [_written(each) for each in references]}
+        if namespace:
+            metadata["namespace"] = namespace
+        return type(child)({**child.body, "metadata": metadata})
+    return cast(
+        Obj,
+        replace(
+            child,
+            metadata=replace(child.metadata, namespace=namespace, owner_references=references),
+        ),
+    )
+
+
+def _home(child: Resource | Unstructured, owner: Resource | Unstructured) -> str | None:
+    if owner.namespace is None:
+        return child.namespace
+    if not child.resource_type.namespaced:
+        raise _bad(child, owner, "what lives in no namespace cannot belong to what lives in one")
+    if child.namespace not in (None, owner.namespace):
+        raise _bad(child, owner, "an owner lives in the namespace of what it owns")
+    return owner.namespace
+
+
+def _bad(child: Resource | Unstructured, owner: Resource | Unstructured, rule: str) -> BadOwner:
+    return BadOwner(owner=str(owner.ref), wanted=str(child.ref), rule=rule)
+
+
+def _read(body: Any) -> meta_v1.OwnerReference:
+    return meta_v1.OwnerReference(
+        api_version=str(body.get("apiVersion", "")),
+        kind=str(body.get("kind", "")),
+        name=str(body.get("name", "")),
+        uid=str(body.get("uid", "")),
+        controller=body.get("controller"),
+        block_owner_deletion=body.get("blockOwnerDeletion"),
+    )
+
+
+def _written(reference: meta_v1.OwnerReference) -> dict[str, Any]:
+    body = {
+        "apiVersion": reference.api_version,
+        "kind": reference.kind,
+        "name": reference.name,
+        "uid": reference.uid,
+        "controller": reference.controller,
+        "blockOwnerDeletion": reference.block_owner_deletion,
+    }
+    return {name: value for name, value in body.items() if value is not None}

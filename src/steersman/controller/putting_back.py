@@ -1,0 +1,114 @@
+"""``Fights``: who keeps taking the fields that we keep putting back."""
+
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import msgspec
+
+from steersman.client import Client
+from steersman.clock import Clock
+from steersman.controller.applied import Applied, LastApplied, Place, digest_of, entry_of
+from steersman.controller.fights import Corrections
+from steersman.controller.owned_fields import differing, fields_in, holds, lost, shown
+from steersman.errors import NotFound
+from steersman.kinds import Codec, Resource, Unstructured
+from steersman.names import GroupVersionKind, ObjectKey
+from steersman.observe import FieldFight, Observer
+
+Obj = TypeVar("Obj", bound=Resource | Unstructured)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fight:
+    """What may be one, to be told if the apply that is about to be sent changes something."""
+
+    observation: FieldFight
+    version: str
+
+
+class Fights:
+    """Notices when the same is put back again and again, and asks the server who took it."""
+
+    def __init__(
+        self,
+        client: Client,
+        last: LastApplied,
+        *,
+        controller: str,
+        manager: str,
+        clock: Clock,
+        observe: Observer,
+    ) -> None:
+        self._client = client
+        self._last = last
+        self._controller = controller
+        self._manager = manager
+        self._clock = clock
+        self._observe = observe
+        self._codec = Codec()
+        self._corrections = Corrections()
+
+    async def look(
+        self, place: Place, kind: type[Obj], live: Obj | None, body: bytes
+    ) -> Fight | None:
+        """``body`` is about to be applied; ask the server how things stand if that is too often."""
+        last = self._last.recall(place)
+        if last is None or live is None or last.uid != live.uid or last.digest != digest_of(body):
+            return None
+        corrected = self._corrections.note(place, last.digest, self._clock.monotonic())
+        if not corrected.is_due:
+            return None
+        try:
+            # The cache keeps no other managers' entries.
+            now = await self._client.get(kind, live.name, namespace=live.namespace)
+        except NotFound:
+            return None
+        fields, managers = self._taken(place, last, now, body)
+        if not fields:
+            return None
+        return Fight(
+            observation=FieldFight(
+                controller=self._controller,
+                ref=now.ref,
+                fields=fields,
+                managers=managers,
+                count=corrected.count,
+                seconds=corrected.seconds,
+            ),
+            version=now.resource_version,
+        )
+
+    def tell(self, fight: Fight, answer: Resource | Unstructured) -> None:
+        """The apply was answered like this: if it changed nothing, there was no fight."""
+        if answer.resource_version != fight.version:
+            self._observe(fight.observation)
+
+    def forget(self, gvk: GroupVersionKind, key: ObjectKey) -> None:
+        """The object is gone."""
+        for subresource in ("", "status"):
+            self._corrections.forget((gvk, key, subresource))
+
+    def _taken(
+        self, place: Place, last: Applied, now: Resource | Unstructured, body: bytes
+    ) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """The fields that are not as we left them, and who holds them."""
+        entry = entry_of(now, self._manager, place[2])
+        ours = fields_in(entry.fields) if entry is not None else {}
+        gone = lost(fields_in(last.entry.fields), ours)
+        if gone:
+            managers = dict.fromkeys(
+                str(manager)
+                for manager, fields in _entries(now)
+                if any(holds(fields, path) for path in gone)
+            )
+            return shown(gone), tuple(managers)
+        there = msgspec.json.decode(self._codec.encode(now))
+        # Somebody else goes by our name.
+        return shown(differing(ours, there, msgspec.json.decode(body))), (self._manager,)
+
+
+def _entries(obj: Resource | Unstructured) -> "list[tuple[Any, Any]]":
+    if isinstance(obj, Unstructured):
+        entries = obj.metadata.get("managedFields") or ()
+        return [(each.get("manager"), fields_in(each.get("fieldsV1"))) for each in entries]
+    return [(each.manager, fields_in(each.fields_v1)) for each in obj.metadata.managed_fields or ()]

@@ -1,0 +1,140 @@
+"""Why an object is looked at: what has woken it, and which fields are different. Pure.
+
+Paths are those of the wire, ``spec.containers[0].image``; what they hold is never said, because it
+may be a Secret's.
+"""
+
+from collections.abc import Iterator, Mapping
+from itertools import islice
+from typing import Any, Final, NamedTuple
+
+from msgspec import Struct
+
+from steersman.kinds import Resource, Unstructured
+from steersman.names import ObjectKey
+from steersman.observe import Why
+
+# More reasons than this nobody reads, and each holds on to an object as it was.
+MOST_WHYS = 8
+
+MOST_PATHS = 10
+
+# They say that something else has changed.
+_NO_NEWS: Final = frozenset({"metadata.resourceVersion", "metadata.managedFields"})
+_NO_NEWS_BESIDE_OTHERS: Final = "metadata.generation"
+
+
+class Taken(NamedTuple):
+    """What a key was woken by since it was last taken, and since when it has been waiting."""
+
+    whys: tuple[Why, ...] = ()
+    left_out: int = 0
+    since_at: float | None = None
+
+
+class Reasons:
+    """Which whys each key has collected: the first few, and how many more there were."""
+
+    def __init__(self) -> None:
+        self._collected: dict[ObjectKey, _Collected] = {}
+
+    def note(self, key: ObjectKey, why: Why, now_at: float) -> None:
+        """Remember one more."""
+        collected = self._collected.get(key)
+        if collected is None:
+            self._collected[key] = _Collected([why], now_at)
+        elif len(collected.whys) < MOST_WHYS:
+            collected.whys.append(why)
+        else:
+            collected.left_out += 1
+
+    def take(self, key: ObjectKey) -> Taken:
+        """All there are, which are then forgotten."""
+        collected = self._collected.pop(key, None)
+        if collected is None:
+            return Taken()
+        return Taken(tuple(collected.whys), collected.left_out, collected.since_at)
+
+    def forget(self, key: ObjectKey) -> None:
+        """Keep nothing of this key."""
+        self._collected.pop(key, None)
+
+    def __len__(self) -> int:
+        """How many keys have something."""
+        return len(self._collected)
+
+    def __repr__(self) -> str:
+        return f"<Reasons of {len(self._collected)} keys>"
+
+
+class _Collected:
+    __slots__ = ("left_out", "since_at", "whys")
+
+    def __init__(self, whys: list[Why], since_at: float) -> None:
+        self.whys = whys
+        self.since_at = since_at
+        self.left_out = 0
+
+
+def changes(
+    old: Resource | Unstructured | None, new: Resource | Unstructured | None
+) -> tuple[str, ...]:
+    """The fields in which the two differ, the first few; none if one of them is missing."""
+    if old is None or new is None or old is new:
+        return ()
+    return differences(
+        old.body if isinstance(old, Unstructured) else old,
+        new.body if isinstance(new, Unstructured) else new,
+    )
+
+
+def differences(old: Any, new: Any) -> tuple[str, ...]:
+    """The same for two pieces of JSON, or parts of an object."""
+    found = list(islice(_paths(old, new, ""), MOST_PATHS + 1))
+    if len(found) > 1:
+        found = [path for path in found if path != _NO_NEWS_BESIDE_OTHERS]
+    return tuple(found[:MOST_PATHS])
+
+
+def _paths(old: Any, new: Any, path: str) -> Iterator[str]:
+    """Where two that differ do, below ``path``."""
+    is_named = False
+    for step, before, after in _inside(old, new):
+        if before is not after and before != after:
+            is_named = True
+            below = _joined(path, step)
+            if below not in _NO_NEWS:
+                yield from _paths(before, after, below)
+    # Such as an empty map where there was none.
+    if path and not is_named:
+        yield path
+
+
+def _inside(old: Any, new: Any) -> Iterator[tuple[str | int, Any, Any]]:
+    """Each piece of the two that may differ; nothing if they are to be taken as they are.
+
+    What is not there is an empty one of whatever the other is.
+    """
+    if isinstance(old, Struct) or isinstance(new, Struct):
+        if old is None or new is None or type(old) is type(new):
+            names: Any = new if old is None else old
+            for field, step in zip(
+                names.__struct_fields__, names.__struct_encode_fields__, strict=True
+            ):
+                yield step, getattr(old, field, None), getattr(new, field, None)
+    elif _is_map(old) and _is_map(new):
+        before, after = old or {}, new or {}
+        for key in {**before, **after}:
+            yield str(key), before.get(key), after.get(key)
+    elif isinstance(old, list | tuple) and isinstance(new, list | tuple) and len(old) == len(new):
+        yield from zip(range(len(old)), old, new, strict=True)
+
+
+def _is_map(value: Any) -> bool:
+    return value is None or isinstance(value, Mapping)
+
+
+def _joined(path: str, step: str | int) -> str:
+    if isinstance(step, int) or "." in step:
+        return f"{path}[{step}]"
+    return f"{path}.{step}" if path else step

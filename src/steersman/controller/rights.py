@@ -1,0 +1,215 @@
+"""What an operator needs the right to, read off its controllers: no more, and no less.
+
+- own kind: to read it, to say how it stands, and to patch it if there is a finalizer to put on it
+  or it is in ``writes``. With something owned also to update its finalizers: a cluster may ask for
+  that of whoever makes objects hold up their owner's deletion.
+- ``owns``: to read, to apply (which takes both ``create`` and ``patch``) and to delete.
+- ``watches``: to read. ``reads``: to ask. ``writes``: all but to watch, and the status.
+- events about any of these, which it can do without, and its lease.
+
+``Context`` allows the same, and no more: who changes the one changes the other.
+"""
+
+import json
+import re
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+from steersman.controller.declaring import Controller, Kind
+from steersman.kinds import Unstructured, rbac_v1
+
+_VERBS: Final = ("get", "list", "watch", "create", "update", "patch", "delete")
+_LIVE: Final = ("get", "list")
+_FOLLOW: Final = (*_LIVE, "watch")
+_MAKE: Final = ("create", "patch", "delete")
+
+# What YAML takes for text without quotes, whoever reads it.
+_BARE: Final = re.compile(r"[a-z][a-z0-9./-]*")
+_NOT_BARE: Final = frozenset({"y", "n", "yes", "no", "on", "off", "true", "false", "null"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, order=True)
+class Rule:
+    """Some verbs on one resource: in a namespace, or everywhere; of all objects, or of some.
+
+    Without what is not needed, an operator does less, and what it does is right.
+    """
+
+    namespace: str | None = None
+    group: str
+    resource: str
+    subresource: str = ""
+    names: tuple[str, ...] = ()
+    verbs: tuple[str, ...]
+    is_needed: bool = True
+
+    @property
+    def path(self) -> str:
+        """The resource as roles name it: ``deployments``, ``deployments/status``."""
+        return f"{self.resource}/{self.subresource}" if self.subresource else self.resource
+
+    @property
+    def yaml(self) -> str:
+        """An item of the ``rules`` of a Role, on one line."""
+        (policy,) = as_policy_rules((self,))
+        fields = ", ".join(f"{key}: {_listed(values)}" for key, values in _told(policy))
+        return f"- {{{fields}}}"
+
+    def __str__(self) -> str:
+        group = f".{self.group}" if self.group else ""
+        sub = f"/{self.subresource}" if self.subresource else ""
+        named = f" {', '.join(self.names)}" if self.names else ""
+        where = f"in namespace {self.namespace}" if self.namespace else "in the whole cluster"
+        return f"{', '.join(self.verbs)} {self.resource}{group}{sub}{named} {where}"
+
+
+def permissions(
+    controllers: Iterable[Controller[Any]],
+    *,
+    lease: tuple[str, str] | None,
+    namespaces: Sequence[str],
+) -> tuple[Rule, ...]:
+    """All that these controllers need, in these namespaces, or in all if there are none.
+
+    ``lease`` is the namespace and name of the lease that their leader holds, if they have one.
+    """
+    wanted: list[Rule] = []
+    for controller in controllers:
+        for rule, is_namespaced in _wanted_by(controller):
+            places = namespaces if is_namespaced and namespaces else (None,)
+            wanted += [replace(rule, namespace=place) for place in places]
+        wanted += _events_of(controller, namespaces)
+    if lease is not None:
+        wanted += _lease(*lease)
+    return _merged(wanted)
+
+
+def by_namespace(rules: Iterable[Rule]) -> dict[str | None, tuple[Rule, ...]]:
+    """The rules of each Role by its namespace; those of the ClusterRole under ``None``."""
+    found: dict[str | None, tuple[Rule, ...]] = {}
+    for rule in rules:
+        found[rule.namespace] = (*found.get(rule.namespace, ()), rule)
+    return found
+
+
+def as_policy_rules(rules: Iterable[Rule]) -> tuple[rbac_v1.PolicyRule, ...]:
+    """The rules of a Role or ClusterRole that grants all of these, wherever they are needed."""
+    resources: dict[tuple[str, tuple[str, ...], tuple[str, ...]], list[str]] = {}
+    for rule in _merged(replace(each, namespace=None) for each in rules):
+        resources.setdefault((rule.group, rule.verbs, rule.names), []).append(rule.path)
+    return tuple(
+        rbac_v1.PolicyRule(
+            api_groups=(group,),
+            resources=tuple(paths),
+            verbs=verbs,
+            resource_names=names or None,
+        )
+        for (group, verbs, names), paths in resources.items()
+    )
+
+
+def rule_yaml(rules: Iterable[Rule]) -> str:
+    """The same as YAML, to be pasted into a Role or ClusterRole."""
+    lines = ["rules:"]
+    for rule in as_policy_rules(rules):
+        for number, (key, values) in enumerate(_told(rule)):
+            lines.append(f"{'  ' if number else '- '}{key}: {_listed(values)}")
+    return "\n".join(lines) + "\n"
+
+
+def _wanted_by(controller: Controller[Any]) -> Iterator[tuple[Rule, bool]]:
+    """What one controller wants, each with whether that lives in namespaces."""
+    own = controller.kind
+    yield _rule(own, *_FOLLOW)
+    if _has_status(own):
+        yield _rule(own, "patch", subresource="status")
+    if controller.finalize is not None:
+        yield _rule(own, "patch")
+    if controller.owned:
+        rule, is_namespaced = _rule(own, "update", subresource="finalizers")
+        # Few clusters ask for it, and those say so when it is missing.
+        yield replace(rule, is_needed=False), is_namespaced
+    for owned in controller.owned:
+        yield _rule(owned.kind, *_FOLLOW, *_MAKE)
+    for watch in controller.watches:
+        yield _rule(watch.kind, *_FOLLOW)
+    for kind in controller.reads:
+        yield _rule(kind, *_LIVE)
+    for kind in controller.writes:
+        yield _rule(kind, *_LIVE, *_MAKE)
+        if _has_status(kind):
+            yield _rule(kind, "patch", subresource="status")
+
+
+def _rule(kind: Kind, *verbs: str, subresource: str = "") -> tuple[Rule, bool]:
+    where = kind.resource_type
+    rule = Rule(
+        group=where.gvk.group, resource=where.plural, subresource=subresource, verbs=tuple(verbs)
+    )
+    return rule, where.namespaced
+
+
+def _has_status(kind: Kind) -> bool:
+    return issubclass(kind, Unstructured) or hasattr(kind, "status")
+
+
+def _events_of(controller: Controller[Any], namespaces: Sequence[str]) -> Iterator[Rule]:
+    places: list[str | None] = [*namespaces] or [None]
+    if namespaces and not all(each.resource_type.namespaced for each in controller.cached_kinds):
+        places.append("default")  # where events about what has no namespace live
+    for place in places:
+        yield Rule(
+            group="events.k8s.io",
+            resource="events",
+            verbs=("create", "patch"),
+            namespace=place,
+            is_needed=False,
+        )
+
+
+def _lease(namespace: str, name: str) -> Iterator[Rule]:
+    lease = Rule(
+        group="coordination.k8s.io", resource="leases", namespace=namespace, verbs=("create",)
+    )
+    yield lease  # by no name: what is created has none yet, for those who grant rights
+    yield replace(lease, verbs=("get", "patch"), names=(name,))
+
+
+def _merged(rules: Iterable[Rule]) -> tuple[Rule, ...]:
+    """The same rights, each resource once, in one order."""
+    found: dict[Rule, tuple[set[str], bool]] = {}
+    for rule in rules:
+        place = replace(rule, verbs=(), is_needed=True)
+        verbs, is_needed = found.get(place, (set(), False))
+        found[place] = verbs | set(rule.verbs), is_needed or rule.is_needed
+    merged = (
+        replace(place, verbs=_in_order(verbs), is_needed=is_needed)
+        for place, (verbs, is_needed) in found.items()
+    )
+    return tuple(sorted(merged, key=_place))
+
+
+def _place(rule: Rule) -> tuple[str, ...]:
+    return (rule.namespace or "", rule.group, rule.resource, rule.subresource, *rule.names)
+
+
+def _in_order(verbs: Collection[str]) -> tuple[str, ...]:
+    return tuple(verb for verb in _VERBS if verb in verbs)
+
+
+def _told(rule: rbac_v1.PolicyRule) -> Iterator[tuple[str, Sequence[str]]]:
+    yield "apiGroups", rule.api_groups or ()
+    yield "resources", rule.resources or ()
+    if rule.resource_names:
+        yield "resourceNames", rule.resource_names
+    yield "verbs", rule.verbs
+
+
+def _listed(values: Sequence[str]) -> str:
+    return f"[{', '.join(map(_quoted, values))}]"
+
+
+def _quoted(value: str) -> str:
+    is_bare = _BARE.fullmatch(value) is not None and value not in _NOT_BARE
+    return value if is_bare else json.dumps(value)

@@ -1,0 +1,229 @@
+"""Sources: reasons to look at an object that are not in the cluster.
+
+``Every`` wakes objects by the clock, and ``Keys`` those that a stream from outside names. Both go
+on for as long as the controller runs, whatever fails.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Iterable
+from contextlib import AsyncExitStack
+from dataclasses import dataclass, field
+from math import isfinite
+from random import Random
+from typing import Any, TypeAlias
+
+from steersman.cache import key_of
+from steersman.clock import Clock
+from steersman.controller.cached import Cached
+from steersman.controller.declaring import Kind, name_of
+from steersman.controller.whom import key_in, keys_in
+from steersman.errors import BadValue
+from steersman.kinds import Resource, Unstructured
+from steersman.names import ObjectKey, ResourceType
+from steersman.observe import Observer, SourceFailed, Why
+from steersman.workqueue import LOW_PRIORITY, BackoffPolicy
+
+# Wakes an object: its key, why, and how urgent it is.
+Add: TypeAlias = Callable[[ObjectKey, Why, int], None]
+
+# Who is at the other end needs time to come back; people wait no longer than this for a restart.
+_BACKOFF = BackoffPolicy(first_seconds=1.0, longest_seconds=60.0, jitter=0.1)
+
+# A stream that was open for so long did work: what ends it is no failure in a row.
+_STEADY_SECONDS = 60.0
+
+# A stream, or a cache with many objects, may give without ever waiting; after so many, everybody
+# else gets a turn.
+_TURN = 500
+
+
+@dataclass(frozen=True, slots=True)
+class Every:
+    """Wake objects every so many seconds, a tenth earlier or later.
+
+    All of the controller's kind, or those that ``keys`` gives of what is cached: keys or objects.
+    They wait behind what has changed.
+    """
+
+    seconds: float
+    keys: Callable[[Cached], Iterable[ObjectKey | Resource | Unstructured]] | None = None
+
+    def __post_init__(self) -> None:
+        if not (isfinite(self.seconds) and self.seconds > 0):
+            raise BadValue(
+                wanted="a period", value=self.seconds, rule="it is a positive number of seconds"
+            )
+
+    @property
+    def title(self) -> str:
+        """The source, as people know it."""
+        chosen = f", {name_of(self.keys)}" if self.keys is not None else ""
+        return f"every {self.seconds:g} s{chosen}"
+
+
+@dataclass(frozen=True, slots=True)
+class Keys:
+    """Wake the objects whose keys come out of a stream.
+
+    ``open`` is called to open it, and again when it has ended or failed: an ``async def`` with
+    ``yield`` serves. What happened while it was closed must not be lost on it: begin with all keys
+    that may be meant, if there is no other way.
+    """
+
+    open: Callable[[], AsyncIterator[ObjectKey]]
+    name: str = field(default="", kw_only=True)
+
+    def __post_init__(self) -> None:
+        if not callable(self.open):
+            raise BadValue(
+                wanted="a stream of keys",
+                value=self.open,
+                rule="it is a function that opens one: pass the function, without calling it",
+            )
+
+    @property
+    def title(self) -> str:
+        """The source, as people know it."""
+        return self.name or name_of(self.open)
+
+
+Source: TypeAlias = Every | Keys
+
+
+async def run_source(
+    source: Source,
+    *,
+    controller: str,
+    cached: Cached,
+    kind: Kind,
+    add: Add,
+    clock: Clock,
+    rng: Random,
+    observe: Observer,
+) -> None:
+    """Wake what the source names, for ever. What it does wrong is observed, and tried again."""
+
+    def failed(error: Exception | None, wait_seconds: float) -> None:
+        observe(
+            SourceFailed(
+                controller=controller, source=source.title, error=error, wait_seconds=wait_seconds
+            )
+        )
+
+    match source:
+        case Every():
+            timer = _Timer(source, cached=cached, kind=kind, add=add, clock=clock)
+            await timer.run(rng=rng, failed=failed)
+        case Keys():
+            stream = _Stream(source, kind=kind.resource_type, add=add, clock=clock)
+            await stream.run(rng=rng, failed=failed)
+
+
+_Failed: TypeAlias = Callable[[Exception | None, float], None]
+
+
+class _Timer:
+    def __init__(
+        self, source: Every, *, cached: Cached, kind: Kind, add: Add, clock: Clock
+    ) -> None:
+        self._source = source
+        self._cached = cached
+        self._kind = kind
+        self._add = add
+        self._clock = clock
+
+    async def run(self, *, rng: Random, failed: _Failed) -> None:
+        failures = 0
+        wait_seconds = self._wait_seconds(rng)
+        while True:
+            await self._clock.sleep(wait_seconds)
+            wait_seconds = self._wait_seconds(rng)
+            try:
+                keys = self._keys()
+            except Exception as error:  # noqa: BLE001  the function is somebody else's
+                failures += 1
+                wait_seconds = min(wait_seconds, _BACKOFF.wait_seconds(failures, rng=rng))
+                failed(error, wait_seconds)
+                continue
+            failures = 0
+            why = Why(about=None, event="timer")
+            for count, key in enumerate(keys, start=1):
+                self._add(key, why, LOW_PRIORITY)
+                if count % _TURN == 0:
+                    await self._clock.sleep(0)
+
+    def _wait_seconds(self, rng: Random) -> float:
+        # So that those with the same period do not all come at the same moment.
+        return self._source.seconds * rng.uniform(0.9, 1.1)
+
+    def _keys(self) -> Iterable[ObjectKey]:
+        if self._source.keys is None:
+            return [key_of(obj) for obj in self._cached.list(self._kind)]
+        return keys_in(self._source.keys(self._cached), self._kind.resource_type)
+
+
+class _Stream:
+    def __init__(self, source: Keys, *, kind: ResourceType, add: Add, clock: Clock) -> None:
+        self._source = source
+        self._kind = kind
+        self._add = add
+        self._clock = clock
+
+    async def run(self, *, rng: Random, failed: _Failed) -> None:
+        failures = 0
+        while True:
+            opened_at = self._clock.monotonic()
+            problem: Exception | None = None
+            try:
+                await self._follow(failed)
+            except asyncio.CancelledError:
+                if _is_cancelled():
+                    raise
+                problem = RuntimeError("what it waited for was cancelled")
+            except Exception as error:  # noqa: BLE001  the stream is somebody else's
+                problem = error
+            is_steady = self._clock.monotonic() - opened_at >= _STEADY_SECONDS
+            failures = 1 if is_steady else failures + 1
+            wait_seconds = _BACKOFF.wait_seconds(failures, rng=rng)
+            failed(problem, wait_seconds)
+            await self._clock.sleep(wait_seconds)
+
+    async def _follow(self, failed: _Failed) -> None:
+        stream: Any = self._source.open()
+        if not hasattr(stream, "__aiter__"):
+            if asyncio.iscoroutine(stream):
+                stream.close()  # else Python complains that nobody has awaited it
+            raise TypeError(
+                f"{self._source.title} is no stream; write it as `async def` with `yield`, or"
+                f" return an async iterator from a plain function"
+            )
+        why = Why(about=None, event="stream")
+        count = 0
+        async with AsyncExitStack() as stack:
+            if hasattr(stream, "aclose"):
+                stack.push_async_callback(stream.aclose)
+            async for each in stream:
+                count += 1
+                try:
+                    key = _key(each, self._kind)
+                except TypeError as error:
+                    failed(error, 0.0)
+                else:
+                    self._add(key, why, 0)
+                if count % _TURN == 0:
+                    await self._clock.sleep(0)
+
+
+def _key(each: object, kind: ResourceType) -> ObjectKey:
+    if not isinstance(each, ObjectKey):
+        # Its type, and not what it holds: that may be a secret.
+        raise TypeError(
+            f"it gave an object of {type(each).__name__}; give ObjectKey(namespace, name) of"
+            f" {kind.gvk.kind}"
+        )
+    return key_in(each, kind)
+
+
+def _is_cancelled() -> bool:
+    task = asyncio.current_task()
+    return task is not None and task.cancelling() > 0

@@ -1,0 +1,106 @@
+"""What is made of a status before it is applied. Pure."""
+
+from collections.abc import Iterable, Mapping
+from datetime import datetime
+from typing import Any, NamedTuple, TypeVar
+
+from steersman.errors import BadValue
+from steersman.kinds import Condition, Part, Resource, Unstructured, replace
+from steersman.units import format_time, parse_time
+
+S = TypeVar("S", bound=Part | Mapping[str, Any])
+
+
+class _Before(NamedTuple):
+    status: str
+    since_time: datetime
+
+
+def status_to_apply(
+    obj: Resource | Unstructured,
+    status: S,
+    *,
+    now: datetime,
+    before: Resource | Unstructured | None = None,
+) -> S:
+    """``status``, said of ``obj`` as it was looked at.
+
+    It gets the object's generation as ``observed_generation``, if it has such a field (a mapping:
+    if the key is there). A condition that comes without a time gets the one that it has had since
+    it last flipped: that on ``before``, which is ``obj`` as it is known now, or ``now``. Times are
+    to the second.
+    """
+    known = _conditions_of(obj if before is None else before)
+    now = now.replace(microsecond=0)
+    if isinstance(status, Mapping):
+        return _mapping_to_apply(obj, status, known, now)  # type: ignore[return-value]
+    fields: tuple[str, ...] = status.__struct_fields__  # type: ignore[attr-defined]
+    changes: dict[str, Any] = {}
+    if "observed_generation" in fields:
+        changes["observed_generation"] = obj.generation or None
+    conditions = getattr(status, "conditions", None)
+    if conditions:
+        changes["conditions"] = tuple(
+            _with_time(each, known, now) if isinstance(each, Condition) else each
+            for each in conditions
+        )
+    return replace(status, **changes) if changes else status
+
+
+def _with_time(condition: Condition, known: Mapping[str, _Before], now: datetime) -> Condition:
+    given = condition.last_transition_time
+    if given is not None:
+        since = given.replace(microsecond=0)
+    else:
+        since = _since(condition.type, condition.status, known, now)
+    return condition if since == given else replace(condition, last_transition_time=since)
+
+
+def _since(type_: object, status: object, known: Mapping[str, _Before], now: datetime) -> datetime:
+    before = known.get(str(type_))
+    return before.since_time if before is not None and before.status == status else now
+
+
+def _mapping_to_apply(
+    obj: Resource | Unstructured,
+    status: Mapping[str, Any],
+    known: Mapping[str, _Before],
+    now: datetime,
+) -> Mapping[str, Any]:
+    changed = dict(status)
+    if "observedGeneration" in changed:
+        changed["observedGeneration"] = obj.generation
+    conditions = changed.get("conditions")
+    if isinstance(conditions, (list, tuple)):
+        changed["conditions"] = [_condition_to_apply(each, known, now) for each in conditions]
+    return changed
+
+
+def _condition_to_apply(condition: Any, known: Mapping[str, _Before], now: datetime) -> Any:
+    if isinstance(condition, Condition):
+        return _with_time(condition, known, now)
+    if not isinstance(condition, Mapping) or condition.get("lastTransitionTime"):
+        return condition
+    since = _since(condition.get("type"), condition.get("status"), known, now)
+    return {**condition, "lastTransitionTime": format_time(since)}
+
+
+def _conditions_of(obj: Resource | Unstructured) -> Mapping[str, _Before]:
+    if isinstance(obj, Unstructured):
+        found = obj.get("status", "conditions") or ()
+    else:
+        found = getattr(getattr(obj, "status", None), "conditions", None) or ()
+    return dict(_read(found))
+
+
+def _read(conditions: Iterable[Any]) -> Iterable[tuple[str, _Before]]:
+    for each in conditions:
+        if isinstance(each, Condition):
+            if each.last_transition_time is not None:
+                yield each.type, _Before(each.status, each.last_transition_time)
+        elif isinstance(each, Mapping) and each.get("lastTransitionTime"):
+            try:
+                since = parse_time(each["lastTransitionTime"])
+            except BadValue:
+                continue  # Nobody need have written a moment there.
+            yield str(each.get("type")), _Before(str(each.get("status")), since)

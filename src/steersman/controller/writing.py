@@ -1,0 +1,388 @@
+"""``Writer``: all that a controller writes, each write in such a way that it can do no harm.
+
+- What it makes is born by apply, and only if nothing of that name is there.
+- What it has seen is written by its uid: an object that was made anew under the name is another.
+- What would change nothing is not sent.
+- What somebody else has is not taken over.
+- What it wrote is what the caches show from then on.
+"""
+
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping
+from typing import Any, Final, Literal, TypeAlias, TypeVar, cast
+
+from steersman.cache import Caches, key_of
+from steersman.client import Client, JsonPatch, Patch, Preconditions
+from steersman.clock import Clock
+from steersman.controller.applied import LastApplied, Place
+from steersman.controller.bodies import identified, status_to_send, to_apply
+from steersman.controller.cached import Cached
+from steersman.controller.declaring import Kind
+from steersman.controller.finalizing import patch_to_add, patch_to_remove
+from steersman.controller.ownership import controller_of, owned_by
+from steersman.controller.putting_back import Fight, Fights
+from steersman.controller.refusals import (
+    held_fields,
+    invalid,
+    is_about,
+    is_failed_test,
+    is_misfit,
+    is_other_object,
+    not_ours,
+    other_object,
+)
+from steersman.controller.statuses import status_to_apply
+from steersman.errors import ApiError, Conflict, Invalid, NotFound, NotInScope
+from steersman.kinds import Codec, Part, Resource, Unstructured
+from steersman.names import ObjectKey
+from steersman.observe import Observer, Write
+
+Obj = TypeVar("Obj", bound=Resource | Unstructured)
+Object: TypeAlias = Resource | Unstructured
+
+Propagation: TypeAlias = Literal["Background", "Foreground", "Orphan"]
+
+# Hears of each write that was carried out, with its body if it had one.
+Report: TypeAlias = Callable[[Write, bytes | None], None]
+
+# No object has this version, and where there is no object the server does not look at it: an apply
+# that carries it makes a new object, and never touches one that is there.
+NOT_THERE: Final = "1"
+
+
+class Writer:
+    """Writes for one controller. Each method gives the object as it is after the write.
+
+    ``Conflict`` where the object that was meant is another by now: who is called again with what
+    is there then will do the right thing.
+    """
+
+    def __init__(
+        self,
+        client: Client,
+        caches: Caches,
+        cached: Cached,
+        *,
+        controller: str,
+        field_manager: str,
+        finalizer: str,
+        clock: Clock,
+        observe: Observer,
+    ) -> None:
+        self._client = client
+        self._caches = caches
+        self._cached = cached
+        self._manager = field_manager
+        self._finalizer = finalizer
+        self._clock = clock
+        self._codec = Codec()
+        self._last = LastApplied(field_manager)
+        self._fights = Fights(
+            client,
+            self._last,
+            controller=controller,
+            manager=field_manager,
+            clock=clock,
+            observe=observe,
+        )
+
+    def __len__(self) -> int:
+        """To how many places it remembers to have applied something."""
+        return len(self._last)
+
+    def __repr__(self) -> str:
+        return f"<Writer {self._manager}, {len(self)} applied>"
+
+    # Applying
+
+    async def apply(self, obj: Obj, *, force: bool = False, report: Report) -> Obj:
+        """Exactly these fields of it are ours, with these values."""
+        live = self._seen(obj)
+        wanted = to_apply(obj, finalizer=self._finalizer)
+        uid = obj.uid or (live.uid if live is not None else "")
+        return await self._apply(wanted, live, uid=uid, force=force, report=report)
+
+    async def apply_owned(
+        self, child: Obj, owner: Object, *, adopt: bool = False, report: Report
+    ) -> Obj:
+        """The same for an object that ``owner`` controls, or will.
+
+        ``NotOurs`` if somebody else does; or nobody, unless ``adopt`` or we applied it before.
+        """
+        wanted = to_apply(owned_by(child, owner), finalizer=self._finalizer)
+        live = self._seen(wanted)
+        if child.uid and (live is None or live.uid != child.uid):
+            return await self._apply(wanted, live, uid=child.uid, force=False, report=report)
+        if live is not None:
+            return await self._apply_to(live, wanted, owner, adopt=adopt, report=report)
+        try:
+            return await self._apply(
+                wanted, None, uid="", version=NOT_THERE, force=False, report=report
+            )
+        except Conflict as refusal:
+            # It is there, and our cache has not heard of it, or never will.
+            live = await self._asked_for(wanted)
+            if live is None:
+                raise
+            fields = held_fields(refusal)
+        return await self._apply_to(live, wanted, owner, adopt=adopt, report=report, fields=fields)
+
+    async def _apply_to(
+        self,
+        live: Obj,
+        wanted: Obj,
+        owner: Object,
+        *,
+        adopt: bool,
+        report: Report,
+        fields: tuple[str, ...] = (),
+    ) -> Obj:
+        """Apply to what is there, if it is ours or may become so."""
+        holder = controller_of(live)
+        is_ours = holder is not None and holder.uid == owner.uid
+        is_free = holder is None and (adopt or self._last.holds(live))
+        if not is_ours and not is_free:
+            raise not_ours(live, owner, holder=holder, fields=fields)
+        try:
+            return await self._apply(wanted, live, uid=live.uid, force=is_ours, report=report)
+        except (Conflict, Invalid) as refusal:
+            fields = held_fields(refusal)
+            if not fields and not is_about(refusal, "metadata.ownerReferences"):
+                raise
+            now = await self._asked_for(wanted)
+            holder = controller_of(now) if now is not None else None
+            if holder is not None and holder.uid == owner.uid:
+                raise
+            raise not_ours(live, owner, holder=holder, fields=fields) from refusal
+
+    async def apply_status(
+        self, obj: Obj, status: Part | Mapping[str, Any], *, report: Report
+    ) -> Obj:
+        """How things stand with the object; fields of its status that others hold stay theirs."""
+        kind = type(obj)
+        live = self._seen(obj)
+        if live is not None and obj.uid and live.uid != obj.uid:
+            # Not left to the server: that of a custom resource it writes whatever the uid.
+            raise other_object(f"apply the status of {obj.ref}", live.uid)
+        said = status_to_apply(obj, status, now=self._clock.now(), before=live)
+        place = _place(obj, "status")
+        body = self._codec.encode(status_to_send(obj, said))
+        if live is not None and self._last.is_settled(place, live, body):
+            return live
+        fight = await self._fights.look(place, kind, live, body)
+        # Decoded as the kind, whatever is sent.
+        target = self._client.status(kind, obj.name, namespace=obj.namespace)
+        sent = cast(Obj, status_to_send(obj, said, uid=obj.uid))
+        write = target.apply(sent, field_manager=self._manager, force=True)
+        answer = await self._sent(write, obj, uid=obj.uid, verb="apply the status of")
+        self._remember(place, answer, body, fight)
+        _tell(report, "apply status", live, answer, body)
+        return answer
+
+    async def _apply(
+        self,
+        wanted: Obj,
+        live: Obj | None,
+        *,
+        uid: str,
+        force: bool,
+        report: Report,
+        version: str = "",
+    ) -> Obj:
+        place = _place(wanted, "")
+        body = self._codec.encode(wanted)
+        if live is not None and live.uid == uid and self._last.is_settled(place, live, body):
+            return live
+        fight = await self._fights.look(place, type(wanted), live, body)
+        sent = identified(wanted, uid=uid, version=version)
+        write = self._client.apply(sent, field_manager=self._manager, force=force)
+        answer = await self._sent(write, wanted, uid=uid, verb="apply")
+        self._remember(place, answer, body, fight)
+        _tell(report, "apply", live, answer, body)
+        return answer
+
+    def _remember(self, place: Place, answer: Object, body: bytes, fight: Fight | None) -> None:
+        if type(answer) in self._cached:
+            # As the cache keeps it, which may be less than the answer.
+            kept = self._seen(answer)
+            is_it = kept is not None and kept.resource_version == answer.resource_version
+            self._last.remember(place, kept if is_it and kept is not None else answer, body)
+        if fight is not None:
+            self._fights.tell(fight, answer)
+
+    # Patching
+
+    async def patch(
+        self, obj: Obj, patch: Patch, *, subresource: str | None = None, report: Report
+    ) -> Obj:
+        """Some fields changed. Of a subresource other than the status: the object as it was."""
+        kind, key = type(obj), key_of(obj)
+        live = self._seen(obj)
+        uid = obj.uid or (live.uid if live is not None else "")
+        meant = _meant_for(patch, uid) if uid else patch
+        body = self._codec.encode(meant.body)
+        verb = f"patch the {subresource} of" if subresource else "patch"
+        if subresource in (None, "status"):
+            if subresource is None:
+                write = self._client.patch(
+                    kind, key.name, meant, namespace=key.namespace, field_manager=self._manager
+                )
+            else:
+                target = self._client.status(kind, key.name, namespace=key.namespace)
+                write = target.patch(meant, field_manager=self._manager)
+            answer = await self._sent(write, obj, uid=uid, verb=verb)
+            _tell(report, "patch", live if live is not None else obj, answer, body)
+            return answer
+        other = self._client.subresource(
+            kind, key.name, subresource, of=Unstructured, namespace=key.namespace
+        )
+        beside = await self._checked(
+            other.patch(meant, field_manager=self._manager), obj, uid=uid, verb=verb
+        )
+        # What was answered is no object of the kind, but has the object's version.
+        is_change = live is None or live.resource_version != beside.resource_version
+        version = beside.resource_version
+        report(Write(verb="patch", ref=obj.ref, is_change=is_change, version=version), body)
+        return obj
+
+    async def add_finalizer(self, obj: Obj, *, report: Report) -> Obj:
+        """Our finalizer is on it; unless it is being deleted, when it is too late for that."""
+        return await self._refinalized(obj, patch_to_add, report)
+
+    async def remove_finalizer(self, obj: Obj, *, report: Report) -> Obj | None:
+        """Our finalizer is not on it; ``None`` if the object is gone."""
+        try:
+            return await self._refinalized(obj, patch_to_remove, report)
+        except NotFound:
+            return None
+
+    async def _refinalized(
+        self, obj: Obj, patch_for: Callable[[Object, str], Patch | None], report: Report
+    ) -> Obj:
+        live = self._seen(obj)
+        if live is not None and live.uid == obj.uid:
+            obj = live
+        is_second = False
+        while True:
+            patch = patch_for(obj, self._finalizer)
+            if patch is None:
+                return obj
+            try:
+                return await self.patch(obj, patch, report=report)
+            except Conflict:
+                # Anybody may have changed anything about it: look once more, and try again.
+                now = await self._client.get(type(obj), obj.name, namespace=obj.namespace)
+                if is_second or now.uid != obj.uid:
+                    raise
+                obj, is_second = now, True
+
+    # Deleting
+
+    async def delete(
+        self, obj: Object, *, propagation: Propagation = "Background", report: Report
+    ) -> None:
+        """Its end was asked for, or it is gone already, or another by now."""
+        kind, key = type(obj), key_of(obj)
+        uid = obj.uid
+        if not uid and (live := self._seen(obj)) is not None:
+            uid = live.uid
+        try:
+            await self._caches.noting(
+                self._client.delete(
+                    kind,
+                    key.name,
+                    namespace=key.namespace,
+                    preconditions=Preconditions(uid=uid) if uid else None,
+                    propagation=propagation,
+                )
+            )
+        except (NotFound, Conflict):
+            return
+        report(Write(verb="delete", ref=obj.ref, is_change=True), None)
+
+    async def prune(
+        self,
+        owner: Object,
+        kinds: Iterable[Kind],
+        *,
+        keep: Collection[tuple[type[Any], ObjectKey]],
+        report: Report,
+    ) -> None:
+        """What ``owner`` controls and is not to be kept is being deleted."""
+        kept = {(kind.resource_type.gvk, key) for kind, key in keep}
+        for kind in kinds:
+            controlled: list[Object] = self._cached.controlled(kind, owner.uid)
+            for child in controlled:
+                is_kept = (kind.resource_type.gvk, key_of(child)) in kept
+                if not is_kept and child.deletion_time is None:
+                    await self.delete(child, report=report)
+
+    def forget(self, kind: type[Any], key: ObjectKey) -> None:
+        """The object is gone: keep nothing of it in mind."""
+        self._last.forget(kind.resource_type.gvk, key)
+        self._fights.forget(kind.resource_type.gvk, key)
+
+    # Inside
+
+    def _seen(self, obj: Obj) -> Obj | None:
+        """The object as the cache shows it; ``None`` if it does not, or holds no such objects."""
+        kind = type(obj)
+        if kind not in self._cached:
+            return None
+        try:
+            return self._cached.get(kind, obj.name, namespace=obj.namespace)
+        except NotInScope:
+            return None
+
+    async def _asked_for(self, obj: Obj) -> Obj | None:
+        try:
+            return await self._client.get(type(obj), obj.name, namespace=obj.namespace)
+        except NotFound:
+            return None
+
+    async def _sent(self, write: Awaitable[Obj], obj: Object, *, uid: str, verb: str) -> Obj:
+        return await self._checked(self._caches.noting(write), obj, uid=uid, verb=verb)
+
+    async def _checked(self, write: Awaitable[Obj], obj: Object, *, uid: str, verb: str) -> Obj:
+        wanted = f"{verb} {obj.ref}"
+        try:
+            answer = await write
+        except ApiError as error:
+            if uid and (is_other_object(error) or await self._is_other_now(error, obj, uid)):
+                raise other_object(wanted, uid) from error
+            if is_misfit(error):
+                raise invalid(error) from error
+            raise
+        # Where the server does not look at the uid, it is too late to refuse, but not to say so.
+        if uid and answer.uid != uid:
+            raise other_object(wanted, answer.uid)
+        return answer
+
+    async def _is_other_now(self, error: ApiError, obj: Object, uid: str) -> bool:
+        if not is_failed_test(error):
+            return False
+        now = await self._asked_for(obj)
+        return now is None or now.uid != uid
+
+
+def _place(obj: Object, subresource: str) -> Place:
+    return obj.resource_type.gvk, key_of(obj), subresource
+
+
+def _meant_for(patch: Patch, uid: str) -> Patch:
+    """The same patch, for the object with this uid only."""
+    if isinstance(patch, JsonPatch):
+        return JsonPatch(JsonPatch.test("/metadata/uid", uid), *patch.body)
+    metadata = patch.body.get("metadata") or {}
+    return type(patch)({**patch.body, "metadata": {**metadata, "uid": uid}})
+
+
+def _tell(
+    report: Report,
+    verb: str,
+    before: Object | None,
+    answer: Object,
+    body: bytes,
+) -> None:
+    version = answer.resource_version
+    is_change = before is None or before.resource_version != version
+    report(Write(verb=verb, ref=answer.ref, is_change=is_change, version=version), body)

@@ -1,0 +1,59 @@
+"""What runs, in which order it starts and stops, and which replica acts.
+
+Takes:     controllers and runnables, settings, and a way to the cluster
+Gives:     an operator: caches, then leadership, then workers; probes and metrics beside them
+Promises:  - no worker starts before the caches are whole
+           - a write of a replica that no longer leads is not sent
+           - a standby keeps its caches warm and writes nothing
+           - the lease is released after the last worker has ended
+           - a stop ends within its grace
+           - it is not ready while a cache is stale
+           - metrics are told to nobody who may not read them
+           - a missing permission is named with the rule that would grant it
+           - an operator that lacks a right goes on by itself once it has it
+Never:     seizes the root logger, listens beyond this machine unless told to, or compares a
+           timestamp of another machine with its own clock
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from steersman.manager.election import LeaseSettings
+    from steersman.manager.fencing import Fence, FencedTransport
+    from steersman.manager.leadership import Leadership
+    from steersman.manager.manager import Manager
+    from steersman.manager.runnables import Runnable, Services, Surroundings
+    from steersman.manager.settings import ManagerSettings
+
+__all__ = [
+    "Fence",
+    "FencedTransport",
+    "Leadership",
+    "LeaseSettings",
+    "Manager",
+    "ManagerSettings",
+    "Runnable",
+    "Services",
+    "Surroundings",
+]
+
+# aiohttp, under the probes, and the metrics take longer to import than all the rest.
+_DOORS = {
+    "Fence": "fencing",
+    "FencedTransport": "fencing",
+    "Leadership": "leadership",
+    "LeaseSettings": "election",
+    "Manager": "manager",
+    "ManagerSettings": "settings",
+    "Runnable": "runnables",
+    "Services": "runnables",
+    "Surroundings": "runnables",
+}
+
+if not TYPE_CHECKING:  # to the checkers, a module with this has whatever is asked for
+
+    def __getattr__(name: str) -> object:
+        if name not in _DOORS:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        return getattr(import_module(f"{__name__}.{_DOORS[name]}"), name)

@@ -1,0 +1,61 @@
+"""Where to listen: a host and a port."""
+
+import ipaddress
+import re
+from dataclasses import dataclass
+from typing import Final
+
+from steersman.errors import BadValue
+
+_ADDRESS: Final = re.compile(r"(?:\[(?P<six>[^\[\]]*)\]|(?P<host>[^:\[\]]*)):(?P<port>[0-9]{1,5})")
+_HOST_NAME: Final = re.compile(r"(?!-)[A-Za-z0-9-]{1,63}(?:\.(?!-)[A-Za-z0-9-]{1,63})*\.?")
+_LARGEST_PORT: Final = 65535
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """A host, all interfaces if it is empty, and a port, any that is free if it is 0."""
+
+    host: str
+    port: int
+
+    @classmethod
+    def parse(cls, text: str) -> "Address":
+        """From HOST:PORT; an IPv6 address stands in brackets."""
+        found = _ADDRESS.fullmatch(text)
+        if found is None:
+            raise _bad(text, "it is HOST:PORT, [::1]:8080 or :8080")
+        host = found["host"] if found["six"] is None else found["six"]
+        if found["six"] is not None and not _is_ip(host, version=6):
+            raise _bad(text, "what stands in brackets is an IPv6 address")
+        # What has no letters was meant as an address: 300.0.0.1 is no name.
+        numeric = bool(host) and not any(each.isalpha() for each in host)
+        if found["six"] is None and numeric and not _is_ip(host, version=4):
+            raise _bad(text, "an IPv4 address is four numbers up to 255")
+        if found["six"] is None and host and not numeric and _HOST_NAME.fullmatch(host) is None:
+            raise _bad(text, "the host is an IP address, a host name, or nothing for all of them")
+        if int(found["port"]) > _LARGEST_PORT:
+            raise _bad(text, f"a port is a number up to {_LARGEST_PORT}")
+        return cls(host, int(found["port"]))
+
+    @property
+    def is_loopback(self) -> bool:
+        """Whether only this machine, or this Pod, can come here."""
+        try:
+            return ipaddress.ip_address(self.host).is_loopback
+        except ValueError:
+            return self.host.lower().rstrip(".") == "localhost"
+
+    def __str__(self) -> str:
+        return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
+
+
+def _is_ip(text: str, *, version: int) -> bool:
+    try:
+        return ipaddress.ip_address(text).version == version
+    except ValueError:
+        return False
+
+
+def _bad(text: str, rule: str) -> BadValue:
+    return BadValue(wanted="an address to listen on", value=text, rule=rule)

@@ -1,0 +1,392 @@
+"""The order in which an operator starts, and the reverse, in which it stops.
+
+    probes ──▶ permissions ──▶ caches ──▶ leadership ──▶ workers
+    probes ◀─────────────────── caches ◀── release ◀───── workers, within the grace
+
+A replica that does not lead keeps its caches warm. One that has lost its lead ends its workers at
+once, and stands by again.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from math import inf
+from typing import Any
+
+from steersman.cache import Caches, InformerSettings, in_background
+from steersman.client import Client, ClientSettings
+from steersman.controller import (
+    Controller,
+    ControlLoop,
+    Prepared,
+    Rule,
+    Threads,
+    permissions,
+    prepared,
+)
+from steersman.errors import ManagerFailed, SteersmanError
+from steersman.manager.election import LeaseSettings, unique_identity
+from steersman.manager.fencing import Fence, FencedTransport
+from steersman.manager.leadership import Leadership
+from steersman.manager.metrics_access import METRICS_RIGHTS, metrics_door
+from steersman.manager.preflight import missing_permissions
+from steersman.manager.probes import Check, Routes, failing, probe_pages
+from steersman.manager.runnables import Runnable, Services, Surroundings
+from steersman.manager.serving import serving
+from steersman.manager.settings import ManagerSettings
+from steersman.observe import (
+    LoopBlocked,
+    Observation,
+    ReadinessChanged,
+    RunnableFailed,
+    StageReached,
+    StopAsked,
+    StopOverdue,
+)
+
+# How long to wait before looking again whether the rights are there by now.
+PREFLIGHT_SECONDS = 5.0
+
+# The loop is looked after so often, and a turn that comes so much too late is told of: longer than
+# any reconcile should compute without a pause, shorter than what costs the lease.
+TURN_SECONDS = 1.0
+LATE_SECONDS = 0.5
+
+
+class Operation:
+    """One life of an operator."""
+
+    def __init__(
+        self,
+        controllers: Sequence[Controller[Any]],
+        runnables: Sequence[Runnable],
+        *,
+        settings: ManagerSettings,
+        around: Surroundings,
+    ) -> None:
+        self._controllers = controllers
+        self._runnables = runnables
+        self._settings = settings
+        self._around = around
+        self._clock = around.clock
+        self._observe = around.observe
+        self._identity = unique_identity(around.hostname, rng=around.rng)
+        self._fence = Fence(around.clock)
+        self._started_at = around.clock.monotonic()
+        self._is_permitted = False
+        self._missing: tuple[Rule, ...] = ()
+        self._caches: Caches | None = None
+        self._are_whole = False
+        self._stopping = asyncio.Event()
+        self._loops: list[ControlLoop[Any]] = []
+        self._is_acting = False
+
+    async def run(self, stop: Awaitable[str]) -> None:
+        """Operate until ``stop`` comes, with a word on why; then within the grace, to the end."""
+        try:
+            async with asyncio.TaskGroup() as group:
+                work = group.create_task(self._live(), name="operation")
+                end = group.create_task(self._end(work, stop), name="end of the operation")
+                work.add_done_callback(lambda _: end.cancel())
+        except BaseExceptionGroup as failed:
+            raise _alone(failed) from None
+
+    # Stopping
+
+    async def _end(self, work: asyncio.Task[None], stop: Awaitable[str]) -> None:
+        why = await stop
+        grace_seconds = self._settings.grace_seconds
+        self._observe(StopAsked(signal=why, grace_seconds=grace_seconds))
+        self._stopping.set()
+        if not self._is_acting:
+            work.cancel()
+            return
+        for loop in self._loops:
+            loop.stop()
+        try:
+            async with self._clock.timeout(grace_seconds):
+                await asyncio.wait([work])
+        except TimeoutError:
+            self._observe(StopOverdue(what="reconciles", seconds=grace_seconds))
+            work.cancel()
+
+    # Living
+
+    async def _live(self) -> None:
+        around = self._around
+        async with around.reach() as transport, around.reach() as apart:
+            # Two ways to the server: whatever the controllers do, the lease is renewed.
+            fenced = FencedTransport(transport, self._fence, observe=self._observe)
+            # Each client has retries of its own: nobody spends those of the lease.
+            client, unfenced, leasing = map(self._client, (fenced, apart, apart))
+            managers = frozenset(each.field_manager for each in self._controllers)
+            self._caches = caches = Caches(
+                client, observe=self._observe, settings=InformerSettings(kept_managers=managers)
+            )
+            services = Services(
+                client=client,
+                caches=caches,
+                clock=self._clock,
+                rng=around.rng,
+                observe=self._observe,
+            )
+            async with self._served(unfenced), in_background() as start:
+                start(self._look_after(), name="look after the operator")
+                await self._permit(unfenced)
+                async with caches.running(), self._all_prepared(client, caches) as ready:
+                    self._are_whole = True
+                    self._reached("caches")
+                    for runnable in self._runnables:
+                        if not runnable.needs_leadership:
+                            start(self._run(runnable, services), name=runnable.name)
+                    leadership = self._leadership(leasing)
+                    while not self._stopping.is_set():
+                        async with self._leading(leadership) as lost:
+                            self._reached("leadership")
+                            await self._act(ready, services, lost)
+
+    async def _act(
+        self,
+        ready: Sequence[Prepared[Any]],
+        services: Services,
+        lost: Callable[[], Awaitable[None]],
+    ) -> None:
+        """Have everybody work until the end, or the loss."""
+        async with in_background() as start:
+            for runnable in self._runnables:
+                if runnable.needs_leadership:
+                    start(self._run(runnable, services), name=runnable.name)
+            self._loops = [each.loop() for each in ready]
+            self._is_acting = True
+            try:
+                work = start(self._work(), name="workers")
+                start(_cancel_after(lost, work), name="watch on the lead")
+                self._reached("workers")
+                await asyncio.wait([work])
+            finally:
+                self._is_acting = False
+                self._loops = []
+
+    async def _work(self) -> None:
+        async with asyncio.TaskGroup() as group:
+            for loop in self._loops:
+                group.create_task(loop.run(), name=repr(loop))
+            await self._stopping.wait()
+
+    async def _run(self, runnable: Runnable, services: Services) -> None:
+        try:
+            await runnable.run(services)
+        except Exception as error:
+            self._observe(RunnableFailed(runnable=runnable.name, error=error))
+            raise ManagerFailed(
+                problem=f"the runnable {runnable.name} raised {type(error).__name__}: {error}",
+                what_now="Catch in it what it can answer for; the manager cannot.",
+            ) from error
+
+    # What comes before
+
+    def _client(self, transport: Any) -> Client:
+        around = self._around
+        agent = self._settings.user_agent
+        return Client(
+            transport,
+            clock=self._clock,
+            rng=around.rng,
+            observe=self._observe,
+            settings=ClientSettings(user_agent=agent) if agent else None,
+        )
+
+    async def _permit(self, client: Client) -> None:
+        """Go on once all rights are there; say which are not."""
+        settings = self._settings
+        if settings.preflight != "off":
+            lease = self._lease if settings.leader_election else None
+            rules = permissions(
+                self._controllers,
+                lease=(lease.namespace, lease.name) if lease else None,
+                namespaces=settings.namespaces,
+            )
+            if settings.metrics is not None and not settings.metrics.is_loopback:
+                rules += tuple(
+                    Rule(group=group, resource=resource, verbs=(verb,), is_needed=False)
+                    for group, resource, verb in METRICS_RIGHTS
+                )
+            while not await self._has(client, rules) and settings.preflight == "wait":
+                await self._clock.sleep(PREFLIGHT_SECONDS)
+        self._is_permitted = True
+        self._reached("permissions")
+
+    async def _has(self, client: Client, rules: Sequence[Rule]) -> bool:
+        told: list[Observation] = []
+        try:
+            missing = await missing_permissions(client, rules, observe=told.append)
+        except SteersmanError:
+            return False  # The server cannot be asked, which the client has told of.
+        if missing != self._missing:
+            self._missing = missing
+            for each in told:
+                self._observe(each)
+        return not any(rule.is_needed for rule in missing)
+
+    @asynccontextmanager
+    async def _all_prepared(
+        self, client: Client, caches: Caches
+    ) -> AsyncIterator[Sequence[Prepared[Any]]]:
+        threads = Threads(self._settings.max_threads, observe=self._observe)
+        ready: dict[str, Prepared[Any]] = {}
+        async with AsyncExitStack() as stack:
+
+            async def prepare(controller: Controller[Any]) -> None:
+                ready[controller.name] = await stack.enter_async_context(
+                    prepared(
+                        controller,
+                        client=client,
+                        caches=caches,
+                        namespaces=self._settings.namespaces,
+                        threads=threads,
+                        instance=self._identity,
+                        observe=self._observe,
+                    )
+                )
+
+            async with asyncio.TaskGroup() as group:
+                for controller in self._controllers:
+                    group.create_task(prepare(controller), name=f"caches of {controller.name}")
+            yield [ready[controller.name] for controller in self._controllers]
+
+    # Leadership
+
+    @property
+    def _lease(self) -> LeaseSettings:
+        settings = self._settings
+        return LeaseSettings(
+            namespace=settings.lease_namespace or self._around.namespace,
+            name=settings.lease_name or lease_name(self._controllers),
+            identity=self._identity,
+            lease_seconds=settings.lease_seconds,
+            renew_seconds=settings.renew_seconds,
+            retry_seconds=settings.retry_seconds,
+        )
+
+    def _leadership(self, client: Client) -> Leadership | None:
+        if not self._settings.leader_election:
+            return None
+        return Leadership(
+            client,
+            settings=self._lease,
+            fence=self._fence,
+            clock=self._clock,
+            rng=self._around.rng,
+            observe=self._observe,
+        )
+
+    @asynccontextmanager
+    async def _leading(
+        self, leadership: Leadership | None
+    ) -> AsyncIterator[Callable[[], Awaitable[None]]]:
+        if leadership is None:
+            self._fence.extend_to(inf)
+            try:
+                yield _never
+            finally:
+                self._fence.close()
+        else:
+            async with leadership.term() as term:
+                yield term.lost
+
+    # For those who look from outside
+
+    @asynccontextmanager
+    async def _served(self, client: Client) -> AsyncIterator[None]:
+        settings, observe = self._settings, self._observe
+        async with AsyncExitStack() as stack:
+            if settings.health is not None:
+                pages = probe_pages(live=lambda: (), ready=self._checks)
+                await stack.enter_async_context(
+                    serving(
+                        Routes(pages, observe=observe),
+                        settings.health,
+                        tls=None,
+                        what="probes",
+                        observe=observe,
+                    )
+                )
+            if settings.metrics is not None and self._around.registry is not None:
+                door = metrics_door(
+                    self._around.registry,
+                    settings,
+                    client=client,
+                    clock=self._clock,
+                    observe=observe,
+                )
+                await stack.enter_async_context(
+                    serving(
+                        door.handler,
+                        settings.metrics,
+                        tls=door.tls,
+                        what="metrics",
+                        observe=observe,
+                    )
+                )
+            yield
+
+    def _checks(self) -> Sequence[Check]:
+        def said(is_so: bool, why_not: str) -> Callable[[], str | None]:
+            return lambda: None if is_so else why_not
+
+        informers = self._caches.informers if self._caches is not None else ()
+        return (
+            Check("running", said(not self._stopping.is_set(), "it has been asked to stop")),
+            Check("permissions", said(self._is_permitted, "some are missing")),
+            Check("caches", said(self._are_whole, "not all have been filled yet")),
+            *(
+                Check(
+                    f"cache-of-{each.kind.resource_type.gvr.resource}",
+                    said(each.has_synced, "it is not up to date"),
+                )
+                for each in informers
+            ),
+        )
+
+    async def _look_after(self) -> None:
+        """Tell of a loop that is held up, and of readiness that comes or goes."""
+        was_ready: bool | None = None
+        while True:
+            why_not = failing(self._checks())
+            if was_ready is not (not why_not):
+                was_ready = not why_not
+                self._observe(ReadinessChanged(is_ready=was_ready, failing=why_not))
+            slept_at = self._clock.monotonic()
+            await self._clock.sleep(TURN_SECONDS)
+            late_seconds = self._clock.monotonic() - slept_at - TURN_SECONDS
+            if late_seconds > LATE_SECONDS:
+                self._observe(LoopBlocked(seconds=late_seconds))
+
+    def _reached(self, stage: str) -> None:
+        took_seconds = self._clock.monotonic() - self._started_at
+        self._observe(StageReached(stage=stage, took_seconds=took_seconds))
+
+
+def lease_name(controllers: Sequence[Controller[Any]]) -> str:
+    """The name of the lease, unless another is set: that of the first controller.
+
+    All replicas of an operator have the same controllers in the same order.
+    """
+    return controllers[0].field_manager if controllers else "steersman"
+
+
+async def _cancel_after(lost: Callable[[], Awaitable[None]], work: asyncio.Task[None]) -> None:
+    await lost()
+    work.cancel()
+
+
+async def _never() -> None:
+    await asyncio.get_running_loop().create_future()
+
+
+def _alone(failed: BaseExceptionGroup[BaseException]) -> BaseException:
+    """What is in a group of one, in a group of one, …"""
+    inner = failed.exceptions[0]
+    if len(failed.exceptions) > 1:
+        return failed
+    return _alone(inner) if isinstance(inner, BaseExceptionGroup) else inner

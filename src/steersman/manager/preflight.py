@@ -1,0 +1,79 @@
+"""Whether an operator has the rights that its controllers need, asked before they start."""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Final
+
+from steersman.client import Client
+from steersman.controller import Rule
+from steersman.errors import Forbidden, NotFound, SteersmanError
+from steersman.kinds import authorization_v1
+from steersman.observe import Observer, PermissionMissing, PermissionsUnknown
+
+# A few at a time: with many namespaces it is hundreds of questions, and they are not urgent.
+_AT_ONCE: Final = 8
+
+
+async def missing_permissions(
+    client: Client, rules: Sequence[Rule], *, observe: Observer
+) -> tuple[Rule, ...]:
+    """Of these rules what is not granted, with the missing verbs only; each is told of.
+
+    Who may not even ask (which is rare) cannot know, and hears of it.
+    """
+    turn = asyncio.Semaphore(_AT_ONCE)
+    try:
+        async with asyncio.TaskGroup() as group:
+            asked = [
+                group.create_task(_missing_of(client, rule, turn, observe), name=str(rule))
+                for rule in rules
+            ]
+    except ExceptionGroup as failed:
+        raise _first(failed) from None
+    missing = tuple(rule for task in asked if (rule := task.result()) is not None)
+    for rule in missing:
+        observe(PermissionMissing(what=str(rule), rule=rule.yaml, is_needed=rule.is_needed))
+    return missing
+
+
+async def _missing_of(
+    client: Client, rule: Rule, turn: asyncio.Semaphore, observe: Observer
+) -> Rule | None:
+    missing: list[str] = []
+    for verb in rule.verbs:
+        for name in rule.names or (None,):
+            try:
+                async with turn:
+                    is_allowed = await _may(client, rule, verb, name)
+            except (Forbidden, NotFound) as error:
+                observe(PermissionsUnknown(what=str(rule), error=error))
+                return None
+            if not is_allowed:
+                missing.append(verb)
+                break
+    return replace(rule, verbs=tuple(missing)) if missing else None
+
+
+async def _may(client: Client, rule: Rule, verb: str, name: str | None) -> bool:
+    review = authorization_v1.SelfSubjectAccessReview(
+        spec=authorization_v1.SelfSubjectAccessReviewSpec(
+            resource_attributes=authorization_v1.ResourceAttributes(
+                group=rule.group,
+                resource=rule.resource,
+                subresource=rule.subresource or None,
+                namespace=rule.namespace,
+                verb=verb,
+                name=name,
+            )
+        )
+    )
+    answer = await client.create(review)
+    return answer.status is not None and answer.status.allowed
+
+
+def _first(failed: ExceptionGroup[Exception]) -> Exception:
+    """Of errors that are much alike, the one that came first."""
+    matched = failed.subgroup(SteersmanError)
+    inner = (matched or failed).exceptions[0]
+    return _first(inner) if isinstance(inner, ExceptionGroup) else inner

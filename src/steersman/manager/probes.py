@@ -1,0 +1,138 @@
+"""What the world may ask an operator: whether it lives, whether it is ready, and its metrics.
+
+Answers have the names of checks in them and nothing else: why one fails is for the log.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Final, TypeAlias
+
+from steersman.observe import AnswerFailed, CollectorRegistry, Observer, metrics_text
+from steersman.wire import ClientCertificate, Reply, Request
+
+Page: TypeAlias = Callable[[Request], Reply]
+
+_TEXT: Final = "text/plain; charset=utf-8"
+_READS: Final = ("GET", "HEAD")
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """Something that must hold; ``is_ok`` gives ``None`` if it does, and else says why not.
+
+    It is asked at every probe, so it only looks at what is known already.
+    """
+
+    name: str
+    is_ok: Callable[[], str | None]
+
+
+def failing(checks: Sequence[Check]) -> tuple[tuple[str, str], ...]:
+    """The name of each check that does not hold, and why not."""
+    found = ((check.name, _why_not(check)) for check in checks)
+    return tuple((name, why) for name, why in found if why is not None)
+
+
+def _why_not(check: Check) -> str | None:
+    try:
+        return check.is_ok()
+    except Exception as error:  # noqa: BLE001 - an author's own function; what fails is not ok
+        return f"the check itself failed: {type(error).__name__}"
+
+
+class Routes:
+    """Answers for pages, each at its path; what any of them raises is observed, and not shown."""
+
+    def __init__(self, pages: Mapping[str, Page], *, observe: Observer) -> None:
+        self._pages = MappingProxyType(dict(pages))
+        self._observe = observe
+
+    @property
+    def paths(self) -> tuple[str, ...]:
+        """Where there is a page."""
+        return tuple(self._pages)
+
+    async def handle(
+        self,
+        request: Request,
+        *,
+        certificate: ClientCertificate | None = None,  # noqa: ARG002 - a Handler is told
+    ) -> Reply:
+        """The page at the path of the request; of an answer to HEAD the listener sends no body."""
+        page = self._pages.get(request.path)
+        if page is None:
+            return said(404, "not found")
+        if request.method not in _READS:
+            return said(405, "method not allowed", ("Allow", ", ".join(_READS)))
+        try:
+            return page(request)
+        except Exception as error:  # noqa: BLE001 - collectors and checks are other people's
+            self._observe(AnswerFailed(method=request.method, path=request.path, error=error))
+            return said(500, "internal error")
+
+
+def probe_pages(
+    *, live: Callable[[], Sequence[Check]], ready: Callable[[], Sequence[Check]]
+) -> Mapping[str, Page]:
+    """``/healthz`` and ``/livez``, which ask the one, and ``/readyz``, which asks the other.
+
+    With ``?verbose`` the answer lists every check, also where all is well.
+    """
+    return {
+        "/healthz": _checking("healthz", live),
+        "/livez": _checking("livez", live),
+        "/readyz": _checking("readyz", ready),
+    }
+
+
+def metrics_pages(registry: CollectorRegistry) -> Mapping[str, Page]:
+    """``/metrics``, with what ``registry`` holds."""
+
+    def page(request: Request) -> Reply:
+        # Here and not in a thread: collectors read what belongs to the loop. So there is one at a
+        # time; a line takes some 10 µs, and an operator has a thousand.
+        content_type, body = metrics_text(registry, accept=header(request, "accept"))
+        return Reply(status=200, headers=_headers(content_type), body=body)
+
+    return {"/metrics": page}
+
+
+def header(request: Request, name: str) -> str:
+    """All headers of that name, joined as HTTP allows; empty if there is none."""
+    return ", ".join(value for key, value in request.headers if key.lower() == name)
+
+
+def said(status: int, text: str, *headers: tuple[str, str]) -> Reply:
+    """A reply of one short text."""
+    return Reply(status=status, headers=(*_headers(_TEXT), *headers), body=f"{text}\n".encode())
+
+
+def _headers(content_type: str) -> tuple[tuple[str, str], ...]:
+    return (
+        ("Content-Type", content_type),
+        # What is true now is not true later, and no browser is to guess that it is a page.
+        ("Cache-Control", "no-store"),
+        ("X-Content-Type-Options", "nosniff"),
+        # Otherwise aiohttp says which version it is, to those as well who look for an old one.
+        ("Server", "steersman"),
+    )
+
+
+def _checking(name: str, checks: Callable[[], Sequence[Check]]) -> Page:
+    def page(request: Request) -> Reply:
+        # By check and not by name: two caches of one kind are called alike.
+        asked = [(check.name, _why_not(check) is None) for check in checks()]
+        is_well = all(is_ok for _, is_ok in asked)
+        is_verbose = any(key == "verbose" for key, _ in request.query)
+        if is_well and not is_verbose:
+            return said(200, "ok")
+        lines = [
+            f"[+]{check} ok" if is_ok else f"[-]{check} failed"
+            for check, is_ok in asked
+            if is_verbose or not is_ok
+        ]
+        verdict = "passed" if is_well else "failed"
+        return said(200 if is_well else 503, "\n".join([*lines, f"{name} check {verdict}"]))
+
+    return page

@@ -1,0 +1,66 @@
+"""What a manager runs beside its controllers, and what it needs from outside."""
+
+from collections.abc import Awaitable, Callable
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass
+from random import Random
+from typing import TYPE_CHECKING
+
+from steersman.cache import Caches
+from steersman.client import Client
+from steersman.clock import Clock
+from steersman.observe import Observer
+from steersman.wire import Transport
+
+if TYPE_CHECKING:
+    from steersman.observe import CollectorRegistry
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Services:
+    """What a runnable gets: the client and the caches that the controllers have, too.
+
+    While this replica does not lead, writes of the client are held back with ``NotLeading``.
+    """
+
+    client: Client
+    caches: Caches
+    clock: Clock
+    rng: Random
+    observe: Observer
+
+
+@dataclass(frozen=True, slots=True)
+class Runnable:
+    """A function that runs as long as the manager does, or as long as this replica leads.
+
+    It is cancelled at the end. It may return before; if it raises, the manager ends with that.
+    """
+
+    run: Callable[[Services], Awaitable[None]]
+    needs_leadership: bool = True
+    name: str = ""
+
+    def __post_init__(self) -> None:
+        if not callable(self.run):
+            raise TypeError(f"a runnable is a function of Services, not {type(self.run).__name__}")
+        if not self.name:
+            name = getattr(self.run, "__qualname__", type(self.run).__qualname__)
+            object.__setattr__(self, "name", name)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Surroundings:
+    """What an operator needs from outside: a way to the cluster, time, chance and an audience.
+
+    Each call of ``reach`` gives connections of its own. ``namespace`` is where the operator itself
+    lives, and ``hostname`` on which machine.
+    """
+
+    reach: Callable[[], AbstractAsyncContextManager[Transport]]
+    namespace: str
+    hostname: str
+    clock: Clock
+    rng: Random
+    observe: Observer
+    registry: "CollectorRegistry | None" = None

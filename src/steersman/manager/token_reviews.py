@@ -1,0 +1,184 @@
+"""Whether the owner of a token may read a path, as the API server sees it.
+
+Answers are remembered for as long as Kubernetes' own components do, so that a scrape every few
+seconds is not two more requests each time; what could not be asked is not remembered. Tokens are
+never kept, only their digests.
+"""
+
+import asyncio
+import hashlib
+from collections import OrderedDict
+from collections.abc import Awaitable, Callable, Hashable
+from enum import Enum
+from typing import Final, Generic, TypeAlias, TypeVar
+
+from steersman.client import Client, RetryPolicy
+from steersman.clock import Clock
+from steersman.errors import SteersmanError
+from steersman.kinds import authentication_v1, authorization_v1
+
+K = TypeVar("K", bound=Hashable)
+V = TypeVar("V")
+
+KNOWN_SECONDS: Final = 60.0
+ALLOWED_SECONDS: Final = 300.0
+DENIED_SECONDS: Final = 30.0
+
+# More callers than anybody has who scrapes; who makes up tokens fills only the memory for bad ones.
+MOST_REMEMBERED: Final = 1000
+
+# How many questions at a time; more wait. Whoever makes up tokens must not be able to keep the API
+# server busy through us.
+MOST_AT_ONCE: Final = 4
+
+REVIEW_SECONDS: Final = 5.0
+
+ANONYMOUS: Final = "system:anonymous"
+
+
+class Verdict(Enum):
+    """What becomes of a request."""
+
+    ALLOWED = "allowed"
+    UNKNOWN_CALLER = "unknown caller"
+    FORBIDDEN = "forbidden"
+    NO_ANSWER = "no answer"
+
+
+# Everything of a user that an authorizer may look at.
+_Extra: TypeAlias = tuple[tuple[str, tuple[str, ...]], ...]
+_User: TypeAlias = tuple[str, str, tuple[str, ...], _Extra]
+
+
+class TokenReviews:
+    """Asks who has a token, and what they may do; about one token once at a time."""
+
+    def __init__(self, client: Client, *, clock: Clock) -> None:
+        # One try: whoever scrapes comes again, and soon.
+        self._client = client.adjusted(
+            deadline_seconds=REVIEW_SECONDS, retry=RetryPolicy(attempts=1), dry_run=False
+        )
+        self._users = Remembered[bytes, _User](MOST_REMEMBERED, clock=clock)
+        self._unknown = Remembered[bytes, bool](MOST_REMEMBERED, clock=clock)
+        self._rights = Remembered[tuple[_User, str], bool](MOST_REMEMBERED, clock=clock)
+        self._flights = Flights[bytes, Verdict]()
+        self._places = asyncio.Semaphore(MOST_AT_ONCE)
+
+    async def verdict(self, token: str, path: str) -> Verdict:
+        """Whether who has ``token`` may get ``path``."""
+        digest = hashlib.sha256(token.encode()).digest()
+        if self._unknown.get(digest):
+            return Verdict.UNKNOWN_CALLER
+        user = self._users.get(digest)
+        is_allowed = None if user is None else self._rights.get((user, path))
+        if is_allowed is not None:
+            return Verdict.ALLOWED if is_allowed else Verdict.FORBIDDEN
+        key = digest + path.encode()
+        return await self._flights.join(key, lambda: self._ask(token, digest, path))
+
+    async def _ask(self, token: str, digest: bytes, path: str) -> Verdict:
+        async with self._places:
+            try:
+                user = self._users.get(digest) or await self._user(token)
+                if user is None:
+                    self._unknown.put(digest, True, for_seconds=KNOWN_SECONDS)
+                    return Verdict.UNKNOWN_CALLER
+                self._users.put(digest, user, for_seconds=KNOWN_SECONDS)
+                is_allowed = self._rights.get((user, path))
+                if is_allowed is None:
+                    is_allowed = await self._may_get(user, path)
+                    seconds = ALLOWED_SECONDS if is_allowed else DENIED_SECONDS
+                    self._rights.put((user, path), is_allowed, for_seconds=seconds)
+            except SteersmanError:
+                # The client has observed what it was.
+                return Verdict.NO_ANSWER
+            return Verdict.ALLOWED if is_allowed else Verdict.FORBIDDEN
+
+    async def _user(self, token: str) -> _User | None:
+        review = authentication_v1.TokenReview(spec=authentication_v1.TokenReviewSpec(token=token))
+        status = (await self._client.create(review)).status
+        if status is None or not status.authenticated or status.user is None:
+            return None
+        user = status.user
+        if not user.username or user.username == ANONYMOUS:
+            return None
+        extra = tuple(sorted((user.extra or {}).items()))
+        return user.username, user.uid or "", tuple(user.groups or ()), extra
+
+    async def _may_get(self, user: _User, path: str) -> bool:
+        name, uid, groups, extra = user
+        review = authorization_v1.SubjectAccessReview(
+            spec=authorization_v1.SubjectAccessReviewSpec(
+                user=name,
+                uid=uid or None,
+                groups=groups or None,
+                extra=dict(extra) or None,
+                non_resource_attributes=authorization_v1.NonResourceAttributes(
+                    path=path, verb="get"
+                ),
+            ),
+        )
+        status = (await self._client.create(review)).status
+        return status is not None and status.allowed and not status.denied
+
+
+class Remembered(Generic[K, V]):
+    """What was learned, each thing for its time, and no more than ``most`` of it.
+
+    What nobody asked about for longest is forgotten first.
+    """
+
+    def __init__(self, most: int, *, clock: Clock) -> None:
+        self._most = most
+        self._clock = clock
+        self._entries: OrderedDict[K, tuple[V, float]] = OrderedDict()
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+    def get(self, key: K) -> V | None:
+        """What was learned; ``None`` if nothing was, or too long ago."""
+        entry = self._entries.get(key)
+        if entry is None:
+            return None
+        value, ends_at = entry
+        if self._clock.monotonic() >= ends_at:
+            del self._entries[key]
+            return None
+        self._entries.move_to_end(key)
+        return value
+
+    def put(self, key: K, value: V, *, for_seconds: float) -> None:
+        """Keep it for so long, from now; what is known already keeps its time."""
+        if self.get(key) is not None:
+            return
+        self._entries[key] = value, self._clock.monotonic() + for_seconds
+        if len(self._entries) > self._most:
+            self._entries.popitem(last=False)
+
+
+class Flights(Generic[K, V]):
+    """Whoever asks while somebody is asking the same waits for that answer."""
+
+    def __init__(self) -> None:
+        self._open: dict[K, asyncio.Future[V]] = {}
+
+    async def join(self, key: K, ask: Callable[[], Awaitable[V]]) -> V:
+        """The answer to ``ask``, or to that of another that is on its way."""
+        while (flight := self._open.get(key)) is not None:
+            # The one who asked may be cancelled, because their client left; then it is our turn.
+            await asyncio.wait((flight,))
+            if not flight.cancelled():
+                return flight.result()
+        flight = asyncio.get_running_loop().create_future()
+        self._open[key] = flight
+        try:
+            answer = await ask()
+        except BaseException:
+            flight.cancel()
+            raise
+        else:
+            flight.set_result(answer)
+            return answer
+        finally:
+            del self._open[key]

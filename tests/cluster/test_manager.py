@@ -1,0 +1,272 @@
+"""What a manager promises, on the embedded server."""
+
+import asyncio
+from typing import Any
+
+import pytest
+
+import steersman as sm
+from steersman.errors import BadController, ManagerFailed, NotLeading, Unreachable
+from steersman.kinds import coordination_v1, core_v1, meta_v1
+from steersman.manager import Manager, ManagerSettings, Runnable, Services
+from steersman.observe import (
+    ControllerStarted,
+    ControllerStopped,
+    LeadershipGained,
+    ReadinessChanged,
+    ReconcileFinished,
+    RunnableFailed,
+    StageReached,
+    StopOverdue,
+)
+from tests.cluster.informing import HERE, Scene
+from tests.cluster.operators import Operator, is_quiet, operating
+from tests.real.definitions import Widget, widget
+
+ConfigMap = core_v1.ConfigMap
+LEASE = "widget.toys.example.com"
+
+
+async def nothing(obj: Widget, ctx: sm.Context) -> sm.Outcome:
+    return sm.Done()
+
+
+async def make_config_map(obj: Widget, ctx: sm.Context) -> sm.Outcome:
+    await ctx.apply_owned(ConfigMap(metadata=meta_v1.ObjectMeta(name=f"of-{obj.name}")))
+    return sm.Done()
+
+
+def owning(reconcile: Any = make_config_map, **rest: Any) -> sm.Controller[Widget]:
+    return sm.Controller(Widget, reconcile=reconcile, owns=(ConfigMap,), **rest)
+
+
+def stages(operator: Operator) -> list[str]:
+    return [each.stage for each in operator.seen(StageReached)]
+
+
+async def lease(scene: Scene) -> coordination_v1.LeaseSpec:
+    found = await scene.server.get(coordination_v1.Lease, LEASE, namespace=HERE)
+    assert found.spec is not None
+    return found.spec
+
+
+async def test_no_worker_starts_before_the_caches_are_whole(scene: Scene) -> None:
+    async with operating(scene, owning()) as operator:
+        await is_quiet(scene, operator)
+
+    assert stages(operator) == ["permissions", "caches", "leadership", "workers"]
+
+
+async def test_nothing_is_reconciled_while_a_cache_cannot_be_filled(scene: Scene) -> None:
+    async with operating(scene, owning(), answer=Unreachable("nobody there")) as operator:
+        await scene.settle()
+        assert stages(operator) == ["permissions"]
+
+        for way in operator.ways:
+            way.answer = None
+        await scene.until(lambda: operator.seen(ReconcileFinished), seconds=1.0)
+
+    assert stages(operator) == ["permissions", "caches", "leadership", "workers"]
+
+
+async def test_two_controllers_with_the_same_name_are_refused() -> None:
+    with pytest.raises(
+        BadController, match='Give one of them another: Controller\\(…, name="…"\\)'
+    ):
+        Manager(controllers=[sm.Controller(Widget, reconcile=nothing), owning()])
+
+
+async def test_two_controllers_of_one_kind_share_a_cache(scene: Scene) -> None:
+    second = sm.Controller(Widget, reconcile=nothing, name="second")
+
+    async with operating(scene, owning(), second) as operator:
+        await is_quiet(scene, operator)
+        lists = [
+            each.path
+            for each in operator.ways[0].requests
+            if each.path.endswith("/widgets") and ("watch", "true") not in each.query
+        ]
+
+    assert len(lists) == 1
+    assert {each.controller for each in operator.seen(ReconcileFinished)} == {"widget", "second"}
+
+
+async def test_a_standby_keeps_its_caches_warm_and_writes_nothing(scene: Scene) -> None:
+    async with operating(scene, owning(), hostname="one", leader_election=True) as first:
+        await is_quiet(scene, first)
+        async with operating(scene, owning(), hostname="two", leader_election=True) as second:
+            await scene.until(lambda: "caches" in stages(second))
+            await scene.server.create(widget(HERE, "three"))
+            await is_quiet(scene, first)
+
+            assert stages(second) == ["permissions", "caches"]
+            assert not second.writes
+            assert f"PATCH /api/v1/namespaces/{HERE}/configmaps/of-three" in first.writes
+
+            first.stop.set_result("test")
+            await scene.until(lambda: "workers" in stages(second), seconds=0.5)
+            lists = len([each for each in second.ways[0].requests if not each.query])
+            await scene.server.create(widget(HERE, "four"))
+            await is_quiet(scene, second)
+
+            assert f"PATCH /api/v1/namespaces/{HERE}/configmaps/of-four" in second.writes
+            assert lists == len([each for each in second.ways[0].requests if not each.query])
+
+
+async def test_the_lease_is_released_after_the_last_worker_has_ended(scene: Scene) -> None:
+    inside, go = asyncio.Event(), asyncio.Event()
+
+    async def reconcile(obj: Widget, ctx: sm.Context) -> sm.Outcome:
+        inside.set()
+        await go.wait()
+        return await make_config_map(obj, ctx)
+
+    async with operating(scene, owning(reconcile, workers=1), leader_election=True) as operator:
+        await inside.wait()
+        operator.stop.set_result("SIGTERM")
+        await scene.settle()
+        assert (await lease(scene)).holder_identity
+
+        go.set()
+        await scene.settle()
+        assert not (await lease(scene)).holder_identity
+
+    assert len(operator.writes) == 1, "the one that was at work is done, and no other begun"
+
+
+async def test_a_stop_ends_within_its_grace(scene: Scene) -> None:
+    inside = asyncio.Event()
+
+    async def reconcile(obj: Widget, ctx: sm.Context) -> sm.Outcome:
+        inside.set()
+        await asyncio.Event().wait()
+        return sm.Done()
+
+    operator = Operator(scene, "one")
+    settings = ManagerSettings(
+        leader_election=True,
+        health_address="",
+        metrics_address="",
+        preflight="off",
+        grace_seconds=5,
+    )
+    controller = owning(reconcile, timeout_seconds=3600)
+    async with asyncio.TaskGroup() as group:
+        running = group.create_task(operator.run([controller], [], settings))
+        await inside.wait()
+        operator.stop.set_result("SIGTERM")
+        await scene.settle()
+        assert not running.done()
+        await scene.until(running.done, seconds=1.0)
+
+    assert operator.seen(StopOverdue)
+    assert not (await lease(scene)).holder_identity
+
+
+async def test_a_leader_that_cannot_renew_stops_at_once_and_stands_by_again(scene: Scene) -> None:
+    async with operating(scene, owning(), leader_election=True) as operator:
+        await is_quiet(scene, operator)
+        renewing = operator.ways[1]
+        renewing.answer = Unreachable("nobody there")
+        await scene.until(
+            lambda: stages(operator).count("workers") == 1 and not _is_working(operator),
+            seconds=1.0,
+        )
+        before = operator.writes
+        await scene.server.create(widget(HERE, "three"))
+        await scene.settle()
+        assert operator.writes == before
+
+        renewing.answer = None
+        await scene.until(lambda: stages(operator).count("workers") == 2, seconds=1.0)
+        await is_quiet(scene, operator)
+
+    assert f"PATCH /api/v1/namespaces/{HERE}/configmaps/of-three" in operator.writes
+    assert len(operator.seen(LeadershipGained)) == 2
+
+
+def _is_working(operator: Operator) -> bool:
+    return len(operator.seen(ControllerStarted)) > len(operator.seen(ControllerStopped))
+
+
+async def test_runnables_run_beside_controllers_and_some_only_on_the_leader(scene: Scene) -> None:
+    ran: list[str] = []
+
+    async def everywhere(services: Services) -> None:
+        ran.append("everywhere")
+
+    async def leading(services: Services) -> None:
+        await services.client.create(
+            ConfigMap(metadata=meta_v1.ObjectMeta(name="by-runnable", namespace=HERE))
+        )
+        ran.append("leading")
+
+    runnables = (Runnable(everywhere, needs_leadership=False), Runnable(leading))
+    async with operating(scene, runnables=runnables, leader_election=True):
+        await scene.until(lambda: len(ran) == 2)
+        async with operating(scene, runnables=runnables, hostname="two", leader_election=True):
+            await scene.until(lambda: len(ran) == 3)
+            await scene.settle()
+
+    assert ran == ["everywhere", "leading", "everywhere"]
+
+
+async def test_a_runnable_that_fails_ends_the_manager_and_is_named(scene: Scene) -> None:
+    async def broken(services: Services) -> None:
+        raise LookupError("nothing there")
+
+    operator = Operator(scene, "one")
+    settings = ManagerSettings(
+        leader_election=False, health_address="", metrics_address="", preflight="off"
+    )
+
+    with pytest.raises(ManagerFailed, match="broken raised LookupError: nothing there"):
+        await operator.run([owning()], [Runnable(broken)], settings)
+
+    assert operator.seen(RunnableFailed)
+
+
+async def test_a_write_of_a_replica_that_no_longer_leads_is_not_sent(scene: Scene) -> None:
+    inside, go = asyncio.Event(), asyncio.Event()
+    raised: list[Exception] = []
+
+    async def stubborn(services: Services) -> None:
+        """Writes whatever happens; to be cancelled does not impress it."""
+        inside.set()
+        try:
+            await go.wait()
+        finally:
+            meta = meta_v1.ObjectMeta(name="too-late", namespace=HERE)
+            try:
+                await services.client.create(ConfigMap(metadata=meta))
+            except NotLeading as error:
+                raised.append(error)
+
+    runnables = (Runnable(stubborn),)
+    async with operating(scene, owning(), runnables=runnables, leader_election=True) as operator:
+        await inside.wait()
+        await is_quiet(scene, operator)
+        operator.ways[1].answer = Unreachable("nobody there")
+        await scene.until(lambda: raised, seconds=1.0)
+
+    assert "too-late" not in " ".join(operator.writes)
+    assert "POST" in str(raised[0])
+
+
+async def test_it_is_not_ready_while_a_cache_is_stale(scene: Scene) -> None:
+    def said() -> list[bool]:
+        return [each.is_ready for each in operator.seen(ReadinessChanged)]
+
+    async with operating(scene, owning()) as operator:
+        await scene.until(lambda: said() == [False, True], seconds=0.5)
+
+        (way, _) = operator.ways
+        way.answer = Unreachable("nobody there")
+        way.cut()
+        await scene.until(lambda: said() == [False, True, False], seconds=1.0)
+        why = operator.seen(ReadinessChanged)[-1].failing
+
+        way.answer = None
+        await scene.until(lambda: said() == [False, True, False, True], seconds=1.0)
+
+    assert ("cache-of-widgets", "it is not up to date") in why

@@ -1,0 +1,152 @@
+"""Reconcile functions that are plain, and run in threads."""
+
+import asyncio
+import threading
+from collections.abc import Iterator
+
+import pytest
+
+import steersman as sm
+from steersman.client import MergePatch
+from steersman.errors import ContextEnded, ReconcileTimedOut
+from steersman.kinds import core_v1, meta_v1
+from steersman.observe import ReconcileFinished, ThreadLeftBehind, ThreadsExhausted
+from tests.cluster.informing import HERE, Scene
+from tests.cluster.operators import Operator, operating
+from tests.real.definitions import Widget, WidgetStatus, widget
+
+ConfigMap = core_v1.ConfigMap
+
+
+@pytest.fixture
+def hang() -> Iterator[threading.Event]:
+    """What a function may wait for; nobody waits longer than the test."""
+    event = threading.Event()
+    yield event
+    event.set()
+
+
+async def finished(operator: Operator, number: int) -> list[ReconcileFinished]:
+    """The first so many; threads take real time, which no clock of a test can skip."""
+    while len(found := operator.seen(ReconcileFinished)) < number:
+        operator.heard.clear()
+        await operator.heard.wait()
+    return found
+
+
+async def test_a_plain_function_can_do_all_that_another_can(scene: Scene) -> None:
+    said: list[object] = []
+
+    def reconcile(obj: Widget, ctx: sm.BlockingContext) -> sm.Outcome:
+        child = ctx.apply_owned(
+            ConfigMap(metadata=meta_v1.ObjectMeta(name=f"of-{obj.name}"), data={"a": "b"})
+        )
+        labelled = ctx.patch(child, MergePatch({"metadata": {"labels": {"some": "label"}}}))
+        ctx.apply_status(obj, WidgetStatus(ready=1))
+        ctx.record("Made", "a ConfigMap")
+        said.append(
+            (
+                [each.name for each in ctx.owned(ConfigMap)],
+                ctx.get(ConfigMap, child.name) is not None,
+                labelled.labels,
+                len(ctx.list(Widget)),
+                ctx.live.get(ConfigMap, child.name).labels,
+                [each.name for each in ctx.live.list(Widget)],
+                ctx.whys[0].event,
+                ctx.failures,
+                ctx.now.year,
+            )
+        )
+        ctx.delete(child)
+        ctx.prune()
+        return sm.Done()
+
+    controller = sm.Controller(Widget, reconcile=reconcile, owns=(ConfigMap,), workers=1)
+    async with operating(scene, controller) as operator:
+        first, *_ = await finished(operator, 1)
+
+    assert first.error is None
+    assert said[0] == (
+        ["of-one"],
+        True,
+        {"some": "label"},
+        2,
+        {"some": "label"},
+        ["one", "two"],
+        "initial",
+        0,
+        2026,
+    )
+
+
+async def test_a_plain_function_blocks_nobody_but_itself(
+    scene: Scene, hang: threading.Event
+) -> None:
+    def reconcile(obj: Widget, ctx: sm.BlockingContext) -> sm.Outcome:
+        if obj.name == "one":
+            hang.wait()
+        return sm.Done()
+
+    controller = sm.Controller(Widget, reconcile=reconcile, workers=2)
+    async with operating(scene, controller) as operator:
+        (first,) = await finished(operator, 1)
+        assert first.ref.name == "two"
+        await scene.server.create(widget(HERE, "three"))
+        assert (await finished(operator, 2))[1].ref.name == "three"
+
+        hang.set()
+        assert (await finished(operator, 3))[2].ref.name == "one"
+
+
+async def test_a_function_that_does_not_end_keeps_its_object_and_lets_its_worker_go(
+    scene: Scene, hang: threading.Event
+) -> None:
+    inside: list[str] = []
+    entered = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    told: list[Exception] = []
+
+    def reconcile(obj: Widget, ctx: sm.BlockingContext) -> sm.Outcome:
+        inside.append(obj.name)
+        loop.call_soon_threadsafe(entered.set)
+        if obj.name == "one" and len(inside) == 1:
+            hang.wait()
+            try:
+                ctx.list(Widget)
+            except ContextEnded as error:
+                told.append(error)
+        return sm.Done()
+
+    controller = sm.Controller(Widget, reconcile=reconcile, workers=1, timeout_seconds=5)
+    async with operating(scene, controller) as operator:
+        await entered.wait()
+        scene.clock.advance(5)
+        timed_out, other = (await finished(operator, 2))[:2]
+        await scene.paint("one", "blue")
+        scene.clock.advance(60)
+        await scene.settle()
+        assert inside == ["one", "two"], "nobody else looks at it while the thread goes on"
+
+        hang.set()
+        again = (await finished(operator, 3))[2]
+
+    assert isinstance(timed_out.error, ReconcileTimedOut)
+    assert (other.ref.name, other.outcome) == ("two", "done")
+    assert (again.ref.name, again.outcome) == ("one", "done")
+    assert [type(each) for each in told] == [ContextEnded]
+    assert {each.ref.name for each in operator.seen(ThreadLeftBehind)} == {"one"}
+
+
+async def test_whoever_holds_all_threads_is_named(scene: Scene, hang: threading.Event) -> None:
+    def reconcile(obj: Widget, ctx: sm.BlockingContext) -> sm.Outcome:
+        hang.wait()
+        return sm.Done()
+
+    controller = sm.Controller(Widget, reconcile=reconcile)
+    async with operating(scene, controller, max_threads=1) as operator:
+        await scene.until(lambda: operator.seen(ThreadsExhausted))
+        hang.set()
+        await finished(operator, 2)
+
+    (exhausted,) = operator.seen(ThreadsExhausted)
+    assert exhausted.held_by == (f"widget: Widget {HERE}/one",)

@@ -1,0 +1,163 @@
+"""Probes and metrics on real sockets, beside informers of the embedded server."""
+
+import asyncio
+import ssl
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from random import Random
+
+import pytest
+
+from steersman.apiserver import InProcessTransport
+from steersman.cache import Informer
+from steersman.client import Client
+from steersman.clock import SystemClock
+from steersman.errors import ManagerFailed
+from steersman.kinds import core_v1
+from steersman.manager.address import Address
+from steersman.manager.metrics_access import metrics_door
+from steersman.manager.probes import Check, Routes, metrics_pages, probe_pages
+from steersman.manager.serving import serving
+from steersman.manager.settings import ManagerSettings
+from steersman.observe import Listening, MetricsObserver, Observation, ignore, new_registry
+from steersman.wire import NetworkTransport, Request
+from tests.embedded import TOKEN, World
+
+LOOPBACK = Address("127.0.0.1", 0)
+
+
+async def ask(
+    address: Address, path: str, *, method: str = "GET", token: str = "", secure: bool = False
+) -> tuple[int, str]:
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context.check_hostname = False
+    context.verify_mode = ssl.CERT_NONE
+    scheme = "https" if secure else "http"
+    headers = (("Authorization", f"Bearer {token}"),) if token else ()
+    async with (
+        NetworkTransport(
+            clock=SystemClock(),
+            server=f"{scheme}://127.0.0.1:{address.port}",
+            tls=lambda: context if secure else None,
+        ) as transport,
+        transport.open(Request(method=method, path=path, headers=headers)) as response,
+    ):
+        return response.status, (await response.read(limit_bytes=2**20)).decode()
+
+
+@asynccontextmanager
+async def probing(*checks: Check) -> AsyncIterator[Address]:
+    handler = Routes(probe_pages(live=lambda: (), ready=lambda: checks), observe=ignore)
+    async with serving(handler, LOOPBACK, tls=None, what="probes", observe=ignore) as address:
+        yield address
+
+
+async def test_a_kubelet_sees_when_a_cache_is_synced(client: Client) -> None:
+    informer = Informer(client, core_v1.ConfigMap, observe=ignore)
+    synced = Check("caches", lambda: None if informer.has_synced else "not synced")
+
+    async with probing(synced) as address:
+        before = await ask(address, "/readyz")
+        async with informer.running():
+            during = await ask(address, "/readyz")
+        after = await ask(address, "/readyz")
+        alive = await ask(address, "/livez")
+
+    assert before == after == (503, "[-]caches failed\nreadyz check failed\n")
+    assert during == alive == (200, "ok\n")
+
+
+async def test_an_answer_to_head_has_no_body() -> None:
+    async with probing() as address:
+        assert await ask(address, "/readyz", method="HEAD") == (200, "")
+
+
+async def test_where_it_listens_is_observed_with_the_port_that_it_got() -> None:
+    observed: list[Observation] = []
+    handler = Routes({}, observe=observed.append)
+
+    async with serving(
+        handler, LOOPBACK, tls=None, what="probes", observe=observed.append
+    ) as address:
+        assert address.port != 0
+
+    assert observed == [Listening(what="probes", address=f"http://127.0.0.1:{address.port}")]
+
+
+async def test_a_port_in_use_is_named_with_what_to_do() -> None:
+    async with probing() as address:
+        with pytest.raises(ManagerFailed) as caught:
+            async with serving(
+                Routes({}, observe=ignore), address, tls=None, what="metrics", observe=ignore
+            ):
+                pass
+
+    assert str(caught.value) == (
+        f"cannot listen on {address} for metrics: somebody listens there already. End them, or"
+        " choose another --metrics-address; an empty one is off."
+    )
+
+
+async def test_an_error_in_the_block_comes_out_as_it_is() -> None:
+    with pytest.raises(OSError, match="mine"):
+        async with probing():
+            raise OSError("mine")
+
+
+async def test_a_host_that_nobody_knows_is_named() -> None:
+    with pytest.raises(ManagerFailed, match=r"nowhere\.invalid:0 for probes: nobody knows"):
+        async with serving(
+            Routes({}, observe=ignore),
+            Address("nowhere.invalid", 0),
+            tls=None,
+            what="probes",
+            observe=ignore,
+        ):
+            pass
+
+
+async def test_requests_of_a_client_are_in_the_metrics(world: World) -> None:
+    registry = new_registry()
+    metrics = MetricsObserver(registry, clock=world.clock)
+    transport = InProcessTransport(world.server)
+    client = Client(transport, clock=world.clock, rng=Random(0), observe=metrics)
+    await client.list(core_v1.Node)
+
+    async with serving(
+        Routes(metrics_pages(registry), observe=ignore),
+        LOOPBACK,
+        tls=None,
+        what="metrics",
+        observe=ignore,
+    ) as address:
+        status, text = await ask(address, "/metrics")
+
+    assert status == 200
+    assert 'steersman_client_requests_total{code="2xx",resource="nodes",verb="list"} 1.0' in text
+
+
+async def test_exposed_metrics_are_for_those_with_a_token_and_over_https_only(
+    client: Client,
+) -> None:
+    settings = ManagerSettings(metrics_address="0.0.0.0:0")
+    assert settings.metrics is not None
+    door = metrics_door(
+        new_registry(), settings, client=client, clock=SystemClock(), observe=ignore
+    )
+
+    async with serving(
+        door.handler, settings.metrics, tls=door.tls, what="metrics", observe=ignore
+    ) as address:
+        admin = await ask(address, "/metrics", token=TOKEN, secure=True)
+        nobody = await ask(address, "/metrics", secure=True)
+        stranger = await ask(address, "/metrics", token="made-up", secure=True)
+        reader, writer = await asyncio.open_connection("127.0.0.1", address.port)
+        writer.write(b"GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n")
+        plain = await reader.read()
+        writer.close()
+
+    assert admin[0] == 200
+    assert "process_cpu_seconds_total" in admin[1]
+    assert (nobody, stranger) == ((401, "unauthorized\n"),) * 2
+    assert b"200" not in plain
+    assert b"process" not in plain

@@ -1,0 +1,271 @@
+"""Triggers on the embedded server: what really happens to objects wakes whom it should."""
+
+from collections.abc import AsyncIterator, Iterable
+from contextlib import AsyncExitStack, asynccontextmanager
+from random import Random
+from typing import Any
+
+from steersman.cache import in_background
+from steersman.client import MergePatch
+from steersman.controller import Cached, Controller, Watch, changed
+from steersman.controller.fights import HotLoopFound, HotLoops, Wrote
+from steersman.controller.pausing import PAUSED
+from steersman.controller.reasons import Reasons
+from steersman.controller.triggers import Triggers
+from steersman.kinds import core_v1, meta_v1
+from steersman.names import ObjectKey
+from steersman.observe import TriggerFailed, Why
+from steersman.workqueue import LOW_PRIORITY
+from tests.cluster.informing import HERE, Scene
+from tests.real.definitions import GROUP, Widget, widget
+from tests.real.objects import config_map
+
+ONE = ObjectKey(HERE, "one")
+TWO = ObjectKey(HERE, "two")
+ConfigMap = core_v1.ConfigMap
+
+
+async def reconcile(obj: Any, ctx: Any) -> Any: ...
+
+
+class Watchman:
+    """A controller of Widgets that only looks at who is woken."""
+
+    def __init__(self, scene: Scene, **declared: Any) -> None:
+        self.scene = scene
+        self.controller = Controller(Widget, reconcile=reconcile, **declared)
+        self.informers = {kind: scene.informer(kind) for kind in self.controller.cached_kinds}
+        self.woken: list[tuple[ObjectKey, str, str]] = []
+        self.priorities: list[int] = []
+        self.reasons = Reasons()
+        self.recorded: list[str] = []
+        listers = {kind: informer.lister for kind, informer in self.informers.items()}
+        self.triggers = Triggers(
+            self.controller,
+            cached=Cached("widget", listers),
+            add=self.add,
+            clock=scene.clock,
+            rng=Random(0),
+            observe=scene.observed.append,
+            recorder=self,
+        )
+
+    def add(self, key: ObjectKey, why: Why, priority: int) -> None:
+        self.woken.append((key, why.event, str(why.about)))
+        self.priorities.append(priority)
+        self.reasons.note(key, why, self.scene.clock.monotonic())
+
+    def record(self, obj: Any, reason: str, note: str, *, type: str) -> None:
+        self.recorded.append(f"{obj.ref}: {type} {reason}: {note}")
+
+    @asynccontextmanager
+    async def running(self) -> AsyncIterator[None]:
+        """Watch while the block runs; enter it once all is told that was there."""
+        async with AsyncExitStack() as stack:
+            for informer in self.informers.values():
+                await stack.enter_async_context(informer.running())
+            start = await stack.enter_async_context(in_background())
+            start(self.triggers.retrying(), name="retrying")
+            self.informers[Widget].add_handler(self.triggers.own)
+            for owns in self.controller.owned:
+                self.informers[owns.kind].add_handler(self.triggers.owned(owns))
+            for watch in self.controller.watches:
+                self.informers[watch.kind].add_handler(self.triggers.watched(watch))
+            await self.scene.settle()
+            yield
+
+    async def heard(self) -> list[tuple[ObjectKey, str, str]]:
+        """Who was woken since this was last asked."""
+        await self.scene.settle()
+        woken, self.woken = self.woken, []
+        return woken
+
+
+async def child_of(scene: Scene, owner: str) -> core_v1.ConfigMap:
+    """A ConfigMap that a Widget controls."""
+    found = await scene.server.get(Widget, owner, namespace=HERE)
+    reference = meta_v1.OwnerReference(
+        api_version=f"{GROUP}/v1", kind="Widget", name=owner, uid=found.uid, controller=True
+    )
+    metadata = meta_v1.ObjectMeta(
+        name=f"{owner}-child", namespace=HERE, owner_references=(reference,)
+    )
+    return await scene.server.create(ConfigMap(metadata=metadata))
+
+
+async def patch_widget(scene: Scene, name: str, **patch: Any) -> Widget:
+    return await scene.server.patch(Widget, name, MergePatch(patch), namespace=HERE)
+
+
+async def patch_status(scene: Scene, **status: Any) -> Widget:
+    patch = MergePatch({"status": status})
+    return await scene.server.status(Widget, "one", namespace=HERE).patch(patch)
+
+
+async def test_what_is_there_at_the_start_waits_behind_what_changes_then(scene: Scene) -> None:
+    watchman = Watchman(scene)
+
+    async with watchman.running():
+        initial = await watchman.heard()
+        await scene.server.create(widget(HERE, "new"))
+        await scene.paint("one", "red")
+        await scene.settle()
+
+    assert initial == [(ONE, "initial", "Widget here/one"), (TWO, "initial", "Widget here/two")]
+    assert [event for _, event, _ in watchman.woken] == ["added", "updated"]
+    assert watchman.priorities == [LOW_PRIORITY, LOW_PRIORITY, 0, 0]
+    assert watchman.reasons.take(ONE).whys[-1].changed_fields == ("spec.color",)
+
+
+async def test_status_and_labels_pass_nobody_who_asks_for_generations(scene: Scene) -> None:
+    watchman = Watchman(scene, when=changed.generation)
+
+    async with watchman.running():
+        await watchman.heard()
+        await patch_status(scene, ready=1)
+        await patch_widget(scene, "one", metadata={"labels": {"a": "b"}})
+        ignored = await watchman.heard()
+        await scene.paint("one", "red")
+        painted = await watchman.heard()
+
+    assert ignored == []
+    assert painted == [(ONE, "updated", "Widget here/one")]
+
+
+async def test_pause_and_deletion_pass_whatever_the_author_asks_for(scene: Scene) -> None:
+    watchman = Watchman(scene, when=lambda old, new: False)
+    await patch_widget(scene, "one", metadata={"finalizers": [f"{GROUP}/hold"]})
+
+    async with watchman.running():
+        initial = await watchman.heard()
+        await patch_widget(scene, "one", metadata={"annotations": {PAUSED: "true"}})
+        paused = await watchman.heard()
+        await patch_widget(scene, "one", metadata={"annotations": {PAUSED: None}})
+        let_go = await watchman.heard()
+        await scene.server.delete(Widget, "one", namespace=HERE)
+        asked = await watchman.heard()
+        await patch_widget(scene, "one", metadata={"finalizers": None})
+        gone = await watchman.heard()
+
+    assert initial == []
+    assert paused == let_go == asked == [(ONE, "updated", "Widget here/one")]
+    assert gone == [(ONE, "deleted", "Widget here/one")]
+
+
+async def test_a_child_wakes_its_owner_when_it_comes_changes_and_goes(scene: Scene) -> None:
+    watchman = Watchman(scene, owns=(ConfigMap,))
+
+    async with watchman.running():
+        await watchman.heard()
+        await child_of(scene, "one")
+        await scene.patch("one-child", text="x")
+        await scene.patch("two", text="x")
+        await scene.delete("one-child")
+        woken = await watchman.heard()
+
+    about = "ConfigMap here/one-child"
+    assert woken == [(ONE, "added", about), (ONE, "updated", about), (ONE, "deleted", about)]
+
+
+async def test_a_child_that_vanished_while_nobody_could_see_wakes_its_owner(scene: Scene) -> None:
+    watchman = Watchman(scene, owns=(ConfigMap,))
+    await child_of(scene, "one")
+
+    async with watchman.running():
+        await watchman.heard()
+        scene.way.hold()
+        scene.way.cut()
+        await scene.delete("one-child")
+        scene.way.let_go()
+        await scene.until(lambda: watchman.woken, seconds=1)
+
+    assert watchman.woken == [(ONE, "deleted", "ConfigMap here/one-child")]
+
+
+async def test_a_watched_object_wakes_those_that_use_it(scene: Scene) -> None:
+    def users(config: core_v1.ConfigMap, cached: Cached) -> Iterable[Widget]:
+        return [each for each in cached.list(Widget) if each.spec.color == config.name]
+
+    watchman = Watchman(scene, watches=(Watch(ConfigMap, to=users),))
+    await scene.paint("two", "one")
+
+    async with watchman.running():
+        await watchman.heard()
+        await scene.patch("one", text="x")
+        await scene.patch("two", text="x")
+        woken = await watchman.heard()
+
+    assert woken == [(TWO, "updated", "ConfigMap here/one")]
+
+
+async def test_a_mapping_that_fails_wakes_its_objects_once_it_can_without_another_change(
+    scene: Scene,
+) -> None:
+    def users(config: core_v1.ConfigMap, cached: Cached) -> Iterable[ObjectKey]:
+        if config.name != "late":
+            return []
+        # Breaks until the Widget is there.
+        found = cached.get(Widget, "new", namespace=HERE)
+        assert found is not None, "no Widget new"
+        return [ObjectKey(HERE, found.name)]
+
+    watchman = Watchman(scene, watches=(Watch(ConfigMap, to=users),), when=lambda old, new: False)
+
+    async with watchman.running():
+        await scene.server.create(config_map(HERE, "late"))
+        await scene.until(lambda: len(scene.seen(TriggerFailed)) > 3, seconds=1)
+        nobody = await watchman.heard()
+        await scene.server.create(widget(HERE, "new"))
+        await scene.until(lambda: watchman.woken, seconds=1)
+
+    assert nobody == []
+    assert watchman.woken == [(ObjectKey(HERE, "new"), "mapped", "ConfigMap here/late")]
+    assert watchman.triggers.num_failing == 0
+    failed = scene.seen(TriggerFailed)[0]
+    assert (failed.role, failed.controller) == ("mapping", "widget")
+    assert watchman.recorded[0].startswith("ConfigMap here/late: Warning MappingFailed: ")
+
+
+class Writer:
+    """Answers each waking of a Widget with a write to its status, and looks for hot loops."""
+
+    def __init__(self, watchman: Watchman) -> None:
+        self.watchman = watchman
+        self.loops = HotLoops()
+        self.found: list[HotLoopFound] = []
+
+    async def reconcile(self, *, status: int) -> None:
+        scene = self.watchman.scene
+        whys = self.watchman.reasons.take(ONE).whys
+        assert whys
+        answer = await patch_status(scene, ready=status)
+        wrote = Wrote(answer.ref, answer.resource_version, b'{"status":{"ready":%d}}' % status)
+        found = self.loops.note(ONE, whys=whys, wrote=[wrote], now_at=scene.clock.monotonic())
+        if found is not None:
+            self.found.append(found)
+        await scene.settle()
+
+
+async def test_one_who_is_woken_by_its_own_status_is_caught_in_the_loop(scene: Scene) -> None:
+    watchman = Watchman(scene)
+    writer = Writer(watchman)
+
+    async with watchman.running():
+        for number in range(11):
+            await writer.reconcile(status=number)
+
+    assert writer.found == [HotLoopFound(("status.ready",), 10, 0.0)]
+
+
+async def test_one_whose_status_follows_a_child_is_in_no_loop(scene: Scene) -> None:
+    watchman = Watchman(scene, owns=(ConfigMap,))
+    writer = Writer(watchman)
+    await child_of(scene, "one")
+
+    async with watchman.running():
+        for number in range(50):
+            await scene.patch("one-child", step=str(number))
+            await scene.settle()
+            await writer.reconcile(status=number)
+
+    assert writer.found == []

@@ -1,0 +1,167 @@
+"""Leases on real servers: gained, renewed, released, and taken from the dead; in real time."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from datetime import UTC
+from random import Random
+
+import pytest
+
+from steersman.client import Client, MergePatch, find_config, reaching
+from steersman.clock import SystemClock
+from steersman.errors import NotLeading
+from steersman.kinds import coordination_v1, core_v1, meta_v1
+from steersman.manager.election import LeaseSettings
+from steersman.manager.fencing import Fence, FencedTransport
+from steersman.manager.leadership import Leadership
+from steersman.observe import LeaderSeen, LeadershipGained, LeadershipRenewed, RenewalFailed
+from steersman.testing import Cluster
+from steersman.units import MicroTime
+from tests.real.connecting import connected
+from tests.real.objects import create_config_maps
+from tests.real.seeing import Seen
+
+LEASE_SECONDS = 3.0
+
+
+class Candidate:
+    """One replica, over connections of its own."""
+
+    def __init__(self, client: Client, namespace: str, name: str, seen: Seen) -> None:
+        self.seen = seen
+        self.fence = Fence(SystemClock())
+        self.leadership = Leadership(
+            client,
+            settings=LeaseSettings(
+                namespace=namespace,
+                name="web",
+                identity=name,
+                lease_seconds=LEASE_SECONDS,
+                renew_seconds=2.0,
+                retry_seconds=0.3,
+            ),
+            fence=self.fence,
+            clock=SystemClock(),
+            rng=Random(name),
+            observe=seen,
+        )
+
+
+@asynccontextmanager
+async def candidate(plane: Cluster, namespace: str, name: str) -> AsyncIterator[Candidate]:
+    seen = Seen()
+    async with connected(plane, observe=seen) as client:
+        yield Candidate(client, namespace, name, seen)
+
+
+async def spec_of(client: Client, namespace: str) -> coordination_v1.LeaseSpec:
+    lease = await client.get(coordination_v1.Lease, "web", namespace=namespace)
+    assert lease.spec is not None
+    return lease.spec
+
+
+async def renewals(seen: Seen, number: int) -> None:
+    while len(seen.of(LeadershipRenewed)) < number:
+        await seen.more()
+
+
+async def test_a_lease_is_gained_renewed_and_released(
+    control_plane: Cluster, client: Client, namespace: str
+) -> None:
+    async with candidate(control_plane, namespace, "one") as one:
+        async with one.leadership.term():
+            taken = await spec_of(client, namespace)
+            await renewals(one.seen, 3)
+            renewed = await spec_of(client, namespace)
+            assert one.fence.is_open
+        after = await spec_of(client, namespace)
+
+    assert taken.holder_identity == renewed.holder_identity == "one"
+    assert (taken.lease_duration_seconds, taken.lease_transitions) == (3, 0)
+    assert taken.acquire_time == renewed.acquire_time
+    assert taken.renew_time is not None
+    assert renewed.renew_time is not None
+    assert taken.renew_time < renewed.renew_time
+    assert (after.holder_identity, after.lease_duration_seconds) == ("", 1)
+    assert one.seen.of(RenewalFailed) == []
+    assert not one.fence.is_open
+
+
+async def test_a_released_lease_goes_to_the_one_who_waits(
+    control_plane: Cluster, client: Client, namespace: str
+) -> None:
+    async with (
+        candidate(control_plane, namespace, "one") as one,
+        candidate(control_plane, namespace, "two") as two,
+        asyncio.TaskGroup() as group,
+    ):
+        async with one.leadership.term():
+
+            async def wait_and_lead() -> None:
+                async with two.leadership.term():
+                    assert (await spec_of(client, namespace)).holder_identity == "two"
+
+            group.create_task(wait_and_lead(), name="two")
+            await renewals(one.seen, 2)
+            assert two.seen.of(LeadershipGained) == []
+        released_at = SystemClock().monotonic()
+        await two.seen.first(LeadershipGained)
+
+        assert SystemClock().monotonic() - released_at < LEASE_SECONDS
+
+
+async def test_a_dead_holder_is_replaced_after_its_lease(
+    control_plane: Cluster, client: Client, namespace: str
+) -> None:
+    # By a clock that is far behind, and not for as long as ours.
+    long_ago = MicroTime(2001, 1, 1, tzinfo=UTC)
+    dead = coordination_v1.LeaseSpec(
+        holder_identity="dead",
+        lease_duration_seconds=2,
+        acquire_time=long_ago,
+        renew_time=long_ago,
+        lease_transitions=7,
+    )
+    meta = meta_v1.ObjectMeta(name="web", namespace=namespace)
+    await client.create(coordination_v1.Lease(metadata=meta, spec=dead))
+
+    async with candidate(control_plane, namespace, "two") as two:
+        async with two.leadership.term():
+            spec = await spec_of(client, namespace)
+
+    (gained,) = two.seen.of(LeadershipGained)
+    assert 2 <= gained.waited_seconds < 4
+    assert [each.holder for each in two.seen.of(LeaderSeen)] == ["dead", "two", ""]
+    assert (spec.holder_identity, spec.lease_transitions) == ("two", 8)
+
+
+async def test_a_lease_that_another_has_taken_over_ends_the_term_and_its_writes(
+    control_plane: Cluster, client: Client, namespace: str
+) -> None:
+    await create_config_maps(client, namespace, "target")
+    config = find_config(
+        environ={},
+        home=control_plane.directory,
+        kubeconfig=control_plane.kubeconfig,
+        observe=Seen(),
+    )
+    async with (
+        candidate(control_plane, namespace, "one") as one,
+        reaching(config, clock=SystemClock(), observe=one.seen) as way,
+        one.leadership.term() as term,
+    ):
+        fenced = FencedTransport(way, one.fence, observe=one.seen)
+        writer = Client(fenced, clock=SystemClock(), rng=Random(0), observe=one.seen)
+        patch = MergePatch({"data": {"by": "one"}})
+        await writer.patch(core_v1.ConfigMap, "target", patch, namespace=namespace)
+
+        taken = MergePatch({"spec": {"holderIdentity": "somebody"}})
+        await client.patch(coordination_v1.Lease, "web", taken, namespace=namespace)
+        await term.lost()
+
+        assert term.reason == "somebody holds the lease"
+        with pytest.raises(NotLeading):
+            await writer.patch(core_v1.ConfigMap, "target", patch, namespace=namespace)
+
+    assert (await spec_of(client, namespace)).holder_identity == "somebody"

@@ -1,0 +1,212 @@
+"""An operator does all that its controllers declare, with exactly the rights that they need."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from dataclasses import replace
+from functools import partial
+from random import Random
+from typing import Any
+
+import pytest
+
+import steersman as sm
+from steersman.client import Client, find_config, reaching
+from steersman.client.access.cluster_config import Token
+from steersman.clock import SystemClock
+from steersman.controller import Watch
+from steersman.controller.rights import Rule, as_policy_rules, by_namespace, permissions
+from steersman.errors import NotFound
+from steersman.kinds import Resource, core_v1, events_v1, meta_v1, rbac_v1
+from steersman.manager import Manager, ManagerSettings, Surroundings
+from steersman.observe import EventNotRecorded, PermissionMissing, RequestFinished, StageReached
+from steersman.testing import ControlPlane
+from tests.real.definitions import Widget, WidgetStatus, widget
+from tests.real.rights import GROUP, new_account
+from tests.real.seeing import Seen
+
+LEASE = "least-privilege"
+
+
+async def reconcile(obj: Widget, ctx: sm.Context) -> sm.Outcome:
+    """Do everything that a context can do."""
+    meta = meta_v1.ObjectMeta(name=f"first-{obj.name}")
+    if obj.spec.size == 1:
+        await ctx.apply_owned(core_v1.ConfigMap(metadata=meta))
+    await ctx.apply_owned(
+        core_v1.ConfigMap(
+            metadata=meta_v1.ObjectMeta(name=f"second-{obj.name}"),
+            data={"size": str(obj.spec.size)},
+        )
+    )
+    await ctx.prune()
+    await ctx.apply(service_of(obj))
+    await ctx.live.get(core_v1.ServiceAccount, "operator")
+    await ctx.live.list(core_v1.ServiceAccount)
+    await ctx.live.list(core_v1.ConfigMap)
+    assert ctx.list(core_v1.Secret) == []
+    ctx.record("Made", f"size {obj.spec.size}")
+    await ctx.apply_status(obj, WidgetStatus(ready=obj.spec.size))
+    return sm.Done()
+
+
+async def finalize(obj: Widget, ctx: sm.Context) -> sm.Outcome:
+    """Take back what nobody else would."""
+    await ctx.delete(service_of(obj))
+    return sm.Done()
+
+
+def service_of(obj: Widget) -> core_v1.Service:
+    return core_v1.Service(
+        metadata=meta_v1.ObjectMeta(name=f"of-{obj.name}", namespace=obj.namespace),
+        spec=core_v1.ServiceSpec(ports=(core_v1.ServicePort(port=80),)),
+    )
+
+
+CONTROLLER = sm.Controller(
+    Widget,
+    reconcile=reconcile,
+    finalize=finalize,
+    owns=(core_v1.ConfigMap,),
+    watches=(Watch(core_v1.Secret),),
+    reads=(core_v1.ServiceAccount,),
+    writes=(core_v1.Service,),
+)
+
+
+async def grant(client: Client, home: str, rules: tuple[Rule, ...]) -> None:
+    """Give the account ``operator`` these rights, and no others."""
+    subject = rbac_v1.Subject(kind="ServiceAccount", name="operator", namespace=home)
+    name = f"least-{home}"
+    for place, of_place in by_namespace(rules).items():
+        meta = meta_v1.ObjectMeta(name=name, namespace=place)
+        granted = as_policy_rules(of_place)
+        role, binding = (
+            (rbac_v1.ClusterRole, rbac_v1.ClusterRoleBinding)
+            if place is None
+            else (rbac_v1.Role, rbac_v1.RoleBinding)
+        )
+        ref = rbac_v1.RoleRef(api_group=GROUP, kind=role.__name__, name=name)
+        await client.create(role(metadata=meta, rules=granted))
+        await client.create(binding(metadata=meta, role_ref=ref, subjects=(subject,)))
+
+
+async def take_back(client: Client, home: str) -> None:
+    for kind in (rbac_v1.ClusterRoleBinding, rbac_v1.ClusterRole):
+        with suppress(NotFound):  # it had none
+            await client.delete(kind, f"least-{home}")
+
+
+@asynccontextmanager
+async def operating(
+    control_plane: ControlPlane, token: str, home: str, namespaces: tuple[str, ...], seen: Seen
+) -> AsyncIterator[None]:
+    """The operator, while the block runs."""
+    clock = SystemClock()
+    config = find_config(
+        environ={}, home=control_plane.directory, kubeconfig=control_plane.kubeconfig, observe=seen
+    )
+    config = replace(config, login=Token(token=token))
+    around = Surroundings(
+        reach=partial(reaching, config, clock=clock, observe=seen),
+        namespace=home,
+        hostname="here",
+        clock=clock,
+        rng=Random(0),
+        observe=seen,
+    )
+    settings = ManagerSettings(
+        namespaces=namespaces, lease_name=LEASE, health_address="", metrics_address=""
+    )
+    stop: asyncio.Future[str] = asyncio.get_running_loop().create_future()
+    manager = Manager(controllers=[CONTROLLER])
+    async with asyncio.TaskGroup() as group:
+        group.create_task(manager.operate(around, settings=settings, stop=stop))
+        try:
+            yield
+        finally:
+            if not stop.done():
+                stop.set_result("the test is over")
+
+
+async def found(client: Client, kind: type[Resource], name: str, namespace: str) -> Any:
+    try:
+        return await client.get(kind, name, namespace=namespace)
+    except NotFound:
+        return None
+
+
+async def until(holds: Any) -> None:
+    clock = SystemClock()
+    async with clock.timeout(20.0):
+        while not await holds():
+            await clock.sleep(0.02)
+
+
+@pytest.mark.parametrize("is_limited", [True, False], ids=["in one namespace", "everywhere"])
+@pytest.mark.usefixtures("widgets")
+async def test_what_is_declared_is_enough_for_all_that_an_operator_does(
+    client: Client, control_plane: ControlPlane, namespace: str, *, is_limited: bool
+) -> None:
+    namespaces = (namespace,) if is_limited else ()
+    seen = Seen()
+    token = await new_account(client, namespace, "operator")
+    rules = permissions([CONTROLLER], lease=(namespace, LEASE), namespaces=namespaces)
+    await grant(client, namespace, rules)
+    await client.create(widget(namespace, "web", size=1))
+
+    async def is_ready(size: int) -> bool:
+        web = await client.get(Widget, "web", namespace=namespace)
+        return web.status is not None and web.status.ready == size
+
+    async def is_gone() -> bool:
+        return await found(client, Widget, "web", namespace) is None
+
+    async with operating(control_plane, token, namespace, namespaces, seen):
+        await until(lambda: is_ready(1))
+        assert await found(client, core_v1.ConfigMap, "first-web", namespace) is not None
+        assert await found(client, core_v1.Service, "of-web", namespace) is not None
+        await client.apply(widget(namespace, "web", size=2), field_manager="test", force=True)
+        await until(lambda: is_ready(2))
+        assert await found(client, core_v1.ConfigMap, "first-web", namespace) is None
+        await client.delete(Widget, "web", namespace=namespace)
+        await until(is_gone)
+        assert await found(client, core_v1.Service, "of-web", namespace) is None
+    await take_back(client, namespace)
+
+    events = await client.list(events_v1.Event, namespace=namespace)
+    assert {event.note for event in events.items} >= {"size 1", "size 2"}
+    assert "workers" in {each.stage for each in seen.of(StageReached)}
+    refused = [each for each in seen.of(RequestFinished) if each.code == 403]
+    assert refused == []
+    assert seen.of(EventNotRecorded) == []
+
+
+@pytest.mark.usefixtures("widgets")
+async def test_an_operator_that_lacks_a_right_goes_on_by_itself_once_it_has_it(
+    client: Client, control_plane: ControlPlane, namespace: str
+) -> None:
+    seen = Seen()
+    token = await new_account(client, namespace, "operator")
+    rules = permissions([CONTROLLER], lease=(namespace, LEASE), namespaces=(namespace,))
+    (lacking,) = (rule for rule in rules if rule.resource == "configmaps")
+    await grant(client, namespace, tuple(rule for rule in rules if rule is not lacking))
+    await client.create(widget(namespace, "web", size=1))
+
+    async def is_made() -> bool:
+        return await found(client, core_v1.ConfigMap, "first-web", namespace) is not None
+
+    async def is_told() -> bool:
+        return any("configmaps" in each.what for each in seen.of(PermissionMissing))
+
+    async with operating(control_plane, token, namespace, (namespace,), seen):
+        await until(is_told)
+        assert seen.of(StageReached) == []
+        name = f"least-{namespace}"
+        mended = rbac_v1.Role(
+            metadata=meta_v1.ObjectMeta(name=name, namespace=namespace),
+            rules=as_policy_rules(by_namespace(rules)[namespace]),
+        )
+        await client.apply(mended, field_manager="test", force=True)
+        await until(is_made)
+        await client.delete(Widget, "web", namespace=namespace)

@@ -1,0 +1,159 @@
+"""Exposed metrics, for accounts of the cluster with and without the right to read them."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+
+from steersman.client import Client
+from steersman.clock import SystemClock
+from steersman.kinds import meta_v1, rbac_v1
+from steersman.manager.metrics_access import metrics_door
+from steersman.manager.serving import serving
+from steersman.manager.settings import ManagerSettings
+from steersman.observe import ignore, new_registry
+from steersman.testing import Cluster
+from steersman.wire import NetworkTransport, Request, TlsSettings, tls_context
+from tests.certificates import Authority
+from tests.real.connecting import connected
+from tests.real.relay import relay_to
+from tests.real.rights import GROUP, new_account, token_for
+
+HERE = "127.0.0.1"
+
+
+class Scraper:
+    """Asks for the metrics, over HTTPS, and trusts one authority."""
+
+    def __init__(self, port: int, authority: Authority) -> None:
+        self._server = f"https://{HERE}:{port}"
+        self._tls = tls_context(TlsSettings(ca_data=authority.certificate), source="test")
+
+    async def ask(self, token: str | None) -> tuple[int, str]:
+        headers = (("Authorization", f"Bearer {token}"),) if token else ()
+        request = Request(method="GET", path="/metrics", headers=headers)
+        async with (
+            NetworkTransport(
+                clock=SystemClock(), server=self._server, tls=lambda: self._tls
+            ) as transport,
+            transport.open(request) as response,
+        ):
+            return response.status, (await response.read(limit_bytes=2**20)).decode()
+
+    async def status(self, token: str | None) -> int:
+        return (await self.ask(token))[0]
+
+
+@asynccontextmanager
+async def exposed(client: Client, directory: Path) -> AsyncIterator[Scraper]:
+    """The metrics of an operator, reachable from everywhere."""
+    authority = Authority()
+    pair = authority.server(HERE)
+    settings = ManagerSettings(
+        metrics_address="0.0.0.0:0",
+        tls_cert_file=directory / "tls.crt",
+        tls_key_file=directory / "tls.key",
+    )
+    (directory / "tls.crt").write_bytes(pair.certificate)
+    (directory / "tls.key").write_bytes(pair.key)
+    assert settings.metrics is not None
+    door = metrics_door(
+        new_registry(),
+        settings,
+        client=client,
+        clock=SystemClock(),
+        observe=ignore,
+    )
+    async with serving(
+        door.handler, settings.metrics, tls=door.tls, what="metrics", observe=ignore
+    ) as address:
+        yield Scraper(address.port, authority)
+
+
+async def allow_metrics(client: Client, namespace: str, account: str) -> None:
+    """Let an account read metrics."""
+    meta = meta_v1.ObjectMeta(name=f"{namespace}-{account}-metrics")
+    rule = rbac_v1.PolicyRule(non_resource_urls=("/metrics",), verbs=("get",))
+    await client.create(rbac_v1.ClusterRole(metadata=meta, rules=(rule,)))
+    await client.create(
+        rbac_v1.ClusterRoleBinding(
+            metadata=meta,
+            role_ref=rbac_v1.RoleRef(api_group=GROUP, kind="ClusterRole", name=meta.name or ""),
+            subjects=(rbac_v1.Subject(kind="ServiceAccount", name=account, namespace=namespace),),
+        )
+    )
+
+
+@pytest.fixture
+async def scraper(client: Client, tmp_path: Path) -> AsyncIterator[Scraper]:
+    async with exposed(client, tmp_path) as scraper:
+        yield scraper
+
+
+async def test_an_account_with_the_right_reads_the_metrics(
+    client: Client, namespace: str, scraper: Scraper
+) -> None:
+    token = await new_account(client, namespace, "prometheus")
+    await allow_metrics(client, namespace, "prometheus")
+
+    status, text = await scraper.ask(token)
+
+    assert status == 200
+    assert "process_cpu_seconds_total" in text
+
+
+async def test_an_account_without_the_right_is_forbidden(
+    client: Client, namespace: str, scraper: Scraper
+) -> None:
+    token = await new_account(client, namespace, "stranger")
+
+    assert await scraper.ask(token) == (403, "forbidden\n")
+
+
+async def test_without_a_token_of_the_cluster_nobody_gets_in(
+    client: Client, namespace: str, scraper: Scraper
+) -> None:
+    good = await new_account(client, namespace, "prometheus")
+    await allow_metrics(client, namespace, "prometheus")
+    head, claims, signature = good.split(".")
+
+    assert await scraper.status(None) == 401
+    assert await scraper.status("made-up") == 401
+    assert await scraper.status(f"{head}.{claims}.{signature[::-1]}") == 401
+
+
+async def test_an_operator_that_may_not_ask_lets_nobody_in(
+    control_plane: Cluster, client: Client, namespace: str, tmp_path: Path
+) -> None:
+    good = await new_account(client, namespace, "prometheus")
+    await allow_metrics(client, namespace, "prometheus")
+    poor = await new_account(client, namespace, "operator")
+
+    async with (
+        connected(control_plane, observe=ignore, token=poor) as operator,
+        exposed(operator, tmp_path) as scraper,
+    ):
+        assert await scraper.ask(good) == (500, "cannot find out who is asking\n")
+
+
+async def test_while_the_api_server_is_away_nobody_new_gets_in(
+    control_plane: Cluster, client: Client, namespace: str, tmp_path: Path
+) -> None:
+    known = await new_account(client, namespace, "prometheus")
+    await allow_metrics(client, namespace, "prometheus")
+    other = await token_for(client, namespace, "prometheus")
+
+    async with (
+        relay_to(control_plane.url) as relay,
+        connected(control_plane, observe=ignore, server=relay.url) as operator,
+        exposed(operator, tmp_path) as scraper,
+    ):
+        before = await scraper.status(known)
+        with relay.refusing():
+            during = (await scraper.status(known), await scraper.status(other))
+        after = await scraper.status(other)
+
+    assert before == 200
+    assert during == (200, 500)
+    assert after == 200

@@ -1,0 +1,494 @@
+"""An apply that would change nothing is not sent; one that would is, whatever it is for."""
+
+from collections.abc import AsyncIterator, Awaitable, Callable
+from typing import Any
+
+import msgspec
+import pytest
+
+from steersman.client import Client, JsonPatch, MergePatch
+from steersman.kinds import (
+    Codec,
+    Condition,
+    Unstructured,
+    apps_v1,
+    core_v1,
+    meta_v1,
+    replace,
+)
+from tests.real.definitions import AnyWidget, Widget, WidgetStatus, widget
+from tests.real.objects import container, deployment
+from tests.real.seeing import Seen
+from tests.real.writers import Desk, an_owner, at_work
+
+AnyDeployment = Unstructured.of("apps/v1", "Deployment")
+Deployment = apps_v1.Deployment
+
+
+def wanted(namespace: str) -> apps_v1.Deployment:
+    """Two containers of ours, and a label."""
+    made = deployment(
+        namespace, "web", container("web"), container("side", "example.com/side:1"), replicas=2
+    )
+    return replace(made, metadata=replace(made.metadata, labels={"app": "web"}))
+
+
+def as_any(obj: apps_v1.Deployment) -> Unstructured:
+    """The same, of which only the dictionary is known."""
+    return AnyDeployment(msgspec.json.decode(Codec().encode(obj)))
+
+
+class Other:
+    """Somebody else, who writes to our Deployment."""
+
+    def __init__(self, client: Client, namespace: str, *, manager: str = "them") -> None:
+        self.client = client
+        self.namespace = namespace
+        self.manager = manager
+
+    async def patch(self, patch: MergePatch | JsonPatch) -> None:
+        await self.client.patch(
+            Deployment, "web", patch, namespace=self.namespace, field_manager=self.manager
+        )
+
+    async def get(self) -> Unstructured:
+        return await self.client.get(AnyDeployment, "web", namespace=self.namespace)
+
+    async def put(self, *path: str | int, to: Any) -> None:
+        changed = (await self.get()).changed(*path, to=to)
+        await self.client.update(changed, field_manager=self.manager)
+
+    async def apply(self, spec: dict[str, Any], **metadata: Any) -> None:
+        body = {
+            "apiVersion": "apps/v1",
+            "kind": "Deployment",
+            "metadata": {"name": "web", "namespace": self.namespace, **metadata},
+            "spec": spec,
+        }
+        await self.client.apply(AnyDeployment(body), field_manager=self.manager, force=True)
+
+
+Meddling = Callable[[Other], Awaitable[None]]
+
+_CONTAINERS = ("spec", "template", "spec", "containers")
+_TEMPLATE = {
+    "selector": {"matchLabels": {"app": "web"}},
+    "template": {"metadata": {"labels": {"app": "web"}}},
+}
+
+
+def _spec(image: str) -> dict[str, Any]:
+    both = [
+        {"name": "web", "image": image},
+        {"name": "side", "image": "example.com/side:1"},
+    ]
+    return {
+        "replicas": 2,
+        "selector": {"matchLabels": {"app": "web"}},
+        "template": {"metadata": {"labels": {"app": "web"}}, "spec": {"containers": both}},
+    }
+
+
+async def takes_a_field_by_put(other: Other) -> None:
+    await other.put("spec", "replicas", to=7)
+
+
+async def takes_a_field_by_patch(other: Other) -> None:
+    await other.patch(MergePatch({"spec": {"replicas": 7}}))
+
+
+async def takes_a_field_by_forced_apply(other: Other) -> None:
+    await other.apply({"replicas": 7, **_TEMPLATE})
+
+
+async def takes_an_image(other: Other) -> None:
+    await other.put(*_CONTAINERS, 0, "image", to="example.com/theirs:1")
+
+
+async def takes_a_field_and_changes_it_back(other: Other) -> None:
+    await other.put("spec", "replicas", to=7)
+    await other.put("spec", "replicas", to=2)
+
+
+async def removes_a_field(other: Other) -> None:
+    await other.patch(JsonPatch(JsonPatch.remove("/metadata/labels/app")))
+
+
+async def removes_an_item(other: Other) -> None:
+    await other.patch(JsonPatch(JsonPatch.remove("/spec/template/spec/containers/1")))
+
+
+async def changes_the_order_of_a_list(other: Other) -> None:
+    first, second = (await other.get()).get(*_CONTAINERS)
+    await other.put(*_CONTAINERS, to=[second, first])
+
+
+async def removes_our_owner_reference(other: Other) -> None:
+    await other.patch(JsonPatch(JsonPatch.remove("/metadata/ownerReferences")))
+
+
+async def deletes_it(other: Other) -> None:
+    await other.client.delete(
+        Deployment, "web", namespace=other.namespace, propagation="Background"
+    )
+
+
+async def goes_by_our_name_and_changes_a_value(other: Other) -> None:
+    # In the same second: then nothing in our entry is different, not even its time.
+    live = await other.get()
+    body = as_any(wanted(other.namespace)).changed("spec", "replicas", to=7)
+    body = body.changed("metadata", "ownerReferences", to=live.metadata["ownerReferences"])
+    await other.client.apply(body, field_manager="us")
+
+
+async def goes_by_our_name_and_gives_up_a_field(other: Other) -> None:
+    live = await other.get()
+    body = as_any(wanted(other.namespace)).changed("metadata", "labels", to={})
+    body = body.changed("metadata", "ownerReferences", to=live.metadata["ownerReferences"])
+    await other.client.apply(body, field_manager="us")
+
+
+CORRECTED = (
+    takes_a_field_by_put,
+    takes_a_field_by_patch,
+    takes_a_field_by_forced_apply,
+    takes_an_image,
+    takes_a_field_and_changes_it_back,
+    removes_a_field,
+    removes_an_item,
+    changes_the_order_of_a_list,
+    removes_our_owner_reference,
+    deletes_it,
+    goes_by_our_name_and_changes_a_value,
+    goes_by_our_name_and_gives_up_a_field,
+)
+
+
+async def changes_its_status(other: Other) -> None:
+    status = other.client.status(Deployment, "web", namespace=other.namespace)
+    await status.patch(MergePatch({"status": {"replicas": 2, "observedGeneration": 1}}))
+
+
+async def adds_a_label(other: Other) -> None:
+    await other.patch(MergePatch({"metadata": {"labels": {"theirs": "yes"}}}))
+
+
+async def sets_a_field_that_we_leave_open(other: Other) -> None:
+    await other.patch(MergePatch({"spec": {"paused": True, "revisionHistoryLimit": 3}}))
+
+
+async def adds_a_container(other: Other) -> None:
+    patch = JsonPatch.add(
+        "/spec/template/spec/containers/0", {"name": "theirs", "image": "example.com/theirs:1"}
+    )
+    await other.patch(JsonPatch(patch))
+
+
+async def applies_the_same_values(other: Other) -> None:
+    await other.apply(_spec("example.com/main:1"), labels={"app": "web"})
+
+
+async def goes_by_our_name_and_changes_nothing(other: Other) -> None:
+    body = as_any(wanted(other.namespace))
+    live = await other.get()
+    body = body.changed("metadata", "ownerReferences", to=live.metadata["ownerReferences"])
+    await other.client.apply(body, field_manager="us")
+
+
+LEFT_ALONE = (
+    changes_its_status,
+    adds_a_label,
+    sets_a_field_that_we_leave_open,
+    adds_a_container,
+    applies_the_same_values,
+    goes_by_our_name_and_changes_nothing,
+)
+
+
+@pytest.fixture
+async def desk(client: Client, namespace: str, seen: Seen) -> AsyncIterator[Desk]:
+    """We, at work on Deployments in both forms, and on Widgets."""
+    async with at_work(
+        client, Deployment, AnyDeployment, namespace=namespace, observe=seen
+    ) as desk:
+        yield desk
+
+
+@pytest.fixture(params=["typed", "unstructured"])
+def child(request: pytest.FixtureRequest, namespace: str) -> apps_v1.Deployment | Unstructured:
+    """What we apply."""
+    typed = wanted(namespace)
+    return typed if request.param == "typed" else as_any(typed)
+
+
+async def made(desk: Desk, child: Any, namespace: str) -> core_v1.ConfigMap:
+    """The child is there and its owner has applied it twice, the second time in vain."""
+    owner = await an_owner(desk.client, namespace)
+    await desk.apply_owned(child, owner)
+    await desk.catch_up(child)
+    assert desk.verbs == ["apply"]
+    await desk.apply_owned(child, owner)
+    assert desk.verbs == []
+    return owner
+
+
+def essence(obj: Any) -> Any:
+    """What we want of it."""
+    body = obj if isinstance(obj, Unstructured) else as_any(obj)
+    owners = [each["name"] for each in body.metadata.get("ownerReferences") or ()]
+    images = [(each["name"], each["image"]) for each in body.get(*_CONTAINERS)]
+    return body.get("spec", "replicas"), images, body.labels.get("app"), owners
+
+
+EXPECTED = (2, [("web", "example.com/main:1"), ("side", "example.com/side:1")], "web", ["owner"])
+
+
+@pytest.mark.parametrize("meddling", CORRECTED, ids=lambda each: each.__name__)
+async def test_it_is_put_right_after_somebody(
+    desk: Desk, child: Any, namespace: str, meddling: Meddling
+) -> None:
+    owner = await made(desk, child, namespace)
+    await meddling(Other(desk.client, namespace))
+    await desk.catch_up(child)
+
+    answer = await desk.apply_owned(child, owner)
+
+    assert desk.verbs == ["apply"]
+    assert essence(answer) == EXPECTED
+    assert essence(await desk.client.get(Deployment, "web", namespace=namespace)) == EXPECTED
+    await desk.apply_owned(child, owner)
+    await desk.catch_up(child)
+    await desk.apply_owned(child, owner)
+    assert desk.verbs == []
+
+
+@pytest.mark.parametrize("meddling", LEFT_ALONE, ids=lambda each: each.__name__)
+async def test_nothing_is_sent_after_somebody(
+    desk: Desk, child: Any, namespace: str, meddling: Meddling
+) -> None:
+    owner = await made(desk, child, namespace)
+    await meddling(Other(desk.client, namespace))
+    seen = await desk.catch_up(child)
+
+    answer = await desk.apply_owned(child, owner)
+
+    assert desk.verbs == []
+    assert answer is seen
+    untouched = await desk.client.get(Deployment, "web", namespace=namespace)
+    assert seen is not None
+    assert untouched.resource_version == seen.resource_version
+
+
+async def test_another_body_is_sent_and_a_field_that_it_leaves_out_is_gone(
+    desk: Desk, child: Any, namespace: str
+) -> None:
+    owner = await made(desk, child, namespace)
+    less = replace(wanted(namespace), metadata=meta_v1.ObjectMeta(name="web"))
+
+    answer = await desk.apply_owned(
+        as_any(less) if isinstance(child, Unstructured) else less, owner
+    )
+
+    assert desk.verbs == ["apply"]
+    assert "app" not in answer.labels
+
+
+async def test_an_object_made_anew_under_the_name_is_not_taken_for_ours(
+    desk: Desk, child: Any, namespace: str
+) -> None:
+    owner = await made(desk, child, namespace)
+    await deletes_it(Other(desk.client, namespace))
+    body = as_any(wanted(namespace))
+    reference = {
+        "apiVersion": "v1",
+        "kind": "ConfigMap",
+        "name": "owner",
+        "uid": owner.uid,
+        "controller": True,
+        "blockOwnerDeletion": True,
+    }
+    anew = body.changed("metadata", "ownerReferences", to=[reference])
+    anew = anew.changed("spec", "replicas", to=9)
+    await desk.client.apply(anew, field_manager="us")
+    await desk.catch_up(child)
+
+    await desk.apply_owned(child, owner)
+
+    assert desk.verbs == ["apply"]
+
+
+async def test_what_somebody_did_before_our_cache_has_heard_of_it_is_put_right_once_it_has(
+    desk: Desk, child: Any, namespace: str
+) -> None:
+    owner = await made(desk, child, namespace)
+    await takes_a_field_by_patch(Other(desk.client, namespace))
+    await desk.apply_owned(child, owner)
+    await desk.catch_up(child)
+
+    await desk.apply_owned(child, owner)
+
+    now = await desk.client.get(Deployment, "web", namespace=namespace)
+    assert essence(now) == EXPECTED
+
+
+async def test_of_our_entry_only_the_time_tells_of_a_write_in_our_name_and_only_after_a_second(
+    client: Client, namespace: str
+) -> None:
+    def entries(obj: apps_v1.Deployment) -> list[Any]:
+        return [(e.manager, e.fields_v1, e.time) for e in obj.metadata.managed_fields or ()]
+
+    ours = wanted(namespace)
+    assert ours.spec is not None
+    theirs = replace(ours, spec=replace(ours.spec, replicas=7))
+    while True:
+        first = await client.apply(ours, field_manager="us")
+        second = await client.apply(theirs, field_manager="us")
+        if entries(first)[0][2] == entries(second)[0][2]:
+            break
+    await client.clock.sleep(1.1)
+    third = await client.apply(ours, field_manager="us")
+
+    assert entries(first) == entries(second)
+    assert first.resource_version != second.resource_version
+    assert [each[:2] for each in entries(third)] == [each[:2] for each in entries(second)]
+    assert entries(third) != entries(second)
+
+
+# The status
+
+
+@pytest.fixture
+async def widgets_desk(
+    client: Client, namespace: str, seen: Seen, widgets: None
+) -> AsyncIterator[Desk]:
+    """We, at work on Widgets."""
+    async with at_work(client, Widget, AnyWidget, namespace=namespace, observe=seen) as desk:
+        yield desk
+
+
+async def a_widget(desk: Desk, namespace: str, kind: type[Any]) -> Any:
+    await desk.client.create(widget(namespace, "one"))
+    one = await desk.client.get(kind, "one", namespace=namespace)
+    await desk.catch_up(one)
+    return desk.seen(one)
+
+
+FORMS = ((Widget, WidgetStatus(ready=1)), (AnyWidget, {"ready": 1}))
+
+
+@pytest.mark.parametrize(("kind", "status"), FORMS)
+async def test_the_same_status_is_not_sent_again_whatever_happens_to_the_rest(
+    widgets_desk: Desk, namespace: str, kind: type[Any], status: Any
+) -> None:
+    desk = widgets_desk
+    one = await a_widget(desk, namespace, kind)
+    await desk.apply_status(one, status)
+    assert desk.verbs == ["apply status"]
+    patch = MergePatch({"spec": {"size": 4}, "metadata": {"labels": {"a": "b"}}})
+    await desk.client.patch(kind, "one", patch, namespace=namespace)
+    theirs = any_status(namespace, conditions=[a_condition("Theirs")])
+    await desk.client.status(AnyWidget, "one", namespace=namespace).apply(
+        theirs, field_manager="them"
+    )
+    one = await desk.catch_up(one)
+    assert one is not None
+
+    answer = await desk.apply_status(one, status)
+
+    assert desk.verbs == []
+    assert answer is one
+
+
+@pytest.mark.parametrize(("kind", "status"), FORMS)
+@pytest.mark.parametrize("ready", [5, None])
+async def test_a_status_that_somebody_changed_is_put_right(
+    widgets_desk: Desk, namespace: str, kind: type[Any], status: Any, ready: int | None
+) -> None:
+    desk = widgets_desk
+    one = await a_widget(desk, namespace, kind)
+    await desk.apply_status(one, status)
+    await desk.client.status(kind, "one", namespace=namespace).patch(
+        MergePatch({"status": {"ready": ready}})
+    )
+    one = await desk.catch_up(one)
+    assert one is not None
+
+    await desk.apply_status(one, status)
+
+    assert desk.verbs == ["apply status"] * 2
+    stored = await desk.client.get(AnyWidget, "one", namespace=namespace)
+    assert stored.get("status", "ready") == 1
+
+
+def a_condition(type: str, status: str = "True") -> dict[str, str]:
+    """As little as a condition can be."""
+    return {
+        "type": type,
+        "status": status,
+        "reason": "Because",
+        "message": "",
+        "lastTransitionTime": "2026-01-01T00:00:00Z",
+    }
+
+
+def any_status(namespace: str, **status: Any) -> Unstructured:
+    """The status of the Widget ``one``, and nothing else."""
+    body = dict(widget_head(namespace), status=status)
+    return AnyWidget(body)
+
+
+def widget_head(namespace: str) -> dict[str, Any]:
+    """Which Widget it is."""
+    gvk = AnyWidget.resource_type.gvk
+    return {
+        "apiVersion": gvk.api_version,
+        "kind": gvk.kind,
+        "metadata": {"name": "one", "namespace": namespace},
+    }
+
+
+async def test_after_a_start_nothing_is_sent_that_an_earlier_life_has_applied(
+    client: Client, namespace: str, seen: Seen, widgets: None
+) -> None:
+    owner = await an_owner(client, namespace)
+    named = core_v1.Service(
+        metadata=meta_v1.ObjectMeta(name="web"),
+        spec=core_v1.ServiceSpec(
+            selector={"app": "web"},
+            type="NodePort",
+            ports=(core_v1.ServicePort(port=80, name="a"), core_v1.ServicePort(port=81, name="b")),
+        ),
+    )
+    status = WidgetStatus(ready=1).with_condition(Condition.when(True, "Ready", yes="Yes", no="No"))
+    kinds = (Deployment, core_v1.Service, core_v1.ConfigMap, Widget)
+    made = await client.create(widget(namespace, "one"))
+
+    async def bring_in_line(desk: Desk) -> list[str]:
+        await desk.apply_owned(wanted(namespace), owner)
+        await desk.apply_owned(named, owner)
+        one = desk.seen(made)
+        assert one is not None
+        await desk.apply_status(one, status)
+        return desk.verbs
+
+    async with at_work(client, *kinds, namespace=namespace, observe=seen) as desk:
+        assert await bring_in_line(desk) == ["apply", "apply", "apply status"]
+        assert await bring_in_line(desk) == []
+    async with at_work(client, *kinds, namespace=namespace, observe=seen) as desk:
+        assert await bring_in_line(desk) == []
+
+
+async def test_after_a_start_what_the_new_version_says_differently_is_sent(
+    client: Client, namespace: str, seen: Seen
+) -> None:
+    owner = await an_owner(client, namespace)
+    first = wanted(namespace)
+    assert first.spec is not None
+    without_label = replace(first, metadata=replace(first.metadata, labels=None))
+    paused = replace(first, spec=replace(first.spec, paused=True))
+
+    for body in (first, without_label, paused):
+        async with at_work(client, Deployment, namespace=namespace, observe=seen) as desk:
+            answer = await desk.apply_owned(body, owner)
+            assert desk.verbs == ["apply"]
+            assert (answer.labels == {}) is (body is without_label)

@@ -1,0 +1,148 @@
+"""Roles made from what controllers declare are enough, and what is taken away is missed."""
+
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from typing import Any
+
+import yaml
+
+from steersman.client import Client
+from steersman.clock import SystemClock
+from steersman.controller import Context, Controller, Outcome, Watch
+from steersman.controller.rights import Rule, as_policy_rules, by_namespace, permissions
+from steersman.kinds import apps_v1, core_v1, meta_v1, rbac_v1
+from steersman.manager.preflight import missing_permissions
+from steersman.observe import PermissionMissing, ignore
+from steersman.testing import ControlPlane
+from tests.real.connecting import connected
+from tests.real.rights import GROUP, new_account
+from tests.real.seeing import Seen
+
+
+async def reconcile(obj: Any, ctx: Context) -> Outcome:
+    raise NotImplementedError
+
+
+CONTROLLER = Controller(
+    core_v1.Service,
+    reconcile=reconcile,
+    finalize=reconcile,
+    owns=(apps_v1.Deployment,),
+    watches=(Watch(core_v1.ConfigMap),),
+    reads=(core_v1.Secret,),
+    writes=(core_v1.Namespace,),
+)
+
+
+def needed(namespace: str, *namespaces: str) -> tuple[Rule, ...]:
+    return permissions([CONTROLLER], lease=(namespace, "operator"), namespaces=namespaces)
+
+
+@asynccontextmanager
+async def operator_with(
+    client: Client, control_plane: ControlPlane, home: str, rules: Sequence[Rule]
+) -> AsyncIterator[Client]:
+    """A client of an account that has exactly these rights."""
+    token = await new_account(client, home, "operator")
+    subject = rbac_v1.Subject(kind="ServiceAccount", name="operator", namespace=home)
+    name = f"operator-of-{home}"
+    for place, of_place in by_namespace(rules).items():
+        granted = as_policy_rules(of_place)
+        meta = meta_v1.ObjectMeta(name=name, namespace=place)
+        if place is None:
+            await client.create(rbac_v1.ClusterRole(metadata=meta, rules=granted))
+            ref = rbac_v1.RoleRef(api_group=GROUP, kind="ClusterRole", name=name)
+            await client.create(
+                rbac_v1.ClusterRoleBinding(metadata=meta, role_ref=ref, subjects=(subject,))
+            )
+        else:
+            await client.create(rbac_v1.Role(metadata=meta, rules=granted))
+            ref = rbac_v1.RoleRef(api_group=GROUP, kind="Role", name=name)
+            await client.create(
+                rbac_v1.RoleBinding(metadata=meta, role_ref=ref, subjects=(subject,))
+            )
+    async with connected(control_plane, observe=ignore, token=token) as operator:
+        yield operator
+    if None in by_namespace(rules):
+        await client.delete(rbac_v1.ClusterRoleBinding, name)
+        await client.delete(rbac_v1.ClusterRole, name)
+
+
+async def missing_soon(
+    operator: Client, rules: Sequence[Rule], seen: Seen, *, number: int
+) -> tuple[Rule, ...]:
+    """What is missing once the server has heard of the roles, which takes it some milliseconds."""
+    clock = SystemClock()
+    async with clock.timeout(10.0):
+        while len(await missing_permissions(operator, rules, observe=ignore)) > number:
+            await clock.sleep(0.05)
+    return await missing_permissions(operator, rules, observe=seen)
+
+
+async def test_a_cluster_role_of_what_is_declared_is_enough(
+    client: Client, control_plane: ControlPlane, namespace: str, seen: Seen
+) -> None:
+    rules = needed(namespace)
+
+    async with operator_with(client, control_plane, namespace, rules) as operator:
+        assert await missing_soon(operator, rules, seen, number=0) == ()
+
+    assert seen.of(PermissionMissing) == []
+
+
+async def test_roles_in_the_namespaces_are_enough_where_it_is_limited_to_them(
+    client: Client, control_plane: ControlPlane, namespace: str, seen: Seen
+) -> None:
+    rules = needed(namespace, namespace)
+
+    async with operator_with(client, control_plane, namespace, rules) as operator:
+        assert await missing_soon(operator, rules, seen, number=0) == ()
+        everywhere = await missing_soon(operator, needed(namespace), seen, number=100)
+
+    assert {rule.resource for rule in everywhere if rule.is_needed} == {
+        "configmaps",
+        "deployments",
+        "secrets",
+        "services",
+    }
+
+
+async def test_what_is_taken_away_is_named_with_the_rule_that_grants_it(
+    client: Client, control_plane: ControlPlane, namespace: str, seen: Seen
+) -> None:
+    rules = needed(namespace, namespace)
+    (taken,) = (rule for rule in rules if rule.resource == "deployments")
+    left = [rule for rule in rules if rule is not taken]
+
+    async with operator_with(client, control_plane, namespace, left) as operator:
+        assert await missing_soon(operator, rules, seen, number=1) == (taken,)
+        (told,) = seen.of(PermissionMissing)
+        (pasted,) = yaml.safe_load(told.rule)
+        name = f"operator-of-{namespace}"
+        role = await client.get(rbac_v1.Role, name, namespace=namespace)
+        granted = rbac_v1.PolicyRule(
+            api_groups=tuple(pasted["apiGroups"]),
+            resources=tuple(pasted["resources"]),
+            verbs=tuple(pasted["verbs"]),
+        )
+        mended = rbac_v1.Role(
+            metadata=meta_v1.ObjectMeta(name=name, namespace=namespace),
+            rules=(*(role.rules or ()), granted),
+        )
+        await client.apply(mended, field_manager="test", force=True)
+        assert await missing_soon(operator, rules, seen, number=0) == ()
+
+    assert told.what == (
+        "get, list, watch, create, patch, delete deployments.apps in namespace " + namespace
+    )
+
+
+async def test_who_may_do_nothing_misses_everything(
+    client: Client, control_plane: ControlPlane, namespace: str, seen: Seen
+) -> None:
+    rules = needed(namespace)
+
+    async with operator_with(client, control_plane, namespace, ()) as operator:
+        assert await missing_permissions(operator, rules, observe=seen) == rules
+
+    assert len(seen.of(PermissionMissing)) == len(rules)

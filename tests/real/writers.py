@@ -1,0 +1,127 @@
+"""A controller's writer at work, beside others who write to the same objects."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from typing import Any, TypeVar
+
+from steersman.cache import Caches, InformerSettings, Scope, by_controller
+from steersman.client import Client
+from steersman.clock import SystemClock
+from steersman.controller.cached import CONTROLLER_INDEX, Cached
+from steersman.controller.writing import Writer
+from steersman.errors import NotFound
+from steersman.kinds import Resource, Unstructured, core_v1
+from steersman.observe import Observer, Write
+from tests.real.objects import config_map
+
+Obj = TypeVar("Obj", bound=Resource | Unstructured)
+
+# Longer than it ever takes a watch to tell of a change.
+WITHIN_SECONDS = 20.0
+
+
+class Desk:
+    """A writer, what it reads, and what it has sent."""
+
+    def __init__(
+        self,
+        client: Client,
+        caches: Caches,
+        cached: Cached,
+        *,
+        manager: str,
+        observe: Observer,
+    ) -> None:
+        self.client = client
+        self.cached = cached
+        self.sent: list[Write] = []
+        self.bodies: list[bytes | None] = []
+        self.heard = asyncio.Event()
+        self.writer = Writer(
+            client,
+            caches,
+            cached,
+            controller=manager,
+            field_manager=manager,
+            finalizer=f"example.com/{manager}",
+            clock=client.clock,
+            observe=observe,
+        )
+
+    def report(self, write: Write, body: bytes | None) -> None:
+        self.sent.append(write)
+        self.bodies.append(body)
+
+    @property
+    def verbs(self) -> list[str]:
+        """What was sent since the last time."""
+        verbs = [write.verb for write in self.sent]
+        self.sent.clear()
+        return verbs
+
+    async def apply(self, obj: Obj, **options: Any) -> Obj:
+        return await self.writer.apply(obj, report=self.report, **options)
+
+    async def apply_owned(self, child: Obj, owner: Any, **options: Any) -> Obj:
+        return await self.writer.apply_owned(child, owner, report=self.report, **options)
+
+    async def apply_status(self, obj: Obj, status: Any) -> Obj:
+        return await self.writer.apply_status(obj, status, report=self.report)
+
+    def seen(self, obj: Obj) -> Obj | None:
+        """The object as the cache shows it."""
+        return self.cached.get(type(obj), obj.name, namespace=obj.namespace)
+
+    async def catch_up(self, obj: Obj) -> Obj | None:
+        """Come back once the cache shows the object as it is; nobody may be writing."""
+        try:
+            now = await self.client.get(type(obj), obj.name, namespace=obj.namespace)
+        except NotFound:
+            now = None
+        wanted = None if now is None else (now.uid, now.resource_version)
+        async with SystemClock().timeout(WITHIN_SECONDS):
+            while self._version_of(obj) != wanted:
+                self.heard.clear()
+                await self.heard.wait()
+        return self.seen(obj)
+
+    def _version_of(self, obj: Resource | Unstructured) -> tuple[str, str] | None:
+        seen = self.seen(obj)
+        return None if seen is None else (seen.uid, seen.resource_version)
+
+
+@asynccontextmanager
+async def at_work(
+    client: Client,
+    *kinds: type[Any],
+    namespace: str,
+    observe: Observer,
+    manager: str = "us",
+    **rest: Any,
+) -> AsyncIterator[Desk]:
+    """A writer that reads these kinds from memory, while the block runs."""
+    settings = InformerSettings(kept_managers=frozenset((manager,)), detect_mutations=True)
+    caches = Caches(client, observe=observe, settings=settings, **rest)
+    async with caches.running(), AsyncExitStack() as stack:
+        listers = {}
+        informers = []
+        for kind in kinds:
+            informer = await stack.enter_async_context(
+                caches.following(
+                    kind,
+                    scope=Scope(namespaces=(namespace,)),
+                    indexes={CONTROLLER_INDEX: by_controller},
+                )
+            )
+            listers[kind] = informer.lister
+            informers.append(informer)
+        desk = Desk(client, caches, Cached(manager, listers), manager=manager, observe=observe)
+        for informer in informers:
+            informer.add_handler(lambda delta: desk.heard.set())
+        yield desk
+
+
+async def an_owner(client: Client, namespace: str, name: str = "owner") -> core_v1.ConfigMap:
+    """An object that can own others."""
+    return await client.create(config_map(namespace, name))

@@ -1,0 +1,54 @@
+"""Predicates, mappings and sources that would fail are refused before they run."""
+
+from collections.abc import AsyncIterator, Iterable
+
+import steersman as sm
+from steersman import changed
+from steersman.kinds import core_v1
+
+
+def of_pods(old: core_v1.Pod | None, new: core_v1.Pod) -> bool:
+    return old is None or old.spec != new.spec
+
+
+def of_nodes(old: core_v1.Node | None, new: core_v1.Node) -> bool:
+    return old is None or old.spec != new.spec
+
+
+def one_argument(new: core_v1.Pod) -> bool:
+    return True
+
+
+def names_of(config: core_v1.ConfigMap, cached: sm.Cached) -> Iterable[str]:
+    return (config.name,)
+
+
+async def awaited(config: core_v1.ConfigMap, cached: sm.Cached) -> list[sm.ObjectKey]:
+    return []
+
+
+def nobody(config: core_v1.ConfigMap, cached: sm.Cached) -> None:
+    return None
+
+
+def keys(config: core_v1.ConfigMap, cached: sm.Cached) -> list[sm.ObjectKey]:
+    return []
+
+
+async def names() -> AsyncIterator[str]:
+    yield "web"
+
+
+changed.any_of(of_pods, of_nodes)(None, core_v1.Pod())  # refused
+changed.any_of(of_pods, changed.generation)(None, core_v1.Node())  # refused
+changed.not_(one_argument)  # refused
+changed.any_of("spec.size")  # refused
+changed.fields(3)  # refused
+changed.fields(["spec", "size"])  # refused
+sm.Watch(core_v1.ConfigMap, to=names_of)  # refused
+sm.Watch(core_v1.ConfigMap, to=awaited)  # refused
+sm.Watch(core_v1.ConfigMap, to=nobody)  # refused
+sm.Watch(core_v1.Secret, to=keys)  # refused
+sm.Every("60")  # refused
+sm.Every(60, keys=names)  # refused
+sm.Keys(names)  # refused

@@ -1,0 +1,52 @@
+"""A kind to try things on, and what controllers of it see."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from steersman.kinds import CustomResource, Part, Unstructured, meta_v1
+
+
+class Spec(Part):
+    """What is wanted."""
+
+    size: int = 1
+    image_name: str | None = None
+
+
+class Status(Part):
+    """What is."""
+
+    ready_replicas: int | None = None
+
+
+class App(CustomResource[Spec, Status], group="app.example.com", version="v1"):
+    """A kind in a namespace."""
+
+
+class Fleet(CustomResource[Spec, Status], group="app.example.com", version="v1", namespaced=False):
+    """A kind in no namespace."""
+
+
+def app(
+    name: str = "web",
+    *,
+    version: str = "1",
+    size: int = 1,
+    status: Status | None = None,
+    namespace: str | None = "here",
+    **metadata: Any,
+) -> App:
+    """An App; its generation is its size."""
+    metadata.setdefault("generation", size)
+    meta = meta_v1.ObjectMeta(
+        name=name, namespace=namespace, uid=f"uid-{name}", resource_version=version, **metadata
+    )
+    return App(metadata=meta, spec=Spec(size=size), status=status)
+
+
+def widget(body: Mapping[str, Any] | None = None, **metadata: Any) -> Unstructured:
+    """An Unstructured object of a kind that nobody has written down."""
+    meta = {"name": "one", "namespace": "here", "resourceVersion": "1", **metadata}
+    return Unstructured(
+        {"apiVersion": "example.com/v1", "kind": "Widget", "metadata": meta, **(body or {})}
+    )

@@ -1,0 +1,119 @@
+"""What a controller's declaration says, and what it refuses."""
+
+import functools
+from typing import Any
+
+import pytest
+
+import steersman as sm
+from steersman.errors import BadController
+from steersman.kinds import apps_v1, core_v1
+from tests.real.definitions import Octopus, Widget
+
+
+async def reconcile(obj: Widget, ctx: sm.Context) -> sm.Outcome:
+    return sm.Done()
+
+
+def plain(obj: Widget, ctx: sm.BlockingContext) -> sm.Outcome:
+    return sm.Done()
+
+
+def test_names_come_from_the_kind_and_never_from_a_function() -> None:
+    controller = sm.Controller(Widget, reconcile=reconcile)
+
+    assert controller.name == "widget"
+    assert controller.field_manager == "widget.toys.example.com"
+    assert controller.finalizer == "toys.example.com/widget"
+
+
+def test_a_second_controller_of_a_kind_has_names_of_its_own() -> None:
+    controller = sm.Controller(Widget, reconcile=reconcile, name="painter")
+
+    assert controller.field_manager == "painter.toys.example.com"
+    assert controller.finalizer == "toys.example.com/painter"
+
+
+def test_a_controller_of_a_core_kind_has_names_that_the_server_takes() -> None:
+    async def label(obj: core_v1.Pod, ctx: sm.Context) -> sm.Outcome:
+        return sm.Done()
+
+    controller = sm.Controller(core_v1.Pod, reconcile=label)
+
+    assert controller.field_manager == "pod.core"
+    assert controller.finalizer == "core/pod"
+
+
+def test_what_it_owns_can_be_said_short_or_long() -> None:
+    controller = sm.Controller(
+        Widget, reconcile=reconcile, owns=(core_v1.ConfigMap, sm.Owns(apps_v1.Deployment))
+    )
+
+    assert [each.kind for each in controller.owned] == [core_v1.ConfigMap, apps_v1.Deployment]
+    assert controller.cached_kinds == (Widget, core_v1.ConfigMap, apps_v1.Deployment)
+
+
+class Operator:
+    async def reconcile(self, obj: Widget, ctx: sm.Context) -> sm.Outcome:
+        return sm.Done()
+
+    async def __call__(self, obj: Widget, ctx: sm.Context) -> sm.Outcome:
+        return sm.Done()
+
+
+@pytest.mark.parametrize(
+    ("function", "is_blocking"),
+    [
+        (reconcile, False),
+        (plain, True),
+        (Operator().reconcile, False),
+        (Operator(), False),
+        (functools.partial(reconcile), False),
+        (functools.partial(plain), True),
+    ],
+)
+def test_a_plain_function_is_known_as_one(function: Any, is_blocking: bool) -> None:
+    assert sm.Controller(Widget, reconcile=function).is_blocking is is_blocking
+
+
+@pytest.mark.parametrize(
+    ("wrong", "says"),
+    [
+        ({"workers": 0}, "it has 0 workers"),
+        ({"timeout_seconds": 0}, "timeout_seconds is 0"),
+        ({"max_backoff_seconds": float("inf")}, "max_backoff_seconds is inf"),
+        ({"resync_seconds": -1}, "resync_seconds is -1"),
+        ({"name": "Not A Name"}, "its name is 'Not A Name'"),
+        ({"reconcile": "not a function"}, "its reconcile is an object of str"),
+        ({"reconcile": lambda obj: None}, "cannot be called with an object and a context"),
+        ({"finalize": plain}, "one of reconcile and finalize is a plain function"),
+        ({"owns": (Widget,)}, "it declares toys.example.com/v1 Widget twice"),
+        (
+            {"owns": (core_v1.ConfigMap,), "watches": (sm.Watch(core_v1.ConfigMap),)},
+            "it declares v1 ConfigMap twice",
+        ),
+        (
+            {"watches": (sm.Watch(Octopus, to=lambda obj: ()),)},  # type: ignore[arg-type,misc]
+            "cannot be called with an object and what is cached",
+        ),
+    ],
+)
+def test_what_cannot_work_is_refused_when_it_is_declared(wrong: Any, says: str) -> None:
+    declared: dict[str, Any] = {"reconcile": reconcile, **wrong}
+
+    with pytest.raises(BadController, match="the controller") as raised:
+        sm.Controller(Widget, **declared)
+
+    assert says in str(raised.value)
+
+
+def test_a_class_that_is_no_kind_is_refused() -> None:
+    with pytest.raises(BadController, match="is not a kind"):
+        sm.Controller(sm.Part, reconcile=reconcile)  # type: ignore[type-var, arg-type]
+
+
+def test_a_controller_cannot_be_changed() -> None:
+    controller = sm.Controller(Widget, reconcile=reconcile)
+
+    with pytest.raises(AttributeError):
+        controller.workers = 3  # type: ignore[misc]

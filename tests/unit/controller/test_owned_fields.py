@@ -1,0 +1,215 @@
+"""Which fields are ours, and whether they are as we applied them."""
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from steersman.controller.owned_fields import (
+    differing,
+    holds,
+    lost,
+    paths_in,
+    shown,
+    stated,
+    unheld,
+)
+
+FIELDS = {
+    "f:metadata": {"f:labels": {"f:app.example.com/name": {}, "f:tier": {}}},
+    "f:spec": {
+        "f:replicas": {},
+        "f:selector": {},
+        "f:template": {
+            "f:spec": {
+                "f:containers": {
+                    'k:{"name":"web"}': {".": {}, "f:image": {}, "f:name": {}},
+                    'k:{"name":"side"}': {".": {}, "f:image": {}, "f:name": {}},
+                }
+            }
+        },
+    },
+}
+
+
+def body(*containers: dict[str, Any], **spec: Any) -> dict[str, Any]:
+    """An object of which we hold all that FIELDS says."""
+    both = containers or ({"name": "web", "image": "a"}, {"name": "side", "image": "b"})
+    return {
+        "metadata": {"labels": {"app.example.com/name": "x", "tier": "front"}},
+        "spec": {
+            "replicas": 2,
+            "selector": {"matchLabels": {"a": "b"}},
+            "template": {"spec": {"containers": list(both)}},
+            **spec,
+        },
+    }
+
+
+def found(live: Any, wanted: Any = None, fields: Any = FIELDS) -> tuple[str, ...]:
+    return shown(differing(fields, live, body() if wanted is None else wanted))
+
+
+WEB, SIDE = {"name": "web", "image": "a"}, {"name": "side", "image": "b"}
+
+
+def test_what_is_as_it_was_applied_does_not_differ() -> None:
+    assert found(body()) == ()
+
+
+def test_what_others_added_does_not_differ() -> None:
+    live = body({"name": "theirs"}, {**WEB, "tty": True}, SIDE, paused=True)
+    live["metadata"]["labels"]["theirs"] = "yes"
+    live["status"] = {"ready": 1}
+
+    assert found(live) == ()
+
+
+@pytest.mark.parametrize(
+    ("live", "path"),
+    [
+        (body(replicas=3), "spec.replicas"),
+        (body(replicas=None), "spec.replicas"),
+        (body(selector={"matchLabels": {"a": "c"}}), "spec.selector"),
+        (body({**WEB, "image": "c"}, SIDE), "spec.template.spec.containers[name=web].image"),
+        (body(WEB), "spec.template.spec.containers[name=side]"),
+        (body(WEB, WEB, SIDE), "spec.template.spec.containers[name=web]"),
+        (body(SIDE, WEB), "spec.template.spec.containers"),
+        (body(template="nonsense"), "spec.template.spec"),
+        ({**body(), "metadata": None}, "metadata.labels"),
+    ],
+)
+def test_what_is_different_is_named(live: Any, path: str) -> None:
+    assert found(live) == (path,)
+
+
+def test_a_label_with_a_prefix_can_be_read() -> None:
+    live = body()
+    del live["metadata"]["labels"]["app.example.com/name"]
+
+    assert found(live) == ("metadata.labels[app.example.com/name]",)
+
+
+def test_a_key_that_the_server_filled_in_is_taken_for_what_it_is() -> None:
+    fields: dict[str, Any] = {
+        "f:ports": {'k:{"port":80,"protocol":"TCP"}': {".": {}, "f:port": {}}}
+    }
+    live = {"ports": [{"port": 80, "protocol": "TCP"}, {"port": 80, "protocol": "UDP"}]}
+
+    assert found(live, {"ports": [{"port": 80}]}, fields) == ()
+
+
+def test_a_set_has_values() -> None:
+    fields: dict[str, Any] = {"f:finalizers": {'v:"a"': {}, 'v:"b"': {}}}
+    wanted = {"finalizers": ["a", "b"]}
+
+    assert found({"finalizers": ["b", "c", "a"]}, wanted, fields) == ()
+    assert found({"finalizers": ["b"]}, wanted, fields) == ('finalizers["a"]',)
+    assert found({"finalizers": None}, wanted, fields) == ('finalizers["a"]', 'finalizers["b"]')
+
+
+def test_what_was_lost_is_named_once() -> None:
+    now = {
+        "f:spec": {
+            "f:selector": {},
+            "f:template": {
+                "f:spec": {"f:containers": {'k:{"name":"web"}': {".": {}, "f:name": {}}}}
+            },
+        },
+        "f:metadata": FIELDS["f:metadata"],
+    }
+
+    assert shown(lost(FIELDS, now)) == (
+        "spec.replicas",
+        "spec.template.spec.containers[name=web].image",
+        "spec.template.spec.containers[name=side]",
+    )
+    assert lost(FIELDS, FIELDS) == ()
+
+
+def test_who_holds_the_whole_holds_its_parts() -> None:
+    path = ("f:spec", "f:selector", "f:matchLabels")
+
+    assert holds(FIELDS, path)
+    assert holds(FIELDS, path[:2])
+    assert not holds(FIELDS, ("f:spec", "f:paused"))
+
+
+def test_a_few_paths_say_enough() -> None:
+    many: dict[str, Any] = {f"f:field{number}": {} for number in range(100)}
+
+    assert len(shown(paths_in(many))) == 10
+
+
+def test_a_body_says_nothing_that_is_not_held() -> None:
+    assert list(unheld(FIELDS, body())) == []
+
+
+@pytest.mark.parametrize(
+    ("said", "named"),
+    [
+        (body(paused=True), "spec.paused"),
+        (body({**WEB, "tty": True}, SIDE), "spec.template.spec.containers[name=web].tty"),
+        (body(WEB, SIDE, {"name": "new"}), "spec.template.spec.containers"),
+        ({**body(), "metadata": {"labels": {"tier": "front", "new": "a"}}}, "metadata.labels.new"),
+        ({**body(), "spec": "something else"}, "spec"),
+        (body(template={"spec": {"containers": "something else"}}), "spec.template.spec"),
+    ],
+)
+def test_what_a_body_says_and_is_not_held_is_named(said: Any, named: str) -> None:
+    (path,) = shown(unheld(FIELDS, said))
+
+    assert path.startswith(named)
+
+
+def test_a_list_item_is_known_by_keys_that_the_server_adds_to() -> None:
+    fields: dict[str, Any] = {"f:ports": {'k:{"port":80,"protocol":"TCP"}': {".": {}, "f:port": {}}}}
+
+    assert list(unheld(fields, {"ports": [{"port": 80}]})) == []
+    assert list(unheld(fields, {"ports": [{"port": 81}]})) != []
+
+
+def test_which_object_it_is_belongs_to_nobody() -> None:
+    head = {"apiVersion": "v1", "kind": "A", "metadata": {"name": "a", "namespace": "b"}}
+
+    assert stated(head) == {}
+    assert stated({**head, "metadata": {"name": "a", "labels": {}}}) == {"metadata": {"labels": {}}}
+
+
+objects = st.dictionaries(
+    st.sampled_from("abcde"),
+    st.recursive(
+        st.integers() | st.booleans() | st.text(max_size=3),
+        lambda inner: st.dictionaries(st.sampled_from("abcde"), inner, min_size=1, max_size=3),
+        max_leaves=8,
+    ),
+    min_size=1,
+    max_size=4,
+)
+
+
+def owned(value: Any) -> dict[str, Any]:
+    return (
+        {f"f:{name}": owned(below) for name, below in value.items()}
+        if isinstance(value, dict)
+        else {}
+    )
+
+
+@given(objects, st.data())
+def test_one_changed_value_is_all_that_differs(obj: dict[str, Any], data: st.DataObject) -> None:
+    fields = owned(obj)
+    path = data.draw(st.sampled_from(sorted(paths_in(fields))))
+
+    def changed(value: Any, steps: tuple[str, ...]) -> Any:
+        if not steps:
+            return ["another"]
+        name = steps[0].removeprefix("f:")
+        return {**value, name: changed(value[name], steps[1:])}
+
+    assert list(differing(fields, obj, obj)) == []
+    assert list(differing(fields, changed(obj, path), obj)) == [path]
+    assert list(differing(fields, obj, changed(obj, path))) == [path]
+    assert list(unheld(fields, obj)) == []
+    assert list(unheld(fields, {**obj, "z": 1})) == [("f:z",)]

@@ -1,0 +1,154 @@
+"""Plain functions in threads, and what happens when they do not end."""
+
+import asyncio
+import threading
+from collections.abc import Iterator
+
+import pytest
+
+from steersman.controller import Threads
+from steersman.controller.threads import Desk
+from steersman.errors import ContextEnded
+from steersman.observe import Observation, ThreadsExhausted
+
+
+def ended() -> ContextEnded:
+    return ContextEnded(controller="test", ref="Widget here/one")
+
+
+@pytest.fixture
+def observed() -> list[Observation]:
+    return []
+
+
+@pytest.fixture
+def hang() -> Iterator[threading.Event]:
+    """What a function may wait for; nobody waits longer than the test."""
+    event = threading.Event()
+    yield event
+    event.set()
+
+
+async def test_a_function_in_a_thread_has_its_calls_done_in_the_loop(
+    observed: list[Observation],
+) -> None:
+    loop_thread = threading.get_ident()
+    threads = Threads(1, observe=observed.append)
+
+    async def where() -> int:
+        return threading.get_ident()
+
+    def function(desk: Desk) -> tuple[int, int]:
+        return threading.get_ident(), desk.ask(where)
+
+    job = await threads.start(function, holder="one", ended=ended)
+    own, asked = await job.result()
+
+    assert own != loop_thread
+    assert asked == loop_thread
+
+
+async def test_what_it_raises_comes_out(observed: list[Observation]) -> None:
+    threads = Threads(1, observe=observed.append)
+
+    async def fail() -> None:
+        raise LookupError("in the loop")
+
+    def function(desk: Desk) -> None:
+        try:
+            desk.ask(fail)
+        except LookupError as error:
+            raise ValueError("in the thread") from error
+
+    job = await threads.start(function, holder="one", ended=ended)
+
+    with pytest.raises(ValueError, match="in the thread"):
+        await job.result()
+
+
+async def test_the_loop_goes_on_while_a_thread_works(
+    observed: list[Observation], hang: threading.Event
+) -> None:
+    threads = Threads(1, observe=observed.append)
+    job = await threads.start(lambda _: hang.wait(), holder="one", ended=ended)
+
+    async with asyncio.TaskGroup() as group:
+        waiting = group.create_task(job.result())
+        await asyncio.sleep(0)  # noqa: TID251 - a turn is given away
+        assert not waiting.done()
+        hang.set()
+
+    assert waiting.result() is True
+
+
+async def test_when_all_threads_are_busy_those_who_hold_them_are_named(
+    observed: list[Observation], hang: threading.Event
+) -> None:
+    threads = Threads(2, observe=observed.append)
+    jobs = [
+        await threads.start(lambda _: hang.wait(), holder=name, ended=ended)
+        for name in ("one", "two")
+    ]
+
+    async with asyncio.TaskGroup() as group:
+        third = group.create_task(threads.start(lambda _: 3, holder="three", ended=ended))
+        await asyncio.sleep(0)  # noqa: TID251 - a turn is given away
+        assert not third.done()
+        hang.set()
+
+    assert observed == [ThreadsExhausted(threads=2, waiting=1, held_by=("one", "two"))]
+    assert await third.result().result() == 3
+    for job in jobs:
+        await job.ended()
+
+
+async def test_a_thread_whose_task_is_gone_can_do_nothing_more_and_holds_its_place(
+    observed: list[Observation], hang: threading.Event
+) -> None:
+    threads = Threads(1, observe=observed.append)
+    told: list[Exception] = []
+
+    async def nothing() -> None:
+        pass
+
+    def function(desk: Desk) -> None:
+        hang.wait()
+        try:
+            desk.ask(nothing)
+        except ContextEnded as error:
+            told.append(error)
+
+    job = await threads.start(function, holder="one", ended=ended)
+    async with asyncio.TaskGroup() as group:
+        waiting = group.create_task(job.result())
+        await asyncio.sleep(0)  # noqa: TID251 - a turn is given away
+        waiting.cancel()
+
+    assert not job.has_ended
+    assert repr(threads) == "<Threads 1 of 1 busy, 0 waiting>"
+    hang.set()
+    await job.ended()
+    assert [str(each) for each in told] == [str(ended())]
+    assert repr(threads) == "<Threads 0 of 1 busy, 0 waiting>"
+
+
+async def test_a_thread_that_waits_for_the_loop_is_let_go_when_its_task_ends(
+    observed: list[Observation],
+) -> None:
+    threads = Threads(1, observe=observed.append)
+    asked = asyncio.Event()
+
+    async def hang_for_ever() -> None:
+        asked.set()
+        await asyncio.Event().wait()
+
+    def function(desk: Desk) -> None:
+        desk.ask(hang_for_ever)
+
+    job = await threads.start(function, holder="one", ended=ended)
+    async with asyncio.TaskGroup() as group:
+        waiting = group.create_task(job.result())
+        await asked.wait()
+        waiting.cancel()
+
+    await job.ended()

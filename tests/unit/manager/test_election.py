@@ -1,0 +1,442 @@
+"""The rules of the election, with time as an argument."""
+
+from collections.abc import Callable, Generator
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, timedelta
+from math import inf
+from random import Random
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from steersman.manager.election import (
+    JITTER,
+    LONGEST_SECONDS,
+    Claim,
+    Heard,
+    LeaseSettings,
+    Look,
+    Read,
+    Record,
+    Seen,
+    Sending,
+    Standing,
+    Step,
+    Wait,
+    Written,
+    advance,
+    next_step,
+    released,
+    unique_identity,
+    wait_seconds,
+)
+
+SETTINGS = LeaseSettings(namespace="default", name="web", identity="us")
+NOW = datetime(2026, 1, 1, tzinfo=UTC)
+RIVAL = Record(holder="them", lease_seconds=15, acquire_time=NOW, renew_time=NOW, transitions=4)
+
+
+class Candidate:
+    """One who reads and writes as the test says, at times that it says."""
+
+    def __init__(self, settings: LeaseSettings = SETTINGS) -> None:
+        self.settings = settings
+        self.standing = Standing()
+
+    def hear(self, heard: Heard, at: float) -> None:
+        self.standing = advance(self.standing, heard, settings=self.settings, now_at=at)
+
+    def read(self, record: Record, at: float, *, version: str = "1") -> None:
+        self.hear(Read(seen=Seen(record=record, version=version)), at)
+
+    def find_no_lease(self, at: float) -> None:
+        self.hear(Read(seen=Seen()), at)
+
+    def step(self, at: float) -> Step:
+        return next_step(self.standing, settings=self.settings, now_at=at, now_time=NOW)
+
+    def claim(self, at: float) -> Claim:
+        step = self.step(at)
+        assert isinstance(step, Claim)
+        return step
+
+    def send(self, at: float) -> Record:
+        record = self.claim(at).record
+        self.hear(Sending(claim=record), at)
+        return record
+
+    def lead(self, at: float, *, version: str = "2") -> Record:
+        record = self.send(at)
+        self.hear(Written(seen=Seen(record=record, version=version), sent_at=at), at)
+        return record
+
+
+def test_whoever_knows_nothing_looks_first() -> None:
+    assert Candidate().step(0) == Look()
+
+
+def test_where_there_is_no_lease_one_is_created() -> None:
+    us = Candidate()
+    us.find_no_lease(at=0)
+
+    assert us.claim(at=0) == Claim(
+        record=Record(
+            holder="us", lease_seconds=15, acquire_time=NOW, renew_time=NOW, transitions=0
+        ),
+        version="",
+    )
+
+
+def test_a_released_lease_is_taken_at_once() -> None:
+    us = Candidate()
+    us.read(RIVAL, at=0)
+    us.read(released(RIVAL, now_time=NOW), at=1, version="2")
+
+    claim = us.claim(at=1)
+
+    assert (claim.version, claim.record.holder, claim.record.transitions) == ("2", "us", 5)
+
+
+def test_a_held_lease_is_taken_once_it_has_not_changed_for_as_long_as_it_says() -> None:
+    us = Candidate()
+    us.read(replace(RIVAL, lease_seconds=20), at=100)
+    us.read(replace(RIVAL, lease_seconds=20), at=110)
+
+    assert us.step(at=119.9) == Wait(until_at=120)
+    assert us.claim(at=120).version == "1"
+
+
+@pytest.mark.parametrize("years", [-10, 0, 10])
+def test_what_time_the_record_says_it_is_does_not_matter(years: int) -> None:
+    us = Candidate()
+    us.read(replace(RIVAL, renew_time=NOW + timedelta(days=365 * years)), at=100)
+
+    assert us.step(at=114.9) == Wait(until_at=115)
+    assert us.claim(at=115).version == "1"
+
+
+@pytest.mark.parametrize(
+    ("record", "version"),
+    [
+        (replace(RIVAL, renew_time=NOW + timedelta(seconds=2)), "2"),
+        (replace(RIVAL, holder="another", transitions=5), "2"),
+        (RIVAL, "2"),
+    ],
+)
+def test_any_change_of_a_held_lease_starts_the_wait_anew(record: Record, version: str) -> None:
+    us = Candidate()
+    us.read(RIVAL, at=100)
+    us.read(record, at=114, version=version)
+
+    assert us.step(at=128.9) == Wait(until_at=129)
+
+
+@pytest.mark.parametrize("seconds", [10 * 365 * 86400, 2**31 - 1])
+def test_a_lease_for_ten_years_is_taken_after_an_hour(seconds: int) -> None:
+    us = Candidate()
+    us.read(replace(RIVAL, lease_seconds=seconds), at=0)
+
+    assert us.step(at=LONGEST_SECONDS - 1) == Wait(until_at=LONGEST_SECONDS)
+    assert us.claim(at=LONGEST_SECONDS).version == "1"
+
+
+@pytest.mark.parametrize("seconds", [None, 0, -5])
+def test_a_held_lease_that_names_no_time_has_ours(seconds: int | None) -> None:
+    us = Candidate()
+    us.read(replace(RIVAL, lease_seconds=seconds), at=0)
+
+    assert us.step(at=0) == Wait(until_at=15)
+
+
+def test_a_leader_may_act_from_before_its_write_was_sent() -> None:
+    us = Candidate()
+    us.find_no_lease(at=0)
+    record = us.send(at=1)
+    us.hear(Written(seen=Seen(record=record, version="1"), sent_at=1), at=9)
+
+    assert us.standing.acting_until_at == 11
+
+
+def test_nobody_acts_before_the_write_is_confirmed() -> None:
+    us = Candidate()
+    us.find_no_lease(at=0)
+    us.send(at=1)
+
+    assert us.standing.acting_until_at == -inf
+    assert us.step(at=1) == Look()
+
+
+def test_a_leader_renews_without_looking() -> None:
+    us = Candidate()
+    us.find_no_lease(at=0)
+    taken = us.lead(at=0, version="7")
+
+    assert us.claim(at=2) == Claim(record=taken, version="7")
+
+
+def test_a_claim_whose_answer_was_lost_is_recognized_and_confirmed() -> None:
+    us = Candidate()
+    us.find_no_lease(at=0)
+    record = us.send(at=0)
+    us.read(record, at=5)
+
+    assert us.standing.rival == ""
+    assert us.claim(at=5).version == "1"
+    assert us.standing.acting_until_at == -inf
+
+
+def test_a_claim_that_is_carried_out_late_is_recognized_after_another_try() -> None:
+    us = Candidate()
+    us.find_no_lease(at=0)
+    late = us.send(at=0)
+    us.find_no_lease(at=5)
+    us.send(at=5)
+    us.read(late, at=6)
+
+    assert us.claim(at=6).version == "1"
+
+
+def test_a_lease_of_our_own_name_from_an_earlier_life_is_waited_for() -> None:
+    us = Candidate()
+    us.read(replace(RIVAL, holder="us"), at=0)
+
+    assert us.standing.rival == "us"
+    assert us.step(at=0) == Wait(until_at=15)
+
+
+def test_another_with_our_name_who_has_taken_over_is_a_rival() -> None:
+    us = Candidate()
+    us.find_no_lease(at=0)
+    ours = us.lead(at=0)
+    us.read(
+        replace(ours, transitions=1, acquire_time=NOW + timedelta(seconds=1)), at=20, version="9"
+    )
+
+    assert us.standing.rival == "us"
+
+
+def test_a_leader_whose_lease_was_deleted_creates_it_at_once() -> None:
+    us = Candidate()
+    us.find_no_lease(at=0)
+    us.lead(at=0)
+    us.find_no_lease(at=2)
+
+    assert us.claim(at=2).version == ""
+
+
+def test_a_leader_whose_lease_was_touched_goes_on() -> None:
+    us = Candidate()
+    us.find_no_lease(at=0)
+    ours = us.lead(at=0, version="2")
+    us.read(ours, at=2, version="3")
+
+    assert us.claim(at=2) == Claim(record=ours, version="3")
+
+
+def test_a_deleted_lease_is_waited_for_as_long_as_its_holder_may_act() -> None:
+    us = Candidate()
+    us.read(RIVAL, at=100)
+    us.find_no_lease(at=110)
+    us.find_no_lease(at=120)
+
+    # Its holder may have renewed it up to the moment at which it was deleted.
+    assert us.step(at=124.9) == Wait(until_at=125)
+    assert us.claim(at=125).version == ""
+
+
+def test_a_leader_that_sees_somebody_else_knows_who_it_is() -> None:
+    us = Candidate()
+    us.find_no_lease(at=0)
+    us.lead(at=0)
+    us.read(RIVAL, at=2, version="9")
+
+    assert us.standing.rival == "them"
+
+
+def test_a_write_that_came_back_as_another_does_not_count() -> None:
+    us = Candidate()
+    us.find_no_lease(at=0)
+    us.send(at=0)
+    us.hear(Written(seen=Seen(record=RIVAL, version="3"), sent_at=0), at=0)
+
+    assert us.standing.acting_until_at == -inf
+
+
+def test_a_released_lease_has_no_holder_and_the_shortest_time() -> None:
+    record = released(RIVAL, now_time=NOW)
+
+    assert (record.holder, record.lease_seconds, record.transitions) == ("", 1, 4)
+
+
+def test_candidates_look_at_intervals_left_to_chance_and_not_past_the_end_of_the_lease() -> None:
+    us = Candidate()
+    us.read(RIVAL, at=0)
+
+    def pause(at: float, seed: int) -> float:
+        return wait_seconds(us.standing, settings=SETTINGS, now_at=at, rng=Random(seed))
+
+    pauses = [pause(0, seed) for seed in range(100)]
+    assert 2 <= min(pauses) < max(pauses) <= 2 * (1 + JITTER)
+    assert pause(14.5, 0) == 0.5
+    assert pause(15, 0) >= 2
+
+
+def test_identities_are_unique_and_name_the_host() -> None:
+    rng = Random(0)
+    names = {unique_identity("web-1", rng=rng) for _ in range(100)}
+
+    assert len(names) == 100
+    assert all(name.startswith("web-1_") and len(name) == 22 for name in names)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"lease_seconds": 10},
+        {"renew_seconds": 2.4},
+        {"retry_seconds": 9},
+        {"retry_seconds": 0},
+        {"lease_seconds": float("nan")},
+        {"lease_seconds": 3601},
+        {"lease_seconds": 0.9, "renew_seconds": 0.5, "retry_seconds": 0.1},
+        {"identity": ""},
+        {"name": ""},
+    ],
+)
+def test_a_rhythm_that_cannot_work_is_refused(wrong: dict[str, object]) -> None:
+    with pytest.raises(ValueError, match="a lease "):
+        replace(SETTINGS, **wrong)  # type: ignore[arg-type]
+
+
+# Two candidates, each on a machine of its own
+
+
+@dataclass
+class Server:
+    """One lease, and whoever acts because of it, by true time."""
+
+    seen: Seen = Seen()
+    revision: int = 0
+    acted: list[tuple[str, float, float]] = field(default_factory=list[tuple[str, float, float]])
+
+    def write(self, record: Record, version: str) -> Seen | None:
+        """The new state; none if it was another than ``version``."""
+        if version != self.seen.version:
+            return None
+        self.revision += 1
+        self.seen = Seen(record=record, version=str(self.revision))
+        return self.seen
+
+
+@dataclass(frozen=True)
+class Machine:
+    """A clock that began at some time and has a rate of its own."""
+
+    offset_seconds: float
+    rate: float
+
+    def at(self, true_at: float) -> float:
+        return self.offset_seconds + true_at * self.rate
+
+    def true(self, at: float) -> float:
+        return (at - self.offset_seconds) / self.rate
+
+
+def candidate(
+    name: str, machine: Machine, server: Server, true_now: Callable[[], float]
+) -> Generator[None, bool, None]:
+    """Tries without end; at each ``yield`` it may be held up, and told that an answer is lost."""
+    us = Candidate(replace(SETTINGS, identity=name))
+
+    def now() -> float:
+        return machine.at(true_now())
+
+    def time() -> datetime:
+        return NOW + timedelta(seconds=now())
+
+    while True:
+        must_look = us.standing.acting_until_at <= now()
+        if must_look or isinstance(us.step(now()), Look):
+            yield
+            seen = server.seen
+            if (yield):
+                continue
+            us.hear(Read(seen=seen), now())
+        step = next_step(us.standing, settings=us.settings, now_at=now(), now_time=time())
+        if not isinstance(step, Claim):
+            yield
+            continue
+        sent_at = now()
+        us.hear(Sending(claim=step.record), sent_at)
+        yield
+        written = server.write(step.record, step.version)
+        if (yield) or written is None:
+            continue
+        us.hear(Written(seen=written, sent_at=sent_at), now())
+        until = machine.true(us.standing.acting_until_at)
+        if until > true_now():
+            server.acted.append((name, true_now(), until))
+        yield
+
+
+@dataclass(frozen=True)
+class Turn:
+    """After a pause, a candidate goes so many steps on; the answer to the first may be lost."""
+
+    name: str
+    pause_seconds: float
+    steps: int
+    is_lost: bool = False
+
+
+# Mostly short, and sometimes about as long as something lasts.
+pauses = st.sampled_from([0.0, 0.0, 0.0, 0.1, 1.0, 2.0, 4.9, 5.1, 9.9, 10.1, 14.9, 15.1])
+turns = st.builds(
+    Turn,
+    name=st.sampled_from(["a", "b"]),
+    pause_seconds=pauses,
+    steps=st.integers(1, 6),
+    is_lost=st.integers(0, 7).map(lambda chance: chance == 7),
+)
+
+
+def overlap(rates: tuple[float, float], story: list[Turn]) -> bool:
+    """Whether two candidates ever act at once."""
+    server = Server()
+    true_seconds = [0.0]
+    candidates = {
+        name: candidate(name, Machine(offset, rate), server, lambda: true_seconds[0])
+        for name, offset, rate in (("a", 1e6, rates[0]), ("b", -5e7, rates[1]))
+    }
+    for each in candidates.values():
+        next(each)
+    for turn in story:
+        true_seconds[0] += turn.pause_seconds
+        for step in range(turn.steps):
+            candidates[turn.name].send(turn.is_lost and step == 0)
+    return any(
+        one[0] != other[0] and max(one[1], other[1]) < min(one[2], other[2]) - 1e-6
+        for one in server.acted
+        for other in server.acted
+    )
+
+
+@settings(max_examples=300)
+@given(
+    ratio=st.sampled_from([1 / 1.5, 1.0, 1.5]) | st.floats(1 / 1.5, 1.5),
+    story=st.lists(turns, min_size=10, max_size=60),
+)
+def test_two_candidates_never_act_at_once_however_they_are_held_up(
+    ratio: float, story: list[Turn]
+) -> None:
+    assert not overlap((1.0, ratio), story)
+
+
+def test_with_a_clock_that_is_too_fast_two_candidates_do_act_at_once() -> None:
+    # So that the test above can fail: both begin by looking, a leads, and b waits by its own clock.
+    lead, look = Turn("a", 0.0, 5), Turn("b", 0.0, 3)
+    take = Turn("b", 9.9, 8)
+
+    assert overlap((1.0, 2.0), [lead, look, take])
+    assert not overlap((1.0, 1.5), [lead, look, take])

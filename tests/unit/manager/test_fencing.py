@@ -1,0 +1,345 @@
+"""What gets through the fence, and when."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from math import inf
+from random import Random
+
+import pytest
+
+from steersman.cache import in_background
+from steersman.client import Client
+from steersman.errors import DeadlinePassed, NotLeading
+from steersman.kinds import core_v1, meta_v1
+from steersman.manager.fencing import Fence, FencedTransport, is_fenced
+from steersman.observe import WriteHeldBack
+from steersman.wire import Request, Response
+from tests.clocks import ManualClock
+from tests.embedded import turns
+from tests.transports import Answer, ScriptedTransport, saying
+
+PATCH = Request(method="PATCH", path="/api/v1/namespaces/default/configmaps/a", body=b"{}")
+GET = Request(method="GET", path="/api/v1/namespaces/default/configmaps/a")
+
+
+class SlowTransport:
+    """Takes its time to reach the server, and then to answer; the test says how long."""
+
+    def __init__(self) -> None:
+        self.reached = asyncio.Event()
+        self.answered = asyncio.Event()
+        self.sent: list[str] = []
+
+    @asynccontextmanager
+    async def open(self, request: Request) -> AsyncIterator[Response]:
+        await self.reached.wait()
+        if request.guard is not None:
+            request.guard()
+        self.sent.append(request.method)
+        await self.answered.wait()
+        async with ScriptedTransport(Answer()).open(request) as response:
+            yield response
+
+
+class Scene:
+    """A fence, and a way through it."""
+
+    def __init__(self) -> None:
+        self.clock = ManualClock()
+        self.fence = Fence(self.clock)
+        self.way = SlowTransport()
+        self.observed: list[object] = []
+        self.fenced = FencedTransport(self.way, self.fence, observe=self.observed.append)
+        self.outcome: object = None
+
+    def open_for(self, seconds: float) -> None:
+        self.fence.extend_to(self.clock.monotonic() + seconds)
+
+    async def send(self, request: Request = PATCH) -> None:
+        try:
+            async with self.fenced.open(request) as response:
+                self.outcome = response.status
+        except NotLeading as error:
+            self.outcome = error
+
+
+def test_a_fence_is_closed_at_first() -> None:
+    fence = Fence(ManualClock())
+
+    assert not fence.is_open
+    assert fence.left_seconds == 0
+    with pytest.raises(NotLeading, match="did not send PATCH /x"):
+        fence.check("PATCH /x")
+
+
+def test_a_fence_is_open_until_its_moment_and_not_at_it() -> None:
+    clock = ManualClock()
+    fence = Fence(clock)
+
+    fence.extend_to(clock.monotonic() + 10)
+    clock.advance(9.5)
+    assert (fence.is_open, fence.left_seconds) == (True, 0.5)
+    fence.check("PATCH /x")
+
+    clock.advance(0.5)
+    assert (fence.is_open, fence.left_seconds) == (False, 0)
+
+
+def test_a_fence_is_never_extended_to_an_earlier_moment() -> None:
+    clock = ManualClock()
+    fence = Fence(clock)
+
+    fence.extend_to(clock.monotonic() + 10)
+    fence.extend_to(clock.monotonic() + 5)
+
+    assert fence.left_seconds == 10
+
+
+def test_a_closed_fence_can_be_opened_anew_for_less() -> None:
+    clock = ManualClock()
+    fence = Fence(clock)
+    fence.extend_to(clock.monotonic() + 10)
+
+    fence.close()
+    assert not fence.is_open
+
+    fence.extend_to(clock.monotonic() + 5)
+    assert fence.left_seconds == 5
+
+
+NAMESPACED = "/namespaces/default"
+FENCED = (
+    "/api/v1/namespaces",
+    "/api/v1/namespaces/events",
+    "/api/v1/namespaces/events/finalize",
+    "/api/v1/namespaces/default/configmaps/events",
+    "/api/v1/namespaces/default/serviceaccounts/a/token",
+    "/apis/apps/v1/namespaces/default/deployments/a/status",
+    "/apis/apps/v1/namespaces/default/leases",
+    "/apis/coordination.k8s.io/v1/namespaces/default/leasecandidates/a",
+    "/apis/example.com/v1/events",
+    "/apis/example.com/v1/tokenreviews",
+    "/apis/authorization.k8s.io/v1/namespaces",
+    "/metrics",
+    "",
+)
+FREE = (
+    "/api/v1/events",
+    "/api/v1/namespaces/default/events",
+    "/api/v1/namespaces/default/events/a",
+    "/apis/events.k8s.io/v1/namespaces/default/events/a",
+    "/apis/coordination.k8s.io/v1/namespaces/default/leases",
+    "/apis/coordination.k8s.io/v1/namespaces/default/leases/a",
+    "/apis/authentication.k8s.io/v1/tokenreviews",
+    "/apis/authentication.k8s.io/v1/selfsubjectreviews",
+    "/apis/authorization.k8s.io/v1/subjectaccessreviews",
+    "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews",
+    "/apis/authorization.k8s.io/v1/namespaces/default/localsubjectaccessreviews",
+)
+
+
+@pytest.mark.parametrize("method", ["POST", "PUT", "PATCH", "DELETE"])
+def test_every_write_is_fenced_but_those_of_leases_events_and_reviews(method: str) -> None:
+    assert [path for path in FENCED if not is_fenced(method, path)] == []
+    assert [path for path in FREE if is_fenced(method, path)] == []
+
+
+@pytest.mark.parametrize("method", ["GET", "HEAD", "OPTIONS"])
+def test_no_read_is_fenced(method: str) -> None:
+    assert [path for path in FENCED if is_fenced(method, path)] == []
+
+
+async def test_a_write_that_finds_the_fence_closed_is_held_back_and_told_of() -> None:
+    scene = Scene()
+    scene.way.reached.set()
+
+    await scene.send()
+
+    assert isinstance(scene.outcome, NotLeading)
+    assert not scene.outcome.may_have_happened
+    assert scene.way.sent == []
+    assert scene.observed == [WriteHeldBack(method="PATCH", path=PATCH.path)]
+
+
+async def test_reads_and_exempt_writes_pass_a_closed_fence() -> None:
+    scene = Scene()
+    scene.way.reached.set()
+    scene.way.answered.set()
+
+    await scene.send(GET)
+    await scene.send(Request(method="POST", path=FREE[0]))
+
+    assert scene.way.sent == ["GET", "POST"]
+    assert scene.observed == []
+
+
+async def test_a_write_passes_while_the_fence_is_open() -> None:
+    scene = Scene()
+    scene.open_for(10)
+    scene.way.reached.set()
+    scene.way.answered.set()
+
+    await scene.send()
+
+    assert scene.outcome == 200
+    assert scene.observed == []
+
+
+async def test_a_write_whose_time_ran_out_on_the_way_is_not_sent() -> None:
+    # Nothing closes the fence here, as in a process that was stopped and goes on.
+    scene = Scene()
+    scene.open_for(10)
+
+    async with in_background() as start:
+        sending = start(scene.send(), name="send")
+        await turns()
+        scene.clock.advance(10)
+        scene.way.reached.set()
+        await sending
+
+    assert isinstance(scene.outcome, NotLeading)
+    assert not scene.outcome.may_have_happened
+    assert scene.way.sent == []
+    assert scene.observed == [WriteHeldBack(method="PATCH", path=PATCH.path)]
+
+
+async def test_a_write_without_an_answer_is_given_up_once_the_fence_closes() -> None:
+    scene = Scene()
+    scene.open_for(10)
+    scene.way.reached.set()
+
+    async with in_background() as start:
+        start(scene.fence.closing(), name="fence")
+        sending = start(scene.send(), name="send")
+        await turns()
+        scene.clock.advance(9.9)
+        await turns()
+        assert scene.outcome is None
+        scene.clock.advance(0.1)
+        await sending
+
+    assert isinstance(scene.outcome, NotLeading)
+    assert scene.outcome.may_have_happened
+    assert "may have been carried out" in str(scene.outcome)
+    assert scene.observed == []
+
+
+async def test_a_write_that_gets_no_connection_is_given_up_once_the_fence_closes() -> None:
+    scene = Scene()
+    scene.open_for(10)
+
+    async with in_background() as start:
+        start(scene.fence.closing(), name="fence")
+        sending = start(scene.send(), name="send")
+        await turns()
+        scene.clock.advance(10)
+        await sending
+
+    assert isinstance(scene.outcome, NotLeading)
+    assert not scene.outcome.may_have_happened
+    assert scene.observed == [WriteHeldBack(method="PATCH", path=PATCH.path)]
+
+
+async def test_a_slow_write_is_not_given_up_while_the_fence_is_extended() -> None:
+    scene = Scene()
+    scene.open_for(10)
+    scene.way.reached.set()
+
+    async with in_background() as start:
+        start(scene.fence.closing(), name="fence")
+        sending = start(scene.send(), name="send")
+        for _ in range(10):
+            await turns()
+            scene.clock.advance(8)
+            scene.open_for(10)
+        scene.way.answered.set()
+        await sending
+
+    assert scene.outcome == 200
+
+
+async def test_whoever_is_cancelled_and_fenced_at_once_is_cancelled() -> None:
+    scene = Scene()
+    scene.open_for(10)
+    scene.way.reached.set()
+
+    async with in_background() as start:
+        sending = start(scene.send(), name="send")
+        await turns()
+        scene.fence.close()
+        sending.cancel()
+        await asyncio.wait([sending])
+
+    assert sending.cancelled()
+    assert scene.outcome is None
+
+
+async def test_a_fence_that_closes_cancels_nothing_but_the_write() -> None:
+    scene = Scene()
+    scene.open_for(10)
+    scene.way.reached.set()
+    went_on: list[int] = []
+
+    async def send() -> None:
+        await scene.send()
+        await turns()
+        went_on.append(asyncio.current_task().cancelling())  # type: ignore[union-attr]
+
+    async with in_background() as start:
+        sending = start(send(), name="send")
+        await turns()
+        scene.fence.close()
+        await sending
+
+    assert went_on == [0]
+
+
+async def test_a_guard_of_the_request_itself_is_asked_as_well() -> None:
+    scene = Scene()
+    scene.open_for(inf)
+    scene.way.reached.set()
+
+    def refuse() -> None:
+        raise PermissionError
+
+    with pytest.raises(PermissionError):
+        await scene.send(Request(method="PUT", path="/api/v1/nodes/a", guard=refuse))
+
+    assert scene.way.sent == []
+
+
+async def test_a_client_does_not_try_again_what_was_held_back() -> None:
+    scene = Scene()
+    transport = ScriptedTransport(saying({}))
+    fenced = FencedTransport(transport, scene.fence, observe=scene.observed.append)
+    client = Client(fenced, clock=scene.clock, rng=Random(0), observe=scene.observed.append)
+
+    with pytest.raises(NotLeading):
+        await client.create(
+            core_v1.ConfigMap(metadata=meta_v1.ObjectMeta(name="a", namespace="default"))
+        )
+
+    assert transport.requests == []
+
+
+async def test_a_deadline_of_the_client_comes_before_a_fence_that_is_open_for_longer() -> None:
+    scene = Scene()
+    scene.open_for(100)
+    scene.way.reached.set()
+    client = Client(scene.fenced, clock=scene.clock, rng=Random(0), observe=scene.observed.append)
+    outcomes: list[Exception] = []
+
+    async def delete() -> None:
+        try:
+            await client.delete(core_v1.ConfigMap, "a", namespace="default")
+        except DeadlinePassed as error:
+            outcomes.append(error)
+
+    async with in_background() as start:
+        deleting = start(delete(), name="delete")
+        await turns()
+        scene.clock.advance(60)
+        await deleting
+
+    assert len(outcomes) == 1

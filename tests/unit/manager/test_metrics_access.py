@@ -1,0 +1,454 @@
+"""Who gets at metrics that are reachable from elsewhere, against an API server by script."""
+
+import asyncio
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from random import Random
+
+import msgspec
+import pytest
+
+from steersman.client import Client
+from steersman.errors import BadSettings, Unreachable
+from steersman.manager.metrics_access import SCRAPE_SECONDS, Door, Guarded, metrics_door
+from steersman.manager.probes import Routes, said
+from steersman.manager.settings import ManagerSettings
+from steersman.manager.token_reviews import (
+    ALLOWED_SECONDS,
+    DENIED_SECONDS,
+    KNOWN_SECONDS,
+    MOST_AT_ONCE,
+    REVIEW_SECONDS,
+    Remembered,
+    TokenReviews,
+)
+from steersman.observe import ignore, new_registry
+from steersman.wire import Reply, Request
+from tests.certificates import Authority
+from tests.clocks import FakeClock, ManualClock
+from tests.embedded import turns
+from tests.transports import Answer, Scripted, ScriptedTransport, refusing, saying
+
+TOKENS = "/apis/authentication.k8s.io/v1/tokenreviews"
+RIGHTS = "/apis/authorization.k8s.io/v1/subjectaccessreviews"
+
+LOST = Unreachable("the API server is away", may_have_happened=True)
+
+
+class Reviewer:
+    """An API server that knows tokens by their users, and who may read metrics."""
+
+    def __init__(self, users: Mapping[str, str], *, allowed: set[str]) -> None:
+        self.users = dict(users)
+        self.allowed = allowed
+        self.is_sure = True
+        self.denies = False
+        self.failure: Exception | None = None
+        self.gate: asyncio.Event | None = None
+        self.transport = ScriptedTransport(answering=self._answer)
+
+    @property
+    def asked(self) -> list[str]:
+        return [request.path for request in self.transport.requests]
+
+    def _answer(self, request: Request) -> Scripted:
+        if self.failure is not None:
+            return self.failure
+        review = msgspec.json.decode(request.body or b"")
+        status = (
+            self._token(review["spec"])
+            if request.path == TOKENS
+            else {"allowed": review["spec"]["user"] in self.allowed, "denied": self.denies}
+        )
+        answer = saying({**review, "status": status}, status=201)
+        return Answer(
+            status=201, body=answer.body, after=self.gate.wait if self.gate is not None else None
+        )
+
+    def _token(self, spec: Mapping[str, str]) -> object:
+        user = self.users.get(spec["token"])
+        if user is None:
+            return {"error": "no such token"}
+        info = {"username": user, "uid": "1", "groups": ["g"], "extra": {"k": ["v"]}}
+        return {"authenticated": self.is_sure, "user": info}
+
+
+class Scene:
+    def __init__(self, *, clock: FakeClock | None = None) -> None:
+        self.clock = clock or FakeClock()
+        self.server = Reviewer({"good": "prometheus", "poor": "stranger"}, allowed={"prometheus"})
+        self.client = Client(self.server.transport, clock=self.clock, rng=Random(0), observe=ignore)
+        self.reviews = TokenReviews(self.client, clock=self.clock)
+        pages = Routes({"/metrics": lambda _: said(200, "depth 3")}, observe=ignore)
+        self.door = Guarded(pages, self.reviews, clock=self.clock)
+
+    async def ask(self, token: str | None, *, path: str = "/metrics", method: str = "GET") -> Reply:
+        headers = () if token is None else (("Authorization", f"Bearer {token}"),)
+        return await self.with_headers(*headers, path=path, method=method)
+
+    async def with_headers(
+        self, *headers: tuple[str, str], path: str = "/metrics", method: str = "GET"
+    ) -> Reply:
+        request = Request(method=method, path=path, headers=headers)
+        return await self.door.handle(request, certificate=None)
+
+
+async def test_who_has_the_right_reads_the_metrics() -> None:
+    reply = await Scene().ask("good")
+
+    assert (reply.status, reply.body) == (200, b"depth 3\n")
+
+
+async def test_the_cluster_is_asked_about_this_user_and_this_path() -> None:
+    scene = Scene()
+
+    await scene.ask("good")
+
+    _, asked = scene.server.transport.requests
+    assert msgspec.json.decode(asked.body or b"")["spec"] == {
+        "user": "prometheus",
+        "uid": "1",
+        "groups": ["g"],
+        "extra": {"k": ["v"]},
+        "nonResourceAttributes": {"path": "/metrics", "verb": "get"},
+    }
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        None,
+        "",
+        "Bearer",
+        "Bearer ",
+        "Basic Z29vZDpnb29k",
+        "good",
+        "Bearer good good",
+        "Bearer good, Bearer good",
+        "Bearer gööd",
+        "Bearer go\x7fod",
+    ],
+)
+async def test_without_a_token_nobody_gets_in_and_nobody_is_asked(header: str | None) -> None:
+    scene = Scene()
+    headers = () if header is None else (("Authorization", header),)
+
+    reply = await scene.with_headers(*headers)
+
+    assert reply.status == 401
+    assert ("WWW-Authenticate", "Bearer") in reply.headers
+    assert scene.server.asked == []
+
+
+async def test_two_tokens_are_none() -> None:
+    twice = (("Authorization", "Bearer good"),) * 2
+
+    assert (await Scene().with_headers(*twice)).status == 401
+
+
+async def test_a_token_that_the_cluster_does_not_know_does_not_get_in() -> None:
+    scene = Scene()
+
+    assert (await scene.ask("bad")).status == 401
+    assert scene.server.asked == [TOKENS]
+
+
+async def test_a_user_whose_token_was_not_accepted_does_not_get_in() -> None:
+    scene = Scene()
+    scene.server.is_sure = False
+
+    assert (await scene.ask("good")).status == 401
+
+
+async def test_a_right_that_is_both_given_and_denied_is_none() -> None:
+    scene = Scene()
+    scene.server.denies = True
+
+    assert (await scene.ask("good")).status == 403
+
+
+async def test_the_anonymous_user_does_not_get_in_whatever_they_may() -> None:
+    scene = Scene()
+    scene.server.users["odd"] = "system:anonymous"
+    scene.server.allowed.add("system:anonymous")
+
+    assert (await scene.ask("odd")).status == 401
+
+
+@pytest.mark.parametrize(
+    ("token", "is_away", "status"),
+    [(None, False, 401), ("bad", False, 401), ("poor", False, 403), ("good", True, 500)],
+)
+async def test_metrics_are_told_to_nobody_who_may_not_read_them(
+    token: str | None, is_away: bool, status: int
+) -> None:
+    scene = Scene()
+    scene.server.failure = LOST if is_away else None
+
+    for method in ("GET", "HEAD", "POST"):
+        reply = await scene.ask(token, method=method)
+
+        assert reply.status == status
+        assert b"depth" not in reply.body
+
+
+@pytest.mark.parametrize(
+    "failure", [LOST, RuntimeError], ids=["no answer", "an answer that is an error"]
+)
+async def test_where_nobody_can_be_asked_nobody_gets_in(failure: object) -> None:
+    scene = Scene()
+    if failure is LOST:
+        scene.server.failure = LOST
+    else:
+        scene.server.transport._answering = lambda _: refusing(403, "Forbidden")
+
+    reply = await scene.ask("good")
+
+    assert reply.status == 500
+    assert b"depth" not in reply.body
+
+
+async def test_what_could_not_be_asked_is_asked_again() -> None:
+    scene = Scene()
+    scene.server.failure = LOST
+    await scene.ask("good")
+
+    scene.server.failure = None
+
+    assert (await scene.ask("good")).status == 200
+
+
+async def test_an_api_server_that_hangs_is_not_waited_for_long() -> None:
+    scene = Scene(clock=ManualClock())
+    scene.server.gate = asyncio.Event()
+
+    async with asyncio.TaskGroup() as group:
+        asked = group.create_task(scene.ask("good"))
+        await turns()
+        scene.clock.advance(REVIEW_SECONDS)
+
+    assert asked.result().status == 500
+    assert scene.server.transport.open_answers == 0
+
+
+async def test_who_waits_behind_others_waits_no_longer_than_a_scrapes_patience() -> None:
+    scene = Scene(clock=ManualClock())
+    scene.server.gate = asyncio.Event()
+
+    async with asyncio.TaskGroup() as group:
+        asked = [group.create_task(scene.ask(f"n{each}")) for each in range(5 * MOST_AT_ONCE)]
+        await turns()
+        scene.clock.advance(SCRAPE_SECONDS / 2)
+        await turns()
+        scene.clock.advance(SCRAPE_SECONDS / 2)
+
+    assert {each.result().status for each in asked} == {500}
+
+
+async def test_a_server_that_is_away_is_asked_once_and_not_again_and_again() -> None:
+    scene = Scene()
+    scene.server.failure = Unreachable("refused", may_have_happened=False)
+
+    await scene.ask("good")
+
+    assert scene.server.asked == [TOKENS]
+
+
+async def test_answers_are_remembered() -> None:
+    scene = Scene()
+
+    for token in ("good", "poor", "bad") * 3:
+        await scene.ask(token)
+
+    assert scene.server.asked == [TOKENS, RIGHTS, TOKENS, RIGHTS, TOKENS]
+
+
+async def test_a_user_is_looked_up_again_after_a_minute_and_a_right_after_five() -> None:
+    scene = Scene()
+    await scene.ask("good")
+
+    scene.clock.advance(KNOWN_SECONDS - 1)
+    await scene.ask("good")
+    before = list(scene.server.asked)
+    scene.clock.advance(1)
+    await scene.ask("good")
+    after_a_minute = list(scene.server.asked)
+    scene.clock.advance(ALLOWED_SECONDS - KNOWN_SECONDS)
+    await scene.ask("good")
+
+    assert before == [TOKENS, RIGHTS]
+    assert after_a_minute == [TOKENS, RIGHTS, TOKENS]
+    assert scene.server.asked == [TOKENS, RIGHTS, TOKENS, TOKENS, RIGHTS]
+
+
+async def test_a_right_that_is_granted_counts_half_a_minute_later() -> None:
+    scene = Scene()
+    await scene.ask("poor")
+    scene.server.allowed.add("stranger")
+
+    still = await scene.ask("poor")
+    scene.clock.advance(DENIED_SECONDS)
+
+    assert still.status == 403
+    assert (await scene.ask("poor")).status == 200
+
+
+async def test_asking_about_a_right_again_does_not_make_a_user_known_for_longer() -> None:
+    scene = Scene()
+    await scene.ask("poor")
+
+    for _ in range(2):
+        scene.clock.advance(DENIED_SECONDS)
+        await scene.ask("poor")
+
+    assert scene.server.asked == [TOKENS, RIGHTS, RIGHTS, TOKENS, RIGHTS]
+
+
+async def test_a_token_that_is_withdrawn_is_no_good_a_minute_later() -> None:
+    scene = Scene()
+    await scene.ask("good")
+    del scene.server.users["good"]
+
+    scene.clock.advance(KNOWN_SECONDS)
+
+    assert (await scene.ask("good")).status == 401
+
+
+async def test_about_one_token_the_cluster_is_asked_once_at_a_time() -> None:
+    scene = Scene()
+    scene.server.gate = asyncio.Event()
+
+    async with asyncio.TaskGroup() as group:
+        scrapes = [group.create_task(scene.ask("good")) for _ in range(20)]
+        await turns()
+        scene.server.gate.set()
+
+    assert [each.result().status for each in scrapes] == [200] * 20
+    assert scene.server.asked == [TOKENS, RIGHTS]
+
+
+async def test_who_waits_for_the_answer_to_another_asks_when_that_one_leaves() -> None:
+    scene = Scene()
+    scene.server.gate = asyncio.Event()
+
+    async with asyncio.TaskGroup() as group:
+        leaves = group.create_task(scene.ask("good"))
+        stays = group.create_task(scene.ask("good"))
+        await turns()
+        leaves.cancel()
+        await turns()
+        scene.server.gate.set()
+
+    assert stays.result().status == 200
+    assert scene.server.asked == [TOKENS, TOKENS, RIGHTS]
+
+
+async def test_made_up_tokens_keep_the_api_server_no_busier_than_a_few() -> None:
+    scene = Scene()
+    scene.server.gate = asyncio.Event()
+
+    async with asyncio.TaskGroup() as group:
+        for number in range(50):
+            group.create_task(scene.ask(f"made-up-{number}"))
+        await turns()
+        at_once = scene.server.transport.open_answers
+        scene.server.gate.set()
+
+    assert at_once == MOST_AT_ONCE
+
+
+async def test_made_up_tokens_do_not_push_out_good_ones() -> None:
+    scene = Scene()
+    await scene.ask("good")
+    for number in range(1100):
+        await scene.ask(f"made-up-{number}")
+    before = len(scene.server.asked)
+
+    await scene.ask("good")
+
+    assert len(scene.server.asked) == before
+    assert len(scene.reviews._unknown) == 1000
+
+
+async def test_about_a_page_that_is_not_there_nobody_is_asked() -> None:
+    scene = Scene()
+
+    assert (await scene.ask("good", path="/secrets")).status == 404
+    assert scene.server.asked == []
+
+
+async def test_no_token_is_kept_or_shown() -> None:
+    scene = Scene()
+    for token in ("good", "poor", "bad"):
+        await scene.ask(token)
+
+    reviews = scene.reviews
+    kept = (reviews._users._entries, reviews._unknown._entries, reviews._rights._entries)
+    text = repr((kept, reviews, scene.door))
+
+    assert not any(f"'{token}'" in text for token in ("good", "poor", "bad"))
+
+
+def test_what_nobody_asked_about_for_longest_is_forgotten_first() -> None:
+    remembered = Remembered[str, int](2, clock=FakeClock())
+    for number, key in enumerate("ab"):
+        remembered.put(key, number, for_seconds=10)
+    remembered.get("a")
+
+    remembered.put("c", 2, for_seconds=10)
+
+    assert [remembered.get(key) for key in "abc"] == [0, None, 2]
+
+
+# The door
+
+
+def door(settings: ManagerSettings) -> Door:
+    scene = Scene()
+    return metrics_door(
+        new_registry(), settings, client=scene.client, clock=scene.clock, observe=ignore
+    )
+
+
+def test_on_this_machine_metrics_are_plain_and_open() -> None:
+    found = door(ManagerSettings())
+
+    assert found.tls is None
+    assert isinstance(found.handler, Routes)
+
+
+@pytest.mark.parametrize("address", [":8080", "192.0.2.1:8080", "[::]:8080", "metrics:8080"])
+def test_beyond_this_machine_metrics_are_encrypted_and_guarded(address: str) -> None:
+    found = door(ManagerSettings(metrics_address=address))
+
+    assert found.tls is not None
+    assert isinstance(found.handler, Guarded)
+
+
+def test_without_cryptography_it_says_what_to_install_or_to_give(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.delitem(sys.modules, "steersman.wire.certificates", raising=False)
+    monkeypatch.setitem(sys.modules, "cryptography", None)
+
+    with pytest.raises(BadSettings, match="without the package cryptography") as caught:
+        door(ManagerSettings(metrics_address=":8080"))
+
+    assert "--tls-cert-file" in str(caught.value)
+    assert "steersman[webhooks]" in str(caught.value)
+
+
+def test_certificate_files_that_cannot_be_used_are_refused_at_once(tmp_path: Path) -> None:
+    pair, other = Authority().server("localhost"), Authority().server("localhost")
+    certificate, key = tmp_path / "tls.crt", tmp_path / "tls.key"
+    settings = ManagerSettings(metrics_address=":8080", tls_cert_file=certificate, tls_key_file=key)
+
+    with pytest.raises(BadSettings, match="cannot be read: No such file"):
+        door(settings)
+    certificate.write_bytes(pair.certificate)
+    key.write_bytes(other.key)
+    with pytest.raises(BadSettings, match="key values mismatch"):
+        door(settings)
+    key.write_bytes(pair.key)
+    door(settings)
