@@ -66,6 +66,9 @@ class Status(msgspec.Struct, rename="camel"):
 
 _STATUS = msgspec.json.Decoder(Status)
 
+# An API server says this in two words of its own for every path that it does not serve.
+_UNKNOWN_PATH: Final = "it serves no such resource; is its CustomResourceDefinition installed?"
+
 # The server repeats what it cannot make sense of, a Secret's data included: of a patch the whole
 # object that would come of it, of a strategic one the map that is odd, of an apply the value.
 _REPEATED: Final = tuple(
@@ -101,7 +104,11 @@ def error_from(
     if status is None:
         # A load balancer or proxy on the way answers in its own words, which may be a whole page.
         return _error(
-            wanted, code, reason="", message="no explanation", retry_after=_seconds(retry_after)
+            wanted,
+            code,
+            reason="",
+            message=_UNKNOWN_PATH if code == 404 else "no explanation",
+            retry_after=_seconds(retry_after),
         )
     details = status.details or _Details()
     seconds = _seconds(retry_after)

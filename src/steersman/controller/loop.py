@@ -96,6 +96,7 @@ class ControlLoop(Generic[Obj]):
         self._given_up: dict[ObjectKey, object] = {}
         self._jobs: dict[ObjectKey, Job[Any]] = {}
         self._start: Start | None = None
+        self._ends_since_at: float | None = None
 
     def __repr__(self) -> str:
         return f"<ControlLoop of {self._controller!r}: {self._queue!r}>"
@@ -112,12 +113,12 @@ class ControlLoop(Generic[Obj]):
 
     def stop(self) -> None:
         """Give out no more work; ``run`` ends when that which was given out is done."""
+        self._ends_since_at = self._clock.monotonic()
         self._queue.shut_down()
 
     async def run(self) -> None:
         """Work until stopped."""
         controller = self._controller
-        started_at = self._clock.monotonic()
         self._observe(ControllerStarted(controller=controller.name, workers=controller.workers))
         registrations = self._listen()
         try:
@@ -134,7 +135,8 @@ class ControlLoop(Generic[Obj]):
             self._queue.shut_down()
             for informer, registration in registrations:
                 informer.remove_handler(registration)
-            seconds = self._clock.monotonic() - started_at
+            now_at = self._clock.monotonic()
+            seconds = now_at - (now_at if self._ends_since_at is None else self._ends_since_at)
             self._observe(ControllerStopped(controller=controller.name, seconds=seconds))
 
     # What wakes it

@@ -135,14 +135,14 @@ class Operation:
                 await self._permit(unfenced)
                 async with caches.running(), self._all_prepared(client, caches) as ready:
                     self._are_whole = True
-                    self._reached("caches")
+                    self._reached("caches filled")
                     for runnable in self._runnables:
                         if not runnable.needs_leadership:
                             start(self._run(runnable, services), name=runnable.name)
                     leadership = self._leadership(leasing)
                     while not self._stopping.is_set():
                         async with self._leading(leadership) as lost:
-                            self._reached("leadership")
+                            self._reached("leading")
                             await self._act(ready, services, lost)
 
     async def _act(
@@ -161,7 +161,7 @@ class Operation:
             try:
                 work = start(self._work(), name="workers")
                 start(_cancel_after(lost, work), name="watch on the lead")
-                self._reached("workers")
+                self._reached("at work")
                 await asyncio.wait([work])
             finally:
                 self._is_acting = False
@@ -214,7 +214,7 @@ class Operation:
             while not await self._has(client, rules) and settings.preflight == "wait":
                 await self._clock.sleep(PREFLIGHT_SECONDS)
         self._is_permitted = True
-        self._reached("permissions")
+        self._reached("permissions checked")
 
     async def _has(self, client: Client, rules: Sequence[Rule]) -> bool:
         told: list[Observation] = []
@@ -350,12 +350,12 @@ class Operation:
 
     async def _look_after(self) -> None:
         """Tell of a loop that is held up, and of readiness that comes or goes."""
-        was_ready: bool | None = None
+        is_ready = False
         while True:
             why_not = failing(self._checks())
-            if was_ready is not (not why_not):
-                was_ready = not why_not
-                self._observe(ReadinessChanged(is_ready=was_ready, failing=why_not))
+            if is_ready is bool(why_not):
+                is_ready = not why_not
+                self._observe(ReadinessChanged(is_ready=is_ready, failing=why_not))
             slept_at = self._clock.monotonic()
             await self._clock.sleep(TURN_SECONDS)
             late_seconds = self._clock.monotonic() - slept_at - TURN_SECONDS

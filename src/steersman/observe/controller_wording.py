@@ -42,6 +42,8 @@ def level_of(observation: ControllerObservation) -> int:
     match observation:
         case ReconcileFinished(outcome=outcome, writes=writes):
             if outcome in _FAILURES:
+                if not _is_news(observation):
+                    return logging.DEBUG
                 return logging.INFO if _is_everyday(observation) else logging.WARNING
             if outcome == "cancelled" or any(write.is_change for write in writes):
                 return logging.INFO
@@ -135,6 +137,11 @@ def error_of(observation: ReconcileFinished) -> Exception | None:
     """What an author's code raised and did not mean to; what steersman raises says it all."""
     error = observation.error
     return None if isinstance(error, SteersmanError) else error
+
+
+def _is_news(finished: ReconcileFinished) -> bool:
+    # Of a row of failures the first, second, fourth, eighth: what goes on is seldom news.
+    return finished.failures & (finished.failures - 1) == 0
 
 
 def _is_everyday(finished: ReconcileFinished) -> bool:

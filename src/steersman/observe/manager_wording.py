@@ -30,6 +30,8 @@ def level_of(observation: ManagerObservation) -> int:
     match observation:
         case LeadershipRenewed():
             return logging.DEBUG
+        case LeaderSeen(holder=holder, identity=identity) if holder == identity:
+            return logging.DEBUG  # LeadershipGained says so
         case LeaderSeen() | LeadershipGained() | LeadershipReleased():
             return logging.INFO
         case StageReached() | StopAsked() | Listening():

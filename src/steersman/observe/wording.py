@@ -229,19 +229,15 @@ def describe(observation: Observation) -> tuple[str, Fields]:
 
 
 def traced_error(observation: Observation, *, is_debug: bool) -> Exception | None:
-    """The error whose trace belongs in the log, so that people find the line in their own code.
-
-    Of a row of failures, the first has its trace, and then fewer and fewer of them.
-    """
+    """The error whose trace belongs in the log, so that people find the line in their own code."""
     error = _error_with_a_place(observation, is_debug=is_debug)
     return None if error is None or error.__traceback__ is None else error
 
 
 def _error_with_a_place(observation: Observation, *, is_debug: bool) -> Exception | None:
     match observation:
-        case ReconcileFinished(failures=failures):
-            is_news = failures & (failures - 1) == 0  # 0, 1, 2, 4, 8, …
-            return controller_wording.error_of(observation) if is_news or is_debug else None
+        case ReconcileFinished():
+            return controller_wording.error_of(observation)
         case RunnableFailed(error=error):
             return None if isinstance(error, SteersmanError) else error
         case HandlerFailed(error=error) | IndexFailed(error=error) | TriggerFailed(error=error):

@@ -164,7 +164,9 @@ def test_what_a_body_says_and_is_not_held_is_named(said: Any, named: str) -> Non
 
 
 def test_a_list_item_is_known_by_keys_that_the_server_adds_to() -> None:
-    fields: dict[str, Any] = {"f:ports": {'k:{"port":80,"protocol":"TCP"}': {".": {}, "f:port": {}}}}
+    fields: dict[str, Any] = {
+        "f:ports": {'k:{"port":80,"protocol":"TCP"}': {".": {}, "f:port": {}}}
+    }
 
     assert list(unheld(fields, {"ports": [{"port": 80}]})) == []
     assert list(unheld(fields, {"ports": [{"port": 81}]})) != []

@@ -244,7 +244,9 @@ def test_many_fields_and_many_writes_are_told_in_few_words() -> None:
         ({"outcome": "timed out", "error": LOST, "failures": 1}, LOUD),
         ({"outcome": "failed", "error": CONFLICT, "failures": 1}, NORMAL),
         ({"outcome": "failed", "error": CONFLICT, "failures": 2}, LOUD),
-        ({"outcome": "failed", "error": NotLeading(wanted="PATCH /x"), "failures": 3}, NORMAL),
+        ({"outcome": "failed", "error": NotLeading(wanted="PATCH /x"), "failures": 4}, NORMAL),
+        ({"outcome": "failed", "error": LOST, "failures": 3}, QUIET),
+        ({"outcome": "failed", "error": LOST, "failures": 64}, LOUD),
     ],
 )
 def test_a_reconcile_is_loud_if_it_failed_and_quiet_if_it_changed_nothing(
@@ -291,7 +293,7 @@ def _failed_in_the_authors_code(failures: int) -> ReconcileFinished:
 
 @pytest.mark.parametrize(
     ("failures", "level", "has_trace"),
-    [(1, NORMAL, True), (2, NORMAL, True), (3, NORMAL, False), (4, NORMAL, True), (3, QUIET, True)],
+    [(1, NORMAL, True), (2, NORMAL, True), (4, NORMAL, True), (3, QUIET, True)],
 )
 def test_the_first_of_a_row_of_failures_has_its_trace_and_then_fewer_and_fewer(
     failures: int, level: int, has_trace: bool

@@ -42,7 +42,7 @@ ALARM, LOUD, NORMAL, QUIET = logging.ERROR, logging.WARNING, logging.INFO, loggi
     [
         (SEEN, NORMAL, "Lease apps/operator: held by pod-1"),
         (replace(SEEN, holder=""), NORMAL, "Lease apps/operator: held by nobody"),
-        (replace(SEEN, holder="pod-0"), NORMAL, "Lease apps/operator: held by this replica"),
+        (replace(SEEN, holder="pod-0"), QUIET, "Lease apps/operator: held by this replica"),
         (GAINED, NORMAL, "Lease apps/operator: this replica leads, after 15.0 s"),
         (RENEWED, QUIET, "Lease apps/operator: renewed in 20 ms"),
         (
