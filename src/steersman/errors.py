@@ -61,7 +61,7 @@ A message says who wanted what, why not, and what to do now. It never contains a
 that came from credentials or from the data of a Secret stay out of it.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -415,10 +415,12 @@ class BadOutcome(SteersmanError, TypeError):
         self.ref = ref
         # Its type, and not what it holds: that may be a Secret.
         self.returned = "None" if returned is None else f"an object of {type(returned).__name__}"
-        super().__init__(
-            f"{function} returned {self.returned} for {ref}. Return sm.Done(), sm.Later() or"
-            f" sm.Later(after_seconds=…); raise what went wrong."
+        what_now = (
+            "Write it as `async def`, and await there what is to be awaited."
+            if isinstance(returned, Awaitable)
+            else "Return sm.Done(), sm.Later() or sm.Later(after_seconds=…); raise what went wrong."
         )
+        super().__init__(f"{function} returned {self.returned} for {ref}. {what_now}")
 
 
 class ReconcileTimedOut(SteersmanError):

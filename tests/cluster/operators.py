@@ -13,6 +13,7 @@ from steersman.observe import Observation
 from steersman.wire import Request, Transport
 from tests.cluster.disturbing import DisturbedTransport
 from tests.cluster.informing import HERE, Scene
+from tests.transports import Answer
 
 E = TypeVar("E")
 
@@ -38,7 +39,7 @@ class Operator:
         self.ways: list[DisturbedTransport] = []
         self.stop: asyncio.Future[str] = asyncio.get_running_loop().create_future()
         # What each new way says in the server's place.
-        self.answer: Exception | None = None
+        self.answer: Answer | Exception | None = None
 
     def observe(self, observation: Observation) -> None:
         """Remember it."""
@@ -91,7 +92,7 @@ async def operating(
     *controllers: Controller[Any],
     runnables: Sequence[Runnable] = (),
     hostname: str = "one",
-    answer: Exception | None = None,
+    answer: Answer | Exception | None = None,
     **settings: Any,
 ) -> AsyncIterator[Operator]:
     """An operator that runs while the block does; it is cut off at the end."""

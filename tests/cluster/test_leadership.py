@@ -496,6 +496,33 @@ async def test_a_term_that_is_cancelled_releases_the_lease(scene: Scene) -> None
         assert not one.fence.is_open
 
 
+async def test_whoever_is_cancelled_with_its_claim_on_the_way_releases_the_lease(
+    scene: Scene,
+) -> None:
+    async with scene.running():
+        one = Replica(scene.world, "one", now=scene.world.clock.now())
+        one.way.server = LosingTransport(one.way.server)
+        async with in_background() as start:
+            running = start(one.run(), name="one")
+            await scene.settle()
+            assert (await scene.lease()).holder_identity == "one"
+
+            running.cancel()
+            await scene.settle()
+
+        assert (await scene.lease()).holder_identity == ""
+
+
+async def test_a_standby_that_is_cancelled_asks_nobody_any_more(scene: Scene) -> None:
+    async with scene.running("one", "two") as (_, two):
+        before = len(two.way.requests)
+        scene._running["two"].cancel()
+        await scene.settle()
+
+        assert len(two.way.requests) == before
+        assert (await scene.lease()).holder_identity == "one"
+
+
 async def test_a_release_that_gets_no_answer_holds_nobody_up(scene: Scene) -> None:
     async with scene.running("one") as (one,):
         one.way.server = HangingTransport()

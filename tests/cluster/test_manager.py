@@ -1,6 +1,8 @@
 """What a manager promises, on the embedded server."""
 
 import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from typing import Any
 
 import pytest
@@ -13,15 +15,18 @@ from steersman.observe import (
     ControllerStarted,
     ControllerStopped,
     LeadershipGained,
+    PermissionsUnknown,
     ReadinessChanged,
     ReconcileFinished,
     RunnableFailed,
     StageReached,
     StopOverdue,
 )
+from steersman.wire import Request, Response, Transport
 from tests.cluster.informing import HERE, Scene
-from tests.cluster.operators import Operator, is_quiet, operating
+from tests.cluster.operators import ALONE, Operator, is_quiet, operating
 from tests.real.definitions import Widget, widget
+from tests.transports import refusing
 
 ConfigMap = core_v1.ConfigMap
 LEASE = "widget.toys.example.com"
@@ -270,3 +275,47 @@ async def test_it_is_not_ready_while_a_cache_is_stale(scene: Scene) -> None:
         await scene.until(lambda: said() == [True, False, True], seconds=1.0)
 
     assert ("cache-of-widgets", "it is not up to date") in why
+
+
+async def test_that_nobody_can_tell_of_a_permission_is_told(scene: Scene) -> None:
+    async with operating(
+        scene, owning(), answer=refusing(403, "Forbidden"), preflight="wait"
+    ) as operator:
+        await scene.until(lambda: stages(operator) == ["permissions checked"])
+
+    assert operator.seen(PermissionsUnknown)
+
+
+async def test_at_the_end_all_controllers_write_their_last_events_at_once(scene: Scene) -> None:
+    async def telling(obj: Widget, ctx: sm.Context) -> sm.Outcome:
+        ctx.record("Seen", "it is there")
+        return sm.Done()
+
+    names = ("first", "second", "third")
+    controllers = [sm.Controller(Widget, reconcile=telling, name=each) for each in names]
+    operator = Operator(scene, "one")
+    settings = ManagerSettings(**ALONE)
+    async with asyncio.TaskGroup() as group:
+        running = group.create_task(operator.run(controllers, [], settings))
+        await scene.until(lambda: operator.ways)
+        operator.ways[0].server = SilentOnEvents(operator.ways[0].server)
+        await scene.until(lambda: len(operator.seen(ReconcileFinished)) == 6)
+        operator.stop.set_result("SIGTERM")
+        stopped_at = scene.clock.monotonic()
+        await scene.until(running.done, seconds=0.1)
+
+    assert scene.clock.monotonic() - stopped_at < 4.0, "two seconds, and not two for each"
+
+
+class SilentOnEvents:
+    """Never answers what is about events."""
+
+    def __init__(self, inner: Transport) -> None:
+        self._inner = inner
+
+    @asynccontextmanager
+    async def open(self, request: Request) -> AsyncIterator[Response]:
+        if request.path.endswith("/events"):
+            await asyncio.Event().wait()
+        async with self._inner.open(request) as response:
+            yield response

@@ -8,7 +8,7 @@ import pytest
 
 from steersman.client import MergePatch
 from steersman.controller.ownership import owned_by
-from steersman.errors import BadName, Invalid, NotOurs
+from steersman.errors import BadName, Conflict, Invalid, NotOurs
 from steersman.kinds import Unstructured, apps_v1, core_v1, replace
 from steersman.names import ObjectKey
 from steersman.observe import FieldFight
@@ -131,6 +131,21 @@ async def test_what_somebody_made_and_is_not_heard_of_yet_is_not_ours(
     left = await scene.server.get(ConfigMap, "settings", namespace=HERE)
     assert left.data == {"age": "7"}
     scene.way.let_go()
+
+
+async def test_what_an_earlier_owner_of_the_same_name_has_left_is_no_strangers(
+    scene: Scene, desk: Desk
+) -> None:
+    # It is about to be collected, and then there is room for ours.
+    await desk.apply_owned(child(), await an_owner(scene.server, HERE))
+    await scene.server.delete(ConfigMap, "owner", namespace=HERE)
+
+    again = await an_owner(scene.server, HERE)
+    with pytest.raises(Conflict, match="belongs to another ConfigMap here/owner"):
+        await desk.apply_owned(child("red"), again)
+
+    left = await scene.server.get(ConfigMap, "settings", namespace=HERE)
+    assert left.data == {"color": "blue"}
 
 
 async def test_after_a_start_nothing_is_sent_that_an_earlier_life_has_applied(

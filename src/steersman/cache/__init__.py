@@ -15,7 +15,7 @@ Promises:  - the store is updated before anyone is told
 Never:     writes to the cluster, copies what it gives out, or asks the server when it is read
 """
 
-from steersman.cache.background import Start, in_background
+from steersman.cache.background import Start, in_background, is_cancelled
 from steersman.cache.caches import Caches
 from steersman.cache.delta_fifo import (
     Added,
@@ -70,6 +70,7 @@ __all__ = [
     "by_namespace",
     "by_owner",
     "in_background",
+    "is_cancelled",
     "key_of",
     "on",
 ]

@@ -1,4 +1,4 @@
-"""Tasks that end with a block."""
+"""Tasks that end with a block, and whether one is to end."""
 
 import asyncio
 from collections.abc import AsyncIterator, Coroutine
@@ -46,3 +46,9 @@ async def in_background() -> AsyncIterator[Start]:
         raise BaseExceptionGroup("the block failed, and tasks behind it", errors) from None
     if failure is not None:
         raise failure
+
+
+def is_cancelled() -> bool:
+    """Whether a ``CancelledError`` is meant for this task, and not for what it waited for."""
+    task = asyncio.current_task()
+    return task is not None and task.cancelling() > 0

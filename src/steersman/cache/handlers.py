@@ -8,6 +8,7 @@ from collections import deque
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from typing import Generic, Protocol, TypeAlias, TypeVar
 
+from steersman.cache.background import is_cancelled
 from steersman.cache.delta_fifo import Added, Deleted, Delta, Sync, Updated
 from steersman.clock import Clock
 from steersman.errors import NotFollowed
@@ -167,7 +168,7 @@ class Registration(Generic[Obj]):
                 if answer is not None:
                     await self._patiently(delta, answer)
             except asyncio.CancelledError:
-                if _is_cancelled():
+                if is_cancelled():
                     raise
                 # Something that the handler waited for was, which is the handler's own affair.
                 self._failed(delta, RuntimeError("what it waited for was cancelled"))
@@ -197,8 +198,3 @@ class Registration(Generic[Obj]):
             await answer
         finally:
             self._busy_with = None
-
-
-def _is_cancelled() -> bool:
-    task = asyncio.current_task()
-    return task is not None and task.cancelling() > 0

@@ -119,10 +119,19 @@ class BlockingContext:
     # The last one, because from here on ``list`` means this in the class.
 
     def list(
-        self, kind: type[Obj], *, namespace: str | None = None, labels: Labels | None = None
+        self,
+        kind: type[Obj],
+        *,
+        namespace: str | None = None,
+        everywhere: bool = False,
+        labels: Labels | None = None,
     ) -> list[Obj]:
-        """All objects in the namespace that match the selector."""
-        return self._plainly(lambda: self._context.list(kind, namespace=namespace, labels=labels))
+        """All objects in the namespace, or in all that are held, that match the selector."""
+        return self._plainly(
+            lambda: self._context.list(
+                kind, namespace=namespace, everywhere=everywhere, labels=labels
+            )
+        )
 
 
 class BlockingLive:

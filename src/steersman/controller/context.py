@@ -1,5 +1,6 @@
 """``Context``: what a reconcile function may read and write, and why it runs."""
 
+import asyncio
 from collections.abc import Awaitable, Callable
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Literal, NoReturn, TypeVar
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from steersman.controller.writing import Writer
 
 Obj = TypeVar("Obj", bound=Resource | Unstructured)
+T = TypeVar("T")
 
 
 class Context:
@@ -26,8 +28,8 @@ class Context:
 
     ``get``, ``list``, ``owned`` and ``by_index`` read from memory, our own writes included, and
     cost nothing. ``live`` asks the server, for what a cache will not do. Only kinds that the
-    controller declares can be read or written. Where no namespace is given, that of the object
-    is meant.
+    controller declares can be read or written. Where a read is given no namespace, that of the
+    object is meant.
     """
 
     __slots__ = (
@@ -41,6 +43,7 @@ class Context:
         "_obj",
         "_recorder",
         "_writer",
+        "_writing",
         "failures",
         "whys",
         "writes",
@@ -69,6 +72,7 @@ class Context:
         self._is_ended = False
         self._kept: set[tuple[type[Any], ObjectKey]] = set()
         self._applies = 0
+        self._writing: set[asyncio.Task[Any] | None] = set()
         self._client = client
         #: Why it runs: what happened since the object was last looked at.
         self.whys = whys
@@ -125,14 +129,12 @@ class Context:
         someone else's, or nobody's unless ``adopt``.
         """
         kind = type(child)
-        if not any(_is_same(kind, each.kind) for each in self._controller.owned):
-            self._refuse_write(kind, "own", f"owns=({kind.__name__},)")
-        self._check()
-        answer = await self._applied(
+        self._may_own(kind, "own")
+        # Before it is tried: what is wanted and cannot be had just now is not to be pruned.
+        self._kept.add((kind, ObjectKey(child.namespace or self._obj.namespace, child.name)))
+        return await self._applied(
             self._writer.apply_owned(child, self._obj, adopt=adopt, report=self._report)
         )
-        self._kept.add((kind, ObjectKey(answer.namespace, answer.name)))
-        return answer
 
     async def apply_status(self, obj: Obj, status: Part | dict[str, Any]) -> Obj:
         """Say how things stand with this object, or another one of its kind.
@@ -151,7 +153,9 @@ class Context:
             self._may_write(type(obj), "patch")
         else:
             self._may_write_status(type(obj), "patch the status of")
-        return await self._writer.patch(obj, patch, subresource=subresource, report=self._report)
+        return await self._sent(
+            self._writer.patch(obj, patch, subresource=subresource, report=self._report)
+        )
 
     async def delete(
         self,
@@ -161,7 +165,7 @@ class Context:
     ) -> None:
         """Ask for its end, if it is still the same object; it is fine if it is gone already."""
         self._may_write(type(obj), "delete")
-        await self._writer.delete(obj, propagation=propagation, report=self._report)
+        await self._sent(self._writer.delete(obj, propagation=propagation, report=self._report))
 
     async def prune(self, *kinds: Kind) -> None:
         """Delete what this object owns and ``apply_owned`` was not called for in this run.
@@ -169,10 +173,10 @@ class Context:
         Of these kinds, or of all that the controller owns.
         """
         for kind in kinds:
-            self._may_write(kind, "prune")
+            self._may_own(kind, "prune")
         self._check()
         among = kinds or tuple(each.kind for each in self._controller.owned)
-        await self._writer.prune(self._obj, among, keep=self._kept, report=self._report)
+        await self._sent(self._writer.prune(self._obj, among, keep=self._kept, report=self._report))
 
     def record(
         self,
@@ -206,8 +210,15 @@ class Context:
         await self._writer.remove_finalizer(obj, report=self._report)
 
     def end(self) -> None:
-        """From now on, whatever is asked of it raises ``ContextEnded``."""
+        """From now on, whatever is asked of it raises ``ContextEnded``.
+
+        A task that the function has left behind, as ``asyncio.gather`` does when one of several
+        fails, is cancelled if it is still writing: the next look at the object may be near.
+        """
         self._is_ended = True
+        for task in self._writing:
+            if task is not None:
+                task.cancel()
 
     def ended(self) -> ContextEnded:
         """What it raises then."""
@@ -224,9 +235,17 @@ class Context:
         return self._applies - sum(each.verb.startswith("apply") for each in self.writes)
 
     async def _applied(self, write: Awaitable[Obj]) -> Obj:
-        answer = await write
+        answer = await self._sent(write)
         self._applies += 1
         return answer
+
+    async def _sent(self, write: Awaitable[T]) -> T:
+        task = asyncio.current_task()
+        self._writing.add(task)
+        try:
+            return await write
+        finally:
+            self._writing.discard(task)
 
     def _check(self) -> None:
         if self._is_ended:
@@ -236,6 +255,11 @@ class Context:
         if namespace is None and kind.resource_type.namespaced:
             return self._obj.namespace
         return namespace
+
+    def _may_own(self, kind: type[Any], verb: str) -> None:
+        self._check()
+        if not any(_is_same(kind, each.kind) for each in self._controller.owned):
+            self._refuse_write(kind, verb, f"owns=({kind.__name__},)")
 
     def _may_write(self, kind: type[Any], verb: str) -> None:
         self._check()
@@ -270,11 +294,17 @@ class Context:
     # The last one, because from here on ``list`` means this in the class.
 
     def list(
-        self, kind: type[Obj], *, namespace: str | None = None, labels: Labels | None = None
+        self,
+        kind: type[Obj],
+        *,
+        namespace: str | None = None,
+        everywhere: bool = False,
+        labels: Labels | None = None,
     ) -> list[Obj]:
-        """All objects in the namespace that match the selector."""
+        """All objects in the namespace, or in all that are held, that match the selector."""
         self._check()
-        return self._cached.list(kind, namespace=self._home(kind, namespace), labels=labels)
+        home = None if everywhere else self._home(kind, namespace)
+        return self._cached.list(kind, namespace=home, labels=labels)
 
 
 class Live:

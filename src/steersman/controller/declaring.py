@@ -104,18 +104,17 @@ class Controller(Generic[Obj]):
     name: str = field(default="", kw_only=True)
 
     def __post_init__(self) -> None:
-        try:
-            gvk = self.kind.resource_type.gvk
-        except (AttributeError, NotAKind) as error:
+        if not _is_kind(self.kind):
             raise self._bad(
                 f"{self.kind!r} is not a kind", "Pass the class of the kind that it reconciles."
-            ) from error
+            )
         if not self.name:
-            object.__setattr__(self, "name", gvk.kind.lower())
+            object.__setattr__(self, "name", self.gvk.kind.lower())
         try:
             check_label(self.name, wanted="a controller's name")
         except BadName as error:
             raise self._bad(f"its name is {self.name!r}", str(error)) from error
+        self._check_declared()
         object.__setattr__(self, "owns", tuple(map(_owns, self.owns)))
         self._check_functions()
         self._check_numbers()
@@ -155,6 +154,28 @@ class Controller(Generic[Obj]):
     def __repr__(self) -> str:
         return f"<Controller {self.name} of {self.gvk}>"
 
+    def _check_declared(self) -> None:
+        for what in ("owns", "watches", "reads", "writes", "sources"):
+            declared: object = getattr(self, what)
+            if not isinstance(declared, tuple):
+                raise self._bad(
+                    f"its {what} are no tuple",
+                    f"Write {what}=(…,): a single one has a comma after it.",
+                )
+            if what == "sources":
+                continue
+            for each in declared:
+                if what == "watches" and not isinstance(each, Watch):
+                    raise self._bad(
+                        f"{each!r} is in its watches", "Write watches=(sm.Watch(kind, to=…),)."
+                    )
+                kind = each.kind if isinstance(each, Owns | Watch) else each
+                if not _is_kind(kind):
+                    raise self._bad(
+                        f"{kind!r} is in its {what}, and not a kind",
+                        f"Write {what} with the classes of kinds; Unstructured.of makes one.",
+                    )
+
     def _check_functions(self) -> None:
         for what in ("reconcile", "finalize"):
             function = getattr(self, what)
@@ -193,7 +214,8 @@ class Controller(Generic[Obj]):
     def _check_kinds(self) -> None:
         seen: set[Any] = set()
         for kind in (self.kind, *(o.kind for o in self.owned), *(w.kind for w in self.watches)):
-            identity = kind.resource_type
+            # Of whichever version: it is the same object.
+            identity = kind.resource_type.gvk.group, kind.resource_type.gvk.kind
             if identity in seen:
                 raise self._bad(
                     f"it declares {kind.resource_type} twice",
@@ -221,6 +243,13 @@ def name_of(function: Callable[..., object]) -> str:
     while isinstance(function, functools.partial):
         function = function.func
     return getattr(function, "__qualname__", type(function).__qualname__)
+
+
+def _is_kind(kind: Any) -> bool:
+    try:
+        return bool(kind.resource_type.gvk)
+    except (AttributeError, NotAKind):
+        return False
 
 
 def _owns(each: Kind | Owns) -> Owns:

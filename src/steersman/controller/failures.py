@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from steersman.controller.outcomes import Later, Outcome
 from steersman.errors import (
     Conflict,
-    ContextEnded,
     NotLeading,
     Permanent,
     ReconcileTimedOut,
@@ -43,12 +42,12 @@ def judge(outcome: Outcome, error: Exception | None, *, failures: int) -> Verdic
         case None:
             return Verdict(outcome="done")
         case Permanent():
-            return Verdict(outcome="permanent", is_final=True, note=("Permanent", str(error)))
-        case NotLeading() | ContextEnded():
+            return Verdict(outcome="permanent", is_final=True, note=("Permanent", text_of(error)))
+        case NotLeading():
             # Whoever leads does it; here, the end is near.
             return Verdict(outcome="cancelled", is_failure=True)
         case ReconcileTimedOut():
-            note = (type(error).__name__, str(error))
+            note = (type(error).__name__, text_of(error))
             return Verdict(outcome="timed out", is_failure=True, note=note)
         case _:
             return Verdict(outcome="failed", is_failure=True, note=_note(error, failures))
@@ -73,8 +72,16 @@ def in_public(error: Exception, *, of: str) -> str:
     else's error holds. What steersman raises never holds a secret.
     """
     if isinstance(error, SteersmanError):
-        return str(error)
+        return text_of(error)
     return f"{of} raised {type(error).__name__}; the operator's log says where and why"
+
+
+def text_of(error: Exception) -> str:
+    """What an error says, if it can."""
+    try:
+        return str(error)
+    except Exception:  # noqa: BLE001  an author's class, and it must not end the worker
+        return f"an error of {type(error).__name__} that cannot be shown"
 
 
 def fingerprint(obj: Resource | Unstructured) -> object:

@@ -12,7 +12,15 @@ import asyncio
 from collections.abc import Callable, Mapping
 from typing import Any, Generic, TypeVar
 
-from steersman.cache import Deleted, Delta, Informer, Registration, Start, in_background
+from steersman.cache import (
+    Deleted,
+    Delta,
+    Informer,
+    Registration,
+    Start,
+    in_background,
+    is_cancelled,
+)
 from steersman.client import Client
 from steersman.clock import Clock
 from steersman.controller.blocking import BlockingContext
@@ -96,6 +104,7 @@ class ControlLoop(Generic[Obj]):
         self._given_up: dict[ObjectKey, object] = {}
         self._jobs: dict[ObjectKey, Job[Any]] = {}
         self._start: Start | None = None
+        self._stopped = asyncio.Event()
         self._ends_since_at: float | None = None
 
     def __repr__(self) -> str:
@@ -115,6 +124,7 @@ class ControlLoop(Generic[Obj]):
         """Give out no more work; ``run`` ends when that which was given out is done."""
         self._ends_since_at = self._clock.monotonic()
         self._queue.shut_down()
+        self._stopped.set()
 
     async def run(self) -> None:
         """Work until stopped."""
@@ -129,7 +139,8 @@ class ControlLoop(Generic[Obj]):
                     start(self._run_source(source), name=f"{controller.name}: {source!r}")
                 async with asyncio.TaskGroup() as workers:
                     for number in range(controller.workers):
-                        workers.create_task(self._work(), name=f"{controller.name}/{number}")
+                        self._employ(workers, f"{controller.name}/{number}")
+                    await self._stopped.wait()
         finally:
             self._start = None
             self._queue.shut_down()
@@ -152,19 +163,23 @@ class ControlLoop(Generic[Obj]):
             informer = self._informers[owns.kind]
             handler = self._forgetting(owns.kind, self._triggers.owned(owns))
             registered.append((informer, informer.add_handler(handler, name=name)))
+        written = {each.resource_type for each in controller.writes}
         for watch in controller.watches:
-            if watch.to is not None:
+            if watch.to is not None or watch.kind.resource_type in written:
                 informer = self._informers[watch.kind]
-                handler = self._triggers.watched(watch)
+                handler = self._forgetting(watch.kind, self._triggers.watched(watch))
                 registered.append((informer, informer.add_handler(handler, name=name)))
         return registered
 
     def _own(self, delta: Delta[Obj]) -> None:
         if isinstance(delta, Deleted):
-            self._given_up.pop(delta.key, None)
-            self._hot_loops.forget(delta.key)
-            self._writer.forget(self._controller.kind, delta.key)
+            self._forget(delta.key)
         self._triggers.own(delta)
+
+    def _forget(self, key: ObjectKey) -> None:
+        self._given_up.pop(key, None)
+        self._hot_loops.forget(key)
+        self._writer.forget(self._controller.kind, key)
 
     def _forgetting(
         self, kind: type[Any], handler: Callable[[Delta[Any]], None]
@@ -191,6 +206,16 @@ class ControlLoop(Generic[Obj]):
 
     # Work
 
+    def _employ(self, workers: asyncio.TaskGroup, name: str) -> None:
+        """Start a worker, and another in its place if an author's function cancels it."""
+        work = self._work()
+        try:
+            task = workers.create_task(work, name=name)
+        except RuntimeError:  # The others are being cancelled too: it is the end.
+            work.close()
+            return
+        task.add_done_callback(lambda done: done.cancelled() and self._employ(workers, name))
+
     async def _work(self) -> None:
         while True:
             try:
@@ -199,6 +224,10 @@ class ControlLoop(Generic[Obj]):
                 return
             try:
                 await self._look_at(key)
+            except BaseException:
+                # Whoever cancelled this has not done the work.
+                self._queue.add(key, priority=self._queue.held_priority(key))
+                raise
             finally:
                 self._let_go(key)
             # A queue that is never empty and a function that never waits would leave no turn to
@@ -223,31 +252,17 @@ class ControlLoop(Generic[Obj]):
         finally:
             self._queue.done(key)
         seconds = self._clock.monotonic() - since_at
-        self._observe(ThreadLeftBehind(controller=self._controller.name, ref=ref, seconds=seconds))
+        name = self._controller.name
+        self._observe(ThreadLeftBehind(controller=name, ref=ref, seconds=seconds, has_ended=True))
 
     async def _look_at(self, key: ObjectKey) -> None:
         taken = self._reasons.take(key)
         started_at = self._clock.monotonic()
-        try:
-            obj = self._lister.get(key.name, namespace=key.namespace)
-        except NotInScope:
-            self._skip(key, "out of scope")
+        obj = self._find(key)
+        if isinstance(obj, str):
+            self._skip(key, reason=obj)
             return
-        if obj is None:
-            self._skip(key, "gone")
-            return
-        if is_paused(obj):
-            self._skip(key, "paused")
-            return
-        if key in self._given_up:
-            if self._given_up[key] == fingerprint(obj):
-                self._skip(key, "permanent")
-                return
-            del self._given_up[key]
         is_ending = obj.deletion_time is not None
-        if is_ending and not has_finalizer(obj, self._controller.finalizer):
-            self._skip(key, "being deleted")
-            return
         failures = self._queue.num_requeues(key)
         # Nothing has happened: it was put back by its last look.
         whys = taken.whys or (Why(about=obj.ref, event="retry" if failures else "later"),)
@@ -268,7 +283,7 @@ class ControlLoop(Generic[Obj]):
         try:
             outcome = await self._in_time(key, obj, context, is_ending)
         except asyncio.CancelledError:
-            if _is_cancelled():
+            if is_cancelled():
                 raise
             error = RuntimeError("what it waited for was cancelled")
         except Exception as caught:  # noqa: BLE001  the one place for other people's errors
@@ -296,21 +311,48 @@ class ControlLoop(Generic[Obj]):
         )
         self._look_for_hot_loop(key, obj, whys, context)
 
+    def _find(self, key: ObjectKey) -> Obj | str:
+        """The object, or why there is nothing to be done about it."""
+        try:
+            obj = self._lister.get(key.name, namespace=key.namespace)
+        except NotInScope:
+            return "out of scope"
+        if obj is None:
+            # Once more: what it left behind may be from after its end.
+            self._forget(key)
+            return "gone"
+        if is_paused(obj):
+            return "paused"
+        if key in self._given_up:
+            if self._given_up[key] == fingerprint(obj):
+                return "permanent"
+            del self._given_up[key]
+        if obj.deletion_time is not None and not has_finalizer(obj, self._controller.finalizer):
+            return "being deleted"
+        return obj
+
+    def _skip(self, key: ObjectKey, *, reason: str) -> None:
+        self._queue.forget(key)
+        self._observe(
+            ReconcileSkipped(controller=self._controller.name, ref=self._ref(key), reason=reason)
+        )
+
     async def _in_time(
         self, key: ObjectKey, obj: Obj, context: Context, is_ending: bool
     ) -> Outcome:
         limit_seconds = self._controller.timeout_seconds
-        ends_at = self._clock.monotonic() + limit_seconds
+        look = self._finalize if is_ending else self._reconcile
+        is_theirs = False
         try:
             async with self._clock.timeout(limit_seconds):
-                return await (
-                    self._finalize(key, obj, context)
-                    if is_ending
-                    else self._reconcile(key, obj, context)
-                )
+                try:
+                    return await look(key, obj, context)
+                except TimeoutError:
+                    is_theirs = True
+                    raise
         except TimeoutError as error:
-            if self._clock.monotonic() < ends_at:
-                raise  # somebody else's
+            if is_theirs:
+                raise
             raise ReconcileTimedOut(
                 controller=self._controller.name, ref=str(obj.ref), timeout_seconds=limit_seconds
             ) from error
@@ -319,6 +361,9 @@ class ControlLoop(Generic[Obj]):
         if self._controller.finalize is not None:
             # Before the first thing that would have to be cleaned up.
             obj = await context.hold(obj)
+            if obj.deletion_time is not None:
+                # Too late for a finalizer. Word of the deletion is on its way here.
+                return Done()
         return await self._call(self._controller.reconcile, key, obj, context)
 
     async def _finalize(self, key: ObjectKey, obj: Obj, context: Context) -> Outcome:
@@ -342,6 +387,8 @@ class ControlLoop(Generic[Obj]):
             self._jobs[key] = job
             returned = await job.result()
         if not isinstance(returned, Done | Later):
+            if asyncio.iscoroutine(returned):
+                returned.close()  # else Python complains that nobody has awaited it
             raise BadOutcome(function=name_of(function), ref=str(obj.ref), returned=returned)
         return returned
 
@@ -360,12 +407,6 @@ class ControlLoop(Generic[Obj]):
         if verdict.note is not None:
             reason, note = verdict.note
             self._recorder.record(obj, reason, note, type="Warning")
-
-    def _skip(self, key: ObjectKey, reason: str) -> None:
-        self._queue.forget(key)
-        self._observe(
-            ReconcileSkipped(controller=self._controller.name, ref=self._ref(key), reason=reason)
-        )
 
     def _look_for_hot_loop(
         self, key: ObjectKey, obj: Obj, whys: tuple[Why, ...], context: Context
@@ -401,8 +442,3 @@ class ControlLoop(Generic[Obj]):
             clock=self._clock,
             observe=self._observe,
         )
-
-
-def _is_cancelled() -> bool:
-    task = asyncio.current_task()
-    return task is not None and task.cancelling() > 0

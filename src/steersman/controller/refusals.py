@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from steersman.controller.ownership import shown
+from steersman.controller.ownership import owner_reference, shown
 from steersman.errors import ApiError, Conflict, Invalid, NotOurs, ServerFailed
 from steersman.kinds import Resource, Unstructured, meta_v1
 
@@ -50,6 +50,22 @@ def held_fields(error: ApiError) -> tuple[str, ...]:
 def other_object(wanted: str, uid: str = "") -> Conflict:
     """The error for a write that was meant for another object of that name."""
     return Conflict(wanted=wanted, code=409, reason="Conflict", message=_ANOTHER, uid=uid)
+
+
+def is_namesake(holder: meta_v1.OwnerReference | None, owner: Resource | Unstructured) -> bool:
+    """Whether it is an owner of the same kind and name, and another object."""
+    own = owner_reference(owner)
+    return (
+        holder is not None
+        and (holder.api_version, holder.kind, holder.name) == (own.api_version, own.kind, own.name)
+        and holder.uid != own.uid
+    )
+
+
+def of_namesake(child: Resource | Unstructured, owner: Resource | Unstructured) -> Conflict:
+    """The error for what belongs to such an owner: of the two, one is gone, and so is its child."""
+    message = f"it belongs to another {owner.ref}, from before or after this one"
+    return Conflict(wanted=f"own {child.ref}", code=409, reason="Conflict", message=message)
 
 
 def not_ours(

@@ -12,7 +12,7 @@ from math import isfinite
 from random import Random
 from typing import Any, TypeAlias
 
-from steersman.cache import key_of
+from steersman.cache import is_cancelled, key_of
 from steersman.clock import Clock
 from steersman.controller.cached import Cached
 from steersman.controller.declaring import Kind, name_of
@@ -177,7 +177,7 @@ class _Stream:
             try:
                 await self._follow(failed)
             except asyncio.CancelledError:
-                if _is_cancelled():
+                if is_cancelled():
                     raise
                 problem = RuntimeError("what it waited for was cancelled")
             except Exception as error:  # noqa: BLE001  the stream is somebody else's
@@ -222,8 +222,3 @@ def _key(each: object, kind: ResourceType) -> ObjectKey:
             f" {kind.gvk.kind}"
         )
     return key_in(each, kind)
-
-
-def _is_cancelled() -> bool:
-    task = asyncio.current_task()
-    return task is not None and task.cancelling() > 0

@@ -61,8 +61,12 @@ class Threads:
         finally:
             self._waiting -= 1
         job = Job(function, holder=holder, ended=ended, over=self._over)
+        try:
+            job.begin()
+        except BaseException:  # The machine has no more threads, and this one will never end.
+            self._free.release()
+            raise
         self._jobs.add(job)
-        job.begin()
         return job
 
     def _tell(self) -> None:
@@ -143,8 +147,13 @@ class Job(Generic[T]):
     def _run(self) -> None:
         try:
             returned = self._function(self)
-        except BaseException as error:  # noqa: BLE001  raised again by whoever waits
+        except Exception as error:  # noqa: BLE001  raised again by whoever waits
             self._result.set_exception(error)
+        except BaseException as error:  # noqa: BLE001
+            # To end the thread, as sys.exit() does, is not to end the operator.
+            failure = RuntimeError(f"it raised {type(error).__name__}")
+            failure.__cause__ = error
+            self._result.set_exception(failure)
         else:
             self._result.set_result(returned)
         with suppress(RuntimeError):  # The loop is closed: nobody waits any more.

@@ -26,8 +26,10 @@ from steersman.controller.refusals import (
     is_about,
     is_failed_test,
     is_misfit,
+    is_namesake,
     is_other_object,
     not_ours,
+    of_namesake,
     other_object,
 )
 from steersman.controller.statuses import status_to_apply
@@ -109,7 +111,8 @@ class Writer:
         ``NotOurs`` if somebody else does; or nobody, unless ``adopt`` or we applied it before.
         """
         wanted = to_apply(owned_by(child, owner), finalizer=self._finalizer)
-        live = self._seen(wanted)
+        # Not what may be out of scope: a child that nobody hears of is never looked after.
+        live = self._cached.get(type(wanted), wanted.name, namespace=wanted.namespace)
         if child.uid and (live is None or live.uid != child.uid):
             return await self._apply(wanted, live, uid=child.uid, force=False, report=report)
         if live is not None:
@@ -140,6 +143,9 @@ class Writer:
         holder = controller_of(live)
         is_ours = holder is not None and holder.uid == owner.uid
         is_free = holder is None and (adopt or self._last.holds(live))
+        if is_namesake(holder, owner):
+            # No stranger: it will be collected, or we are late. Either way, trying again helps.
+            raise of_namesake(live, owner)
         if not is_ours and not is_free:
             raise not_ours(live, owner, holder=holder, fields=fields)
         try:
@@ -201,11 +207,12 @@ class Writer:
         return answer
 
     def _remember(self, place: Place, answer: Object, body: bytes, fight: Fight | None) -> None:
-        if type(answer) in self._cached:
-            # As the cache keeps it, which may be less than the answer.
-            kept = self._seen(answer)
-            is_it = kept is not None and kept.resource_version == answer.resource_version
-            self._last.remember(place, kept if is_it and kept is not None else answer, body)
+        # As the cache keeps it, which may be less than the answer. What it does not keep it will
+        # never say the end of.
+        kept = self._seen(answer)
+        if kept is not None:
+            is_it = kept.resource_version == answer.resource_version
+            self._last.remember(place, kept if is_it else answer, body)
         if fight is not None:
             self._fights.tell(fight, answer)
 

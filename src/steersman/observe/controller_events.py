@@ -126,11 +126,15 @@ class ThreadsExhausted(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ThreadLeftBehind(msgspec.Struct, frozen=True, kw_only=True):
-    """A plain function goes on in its thread, so long after nobody waits for it any more."""
+    """A plain function goes on in its thread although nobody waits for it any more.
+
+    Once more when it ``has_ended`` after all, so long after it was given up.
+    """
 
     controller: str
     ref: ObjectRef
     seconds: float
+    has_ended: bool = False
 
 
 class EventsDropped(msgspec.Struct, frozen=True, kw_only=True):

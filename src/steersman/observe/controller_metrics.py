@@ -114,8 +114,9 @@ class ControllerMetrics:
                 self._source_failures.labels(self._name(controller), self._word(source)).inc()
             case ThreadsExhausted():
                 self._threads_exhausted.inc()
-            case ThreadLeftBehind(controller=controller):
-                self._threads_left.labels(self._name(controller)).inc()
+            case ThreadLeftBehind(controller=controller, has_ended=has_ended):
+                if not has_ended:
+                    self._threads_left.labels(self._name(controller)).inc()
             case EventsDropped(controller=controller, count=count, reason=reason):
                 name = self._name(controller)
                 self._events_dropped.labels(name, self._word(reason)).inc(count)

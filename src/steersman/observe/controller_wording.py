@@ -54,7 +54,9 @@ def level_of(observation: ControllerObservation) -> int:
             return logging.INFO
         case HotLoop() | FieldFight() | TriggerFailed() | SourceFailed():
             return logging.WARNING
-        case ThreadsExhausted() | ThreadLeftBehind() | EventsDropped():
+        case ThreadLeftBehind(has_ended=has_ended):
+            return logging.INFO if has_ended else logging.WARNING
+        case ThreadsExhausted() | EventsDropped():
             return logging.WARNING
         case EventNotRecorded(error=error):
             return logging.INFO if _is_out_of_place(error) else logging.WARNING
@@ -111,10 +113,13 @@ def describe(observation: ControllerObservation) -> tuple[str, Fields]:
                 f" {_named(held_by)}"
             )
             return text, {"threads": threads, "waiting": waiting, "held_by": ", ".join(held_by)}
-        case ThreadLeftBehind(seconds=seconds):
+        case ThreadLeftBehind(seconds=seconds, has_ended=has_ended):
             text = (
-                f"{_about(observation)}: its function still runs in a thread, {length(seconds)}"
-                f" after it was given up; it can no longer read or write"
+                f"{_about(observation)}: its function has ended, {length(seconds)} after it was"
+                f" given up"
+                if has_ended
+                else f"{_about(observation)}: its function still runs in a thread, although it was"
+                f" given up; it can no longer read or write"
             )
             return text, _fields(observation, seconds=seconds)
         case EventsDropped(controller=controller, count=count, reason=reason):

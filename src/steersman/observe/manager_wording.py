@@ -61,7 +61,8 @@ def describe(observation: ManagerObservation) -> tuple[str, Fields]:
             text = f"{observation.lease}: renewed in {length(took)}"
             return text, _fields(observation, took_seconds=took)
         case RenewalFailed(error=error, left_seconds=left):
-            text = f"{observation.lease}: not renewed, with {length(left)} left to lead: {error}"
+            what = f"not renewed, with {length(left)} left to lead" if left else "out of reach"
+            text = f"{observation.lease}: {what}: {error}"
             return text, _fields(observation, left_seconds=left, error=type(error).__name__)
         case LeadershipLost(reason=reason):
             text = f"{observation.lease}: this replica no longer leads: {reason}"

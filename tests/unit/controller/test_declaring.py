@@ -7,7 +7,7 @@ import pytest
 
 import steersman as sm
 from steersman.errors import BadController
-from steersman.kinds import apps_v1, core_v1
+from steersman.kinds import Unstructured, apps_v1, autoscaling_v1, autoscaling_v2, core_v1
 from tests.real.definitions import Octopus, Widget
 
 
@@ -92,6 +92,21 @@ def test_a_plain_function_is_known_as_one(function: Any, is_blocking: bool) -> N
             {"owns": (core_v1.ConfigMap,), "watches": (sm.Watch(core_v1.ConfigMap),)},
             "it declares v1 ConfigMap twice",
         ),
+        (
+            {
+                "owns": (
+                    autoscaling_v1.HorizontalPodAutoscaler,
+                    autoscaling_v2.HorizontalPodAutoscaler,
+                )
+            },
+            "it declares autoscaling/v2 HorizontalPodAutoscaler twice",
+        ),
+        ({"owns": core_v1.ConfigMap}, "its owns are no tuple. Write owns=(…,)"),
+        ({"writes": [core_v1.ConfigMap]}, "its writes are no tuple"),
+        ({"sources": sm.Every(3)}, "its sources are no tuple"),
+        ({"owns": ("ConfigMap",)}, "'ConfigMap' is in its owns, and not a kind"),
+        ({"reads": (Unstructured,)}, "is in its reads, and not a kind"),
+        ({"watches": (core_v1.ConfigMap,)}, "Write watches=(sm.Watch(kind, to=…),)"),
         (
             {"watches": (sm.Watch(Octopus, to=lambda obj: ()),)},  # type: ignore[arg-type,misc]
             "cannot be called with an object and what is cached",

@@ -96,3 +96,13 @@ def test_a_status_is_no_change_and_a_label_is() -> None:
 
     assert fingerprint(before) == fingerprint(with_status)
     assert fingerprint(before) != fingerprint(labelled)
+
+
+def test_an_error_that_cannot_be_shown_is_an_error_all_the_same() -> None:
+    class Shy(Permanent):
+        def __str__(self) -> str:
+            raise LookupError
+
+    verdict = judge(Done(), Shy("x"), failures=0)
+
+    assert verdict.note == ("Permanent", "an error of Shy that cannot be shown")

@@ -152,3 +152,31 @@ async def test_a_thread_that_waits_for_the_loop_is_let_go_when_its_task_ends(
         waiting.cancel()
 
     await job.ended()
+
+
+async def test_a_thread_that_cannot_be_started_holds_no_place(observed: list[Observation]) -> None:
+    threads = Threads(1, observe=observed.append)
+    usual = threading.stack_size(2**46)  # more than any machine has to give
+    try:
+        with pytest.raises(RuntimeError, match="can't start new thread"):
+            await threads.start(lambda _: 1, holder="one", ended=ended)
+    finally:
+        threading.stack_size(usual)
+
+    job = await threads.start(lambda _: 2, holder="one", ended=ended)
+
+    assert await job.result() == 2
+
+
+async def test_a_function_that_ends_its_thread_does_not_end_the_operator(
+    observed: list[Observation],
+) -> None:
+    threads = Threads(1, observe=observed.append)
+
+    def function(_: Desk) -> None:
+        raise SystemExit(2)
+
+    job = await threads.start(function, holder="one", ended=ended)
+
+    with pytest.raises(RuntimeError, match="it raised SystemExit"):
+        await job.result()

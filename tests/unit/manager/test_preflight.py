@@ -137,6 +137,8 @@ async def test_a_server_that_cannot_be_asked_is_an_error_and_not_a_group_of_them
     with pytest.raises(Unreachable):
         await scene.missing(PODS, STATUS, LEASE)
 
+    assert len(scene.transport.requests) == 1, "once is enough to know, and to be told of"
+
 
 async def test_only_a_few_questions_are_put_at_once() -> None:
     scene = Scene()

@@ -39,6 +39,7 @@ from tests.unit.observe.controller_samples import (
     CONTROLLED,
     DEPLOYMENT,
     DROPPED,
+    ENDED_LATE,
     EXHAUSTED,
     FIGHT,
     FINISHED,
@@ -128,8 +129,14 @@ CONFLICT = Conflict(wanted="apply Deployment default/web", code=409, reason="Con
         (
             LEFT_BEHIND,
             LOUD,
-            "appservice: AppService default/web: its function still runs in a thread, 60.0 s after"
-            " it was given up; it can no longer read or write",
+            "appservice: AppService default/web: its function still runs in a thread, although it"
+            " was given up; it can no longer read or write",
+        ),
+        (
+            ENDED_LATE,
+            NORMAL,
+            "appservice: AppService default/web: its function has ended, 60.0 s after it was given"
+            " up",
         ),
         (DROPPED, LOUD, "appservice: 12 events were not written: too many about one object"),
         (
@@ -404,6 +411,12 @@ def test_each_is_a_metric_of_its_controller(
     observation: Observation, name: str, labels: dict[str, str], value: float
 ) -> None:
     assert Metered(observation).value(f"steersman_controller_{name}", **labels) == value
+
+
+def test_a_thread_that_is_left_behind_and_ends_is_counted_once() -> None:
+    metered = Metered(LEFT_BEHIND, ENDED_LATE)
+
+    assert metered.value("steersman_controller_threads_left_behind_total") == 1.0
 
 
 def test_the_workers_that_are_at_work_are_those_that_hold_a_key() -> None:

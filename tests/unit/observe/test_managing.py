@@ -51,6 +51,11 @@ ALARM, LOUD, NORMAL, QUIET = logging.ERROR, logging.WARNING, logging.INFO, loggi
             f"Lease apps/operator: not renewed, with 7.5 s left to lead: {LOST}",
         ),
         (
+            replace(NOT_RENEWED, left_seconds=0.0),
+            LOUD,
+            f"Lease apps/operator: out of reach: {LOST}",
+        ),
+        (
             LOST_IT,
             ALARM,
             "Lease apps/operator: this replica no longer leads: not renewed in time",

@@ -6,6 +6,7 @@ import ssl
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -200,6 +201,32 @@ async def test_a_name_whose_addresses_all_refuse_is_refused_once(
 
     assert "the server was not reached (connection refused)" in str(failure)
     assert isinstance(failure.__cause__, ConnectionRefusedError)
+
+
+class PlainLoop:
+    """A loop that cannot race addresses, as uvloop's cannot."""
+
+    def __init__(self, inner: asyncio.AbstractEventLoop) -> None:
+        self._inner = inner
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._inner, name)
+
+    async def create_connection(self, make: Any, host: str, port: int) -> Any:
+        return await self._inner.create_connection(make, host, port)
+
+
+async def test_a_name_is_found_on_a_loop_that_cannot_race_its_addresses(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async with raw_server(says(ok(b"hello"))) as server:
+        loop = PlainLoop(asyncio.get_running_loop())
+        monkeypatch.setattr("steersman.wire.dialing.asyncio.get_running_loop", lambda: loop)
+        there = f"http://localhost:{server.port}"
+        async with NetworkTransport(
+            clock=SystemClock(), server=there, tls=lambda: None
+        ) as transport:
+            assert await ask(transport) == b"hello"
 
 
 async def test_without_a_context_the_roots_of_the_system_are_trusted(
