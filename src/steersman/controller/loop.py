@@ -62,6 +62,11 @@ from steersman.workqueue import (
 
 Obj = TypeVar("Obj", bound=Resource | Unstructured)
 
+# All objects of a controller together are tried again no more often than this. Go's ten a second
+# take half an hour for the 20,000 objects that an outage of the server has made fail; a hundred are
+# still few for a server, and more than a person reads.
+RETRIES = BucketPolicy(per_second=100.0, burst=1000)
+
 
 class ControlLoop(Generic[Obj]):
     """One controller at work, from ``run`` until ``stop``."""
@@ -214,7 +219,12 @@ class ControlLoop(Generic[Obj]):
         except RuntimeError:  # The others are being cancelled too: it is the end.
             work.close()
             return
-        task.add_done_callback(lambda done: done.cancelled() and self._employ(workers, name))
+
+        def replace(done: asyncio.Task[None]) -> None:
+            if done.cancelled():
+                self._employ(workers, name)
+
+        task.add_done_callback(replace)
 
     async def _work(self) -> None:
         while True:
@@ -437,7 +447,7 @@ class ControlLoop(Generic[Obj]):
             self._controller.name,
             limiter=MaxOf[ObjectKey](
                 KeyBackoff(backoff, rng=self._client.rng),
-                TokenBucket(BucketPolicy(), clock=self._clock),
+                TokenBucket(RETRIES, clock=self._clock),
             ),
             clock=self._clock,
             observe=self._observe,

@@ -1,0 +1,118 @@
+"""The API server's own account of who wrote what: its audit log."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import msgspec
+
+from steersman.testing.cluster import Flags
+
+# Reads are nobody's business here. Who leads renews a Lease all the time, who wants to asks for its
+# rights, and what the server does for itself is its own affair.
+_POLICY = {
+    "apiVersion": "audit.k8s.io/v1",
+    "kind": "Policy",
+    "omitStages": ["RequestReceived"],
+    "rules": [
+        {"level": "None", "verbs": ["get", "list", "watch"]},
+        {"level": "None", "users": ["system:apiserver"]},
+        {"level": "None", "resources": [{"group": "coordination.k8s.io"}]},
+        {"level": "None", "resources": [{"group": "authorization.k8s.io"}]},
+        {"level": "Metadata"},
+    ],
+}
+
+# Far more than a test writes: a log that begins anew in the middle would hide something.
+_LARGEST_MEGABYTES = 10_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Written:
+    """A write that the server has carried out or refused."""
+
+    verb: str
+    resource: str
+    name: str
+    agent: str
+    code: int
+
+    @property
+    def is_accepted(self) -> bool:
+        """Whether it was carried out."""
+        return 200 <= self.code < 300
+
+
+class AuditLog:
+    """What a server that was started with ``flags`` has been asked to write: all that counts."""
+
+    def __init__(self, directory: Path) -> None:
+        self._policy = directory / "audit-policy.json"
+        self._log = directory / "audit.log"
+        self._policy.write_bytes(msgspec.json.encode(_POLICY))
+
+    @property
+    def flags(self) -> Flags:
+        """What the API server has to be told for it to keep such a log."""
+        return {
+            "audit-policy-file": self._policy,
+            "audit-log-path": self._log,
+            "audit-log-maxsize": _LARGEST_MEGABYTES,
+        }
+
+    def follow(self) -> "Following":
+        """From now on."""
+        return Following(self._log)
+
+
+class Following:
+    """A reader of the log that goes on where it was."""
+
+    def __init__(self, log: Path) -> None:
+        self._log = log
+        self._at = log.stat().st_size if log.exists() else 0
+        self.written: list[Written] = []
+
+    def read(self) -> Sequence[Written]:
+        """What is new; ``written`` has all since the beginning."""
+        with self._log.open("rb") as log:
+            log.seek(self._at)
+            lines = log.read()
+        whole = lines[: lines.rfind(b"\n") + 1]
+        self._at += len(whole)
+        # A server that is killed may leave half a line.
+        new = [_read(line) for line in whole.splitlines() if line.endswith(b"}")]
+        self.written += new
+        return new
+
+
+class _About(msgspec.Struct, frozen=True):
+    resource: str = ""
+    subresource: str = ""
+    name: str = ""
+
+
+class _Answer(msgspec.Struct, frozen=True):
+    code: int = 0
+
+
+class _Event(msgspec.Struct, frozen=True, rename="camel"):
+    verb: str
+    user_agent: str = ""
+    object_ref: _About = _About()
+    response_status: _Answer = _Answer()
+
+
+_DECODER = msgspec.json.Decoder(_Event)
+
+
+def _read(line: bytes) -> Written:
+    event = _DECODER.decode(line)
+    about = event.object_ref
+    return Written(
+        verb=event.verb,
+        resource=f"{about.resource}/{about.subresource}" if about.subresource else about.resource,
+        name=about.name,
+        agent=event.user_agent,
+        code=event.response_status.code,
+    )

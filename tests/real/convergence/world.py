@@ -1,0 +1,269 @@
+"""A cluster full of AppServices, the operator that sees to them, and ways to disturb both."""
+
+import asyncio
+import os
+import subprocess
+import sys
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
+from contextlib import asynccontextmanager, contextmanager
+from itertools import islice
+from pathlib import Path
+
+from examples.appservice import AppService, Spec
+from examples.installing import install
+from steersman.client import Client, MergePatch
+from steersman.clock import SystemClock
+from steersman.errors import SteersmanError
+from steersman.kinds import Resource, apps_v1, core_v1, meta_v1
+from steersman.observe import ignore
+from steersman.testing import ControlPlane, find_binaries, running_control_plane
+from steersman.testing.enclosure import Enclosure, enclosure, tail
+from tests.real.connecting import connected
+from tests.real.convergence.auditing import AuditLog, Following, Written
+from tests.real.convergence.judging import Sight, flaws
+
+ROOT = Path(__file__).parents[3]
+NAMESPACE = "apps"
+AGENT = "operator-under-test"
+FIRST_IMAGE = "example.com/app:1"
+
+# Those who see to Deployments, and who take away what nothing owns any more.
+CONTROLLERS = ("deployment-controller", "replicaset-controller", "garbage-collector-controller")
+
+# At its usual 20 requests a second, everybody would wait for it for minutes.
+QUICK = {"kube-api-qps": 10_000, "kube-api-burst": 10_000}
+
+# Short, so that nobody waits long for a lease of the dead; longer than a busy machine stutters.
+LEASE = {"lease-seconds": 6, "renew-seconds": 4, "retry-seconds": 1}
+
+# Of an error that nobody expected, a loop of its own making, and a fight over a field.
+COMPLAINTS = ("Traceback", "wakes itself", "keeps changing")
+
+HANDS = 20
+CONVERGED_WITHIN_SECONDS = 120.0
+QUIET_SECONDS = 1.0
+WATCHED_SECONDS = 5.0
+STOPPED_WITHIN_SECONDS = 30.0
+
+
+class World:
+    """The cluster, and what is wanted of it."""
+
+    def __init__(self, plane: ControlPlane, audit: AuditLog, inside: Enclosure) -> None:
+        self.plane = plane
+        self.audit = audit
+        self.wanted: dict[str, Spec] = {}
+        self.at_rest: Sight | None = None
+        self._shift = 0
+        self._inside = inside
+        self._log = inside.directory / "operator.log"
+        self._operator: subprocess.Popen[bytes] | None = None
+
+    # The operator
+
+    def start_operator(self) -> None:
+        """Have ``examples/appservice.py`` run, in a process of its own."""
+        flags = {
+            "kubeconfig": self.plane.kubeconfig,
+            "lease-namespace": NAMESPACE,
+            "health-address": "",
+            "metrics-address": "",
+            "user-agent": AGENT,
+            "log-level": "warning",
+            **LEASE,
+        }
+        arguments = [f"--{name}={value}" for name, value in flags.items()]
+        self._operator = self._inside.start(
+            [sys.executable, "-m", "examples.appservice", *arguments],
+            log=self._log,
+            environ={"HOME": str(self._inside.directory), "PYTHONPATH": str(ROOT)},
+        )
+
+    def ensure_operator(self) -> None:
+        """Have it run, if it does not yet."""
+        if not self.is_operating:
+            self.start_operator()
+
+    @property
+    def is_operating(self) -> bool:
+        """Whether the process is there."""
+        return self._operator is not None and self._operator.poll() is None
+
+    def stop_operator(self) -> None:
+        """Ask it to end, and have it do so in good order."""
+        assert self._operator is not None
+        self._operator.terminate()
+        assert self._operator.wait(timeout=STOPPED_WITHIN_SECONDS) == 0, self.operator_log
+        self._operator = None
+
+    def kill_operator(self) -> None:
+        """End it in the middle of whatever it does."""
+        assert self._operator is not None
+        self._operator.kill()
+        self._operator.wait()
+        self._operator = None
+
+    @property
+    def operator_log(self) -> str:
+        """The end of what it had to say."""
+        return tail(self._log, lines=30)
+
+    @property
+    def complaints(self) -> list[str]:
+        """What it said that it should have had no reason to, whatever happened to it."""
+        lines = self._log.read_text(errors="replace").splitlines()
+        return [line for line in lines if any(words in line for words in COMPLAINTS)]
+
+    def crash_api_server(self) -> None:
+        """Kill it, and start it again: seconds, so in a thread."""
+        with self.plane.api_server.crashed():
+            pass
+
+    # What is there
+
+    async def set_up(self) -> None:
+        """Make room for AppServices."""
+        async with self.client() as client:
+            await client.create(core_v1.Namespace(metadata=meta_v1.ObjectMeta(name=NAMESPACE)))
+            await install(client, AppService)
+
+    @asynccontextmanager
+    async def client(self) -> AsyncIterator[Client]:
+        """Somebody who uses the cluster."""
+        async with connected(self.plane, observe=ignore) as client:
+            yield client
+
+    async def look(self, client: Client) -> Sight:
+        """Everything as it is now."""
+        apps = await client.list(AppService, namespace=NAMESPACE)
+        deployments = await client.list(apps_v1.Deployment, namespace=NAMESPACE)
+        services = await client.list(core_v1.Service, namespace=NAMESPACE)
+        return Sight(apps=apps.items, deployments=deployments.items, services=services.items)
+
+    async def until_written(self, number: int, resource: str, *, log: Following) -> None:
+        """Wait until the operator has written so many objects since ``log`` was begun."""
+        clock = SystemClock()
+        async with clock.timeout(CONVERGED_WITHIN_SECONDS):
+            while len(accepted(log, resource)) < number:
+                await clock.sleep(0.02)
+                log.read()
+
+    async def converged(self, client: Client) -> Sight:
+        """Come back once everything is as it should be and nobody writes any more.
+
+        From then on nobody writes anything: that is watched for some seconds.
+        """
+
+        clock = SystemClock()
+        log = self.audit.follow()
+        ends_at = clock.monotonic() + CONVERGED_WITHIN_SECONDS
+        while found := await self._flaws(client, log):
+            assert clock.monotonic() < ends_at, "\n".join([*found, self.operator_log])
+            assert self.is_operating, self.operator_log
+        before = await self.look(client)
+        await clock.sleep(WATCHED_SECONDS)
+        after = await self.look(client)
+        assert list(log.read()) == []
+        assert after.versions == before.versions
+        assert self.complaints == []
+        self.at_rest = after
+        return after
+
+    async def _flaws(self, client: Client, log: Following) -> list[str]:
+        """Some of what is not as it should be, or who still writes."""
+        await client.clock.sleep(QUIET_SECONDS)
+        if new := log.read():
+            # A list of everything is work for the server, too: not while others need it.
+            return [f"{len(new)} writes within a second, the last of {new[-1]}"]
+        found = list(islice(flaws(await self.look(client), wanted=self.wanted), 10))
+        return found or [f"a last {each}" for each in log.read()]
+
+    # What is wanted
+
+    async def create(self, client: Client, names: Sequence[str]) -> None:
+        """Want AppServices of these names."""
+        for number, name in enumerate(names):
+            self.wanted[name] = spec_of(number, image=FIRST_IMAGE)
+
+        async def create(name: str) -> None:
+            meta = meta_v1.ObjectMeta(name=name, namespace=NAMESPACE)
+            await client.create(AppService(metadata=meta, spec=self.wanted[name]))
+
+        await self._all(names, create)
+
+    async def delete(self, client: Client, names: Sequence[str]) -> None:
+        """Want those no more."""
+        for name in names:
+            del self.wanted[name]
+        await self._all(names, lambda name: client.delete(AppService, name, namespace=NAMESPACE))
+
+    async def change(self, client: Client, *, image: str) -> None:
+        """Want another image everywhere, and other sizes, whatever happens to the server."""
+        self._shift += 1
+        for number, name in enumerate(self.wanted):
+            self.wanted[name] = spec_of(number + self._shift, image=image)
+
+        async def change(name: str) -> None:
+            spec = self.wanted[name]
+            patch = MergePatch({"spec": {"image": spec.image, "size": spec.size}})
+            while True:
+                try:
+                    await client.patch(AppService, name, patch, namespace=NAMESPACE)
+                except SteersmanError:
+                    await client.clock.sleep(0.2)  # nobody answers
+                else:
+                    return
+
+        await self._all(list(self.wanted), change)
+
+    async def delete_all(self, client: Client, kind: type[Resource]) -> None:
+        """Every object of a kind, all at once."""
+        # Each after what it owns: a Deployment that is made anew while the ReplicaSet of the old
+        # one is still there makes Kubernetes wait for up to a minute before it tries again.
+        await client.delete_all(kind, namespace=NAMESPACE, propagation="Foreground")
+
+    async def until_gone(self, client: Client, kind: type[Resource]) -> None:
+        """Wait until no object of a kind is left."""
+        async with client.clock.timeout(CONVERGED_WITHIN_SECONDS):
+            while (await client.list(kind, namespace=NAMESPACE)).items:
+                await client.clock.sleep(QUIET_SECONDS)
+
+    async def _all(self, names: Sequence[str], do: Callable[[str], Awaitable[object]]) -> None:
+        async def some(names: Sequence[str]) -> None:
+            for name in names:
+                await do(name)
+
+        async with asyncio.TaskGroup() as group:
+            for hand in range(HANDS):
+                group.create_task(some(names[hand::HANDS]))
+
+
+def accepted(log: Following, resource: str) -> list[Written]:
+    """What the operator wrote of this sort, as far as it was not refused."""
+    return [
+        each
+        for each in log.written
+        if each.is_accepted and each.resource == resource and each.agent.startswith(AGENT)
+    ]
+
+
+def spec_of(number: int, *, image: str) -> Spec:
+    """An app; most are of size 0, because Pods are work for others."""
+    size = {0: 1, 25: 2}.get(number % 50, 0)
+    return Spec(image=image, size=size, ports=(core_v1.ServicePort(port=80),))
+
+
+@contextmanager
+def full_world(directory: Path) -> Iterator[World]:
+    """A control plane of our own with its controllers, which knows AppServices."""
+    audit = AuditLog(directory)
+    binaries = find_binaries(environ=os.environ)
+    clock = SystemClock()
+    with (
+        running_control_plane(binaries, clock=clock, api_server_flags=audit.flags) as plane,
+        plane.running_controllers(*CONTROLLERS, flags=QUICK),
+        enclosure(prefix="steersman-operator-") as inside,
+    ):
+        world = World(plane, audit, inside)
+        asyncio.run(world.set_up())
+        yield world

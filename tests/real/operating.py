@@ -1,0 +1,186 @@
+"""Operators in the test's own process, at work on a cluster as whoever has a token."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from random import Random
+from typing import Any, TypeVar
+
+from steersman.client import Client, ClusterConfig, find_config, reaching, wait_for
+from steersman.client.access.cluster_config import Token
+from steersman.clock import SystemClock
+from steersman.controller import Controller
+from steersman.kinds import Resource, events_v1
+from steersman.manager import Manager, ManagerSettings, Surroundings
+from steersman.observe import (
+    MetricsObserver,
+    Observation,
+    ReconcileFinished,
+    fan_out,
+    ignore,
+    new_registry,
+)
+from steersman.testing import Cluster
+from steersman.wire import Request, Response, Transport
+from tests.real.following import Hurried
+from tests.real.seeing import Seen
+
+Obj = TypeVar("Obj", bound=Resource)
+T = TypeVar("T", bound=Observation)
+
+WRITES = frozenset(("POST", "PUT", "PATCH", "DELETE"))
+BESIDE = ("/leases", "/events", "reviews")
+
+# Whatever is not being tested is switched off.
+ALONE: dict[str, Any] = {
+    "leader_election": False,
+    "health_address": "",
+    "metrics_address": "",
+    "preflight": "off",
+}
+
+# Longer than anything takes here, shorter than a test may.
+WITHIN_SECONDS = 20.0
+# Nothing of what an operator does by itself takes longer than this to begin.
+CALM_SECONDS = 0.5
+POLL_SECONDS = 0.05
+
+
+class Listening:
+    """Carries requests, and notes which would write."""
+
+    def __init__(self, inner: Transport, noted: list[str]) -> None:
+        self._inner = inner
+        self._noted = noted
+
+    @asynccontextmanager
+    async def open(self, request: Request) -> AsyncIterator[Response]:
+        """Send it."""
+        if request.method in WRITES and not any(each in request.path for each in BESIDE):
+            self._noted.append(f"{request.method} {request.path}")
+        async with self._inner.open(request) as response:
+            yield response
+
+
+class Operator:
+    """An operator while it runs: what it has observed, counted and written."""
+
+    def __init__(self, config: ClusterConfig, namespace: str) -> None:
+        self._config = config
+        self._namespace = namespace
+        self.seen = Seen()
+        self.registry = new_registry()
+        self.writes: list[str] = []
+        self.stop: asyncio.Future[str] = asyncio.get_running_loop().create_future()
+
+    @asynccontextmanager
+    async def _reach(self) -> AsyncIterator[Transport]:
+        async with reaching(self._config, clock=SystemClock(), observe=ignore) as transport:
+            yield Listening(transport, self.writes)
+
+    async def run(self, manager: Manager, settings: ManagerSettings) -> None:
+        """Operate until stopped."""
+        clock = Hurried()
+        around = Surroundings(
+            reach=self._reach,
+            namespace=self._namespace,
+            hostname="here",
+            clock=clock,
+            rng=Random(0),
+            observe=fan_out(self.seen, MetricsObserver(self.registry, clock=clock)),
+            registry=self.registry,
+        )
+        await manager.operate(around, settings=settings, stop=self.stop)
+
+    def of(self, kind: type[T]) -> list[T]:
+        """What it has observed of this sort."""
+        return self.seen.of(kind)
+
+    def counted(self, metric: str, /, **labels: str) -> float:
+        """What a metric says."""
+        return self.registry.get_sample_value(metric, labels) or 0.0
+
+    async def until(self, is_so: Callable[[], object]) -> None:
+        """Wait until what it observes makes it so."""
+        try:
+            async with SystemClock().timeout(WITHIN_SECONDS):
+                while not is_so():
+                    await self.seen.more()
+        except TimeoutError:
+            last = self.of(ReconcileFinished)[-3:]
+            raise AssertionError(f"it never came to that; the last looks were {last}") from None
+
+    async def looked(self, name: str, outcome: str = "done", *, after: int = 0) -> None:
+        """Wait until it has looked at an object of this name, with this outcome."""
+        await self.until(
+            lambda: any(
+                each.ref.name == name and each.outcome == outcome
+                for each in self.of(ReconcileFinished)[after:]
+            )
+        )
+
+    @property
+    def looks(self) -> int:
+        """How often it has looked at anything."""
+        return len(self.of(ReconcileFinished))
+
+    async def calm(self) -> None:
+        """Wait until it has looked at nothing for a while."""
+        clock = SystemClock()
+        async with clock.timeout(WITHIN_SECONDS):
+            while True:
+                before = self.looks
+                await clock.sleep(CALM_SECONDS)
+                if before == self.looks > 0:
+                    return
+
+
+@asynccontextmanager
+async def operating(
+    cluster: Cluster,
+    namespace: str,
+    *controllers: Controller[Any],
+    token: str | None = None,
+    **settings: Any,
+) -> AsyncIterator[Operator]:
+    """An operator that runs in this namespace while the block does, and then ends in peace."""
+    config = find_config(
+        environ={}, home=cluster.directory, kubeconfig=cluster.kubeconfig, observe=ignore
+    )
+    if token is not None:
+        config = replace(config, login=Token(token=token))
+    operator = Operator(config, namespace)
+    chosen: dict[str, Any] = {**ALONE, "namespaces": (namespace,), **settings}
+    async with asyncio.TaskGroup() as group:
+        group.create_task(operator.run(Manager(controllers=controllers), ManagerSettings(**chosen)))
+        try:
+            yield operator
+        finally:
+            operator.stop.set_result("test")
+
+
+async def becomes(
+    client: Client, kind: type[Obj], name: str, is_so: Callable[[Obj], bool], *, namespace: str
+) -> Obj:
+    """The object, once it is there and so."""
+    return await wait_for(
+        client, kind, name, is_so, namespace=namespace, within_seconds=WITHIN_SECONDS
+    )
+
+
+async def event_about(client: Client, namespace: str, name: str, reason: str) -> events_v1.Event:
+    """The event with this reason on the object of this name, once it is there."""
+    clock = SystemClock()
+    reasons: set[str | None] = set()
+    try:
+        async with clock.timeout(WITHIN_SECONDS):
+            while True:
+                for each in (await client.list(events_v1.Event, namespace=namespace)).items:
+                    if each.regarding is not None and each.regarding.name == name:
+                        reasons.add(each.reason)
+                        if each.reason == reason:
+                            return each
+                await clock.sleep(POLL_SECONDS)
+    except TimeoutError:
+        raise AssertionError(f"no event says {reason}; they say {reasons}") from None

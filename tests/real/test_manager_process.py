@@ -1,0 +1,169 @@
+"""An operator as a process: which signals end it, how soon, with which status, and what it leaves.
+
+The operator is ``tests/real/lone_operator.py``.
+"""
+
+import asyncio
+import signal
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+
+from steersman.client import Client
+from steersman.clock import SystemClock
+from steersman.kinds import coordination_v1, core_v1, meta_v1
+from steersman.manager.manager import LAST_SECONDS
+from steersman.testing import ControlPlane
+from tests.real.lone_operator import AT_WORK
+
+ROOT = Path(__file__).parents[2]
+CLOCK = SystemClock()
+
+START_SECONDS = 20.0
+
+# What a machine under load may add to any time that is measured here.
+SLACK_SECONDS = 3.0
+
+
+class Lone:
+    """The operator's process."""
+
+    def __init__(self, process: asyncio.subprocess.Process) -> None:
+        self._process = process
+        self._said: list[str] = []
+
+    async def said(self, words: str) -> None:
+        """Wait until it has said this."""
+        assert self._process.stdout is not None
+        async with CLOCK.timeout(START_SECONDS):
+            async for line in self._process.stdout:
+                self._said.append(line.decode())
+                if words in self._said[-1]:
+                    return
+        raise AssertionError("".join(self._said))
+
+    def signal(self, number: signal.Signals) -> None:
+        self._process.send_signal(number)
+
+    async def ended(self, *, within_seconds: float) -> tuple[int | None, str]:
+        """Its exit status, and all that it has said, once it has ended."""
+        try:
+            async with CLOCK.timeout(within_seconds):
+                rest, _ = await self._process.communicate()
+        except TimeoutError:
+            raise AssertionError("it goes on:\n" + "".join(self._said)) from None
+        return self._process.returncode, "".join(self._said) + rest.decode()
+
+
+@asynccontextmanager
+async def lone(
+    manner: str, plane: ControlPlane, namespace: str, **settings: float
+) -> AsyncIterator[Lone]:
+    """The operator, until the block ends or it does."""
+    flags = {
+        "kubeconfig": plane.kubeconfig,
+        "namespaces": namespace,
+        "lease-namespace": namespace,
+        "health-address": "",
+        "metrics-address": "",
+        "preflight": "off",
+        **{name.replace("_", "-"): each for name, each in settings.items()},
+    }
+    process = await asyncio.create_subprocess_exec(
+        sys.executable,
+        "-m",
+        "tests.real.lone_operator",
+        manner,
+        *(f"--{name}={value}" for name, value in flags.items()),
+        cwd=ROOT,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.STDOUT,
+    )
+    try:
+        yield Lone(process)
+    finally:
+        if process.returncode is None:
+            process.kill()
+            await process.wait()
+
+
+@pytest.fixture
+async def target(client: Client, namespace: str) -> str:
+    """The namespace of something to work on."""
+    meta = meta_v1.ObjectMeta(name="target", namespace=namespace, labels={"for": "lone-operator"})
+    await client.create(core_v1.ConfigMap(metadata=meta))
+    return namespace
+
+
+async def holder(client: Client, namespace: str) -> str | None:
+    (lease,) = [each async for each in client.each(coordination_v1.Lease, namespace=namespace)]
+    return lease.spec.holder_identity if lease.spec else None
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+async def test_a_signal_ends_an_operator_well_and_its_lease_is_free(
+    client: Client, control_plane: ControlPlane, target: str, number: signal.Signals
+) -> None:
+    async with lone("obedient", control_plane, target) as operator:
+        await operator.said(AT_WORK)
+        assert await holder(client, target)
+
+        operator.signal(number)
+        status, said = await operator.ended(within_seconds=SLACK_SECONDS)
+
+    assert status == 0, said
+    assert not await holder(client, target)
+    assert "root logger: 30 []" in said, "and nobody has touched it"
+
+
+@pytest.mark.parametrize("manner", ["endless", "hanging"])
+async def test_what_does_not_end_within_the_grace_is_left_behind_and_the_lease_is_free(
+    client: Client, control_plane: ControlPlane, target: str, manner: str
+) -> None:
+    async with lone(manner, control_plane, target, grace_seconds=0.5) as operator:
+        await operator.said(AT_WORK)
+        operator.signal(signal.SIGTERM)
+        status, said = await operator.ended(within_seconds=0.5 + SLACK_SECONDS)
+
+    assert status == 0, said
+    assert "work in hand did not stop within 500 ms" in said
+    assert not await holder(client, target)
+
+
+@pytest.mark.parametrize("manner", ["endless", "blocking", "deaf"])
+async def test_a_second_signal_ends_an_operator_at_once(
+    control_plane: ControlPlane, target: str, manner: str
+) -> None:
+    async with lone(manner, control_plane, target) as operator:
+        await operator.said(AT_WORK)
+        operator.signal(signal.SIGINT)
+        # The kernel may make one of two that come at once.
+        await CLOCK.sleep(0.3)
+        operator.signal(signal.SIGINT)
+        status, said = await operator.ended(within_seconds=SLACK_SECONDS)
+
+    assert status == 128 + signal.SIGINT, said
+
+
+@pytest.mark.parametrize("manner", ["deaf", "waiting"])
+async def test_who_does_not_heed_that_it_is_cancelled_is_ended_by_force(
+    control_plane: ControlPlane, target: str, manner: str
+) -> None:
+    async with lone(manner, control_plane, target, grace_seconds=0.5) as operator:
+        await operator.said(AT_WORK)
+        operator.signal(signal.SIGTERM)
+        status, said = await operator.ended(within_seconds=LAST_SECONDS + SLACK_SECONDS)
+
+    assert status == 1, said
+    assert "something still runs that was told to stop" in said
+
+
+async def test_a_wrong_setting_is_wrong_usage(control_plane: ControlPlane, namespace: str) -> None:
+    async with lone("obedient", control_plane, namespace, lease_seconds=3) as operator:
+        status, said = await operator.ended(within_seconds=START_SECONDS)
+
+    assert status == 2
+    assert said.count("\n") == 1, "one line, and no trace"

@@ -1,0 +1,155 @@
+"""Children stay as their owner wants them, and what others have on them stays theirs."""
+
+from collections.abc import AsyncIterator
+
+import pytest
+
+import steersman as sm
+from steersman import recipes
+from steersman.client import Client, MergePatch
+from steersman.kinds import apps_v1, core_v1
+from steersman.observe import FieldFight, HotLoop, ReconcileFinished
+from steersman.testing import Cluster
+from tests.real.definitions import Widget, widget
+from tests.real.operating import Operator, becomes, operating
+
+Deployment = apps_v1.Deployment
+
+pytestmark = pytest.mark.usefixtures("widgets")
+
+
+async def reconcile(obj: Widget, ctx: sm.Context) -> sm.Outcome:
+    """A Deployment whose Pods hear of the color, if there is one, and of each tag."""
+    color = (core_v1.EnvVar(name="COLOR", value=obj.spec.color),) if obj.spec.color else ()
+    tags = tuple(core_v1.EnvVar(name=tag, value="yes") for tag in obj.spec.tags)
+    container = core_v1.Container(name="main", image="example.com/main:1", env=color + tags)
+    labels = {"color": obj.spec.color} if obj.spec.color else None
+    await ctx.apply_owned(
+        recipes.deployment(obj.name, container, replicas=obj.spec.size, labels=labels)
+    )
+    return sm.Done()
+
+
+CONTROLLER = sm.Controller(Widget, reconcile=reconcile, owns=(Deployment,))
+
+
+class Scene:
+    """An operator at rest, its one object, and whoever disturbs them."""
+
+    def __init__(self, client: Client, namespace: str, operator: Operator) -> None:
+        self._client = client
+        self._namespace = namespace
+        self.operator = operator
+
+    async def deployment(self) -> apps_v1.Deployment:
+        return await self._client.get(Deployment, "web", namespace=self._namespace)
+
+    async def want(self, **spec: object) -> None:
+        """Change the object, and wait until the operator has looked at it."""
+        looks = self.operator.looks
+        patch = MergePatch({"spec": spec})
+        await self._client.patch(Widget, "web", patch, namespace=self._namespace)
+        await self.operator.looked("web", after=looks)
+        await self.operator.calm()
+
+    async def meddle(self, patch: MergePatch) -> None:
+        """Change the child behind the operator's back, and wait until it has looked at that."""
+        looks = self.operator.looks
+        await self._client.patch(
+            Deployment, "web", patch, namespace=self._namespace, field_manager="somebody"
+        )
+        await self.operator.looked("web", after=looks)
+        await self.operator.calm()
+
+    async def roll_out(self, replicas: int) -> None:
+        """Do what Kubernetes would, and wait until the operator has looked at that."""
+        looks = self.operator.looks
+        status = {"replicas": replicas, "readyReplicas": replicas, "updatedReplicas": replicas}
+        await self._client.status(Deployment, "web", namespace=self._namespace).patch(
+            MergePatch({"status": status}), field_manager="kubernetes"
+        )
+        await self.operator.looked("web", after=looks)
+
+
+@pytest.fixture
+async def scene(client: Client, control_plane: Cluster, namespace: str) -> AsyncIterator[Scene]:
+    await client.create(widget(namespace, "web", size=3, color="red", tags=("FAST", "SAFE")))
+    async with operating(control_plane, namespace, CONTROLLER) as operator:
+        await operator.looked("web")
+        await becomes(client, Deployment, "web", lambda _: True, namespace=namespace)
+        await operator.calm()
+        yield Scene(client, namespace, operator)
+    assert operator.of(FieldFight) == []
+    assert operator.of(HotLoop) == []
+
+
+def environment(deployment: apps_v1.Deployment) -> dict[str, str | None]:
+    assert deployment.spec is not None
+    assert deployment.spec.template.spec is not None
+    (container,) = deployment.spec.template.spec.containers
+    return {each.name: each.value for each in container.env or ()}
+
+
+async def test_a_field_that_is_no_longer_wanted_disappears_from_the_child(scene: Scene) -> None:
+    before = await scene.deployment()
+    assert environment(before) == {"COLOR": "red", "FAST": "yes", "SAFE": "yes"}
+    assert before.labels["color"] == "red"
+
+    await scene.want(color=None, tags=["SAFE"])
+
+    after = await scene.deployment()
+    assert environment(after) == {"SAFE": "yes"}
+    assert "color" not in after.labels
+    assert after.uid == before.uid
+
+
+async def test_a_foreign_edit_of_an_owned_field_is_put_back(scene: Scene) -> None:
+    await scene.meddle(
+        MergePatch({"spec": {"replicas": 7}, "metadata": {"labels": {"color": "x"}}})
+    )
+
+    after = await scene.deployment()
+    assert after.spec is not None
+    assert after.spec.replicas == 3
+    assert after.labels["color"] == "red"
+    # Once, and that was it.
+    assert len(scene.operator.writes) == 2
+
+
+async def test_an_owned_field_that_somebody_removes_comes_back(scene: Scene) -> None:
+    await scene.meddle(MergePatch({"metadata": {"labels": {"color": None}}}))
+
+    assert (await scene.deployment()).labels["color"] == "red"
+    assert len(scene.operator.writes) == 2
+
+
+async def test_foreign_labels_and_fields_are_left(scene: Scene) -> None:
+    foreign = {"labels": {"team": "blue"}, "annotations": {"note": "mine"}}
+    await scene.meddle(MergePatch({"metadata": foreign, "spec": {"minReadySeconds": 9}}))
+    assert len(scene.operator.writes) == 1
+
+    await scene.want(size=4)
+
+    after = await scene.deployment()
+    assert after.spec is not None
+    assert (after.labels["team"], after.annotations["note"]) == ("blue", "mine")
+    assert (after.spec.min_ready_seconds, after.spec.replicas) == (9, 4)
+
+
+async def test_a_reconcile_that_would_change_nothing_sends_nothing(scene: Scene) -> None:
+    assert len(scene.operator.writes) == 1
+
+    await scene.want(shiny=True)
+
+    last = scene.operator.of(ReconcileFinished)[-1]
+    assert (last.writes, last.spared) == ((), 1)
+    assert len(scene.operator.writes) == 1
+
+
+async def test_nothing_is_sent_while_the_status_of_the_child_changes(scene: Scene) -> None:
+    for replicas in (1, 2, 3, 2, 3):
+        await scene.roll_out(replicas)
+    await scene.operator.calm()
+
+    assert len(scene.operator.writes) == 1
+    assert {each.spared for each in scene.operator.of(ReconcileFinished)[-5:]} == {1}

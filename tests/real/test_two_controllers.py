@@ -1,0 +1,141 @@
+"""Two controllers of one kind leave each other's fields, status and finalizers alone."""
+
+import asyncio
+
+import pytest
+
+import steersman as sm
+from steersman.client import Client, MergePatch, wait_until_gone
+from steersman.kinds import core_v1, meta_v1
+from steersman.observe import FieldFight, HotLoop, ReconcileFinished
+from steersman.testing import Cluster
+from tests.real.definitions import Widget, WidgetStatus, widget
+from tests.real.operating import Operator, becomes, operating
+
+ConfigMap = core_v1.ConfigMap
+
+pytestmark = pytest.mark.usefixtures("widgets")
+
+
+class Party:
+    """One of the two: it has fields in an object that both write to, in the status, and a child."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.may_end = asyncio.Event()
+        self.data = {name: "1"}
+
+    async def reconcile(self, obj: Widget, ctx: sm.Context) -> sm.Outcome:
+        meta = meta_v1.ObjectMeta(name="shared", namespace=obj.namespace, labels=self.data)
+        await ctx.apply(ConfigMap(metadata=meta, data=self.data))
+        meta = meta_v1.ObjectMeta(name=f"{self.name}-{obj.name}")
+        await ctx.apply_owned(ConfigMap(metadata=meta, data={"size": str(obj.spec.size)}))
+        seen = sm.Condition.when(True, f"Seen-{self.name}", yes="Looked", no="NotYet")
+        ready = obj.spec.size if self.name == "left" else None
+        await ctx.apply_status(obj, WidgetStatus(ready=ready).with_condition(seen))
+        return sm.Done()
+
+    async def finalize(self, obj: Widget, ctx: sm.Context) -> sm.Outcome:
+        return sm.Done() if self.may_end.is_set() else sm.Later(after_seconds=0.1)
+
+    @property
+    def controller(self) -> sm.Controller[Widget]:
+        return sm.Controller(
+            Widget,
+            reconcile=self.reconcile,
+            finalize=self.finalize,
+            owns=(ConfigMap,),
+            name=self.name,
+        )
+
+
+def have_both_looked(operator: Operator, *, after: int = 0) -> bool:
+    done = {each.controller for each in operator.of(ReconcileFinished)[after:] if not each.error}
+    return done == {"left", "right"}
+
+
+def parts(obj: Widget) -> tuple[int | None, set[str]]:
+    """What the status says, and who says so."""
+    assert obj.status is not None
+    return obj.status.ready, {each.type for each in obj.status.conditions or ()}
+
+
+async def test_each_keeps_to_its_own_fields_status_and_children(
+    client: Client, control_plane: Cluster, namespace: str
+) -> None:
+    left, right = Party("left"), Party("right")
+    await client.create(widget(namespace, "web", size=3))
+
+    async with operating(control_plane, namespace, left.controller, right.controller) as operator:
+        await operator.until(lambda: have_both_looked(operator))
+        await operator.calm()
+        shared = await client.get(ConfigMap, "shared", namespace=namespace)
+        web = await client.get(Widget, "web", namespace=namespace)
+        writes = len(operator.writes)
+        await client.patch(Widget, "web", MergePatch({"spec": {"size": 5}}), namespace=namespace)
+        await becomes(client, Widget, "web", lambda obj: parts(obj)[0] == 5, namespace=namespace)
+        await operator.calm()
+        now = await client.get(Widget, "web", namespace=namespace)
+        left.may_end.set()
+        right.may_end.set()
+
+    assert shared.data == shared.labels == {"left": "1", "right": "1"}
+    assert parts(web) == (3, {"Seen-left", "Seen-right"})
+    assert set(web.metadata.finalizers or ()) == {"toys.example.com/left", "toys.example.com/right"}
+    assert parts(now) == (5, {"Seen-left", "Seen-right"})
+    # Each its child, and the left one the status.
+    assert len(operator.writes) - writes == 3
+    for name in ("left-web", "right-web"):
+        child = await client.get(ConfigMap, name, namespace=namespace)
+        assert child.data == {"size": "5"}
+    assert operator.of(FieldFight) == []
+    assert operator.of(HotLoop) == []
+
+
+async def test_what_one_gives_up_goes_and_what_the_other_has_stays(
+    client: Client, control_plane: Cluster, namespace: str
+) -> None:
+    left, right = Party("left"), Party("right")
+    await client.create(widget(namespace, "web"))
+
+    async with operating(control_plane, namespace, left.controller, right.controller) as operator:
+        await operator.until(lambda: have_both_looked(operator))
+        left.data = {"other": "2"}
+        await client.patch(Widget, "web", MergePatch({"spec": {"size": 5}}), namespace=namespace)
+        shared = await becomes(
+            client,
+            ConfigMap,
+            "shared",
+            lambda obj: "other" in (obj.data or {}),
+            namespace=namespace,
+        )
+        left.may_end.set()
+        right.may_end.set()
+
+    assert shared.data == shared.labels == {"other": "2", "right": "1"}
+
+
+async def test_the_object_goes_when_both_have_cleaned_up_after_it(
+    client: Client, control_plane: Cluster, namespace: str
+) -> None:
+    left, right = Party("left"), Party("right")
+    await client.create(widget(namespace, "web"))
+
+    async with operating(control_plane, namespace, left.controller, right.controller) as operator:
+        await operator.until(lambda: have_both_looked(operator))
+        await client.delete(Widget, "web", namespace=namespace)
+        left.may_end.set()
+        held = await becomes(
+            client,
+            Widget,
+            "web",
+            lambda obj: len(obj.metadata.finalizers or ()) == 1,
+            namespace=namespace,
+        )
+        looks = operator.looks
+        await operator.until(lambda: operator.looks > looks + 2)
+        still = await client.get(Widget, "web", namespace=namespace)
+        right.may_end.set()
+        await wait_until_gone(client, Widget, "web", namespace=namespace, within_seconds=20.0)
+
+    assert held.metadata.finalizers == still.metadata.finalizers == ("toys.example.com/right",)
