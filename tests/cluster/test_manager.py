@@ -231,6 +231,21 @@ async def test_a_runnable_that_fails_ends_the_manager_and_is_named(scene: Scene)
     assert operator.seen(RunnableFailed)
 
 
+async def test_of_runnables_that_fail_at_once_each_is_observed_and_one_is_raised(
+    scene: Scene,
+) -> None:
+    async def broken(services: Services) -> None:
+        raise LookupError("nothing there")
+
+    operator = Operator(scene, "one")
+    both = [Runnable(broken, name="first"), Runnable(broken, name="second")]
+
+    with pytest.raises(ManagerFailed, match="first raised LookupError: nothing there"):
+        await operator.run([owning()], both, ManagerSettings(**ALONE))
+
+    assert {each.runnable for each in operator.seen(RunnableFailed)} == {"first", "second"}
+
+
 async def test_a_write_of_a_replica_that_no_longer_leads_is_not_sent(scene: Scene) -> None:
     inside, go = asyncio.Event(), asyncio.Event()
     raised: list[Exception] = []

@@ -67,7 +67,7 @@ class Status(msgspec.Struct, rename="camel"):
 _STATUS = msgspec.json.Decoder(Status)
 
 # An API server says this in two words of its own for every path that it does not serve.
-_UNKNOWN_PATH: Final = "it serves no such resource; is its CustomResourceDefinition installed?"
+_UNKNOWN_PATH: Final = "it serves no such resource. Perhaps its CustomResourceDefinition is missing"
 
 # The server repeats what it cannot make sense of, a Secret's data included: of a patch the whole
 # object that would come of it, of a strategic one the map that is odd, of an apply the value.

@@ -7,6 +7,7 @@ Promises:  - no worker starts before the caches are whole
            - a standby keeps its caches warm and writes nothing
            - the lease is released after the last worker has ended
            - a stop ends within its grace
+           - a second signal ends an operator at once
            - it is not ready while a cache is stale
            - metrics are told to nobody who may not read them
            - a missing permission is named with the rule that would grant it

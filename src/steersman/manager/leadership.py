@@ -127,16 +127,17 @@ class Leadership:
         write gets through the fence any more. When the block ends before that, everything in it
         must have ended too: the lease is then given back, and another replica acts at once.
         """
-        await self._campaign()
         term = Term()
         try:
+            await self._campaign()
             async with in_background() as start:
                 start(self._fence.closing(), name=f"fence of {self._lease}")
                 start(self._keep(term), name=f"renewal of {self._lease}")
                 yield term
         finally:
             self._fence.close()
-            if not term.is_lost:
+            # Whoever is cancelled before it leads may have claimed the lease, and not know it yet.
+            if not term.is_lost and self._standing.claim is not None:
                 await self._release()
 
     # The parts of a term

@@ -5,20 +5,28 @@ import os
 import signal
 import socket
 import sys
-from collections.abc import Awaitable, Callable, Sequence
+import threading
+from collections.abc import Awaitable, Callable, Generator, Sequence
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from random import Random
-from typing import Any
+from typing import Any, Final, Self
 
 from steersman.client import find_config, reaching
 from steersman.clock import SystemClock
 from steersman.controller import Controller
-from steersman.errors import BadController, SteersmanError
+from steersman.errors import BadController, BadSettings, SteersmanError
 from steersman.manager.operating import Operation
 from steersman.manager.runnables import Runnable, Surroundings
 from steersman.manager.settings import ManagerSettings
 from steersman.observe import MetricsObserver, fan_out, log_to, new_registry
+
+_ENDS: Final = (signal.SIGTERM, signal.SIGINT)
+
+# For what comes after the grace, all of which has limits of its own: the lease is given back, and
+# the last events are written.
+LAST_SECONDS: Final = 5.0
 
 
 class Manager:
@@ -55,12 +63,16 @@ class Manager:
             settings = self._settings or ManagerSettings.read(
                 sys.argv[1:], os.environ, prog=Path(sys.argv[0]).name
             )
-            with asyncio.Runner(loop_factory=new_loop) as runner:
-                runner.run(self._main(settings))
+            with (
+                _Signals(within_seconds=settings.grace_seconds + LAST_SECONDS) as stop,
+                asyncio.Runner(loop_factory=new_loop) as runner,
+            ):
+                runner.run(self._main(settings, stop))
+        except BadSettings as error:
+            sys.stderr.write(f"error: {error}\n")
+            raise SystemExit(2) from error
         except SteersmanError as error:
             raise SystemExit(f"error: {error}") from error
-        except KeyboardInterrupt:
-            raise SystemExit(130) from None
 
     async def operate(
         self, around: Surroundings, *, settings: ManagerSettings, stop: Awaitable[str]
@@ -69,7 +81,7 @@ class Manager:
         operation = Operation(self.controllers, self.runnables, settings=settings, around=around)
         await operation.run(stop)
 
-    async def _main(self, settings: ManagerSettings) -> None:
+    async def _main(self, settings: ManagerSettings, stop: Awaitable[str]) -> None:
         clock = SystemClock()
         registry = new_registry()
         observe = fan_out(
@@ -94,24 +106,65 @@ class Manager:
             observe=observe,
             registry=registry,
         )
-        await self.operate(around, settings=settings, stop=_signalled())
+        await self.operate(around, settings=settings, stop=stop)
 
 
-def _signalled() -> "asyncio.Future[str]":
-    """The name of the first signal to end; the second one does so by itself."""
-    loop = asyncio.get_running_loop()
-    heard: asyncio.Future[str] = loop.create_future()
-    ends = (signal.SIGTERM, signal.SIGINT)
+class _Signals:
+    """Wait for the first signal to end, and have its name; the second one ends the process at once.
 
-    def hear(number: signal.Signals) -> None:
-        for each in ends:
-            loop.remove_signal_handler(each)
-        if not heard.done():
-            heard.set_result(number.name)
+    The process ends within ``within_seconds`` of the first, even if something in it does not.
+    """
 
-    for number in ends:
-        loop.add_signal_handler(number, hear, number)
-    return heard
+    # Not with the loop's own handlers: those wait for a loop that stands still.
+
+    def __init__(self, *, within_seconds: float) -> None:
+        self._overdue = threading.Timer(within_seconds, _end_by_force, (within_seconds,))
+        self._overdue.daemon = True
+        self._before: dict[signal.Signals, Any] = {}
+        self._first = ""
+        self._wake: Callable[[], object] = lambda: None
+
+    def __enter__(self) -> Self:
+        self._before = {each: signal.signal(each, self._hear) for each in _ENDS}
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._overdue.cancel()
+        for number, handler in self._before.items():
+            signal.signal(number, handler or signal.SIG_DFL)
+
+    def __await__(self) -> Generator[Any, None, str]:
+        return self._heard().__await__()
+
+    async def _heard(self) -> str:
+        heard = asyncio.Event()
+        self._wake = partial(asyncio.get_running_loop().call_soon_threadsafe, heard.set)
+        if not self._first:  # it may have come while we were starting
+            await heard.wait()
+        return self._first
+
+    def _hear(self, number: int, _frame: object) -> None:
+        for each in _ENDS:
+            signal.signal(each, _end_at_once)
+        self._overdue.start()
+        self._first = signal.Signals(number).name
+        with suppress(RuntimeError):  # the loop is closed: the end has come by itself
+            self._wake()
+
+
+def _end_at_once(number: int, _frame: object) -> None:
+    # Not by the kernel's own answer to a signal: a container's first process is spared that.
+    os._exit(128 + number)
+
+
+def _end_by_force(after_seconds: float) -> None:
+    sys.stderr.write(
+        f"error: after {after_seconds:g} s something still runs that was told to stop. The process"
+        " ends all the same; a lease that it holds runs out by itself. Look for a function that"
+        " waits without await, or catches CancelledError and goes on.\n"
+    )
+    sys.stderr.flush()
+    os._exit(1)
 
 
 def _check_names(controllers: Sequence[Controller[Any]]) -> None:

@@ -14,7 +14,7 @@ from math import inf
 from typing import Any
 
 from steersman.cache import Caches, InformerSettings, in_background
-from steersman.client import Client, ClientSettings
+from steersman.client import Client, ClientSettings, RetryPolicy
 from steersman.controller import (
     Controller,
     ControlLoop,
@@ -42,6 +42,7 @@ from steersman.observe import (
     StageReached,
     StopAsked,
     StopOverdue,
+    fan_out,
 )
 
 # How long to wait before looking again whether the rights are there by now.
@@ -69,12 +70,13 @@ class Operation:
         self._settings = settings
         self._around = around
         self._clock = around.clock
-        self._observe = around.observe
+        # It is called in the middle of the work, and must not raise there.
+        self._observe = fan_out(around.observe)
         self._identity = unique_identity(around.hostname, rng=around.rng)
         self._fence = Fence(around.clock)
         self._started_at = around.clock.monotonic()
         self._is_permitted = False
-        self._missing: tuple[Rule, ...] = ()
+        self._missing: tuple[Rule, ...] | None = None
         self._caches: Caches | None = None
         self._are_whole = False
         self._stopping = asyncio.Event()
@@ -107,7 +109,7 @@ class Operation:
             async with self._clock.timeout(grace_seconds):
                 await asyncio.wait([work])
         except TimeoutError:
-            self._observe(StopOverdue(what="reconciles", seconds=grace_seconds))
+            self._observe(StopOverdue(what="work in hand", seconds=grace_seconds))
             work.cancel()
 
     # Living
@@ -199,6 +201,8 @@ class Operation:
     async def _permit(self, client: Client) -> None:
         """Go on once all rights are there; say which are not."""
         settings = self._settings
+        # What fails is asked again soon anyway, with one line in the log and not one for each try.
+        client = client.adjusted(retry=RetryPolicy(attempts=1))
         if settings.preflight != "off":
             lease = self._lease if settings.leader_election else None
             rules = permissions(
@@ -233,26 +237,34 @@ class Operation:
         self, client: Client, caches: Caches
     ) -> AsyncIterator[Sequence[Prepared[Any]]]:
         threads = Threads(self._settings.max_threads, observe=self._observe)
-        ready: dict[str, Prepared[Any]] = {}
-        async with AsyncExitStack() as stack:
+        loop = asyncio.get_running_loop()
+        ended = asyncio.Event()
 
-            async def prepare(controller: Controller[Any]) -> None:
-                ready[controller.name] = await stack.enter_async_context(
-                    prepared(
-                        controller,
-                        client=client,
-                        caches=caches,
-                        namespaces=self._settings.namespaces,
-                        threads=threads,
-                        instance=self._identity,
-                        observe=self._observe,
-                    )
-                )
+        # In a task each, from beginning to end: what fails behind one then ends the operator, and
+        # at the end all write their last events at once.
+        async def prepare(
+            controller: Controller[Any], ready: "asyncio.Future[Prepared[Any]]"
+        ) -> None:
+            async with prepared(
+                controller,
+                client=client,
+                caches=caches,
+                namespaces=self._settings.namespaces,
+                threads=threads,
+                instance=self._identity,
+                observe=self._observe,
+            ) as each:
+                ready.set_result(each)
+                await ended.wait()
 
-            async with asyncio.TaskGroup() as group:
-                for controller in self._controllers:
-                    group.create_task(prepare(controller), name=f"caches of {controller.name}")
-            yield [ready[controller.name] for controller in self._controllers]
+        async with asyncio.TaskGroup() as group:
+            coming: list[asyncio.Future[Prepared[Any]]] = []
+            for controller in self._controllers:
+                coming.append(loop.create_future())
+                work = prepare(controller, coming[-1])
+                group.create_task(work, name=f"caches of {controller.name}")
+            yield [await each for each in coming]
+            ended.set()
 
     # Leadership
 
@@ -385,8 +397,8 @@ async def _never() -> None:
 
 
 def _alone(failed: BaseExceptionGroup[BaseException]) -> BaseException:
-    """What is in a group of one, in a group of one, …"""
+    """What is in a group of one, in a group of one, …; the first, where all say what to do."""
     inner = failed.exceptions[0]
-    if len(failed.exceptions) > 1:
+    if len(failed.exceptions) > 1 and failed.split(SteersmanError)[1] is not None:
         return failed
     return _alone(inner) if isinstance(inner, BaseExceptionGroup) else inner

@@ -23,15 +23,18 @@ async def missing_permissions(
     Who may not even ask (which is rare) cannot know, and hears of it.
     """
     turn = asyncio.Semaphore(_AT_ONCE)
+    # One alone to begin with: that nobody can be asked is then told of once, and not for each.
+    first = [await _missing_of(client, rule, turn, observe) for rule in rules[:1]]
     try:
         async with asyncio.TaskGroup() as group:
             asked = [
                 group.create_task(_missing_of(client, rule, turn, observe), name=str(rule))
-                for rule in rules
+                for rule in rules[1:]
             ]
     except ExceptionGroup as failed:
         raise _first(failed) from None
-    missing = tuple(rule for task in asked if (rule := task.result()) is not None)
+    found = (*first, *(task.result() for task in asked))
+    missing = tuple(rule for rule in found if rule is not None)
     for rule in missing:
         observe(PermissionMissing(what=str(rule), rule=rule.yaml, is_needed=rule.is_needed))
     return missing

@@ -8,14 +8,12 @@ from typing import Any, Final, Literal
 
 from steersman.errors import BadSettings, BadValue
 from steersman.manager.address import Address
+from steersman.manager.election import JITTER, LONGEST_SECONDS
 from steersman.manager.setting_sources import LOG_LEVELS, LOG_STYLES, PREFLIGHT, gather
 from steersman.names import check_label, check_subdomain
 
 # As ``logging`` counts them.
 _LEVELS: Final = {"debug": 10, "info": 20, "warning": 30, "error": 40}
-
-# A leader waits up to a fifth longer than ``retry_seconds`` between two tries.
-RETRY_JITTER: Final = 1.2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -191,6 +189,13 @@ class ManagerSettings:
                 " is no whole number",
                 what_now="Give one.",
             )
+        if self.lease_seconds > LONGEST_SECONDS:
+            yield _Flaw(
+                fields=("lease_seconds",),
+                problem=f"lease_seconds={self.lease_seconds:g} is more than {LONGEST_SECONDS:g}, so"
+                " that nobody would act for that long once a leader is gone",
+                what_now="Give less; 15 is usual.",
+            )
         if not self.renew_seconds < self.lease_seconds:
             yield _Flaw(
                 fields=("lease_seconds", "renew_seconds"),
@@ -199,7 +204,7 @@ class ManagerSettings:
                 " another takes over",
                 what_now="Raise lease_seconds, or lower renew_seconds; 15 and 10 are usual.",
             )
-        if not self.retry_seconds * RETRY_JITTER < self.renew_seconds:
+        if not self.retry_seconds * JITTER < self.renew_seconds:
             yield _Flaw(
                 fields=("renew_seconds", "retry_seconds"),
                 problem=f"retry_seconds={self.retry_seconds:g} leaves no time for a second try"

@@ -5,7 +5,7 @@ import re
 import socket
 import ssl
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 from steersman.wire.addresses import Address, is_ip
 from steersman.wire.connection import ENDED, NOT_HTTP, Broken, Connection
@@ -68,13 +68,15 @@ def _name_of(address: Address) -> str:
 
 async def _reached(address: Address, *, is_proxy: bool, tls: ssl.SSLContext | None) -> Connection:
     connection = Connection(tls=tls)
+    loop = asyncio.get_running_loop()
+    racing: dict[str, Any] = {}
+    # With a single address there is nothing to race; and uvloop, which is no child of asyncio's,
+    # refuses to be asked for it.
+    if isinstance(loop, asyncio.BaseEventLoop) and not is_ip(address.host):
+        racing["happy_eyeballs_delay"] = NEXT_ADDRESS_SECONDS
     try:
-        transport, _ = await asyncio.get_running_loop().create_connection(
-            lambda: connection,
-            address.host,
-            address.port,
-            # With a single address there is nothing to race.
-            happy_eyeballs_delay=None if is_ip(address.host) else NEXT_ADDRESS_SECONDS,
+        transport, _ = await loop.create_connection(
+            lambda: connection, address.host, address.port, **racing
         )
     except OSError as error:
         cause = _in_one(error)
