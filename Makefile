@@ -23,7 +23,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help install check test fuzz control-plane test-real demo bench bench-apiserver bench-informers generate constraints clean
+.PHONY: help install check test fuzz control-plane test-real demo bench bench-apiserver bench-informers bench-reconcile generate constraints clean
 
 help: ## say what there is
 	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 24
@@ -74,6 +74,9 @@ bench-apiserver: control-plane $(BENCH_READY) ## the embedded API server beside 
 
 bench-informers: control-plane $(BENCH_READY) ## our informer beside the one of controller-runtime
 	$(BENCH_VENV)/bin/python -m bench.informers
+
+bench-reconcile: control-plane $(BENCH_READY) ## our controllers beside those of controller-runtime and kopf
+	$(BENCH_VENV)/bin/python -m bench.reconciling
 
 $(BENCH_READY): pyproject.toml constraints.txt bench/requirements.txt
 	test -x $(BENCH_VENV)/bin/python || $(PYTHON) -m venv $(BENCH_VENV)

@@ -17,18 +17,23 @@ from steersman.testing.programs import cache_directory
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GoProgram:
-    """A program whose ``sources`` are a directory with a go.mod; ``family`` is who it is for."""
+    """A program whose ``sources`` are a directory with a go.mod; ``family`` is who it is for.
+
+    ``package`` is where below it the program is, if there is more than one.
+    """
 
     name: str
     family: str
     sources: Path
+    package: str = "."
 
     @property
     def path(self) -> Path:
         """Where it is, once it is built."""
         digest = sha256()
-        for source in sorted(self.sources.iterdir()):
-            digest.update(source.read_bytes())
+        for source in sorted(self.sources.rglob("*")):
+            if source.is_file():
+                digest.update(source.read_bytes())
         return cache_directory(os.environ) / self.family / digest.hexdigest()[:16] / self.name
 
     def build(self) -> Path:
@@ -44,7 +49,7 @@ class GoProgram:
             unfinished = Path(workshop) / self.name
             flags = ("-mod=readonly", "-trimpath", "-ldflags=-s -w", f"-o={unfinished}")
             subprocess.run(
-                [go, "build", *flags, "."],
+                [go, "build", *flags, self.package],
                 cwd=self.sources,
                 # A go.work in some directory above would put its own modules in place of these.
                 env={**os.environ, "GOWORK": "off"},

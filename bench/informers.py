@@ -34,6 +34,7 @@ PEER = GoProgram(
     name="informer",
     family="peers",
     sources=Path(__file__).with_name("peers") / "controller_runtime",
+    package="./informer",
 )
 
 

@@ -55,7 +55,9 @@ class Destination:
             token=config["users"][0]["user"]["token"],
         )
 
-    def request(self, method: str, path: str, body: object = None) -> bytes:
+    def request(
+        self, method: str, path: str, body: object = None, *, sends: str = "application/json"
+    ) -> bytes:
         """All the bytes of a request; a body that is bytes is JSON already."""
         if body is None:
             content = b""
@@ -66,7 +68,7 @@ class Destination:
             f"Host: {self.host}:{self.port}\r\n"
             f"Authorization: Bearer {self.token}\r\n"
             "Accept: application/json\r\n"
-            "Content-Type: application/json\r\n"
+            f"Content-Type: {sends}\r\n"
             f"Content-Length: {len(content)}\r\n\r\n"
         ).encode() + content
 

@@ -25,20 +25,27 @@ Progress: TypeAlias = Callable[[str], None]
 
 
 def in_rounds(
-    turns: Mapping[str, Turn], *, rounds: int, progress: Progress
+    turns: Mapping[str, Turn],
+    *,
+    rounds: int,
+    progress: Progress,
+    warming_up: Mapping[str, Turn] | None = None,
 ) -> Mapping[str, Sequence[Cost]]:
     """The costs of each turn, one for each round, after one that does not count.
 
-    In that first one files come into the page cache, and modules are compiled.
+    In that first one files come into the page cache, and modules are compiled; lesser turns will
+    do for it where they are given, or none.
     """
+    before = turns if warming_up is None else warming_up
     costs: dict[str, list[Cost]] = {name: [] for name in turns}
     for number in range(rounds + 1):
         # There and back, so that nobody always comes after the same one.
         for name in list(turns)[:: 1 if number % 2 else -1]:
             progress(f"round {number} of {rounds}: {name}" if number else f"warming up: {name}")
-            cost = turns[name]()
             if number:
-                costs[name].append(cost)
+                costs[name].append(turns[name]())
+            elif name in before:
+                before[name]()
     return costs
 
 
@@ -80,7 +87,7 @@ def staying(command: Sequence[str], kubeconfig: Path, expected: Mapping[str, int
             line = process.stdout.readline()
             wall_seconds = time.perf_counter() - started_at
             looked_at = Path(f"/proc/{process.pid}")
-            cpu_seconds = _cpu_in((looked_at / "stat").read_text())
+            cpu_seconds = cpu_in((looked_at / "stat").read_text())
             memory = memory_in((looked_at / "status").read_text()) if line else {}
             process.stdin.close()
             life_seconds = _ended(process)
@@ -91,7 +98,7 @@ def staying(command: Sequence[str], kubeconfig: Path, expected: Mapping[str, int
     return turn
 
 
-def _cpu_in(stat: str) -> float:
+def cpu_in(stat: str) -> float:
     """User and system time so far, by ``/proc/PID/stat``."""
     # The name of the program, in parentheses, may have anything in it.
     fields = stat.rpartition(")")[2].split()
@@ -123,17 +130,22 @@ def _run(command: Sequence[str]) -> tuple[str, Cost]:
     return output, {"wall": time.perf_counter() - started_at, "cpu": cpu_seconds}
 
 
-def _child(command: Sequence[str], **variables: str) -> subprocess.Popen[str]:
+def child_environ(**variables: str) -> Mapping[str, str]:
+    """What a contender's process finds in its environment."""
     # Whoever says that Python shall write no bytecode would have each turn compile everything, as
     # no program does that is in use; and bytecode needs no place among the sources.
     environ = {
         name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"
     }
     environ["PYTHONPYCACHEPREFIX"] = str(cache_directory(os.environ) / "bytecode")
+    return {**environ, **variables}
+
+
+def _child(command: Sequence[str], **variables: str) -> subprocess.Popen[str]:
     return subprocess.Popen(
         command,
         cwd=ROOT,
-        env={**environ, **variables},
+        env=child_environ(**variables),
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,

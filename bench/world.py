@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 import yaml
 
@@ -35,8 +36,17 @@ async def fill(kubeconfig: Path, *, apps: int) -> None:
                 data={CONFIG_MAP_KEY: CONFIG_MAP_VALUE},
             )
         )
-        await _serve_app_services(client)
+        await _serve_app_services(client, _crd())
     await add_apps(kubeconfig, range(apps))
+
+
+async def serve_apps_with_status(kubeconfig: Path) -> None:
+    """Serve AppServices whose status is written apart, as an operator needs it; create none."""
+    crd = _crd()
+    for version in crd["spec"]["versions"]:
+        version["subresources"] = {"status": {}}
+    async with connected(kubeconfig) as client:
+        await _serve_app_services(client, crd)
 
 
 async def add_apps(kubeconfig: Path, numbers: Iterable[int]) -> None:
@@ -47,8 +57,11 @@ async def add_apps(kubeconfig: Path, numbers: Iterable[int]) -> None:
     await in_parallel(to, (to.request("POST", path, body) for body in bodies))
 
 
-async def _serve_app_services(client: Client) -> None:
-    body = yaml.safe_load(Path(__file__).with_name("appservices.crd.yaml").read_text())
+def _crd() -> Any:
+    return yaml.safe_load(Path(__file__).with_name("appservices.crd.yaml").read_text())
+
+
+async def _serve_app_services(client: Client, body: Any) -> None:
     crd = await client.create(CRD(body))
     await wait_for(client, CRD, crd.name, has_condition("Established"), within_seconds=30.0)
     while True:
@@ -61,9 +74,14 @@ async def _serve_app_services(client: Client) -> None:
             return
 
 
+def app_name(number: int) -> str:
+    """What the AppService with this number is called."""
+    return f"app-{number:05}"
+
+
 def app_service(number: int) -> AppService:
     """An AppService like any other, as it looks once it runs."""
-    name = f"app-{number:05}"
+    name = app_name(number)
     size = number % 3 + 1
     since = parse_time("2026-11-01T08:00:00Z")
     return AppService(

@@ -19,6 +19,8 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/log/zap"
+
+	"steersman.invalid/bench/appservice"
 )
 
 var strip = flag.Bool("strip-managed-fields", false, "do not keep managedFields in the cache")
@@ -37,7 +39,7 @@ func run(ctx context.Context) error {
 		return err
 	}
 	scheme := runtime.NewScheme()
-	if err := AddToScheme(scheme); err != nil {
+	if err := appservice.AddToScheme(scheme); err != nil {
 		return err
 	}
 	options := cache.Options{Scheme: scheme}
@@ -53,7 +55,7 @@ func run(ctx context.Context) error {
 	ended := make(chan error, 1)
 	go func() { ended <- apps.Start(ctx) }()
 
-	informer, err := apps.GetInformer(ctx, &AppService{})
+	informer, err := apps.GetInformer(ctx, &appservice.AppService{})
 	if err != nil {
 		return err
 	}

@@ -1,4 +1,5 @@
-package main
+// Package appservice is the kind that the programs beside it follow.
+package appservice
 
 import (
 	appsv1 "k8s.io/api/apps/v1"

@@ -1,0 +1,1 @@
+"""The same operator, written with each of the libraries that are compared."""
