@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import steersman as sm
-from steersman.errors import BadController, ManagerFailed, NotLeading, Unreachable
+from steersman.errors import BadController, BadSettings, ManagerFailed, NotLeading, Unreachable
 from steersman.kinds import coordination_v1, core_v1, meta_v1
 from steersman.manager import Manager, ManagerSettings, Runnable, Services
 from steersman.observe import (
@@ -207,9 +207,10 @@ async def test_runnables_run_beside_controllers_and_some_only_on_the_leader(scen
         ran.append("leading")
 
     runnables = (Runnable(everywhere, needs_leadership=False), Runnable(leading))
-    async with operating(scene, runnables=runnables, leader_election=True):
+    shared: dict[str, Any] = {"leader_election": True, "lease_name": "shared"}
+    async with operating(scene, runnables=runnables, **shared):
         await scene.until(lambda: len(ran) == 2)
-        async with operating(scene, runnables=runnables, hostname="two", leader_election=True):
+        async with operating(scene, runnables=runnables, hostname="two", **shared):
             await scene.until(lambda: len(ran) == 3)
             await scene.settle()
 
@@ -334,3 +335,13 @@ class SilentOnEvents:
             await asyncio.Event().wait()
         async with self._inner.open(request) as response:
             yield response
+
+
+async def test_a_manager_without_controllers_must_name_its_lease(scene: Scene) -> None:
+    async def nobody(services: Services) -> None: ...
+
+    operator = Operator(scene, "one")
+    settings = ManagerSettings(health_address="", metrics_address="", preflight="off")
+
+    with pytest.raises(BadSettings, match="Set a name that no other operator has"):
+        await operator.run([], [Runnable(nobody)], settings)

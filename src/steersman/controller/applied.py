@@ -45,18 +45,14 @@ class Entry(msgspec.Struct, frozen=True, gc=False):
     fields: msgspec.Raw | Fields | None
 
 
-class Applied(msgspec.Struct, frozen=True, gc=False):
-    """What came of an apply: to which object, of which body, and what we held after it.
+class Applied(msgspec.Struct, frozen=True):
+    """What came of an apply: the digest of its body, and the object as it was after it.
 
-    ``version`` was the last at which all was still as it should be, and ``look`` the digest of
-    what was there then.
+    Or as it was seen last, with all still as it should be.
     """
 
-    uid: str
     digest: bytes
-    entry: Entry
-    version: str
-    look: bytes
+    obj: Resource | Unstructured
 
 
 class LastApplied:
@@ -80,9 +76,7 @@ class LastApplied:
             # The author's transform has dropped it, or there was nothing to hold.
             self._last.pop(place, None)
             return
-        self._last[place] = Applied(
-            obj.uid, digest_of(body), entry, obj.resource_version, self._look(place, obj)
-        )
+        self._last[place] = Applied(digest_of(body), obj)
 
     def recall(self, place: Place) -> Applied | None:
         """What was applied there last."""
@@ -100,23 +94,24 @@ class LastApplied:
     def is_settled(self, place: Place, live: Resource | Unstructured, body: bytes) -> bool:
         """Whether applying ``body`` to the object as it is would change nothing."""
         last = self._last.get(place)
-        if last is not None and last.uid != live.uid:
+        if last is not None and last.obj.uid != live.uid:
             del self._last[place]
             last = None
         if last is None:
             return self._is_settled_already(place, live, body)
         if last.digest != digest_of(body):
             return False
-        entry = entry_of(live, self._manager, place[2])
-        if entry is None or entry != last.entry:
-            return False
-        if last.version == live.resource_version:
+        if last.obj is live or last.obj.resource_version == live.resource_version:
             return True
-        look = self._look(place, live)
-        if look != last.look and not self._is_as_applied(entry, live, body):
+        subresource = place[2]
+        entry = entry_of(live, self._manager, subresource)
+        if entry is None or entry != entry_of(last.obj, self._manager, subresource):
             return False
-        # Its own entry, and not the one that was remembered: the cache holds it anyway.
-        self._last[place] = Applied(last.uid, last.digest, entry, live.resource_version, look)
+        if not _is_alike(last.obj, live, subresource) and not self._is_as_applied(
+            entry, live, body
+        ):
+            return False
+        self._last[place] = Applied(last.digest, live)
         return True
 
     def _is_settled_already(self, place: Place, live: Resource | Unstructured, body: bytes) -> bool:
@@ -138,30 +133,35 @@ class LastApplied:
         there, wanted = msgspec.json.decode(self._codec.encode(live)), msgspec.json.decode(body)
         return next(differing(fields_in(entry.fields), there, wanted), None) is None
 
-    def _look(self, place: Place, obj: Resource | Unstructured) -> bytes:
-        """What is there, in short: the status or all but it."""
-        if isinstance(obj, Unstructured):
-            body, metadata = obj.body, obj.metadata
-            what: Any = (
-                body.get("status")
-                if place[2]
-                else [{name: value for name, value in body.items() if name not in _APART}]
-                + [metadata.get(name) for name in _LOOKED_AT]
-            )
-        elif place[2]:
-            what = getattr(obj, place[2], None)
-        else:
-            meta = obj.metadata
-            what = [
-                getattr(obj, name)
-                for name in obj.__struct_fields__  # type: ignore[attr-defined]
-                if name not in _APART
-            ]
-            what += (meta.labels, meta.annotations, meta.owner_references, meta.finalizers)
-        return digest_of(self._codec.encode(what))
-
 
 _APART: Final = frozenset(("status", "metadata"))
+
+
+def _is_alike(old: Resource | Unstructured, new: Resource | Unstructured, subresource: str) -> bool:
+    """Whether the status is as it was, or all but it; objects share what has not changed."""
+    if isinstance(old, Unstructured) or isinstance(new, Unstructured):
+        return bool(_looked_at(old, subresource) == _looked_at(new, subresource))
+    if subresource:
+        return bool(getattr(old, subresource, None) == getattr(new, subresource, None))
+    one, other = old.metadata, new.metadata
+    fields: tuple[str, ...] = new.__struct_fields__  # type: ignore[attr-defined]
+    return (
+        one.labels == other.labels
+        and one.annotations == other.annotations
+        and one.owner_references == other.owner_references
+        and one.finalizers == other.finalizers
+        and all(getattr(old, name) == getattr(new, name) for name in fields if name not in _APART)
+    )
+
+
+def _looked_at(obj: Resource | Unstructured, subresource: str) -> Any:
+    if not isinstance(obj, Unstructured):
+        return None
+    body, metadata = obj.body, obj.metadata
+    if subresource:
+        return [body.get(subresource)]
+    rest = [{name: value for name, value in body.items() if name not in _APART}]
+    return rest + [metadata.get(name) for name in _LOOKED_AT]
 
 
 def entry_of(obj: Resource | Unstructured, manager: str, subresource: str) -> Entry | None:

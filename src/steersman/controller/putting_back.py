@@ -53,7 +53,12 @@ class Fights:
     ) -> Fight | None:
         """``body`` is about to be applied; ask the server how things stand if that is too often."""
         last = self._last.recall(place)
-        if last is None or live is None or last.uid != live.uid or last.digest != digest_of(body):
+        if (
+            last is None
+            or live is None
+            or last.obj.uid != live.uid
+            or last.digest != digest_of(body)
+        ):
             return None
         corrected = self._corrections.note(place, last.digest, self._clock.monotonic())
         if not corrected.is_due:
@@ -94,7 +99,8 @@ class Fights:
         """The fields that are not as we left them, and who holds them."""
         entry = entry_of(now, self._manager, place[2])
         ours = fields_in(entry.fields) if entry is not None else {}
-        gone = lost(fields_in(last.entry.fields), ours)
+        before = entry_of(last.obj, self._manager, place[2])
+        gone = lost(fields_in(before.fields), ours) if before is not None else ()
         if gone:
             managers = dict.fromkeys(
                 str(manager)

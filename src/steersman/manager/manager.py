@@ -20,7 +20,7 @@ from steersman.errors import BadController, BadSettings, SteersmanError
 from steersman.manager.operating import Operation
 from steersman.manager.runnables import Runnable, Surroundings
 from steersman.manager.settings import ManagerSettings
-from steersman.observe import MetricsObserver, fan_out, log_to, new_registry
+from steersman.observe import ClusterFound, MetricsObserver, fan_out, log_to, new_registry
 
 _ENDS: Final = (signal.SIGTERM, signal.SIGINT)
 
@@ -97,6 +97,7 @@ class Manager:
             kubeconfig=settings.kubeconfig,
             context=settings.context,
         )
+        observe(ClusterFound(server=config.server, source=config.source))
         around = Surroundings(
             reach=partial(reaching, config, clock=clock, observe=observe),
             namespace=config.namespace,

@@ -24,7 +24,7 @@ from steersman.controller import (
     permissions,
     prepared,
 )
-from steersman.errors import ManagerFailed, SteersmanError
+from steersman.errors import BadSettings, ManagerFailed, SteersmanError
 from steersman.manager.election import LeaseSettings, unique_identity
 from steersman.manager.fencing import Fence, FencedTransport
 from steersman.manager.leadership import Leadership
@@ -365,7 +365,8 @@ class Operation:
         is_ready = False
         while True:
             why_not = failing(self._checks())
-            if is_ready is bool(why_not):
+            # Whoever is asked to stop is not ready, and everybody knows.
+            if is_ready is bool(why_not) and not self._stopping.is_set():
                 is_ready = not why_not
                 self._observe(ReadinessChanged(is_ready=is_ready, failing=why_not))
             slept_at = self._clock.monotonic()
@@ -384,7 +385,13 @@ def lease_name(controllers: Sequence[Controller[Any]]) -> str:
 
     All replicas of an operator have the same controllers in the same order.
     """
-    return controllers[0].field_manager if controllers else "steersman"
+    if not controllers:
+        raise BadSettings(
+            source="lease_name",
+            problem="the manager has no controller that its lease could be named after",
+            what_now="Set a name that no other operator has, or switch leader_election off.",
+        )
+    return controllers[0].field_manager
 
 
 async def _cancel_after(lost: Callable[[], Awaitable[None]], work: asyncio.Task[None]) -> None:

@@ -66,6 +66,7 @@ from steersman.observe.events import (
 )
 from steersman.observe.logs import LineFormatter, LogObserver, log_to
 from steersman.observe.manager_events import (
+    ClusterFound,
     LeaderSeen,
     LeadershipGained,
     LeadershipLost,
@@ -96,6 +97,7 @@ __all__ = [
     "CacheLookedAfter",
     "CacheStale",
     "CacheSynced",
+    "ClusterFound",
     "CollectorRegistry",
     "ControllerStarted",
     "ControllerStopped",

@@ -62,6 +62,13 @@ class WriteHeldBack(msgspec.Struct, frozen=True, kw_only=True):
     path: str
 
 
+class ClusterFound(msgspec.Struct, frozen=True, kw_only=True):
+    """With which cluster the operator is about to speak, and who says so."""
+
+    server: str
+    source: str
+
+
 class StageReached(msgspec.Struct, frozen=True, kw_only=True):
     """An operator has come so far in starting or stopping, and the last step took so long."""
 
@@ -137,6 +144,7 @@ ManagerObservation: TypeAlias = (
     | LeadershipLost
     | LeadershipReleased
     | WriteHeldBack
+    | ClusterFound
     | StageReached
     | StopAsked
     | StopOverdue

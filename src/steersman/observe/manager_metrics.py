@@ -6,6 +6,7 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, Summ
 
 from steersman.observe.labels import bounded
 from steersman.observe.manager_events import (
+    ClusterFound,
     LeaderSeen,
     LeadershipGained,
     LeadershipLost,
@@ -143,7 +144,7 @@ class ManagerMetrics:
                 self._blocked.observe(seconds)
             case RunnableFailed(runnable=runnable):
                 self._runnables.labels(bounded(runnable, self._words)).inc()
-            case StopAsked() | Listening() | PermissionsUnknown():
+            case ClusterFound() | StopAsked() | Listening() | PermissionsUnknown():
                 # Said once, at the start or the end: those are for the log.
                 pass
             case _:

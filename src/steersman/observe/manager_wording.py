@@ -4,6 +4,7 @@ import logging
 from typing import assert_never
 
 from steersman.observe.manager_events import (
+    ClusterFound,
     LeaderSeen,
     LeadershipGained,
     LeadershipLost,
@@ -34,7 +35,7 @@ def level_of(observation: ManagerObservation) -> int:
             return logging.DEBUG  # LeadershipGained says so
         case LeaderSeen() | LeadershipGained() | LeadershipReleased():
             return logging.INFO
-        case StageReached() | StopAsked() | Listening():
+        case ClusterFound() | StageReached() | StopAsked() | Listening():
             return logging.INFO
         case RenewalFailed() | WriteHeldBack() | LoopBlocked() | PermissionsUnknown():
             return logging.WARNING
@@ -73,6 +74,11 @@ def describe(observation: ManagerObservation) -> tuple[str, Fields]:
         case WriteHeldBack(method=method, path=path):
             text = f"{method} {path}: not sent, because another replica may lead"
             return text, {"method": method, "path": path}
+        case ClusterFound(server=server, source=source):
+            return f"the cluster at {server}, as {source} says", {
+                "server": server,
+                "source": source,
+            }
         case StageReached(stage=stage, took_seconds=took):
             return f"{stage}, after {length(took)}", {"stage": stage, "took_seconds": took}
         case StopAsked(signal=signal, grace_seconds=grace):

@@ -3,6 +3,7 @@
 from steersman.errors import Unreachable
 from steersman.names import ObjectRef
 from steersman.observe import (
+    ClusterFound,
     LeaderSeen,
     LeadershipGained,
     LeadershipLost,
@@ -33,6 +34,7 @@ NOT_RENEWED = RenewalFailed(lease=LEASE, identity="pod-0", error=LOST, left_seco
 LOST_IT = LeadershipLost(lease=LEASE, identity="pod-0", reason="not renewed in time")
 RELEASED = LeadershipReleased(lease=LEASE, identity="pod-0")
 HELD_BACK = WriteHeldBack(method="PATCH", path="/apis/apps/v1/namespaces/default/deployments/web")
+FOUND = ClusterFound(server="https://kube", source="context dev of ~/.kube/config")
 STAGE = StageReached(stage="caches synced", took_seconds=1.5)
 STOP_ASKED = StopAsked(signal="SIGTERM", grace_seconds=25.0)
 STOP_OVERDUE = StopOverdue(what="the controller appservice", seconds=25.0)
@@ -53,6 +55,7 @@ MANAGED: tuple[Observation, ...] = (
     LOST_IT,
     RELEASED,
     HELD_BACK,
+    FOUND,
     STAGE,
     STOP_ASKED,
     STOP_OVERDUE,

@@ -7,6 +7,7 @@ from prometheus_client import CollectorRegistry
 from steersman.names import ObjectRef
 from steersman.observe import (
     AnswerFailed,
+    ClusterFound,
     KindMissing,
     Listening,
     MetricsObserver,
@@ -22,6 +23,7 @@ from tests.unit.observe.samples import ALL, FINISHED, RETRIED, RETRIES_SPENT, WA
 
 LEFT_OUT = (
     AnswerFailed
+    | ClusterFound
     | KindMissing
     | Listening
     | PermissionsUnknown
