@@ -6,49 +6,61 @@ of its own.
 
 from collections.abc import Iterator
 from types import TracebackType
+from typing import Final
+
+_BEGINNING: Final = "beginning"
+_END: Final = "end"
+_LIST: Final = "list"
+_OTHER_HISTORY: Final = "other history"
 
 
 class Ticket:
     """One write that is on its way, while the block runs."""
 
-    __slots__ = ("_began", "_ended", "_flights", "_listed", "_void")
+    __slots__ = ("_flights", "_heard")
 
     def __init__(self, flights: "Flights") -> None:
         self._flights = flights
-        self._began: set[tuple[object, str]] = set()
-        self._ended: set[tuple[object, str]] = set()
-        self._listed: set[object] = set()
-        self._void: set[object] = set()
+        # What, where and of which uid. Of most writes, there is nothing to be heard meanwhile.
+        self._heard: set[tuple[str, object, str]] | None = None
 
     def hear_beginning(self, place: object, uid: str) -> None:
         """At this place, an object was met for the first time."""
-        self._began.add((place, uid))
+        self._hear(_BEGINNING, place, uid)
 
     def hear_end(self, place: object, uid: str) -> None:
         """At this place, the end of an object was heard."""
-        self._ended.add((place, uid))
+        self._hear(_END, place, uid)
 
     def hear_list(self, place: object, *, rewound: bool) -> None:
         """At this place, the story began anew with a list, perhaps that of another history."""
-        self._listed.add(place)
+        self._hear(_LIST, place)
         if rewound:
-            self._void.add(place)
+            self._hear(_OTHER_HISTORY, place)
 
     def has_heard_beginning(self, place: object, uid: str) -> bool:
         """Whether the object, if it is known there at all, was met there only meanwhile."""
-        return (place, uid) in self._began
+        return self._has_heard(_BEGINNING, place, uid)
 
     def has_heard_end(self, place: object, uid: str) -> bool:
         """Whether the end of this object was heard there meanwhile."""
-        return (place, uid) in self._ended
+        return self._has_heard(_END, place, uid)
 
     def has_heard_list(self, place: object) -> bool:
         """Whether the story began anew there meanwhile, and may have left something out."""
-        return place in self._listed
+        return self._has_heard(_LIST, place)
 
     def is_void(self, place: object) -> bool:
         """Whether the answer may belong to another history than the one that is told there."""
-        return place in self._void
+        return self._has_heard(_OTHER_HISTORY, place)
+
+    def _hear(self, what: str, place: object, uid: str = "") -> None:
+        if self._heard is None:
+            self._heard = set()
+        self._heard.add((what, place, uid))
+
+    def _has_heard(self, what: str, place: object, uid: str = "") -> bool:
+        return self._heard is not None and (what, place, uid) in self._heard
 
     def __enter__(self) -> "Ticket":
         self._flights.add(self)

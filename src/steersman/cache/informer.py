@@ -115,6 +115,7 @@ class Informer(Generic[Obj]):
         self._registrations: dict[Registration[Obj], list[asyncio.Task[None]]] = {}
         self._start: Start | None = None
         self._pulse = asyncio.Event()
+        self._is_whole = False
         self._is_stale = False
         self._has_ended = False
         self.lister = Lister(
@@ -137,7 +138,7 @@ class Informer(Generic[Obj]):
     @property
     def is_whole(self) -> bool:
         """Whether everything that was there at first has been heard; from then on it always is."""
-        return all(part.is_whole for part in self._parts.values())
+        return self._is_whole or all(part.is_whole for part in self._parts.values())
 
     @property
     def has_synced(self) -> bool:
@@ -272,7 +273,8 @@ class Informer(Generic[Obj]):
 
     def note(self, answer: Resource | Unstructured | Deletion[Any], ticket: Ticket) -> None:
         """Show the outcome of a write of ours from now on, if it is of a kind that is kept here."""
-        if answer.resource_type.gvk != self.kind.resource_type.gvk:
+        theirs, mine = answer.resource_type, self.kind.resource_type
+        if theirs is not mine and theirs.gvk != mine.gvk:
             return
         # What it means depends on what was heard before it came.
         self._drain()
@@ -340,14 +342,14 @@ class Informer(Generic[Obj]):
 
     def _drain(self) -> None:
         """Take in all that was heard, then tell the handlers."""
-        was_whole = self.is_whole
         for part in self._parts.values():
             if deltas := part.drain():
                 for registration in self._registrations:
                     registration.tell(deltas)
                 if self._detector is not None:
                     _remember(self._detector, deltas)
-        if not was_whole and self.is_whole:
+        if not self._is_whole and self.is_whole:
+            self._is_whole = True
             for registration in self._registrations:
                 registration.end_initial()
             self._tell.synced(len(self._objects))

@@ -12,6 +12,8 @@ from steersman.names import ObjectKey, ResourceType
 
 Obj = TypeVar("Obj", bound=Resource | Unstructured)
 
+_new_key = tuple.__new__  # as in ``keys``, for every read
+
 
 class Lister(Generic[Obj]):
     """Reads what an informer holds, our own writes included.
@@ -32,6 +34,7 @@ class Lister(Generic[Obj]):
         self._resource_type = resource_type
         self._scope = scope
         self._is_whole = is_whole
+        self._was_whole = False  # and so it is for ever
 
     def __repr__(self) -> str:
         return f"<Lister {len(self._objects)} of {self._resource_type}, {self._scope}>"
@@ -49,7 +52,7 @@ class Lister(Generic[Obj]):
                 rule=f"this kind {has}",
             )
         self._check(namespace)
-        return self._objects.get(ObjectKey(namespace, name))
+        return self._objects.get(_new_key(ObjectKey, (namespace, name)))
 
     def by_index(self, index: str, value: str) -> list[Obj]:
         """All objects for which the function of this index gave this value."""
@@ -68,7 +71,10 @@ class Lister(Generic[Obj]):
 
     def _check_whole(self) -> None:
         # Half a cache looks exactly like a cluster in which someone has deleted half the objects.
-        if not self._is_whole():
+        if self._was_whole:
+            return
+        self._was_whole = self._is_whole()
+        if not self._was_whole:
             raise NotSynced(
                 wanted=f"read {self._resource_type} from memory",
                 problem=f"the first list, {self._scope}, has not been heard to its end",

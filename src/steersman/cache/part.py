@@ -72,6 +72,8 @@ class Part(Generic[Obj]):
     def drain(self) -> list[Delta[Obj]]:
         """Take in all that was heard; what has changed by it, and is shown by now."""
         told: list[Delta[Obj]] = []
+        if not self.fifo:
+            return told
         writes = self.writes
         for popped in self.fifo.drain():
             match popped:

@@ -8,7 +8,9 @@ author's own transform has its turn. What the class does not name was never deco
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import replace
-from typing import Generic, TypeVar, cast
+from typing import Any, Generic, TypeVar, cast
+
+import msgspec
 
 from steersman.cache.covering import names_all_of
 from steersman.cache.sharing import Sharing
@@ -22,11 +24,13 @@ from steersman.kinds import (
     Unstructured,
     without_managed_fields,
 )
-from steersman.kinds import replace as replaced
 from steersman.names import ObjectRef
 from steersman.watch import Source
 
 Obj = TypeVar("Obj", bound=Resource | Unstructured)
+
+# Without the look at the names of the fields, which takes six times as long as the copy.
+_replace: Callable[..., Any] = msgspec.structs.replace
 
 
 class Preparation(Generic[Obj]):
@@ -118,7 +122,7 @@ def _copied(obj: Resource | Unstructured, kind: type[Obj]) -> Obj | None:
             return None
         return kind({**obj.body, "metadata": dict(obj.metadata)})
     is_same = type(obj) is kind
-    return cast(Obj, replaced(obj, metadata=replaced(obj.metadata))) if is_same else None
+    return cast(Obj, _replace(obj, metadata=_replace(obj.metadata))) if is_same else None
 
 
 class PreparedSource(Generic[Obj]):

@@ -4,7 +4,7 @@ from contextlib import AbstractAsyncContextManager
 from typing import TypeVar
 
 from steersman.client.calling import Call, Caller
-from steersman.client.questions import Query, Question, query
+from steersman.client.questions import Query, Question, write_query
 from steersman.client.settings import ClientSettings
 from steersman.errors import BadAnswer, InvalidObject
 from steersman.kinds import Codec, Part, Unstructured
@@ -35,7 +35,8 @@ class Asker:
 
     async def object(self, kind: type[T], question: Question) -> T:
         """The answer, as an object."""
-        return self.decoded(kind, question, await self.body(question))
+        answer = await self._caller.fetch(self._call(question), self.settings.retry)
+        return self.decoded(kind, question, answer)
 
     def decoded(self, kind: type[T], question: Question, answer: bytes) -> T:
         """The body of an answer, as an object."""
@@ -50,13 +51,12 @@ class Asker:
         """The answer, to be read while it goes on."""
         return self._caller.stream(self._call(question))
 
-    def write_query(self, field_manager: str | None, dry_run: bool | None) -> Query:
+    def write_query(
+        self, field_manager: str | None, dry_run: bool | None, *, force: bool = False
+    ) -> Query:
         """The options that every write of a body takes."""
-        return query(
-            fieldManager=field_manager,
-            fieldValidation=self.settings.field_validation,
-            dryRun=self.dry_run(dry_run),
-        )
+        validation = self.settings.field_validation
+        return write_query(field_manager, validation, self.dry_run(dry_run), force=force)
 
     def dry_run(self, asked: bool | None) -> str | None:
         """``All`` where a write is to be tried only, by the call's word or the client's."""

@@ -96,7 +96,9 @@ class Caller:
 
     async def _attempt(self, call: Call) -> tuple[int, bytes]:
         async with self._transport.open(call.request) as response:
-            await self._check(call, response)
+            # What nearly always is so costs no second coroutine.
+            if response.status >= 300 or response.warnings:
+                await self._check(call, response)
             try:
                 return response.status, await response.read(limit_bytes=call.limit_bytes)
             except ValueError as error:

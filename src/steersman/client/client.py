@@ -323,9 +323,7 @@ class Client:
         created anew.
         """
         refuse_metadata_only(obj, "apply")
-        options = self._ask.write_query(field_manager, dry_run) + query(
-            force="true" if force else None
-        )
+        options = self._ask.write_query(field_manager, dry_run, force=force)
         place = (type(obj), obj.namespace, obj.name)
         question = about_one("apply", "PATCH", *place, options, obj, APPLY)
         return await self._ask.object(type(obj), question)

@@ -1,5 +1,6 @@
 """What is asked of an API server, as values. Pure."""
 
+from functools import lru_cache
 from typing import Any, Final, Literal, TypeVar
 
 import msgspec
@@ -109,7 +110,20 @@ def accepted(kind: type[T], suffix: Literal["", "List"] = "") -> str:
 
 def query(**options: object) -> Query:
     """Options as they go into a URL, those that are ``None`` left out."""
-    return tuple((name, str(value)) for name, value in options.items() if value is not None)
+    return tuple([(name, str(value)) for name, value in options.items() if value is not None])
+
+
+@lru_cache(maxsize=128)
+def write_query(
+    field_manager: str | None, field_validation: str, dry_run: str | None, *, force: bool = False
+) -> Query:
+    """The options that every write of a body takes: the same few, write after write."""
+    return query(
+        fieldManager=field_manager,
+        fieldValidation=field_validation,
+        dryRun=dry_run,
+        force="true" if force else None,
+    )
 
 
 def selecting(labels: Labels | None, fields: Fields | None) -> dict[str, str | None]:

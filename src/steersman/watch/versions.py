@@ -7,8 +7,9 @@ words, of which nothing can be known but whether they are the same.
 
 def is_older(version: str, than: str) -> bool:
     """Whether ``version`` certainly came before ``than``: only of numbers can that be said."""
-    if version > than and len(version) == len(than):
-        return False  # the answer for almost every event of a watch, and true of other words too
+    if len(version) == len(than):
+        # Almost always; and as long as each other, numbers are in order as words are.
+        return version < than and _is_number(version + than)
     if not (_is_number(version) and _is_number(than)):
         return False
     # Without int(): this is asked at every event, and int() refuses thousands of digits.

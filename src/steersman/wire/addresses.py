@@ -24,6 +24,13 @@ class Address:
     path: str = ""
     login: str | None = field(default=None, repr=False)
 
+    # Host and port, as they stand in a Host header and a URL: in every request.
+    host_header: str = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        header = self.authority.removesuffix(f":{_PORTS[self.scheme]}")
+        object.__setattr__(self, "host_header", header)
+
     @property
     def is_https(self) -> bool:
         """Whether it is reached over TLS."""
@@ -33,11 +40,6 @@ class Address:
     def authority(self) -> str:
         """Host and port, as they stand in a CONNECT."""
         return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
-
-    @property
-    def host_header(self) -> str:
-        """Host and port, as they stand in a Host header and a URL."""
-        return self.authority.removesuffix(f":{_PORTS[self.scheme]}")
 
     def __str__(self) -> str:
         return f"{self.scheme}://{self.host_header}{self.path}"

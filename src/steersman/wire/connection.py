@@ -15,6 +15,10 @@ HEAD_BYTES: Final = 2**16
 # As much of a body is kept for whoever reads it; then the other side has to wait.
 WAITING_BYTES: Final = 2**18
 
+# As much is taken from the socket at once, into a place that the connection has for it. asyncio
+# would make a new one of 256 kB each time, which costs more than to read what is mostly a few kB.
+RECEIVED_BYTES: Final = 2**16
+
 # A body that is longer is written in pieces, each when the one before is nearly gone.
 PIECE_BYTES: Final = 2**16
 
@@ -71,10 +75,17 @@ class Head:
 
     def all_of(self, name: bytes) -> tuple[str, ...]:
         """Every value of the header of this name, which is given in lower case."""
-        return tuple(_text(value) for key, value in self.fields if key.lower() == name)
+        length = len(name)
+        return tuple(
+            [
+                _text(value)
+                for key, value in self.fields
+                if len(key) == length and key.lower() == name
+            ]
+        )
 
 
-class Connection(asyncio.Protocol):
+class Connection(asyncio.BufferedProtocol):
     """Sends a request and takes in its answer; and then, if ``is_reusable``, the next.
 
     ``tls`` is the context that it was made for, and ``ended`` is done once nothing is left of it.
@@ -91,6 +102,7 @@ class Connection(asyncio.Protocol):
         self.on_end: Callable[[Connection], None] | None = None
         self._transport: asyncio.Transport | None = None
         self._parser = HttpResponseParser(self)
+        self._received = memoryview(bytearray(RECEIVED_BYTES))
         self._waiter: asyncio.Future[None] | None = None
         self._broken: tuple[str, OSError | None] | None = None
         self._has_ended = False  # the other side says no more
@@ -265,7 +277,14 @@ class Connection(asyncio.Protocol):
         self._is_full = False
         self._wake()
 
-    def data_received(self, data: bytes) -> None:
+    def get_buffer(self, sizehint: int) -> memoryview:  # noqa: ARG002 - all there is
+        return self._received
+
+    def buffer_updated(self, nbytes: int) -> None:
+        self.data_received(self._received[:nbytes])
+
+    def data_received(self, data: bytes | memoryview) -> None:
+        """Take in what has come."""
         if not self._is_awaited:
             if self._head is None:
                 self._break(NOT_HTTP)

@@ -1,6 +1,7 @@
 """The head of a request: its first line and its headers, as they are sent. Pure."""
 
 import re
+from functools import lru_cache
 from typing import Final
 
 from steersman.wire.addresses import Address
@@ -8,7 +9,6 @@ from steersman.wire.messages import Request
 
 _TOKEN: Final = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _TARGET: Final = re.compile(r"[!-~]+")
-_BREAK: Final = re.compile(r"[\r\n\0]")
 
 # How long the body is, is for the transport to say: a second opinion would let the other side
 # find a request inside the body.
@@ -25,14 +25,14 @@ def request_head(request: Request, *, server: Address, proxy: Address | None) ->
     target = server.path + request.target
     if proxy is not None:
         target = f"http://{server.host_header}{target}"
-    if not _TOKEN.fullmatch(request.method) or not _TARGET.fullmatch(target):
+    if not _is_token(request.method) or not _TARGET.fullmatch(target):
         raise ValueError("the method or the path has a character that none may have")
     lines = [f"{request.method} {target} HTTP/1.1"]
     given: set[str] = set()
     for name, value in request.headers:
-        if not _TOKEN.fullmatch(name):
+        if not _is_token(name):
             raise ValueError("the name of a header has a character that none may have")
-        if _BREAK.search(value):
+        if "\r" in value or "\n" in value or "\0" in value:
             raise ValueError(f"the value of the header {name} has a line break or a NUL in it")
         given.add(name.lower())
         lines.append(f"{name}: {value}")
@@ -62,6 +62,12 @@ def connect_head(*, server: Address, proxy: Address) -> bytes:
     if proxy.login is not None:
         lines.append(f"Proxy-Authorization: Basic {proxy.login}")
     return _encoded(lines)
+
+
+# Of names alone, which are few: a value may be a secret, and is not kept here.
+@lru_cache(maxsize=128)
+def _is_token(text: str) -> bool:
+    return _TOKEN.fullmatch(text) is not None
 
 
 def _encoded(lines: list[str]) -> bytes:

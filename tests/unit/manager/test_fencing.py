@@ -1,10 +1,13 @@
 """What gets through the fence, and when."""
 
 import asyncio
+import gc
+import weakref
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from math import inf
 from random import Random
+from typing import Any
 
 import pytest
 
@@ -343,3 +346,42 @@ async def test_a_deadline_of_the_client_comes_before_a_fence_that_is_open_for_lo
         await deleting
 
     assert len(outcomes) == 1
+
+
+class KeepingTransport:
+    """Keeps each request for as long as it is carried, and knows who is on the way."""
+
+    class Exchange:
+        def __init__(self, request: Request) -> None:
+            self.request = request
+            self.held = ScriptedTransport(Answer()).open(request)
+
+        async def __aenter__(self) -> Response:
+            return await self.held.__aenter__()
+
+        async def __aexit__(self, *ended: Any) -> bool | None:
+            return await self.held.__aexit__(*ended)
+
+    def __init__(self) -> None:
+        self.exchanges: list[weakref.ref[KeepingTransport.Exchange]] = []
+
+    def open(self, request: Request) -> "KeepingTransport.Exchange":
+        exchange = KeepingTransport.Exchange(request)
+        self.exchanges.append(weakref.ref(exchange))
+        return exchange
+
+
+async def test_a_write_that_is_over_leaves_nothing_for_the_collector() -> None:
+    clock = ManualClock()
+    fence = Fence(clock)
+    fence.extend_to(inf)
+    way = KeepingTransport()
+    gc.disable()
+    try:
+        async with FencedTransport(way, fence, observe=lambda _: None).open(PATCH):
+            pass
+        left = [each() for each in way.exchanges]
+    finally:
+        gc.enable()
+
+    assert left == [None]

@@ -1,6 +1,13 @@
 """What a request says of itself."""
 
+from urllib.parse import unquote
+
+from hypothesis import given
+from hypothesis import strategies as st
+
 from steersman.wire import Request
+
+PATHS = st.text(st.sampled_from("ab0/:@!$&'()*+,;=-._~?#%[]\\\"<>^`{|} \n\0é😀"), max_size=8)
 
 
 def test_no_header_of_a_request_appears_in_a_repr() -> None:
@@ -28,3 +35,12 @@ def test_a_query_keeps_its_order_and_repeated_names() -> None:
     )
 
     assert request.target == "/x?b=1%262&a=app%3Dweb%2Ctier+in+%28a%29&b="
+
+
+@given(PATHS)
+def test_whatever_a_path_is_made_of_it_arrives_as_that_path(path: str) -> None:
+    target = Request(method="GET", path=path).target
+
+    assert unquote(target) == path
+    assert target.isascii()
+    assert not set(target) & set('?#[]\\"<>^`{|} \n\0')
