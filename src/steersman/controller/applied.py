@@ -22,6 +22,7 @@ takes over from another replica, has nothing to send.
 step of a rollout.
 """
 
+from collections.abc import Sequence
 from hashlib import blake2b
 from typing import Any, Final, TypeAlias
 
@@ -107,7 +108,7 @@ class LastApplied:
         entry = entry_of(live, self._manager, subresource)
         if entry is None or entry != entry_of(last.obj, self._manager, subresource):
             return False
-        if not _is_alike(last.obj, live, subresource) and not self._is_as_applied(
+        if not _is_alike(last.obj, live, subresource, entry) and not self._is_as_applied(
             entry, live, body
         ):
             return False
@@ -137,31 +138,43 @@ class LastApplied:
 _APART: Final = frozenset(("status", "metadata"))
 
 
-def _is_alike(old: Resource | Unstructured, new: Resource | Unstructured, subresource: str) -> bool:
-    """Whether the status is as it was, or all but it; objects share what has not changed."""
-    if isinstance(old, Unstructured) or isinstance(new, Unstructured):
-        return bool(_looked_at(old, subresource) == _looked_at(new, subresource))
+def _is_alike(
+    old: Resource | Unstructured, new: Resource | Unstructured, subresource: str, entry: Entry
+) -> bool:
+    """Whether the status is as it was, or all but it that may be ours.
+
+    Cheap, because objects share what has not changed.
+    """
     if subresource:
-        return bool(getattr(old, subresource, None) == getattr(new, subresource, None))
-    one, other = old.metadata, new.metadata
-    fields: tuple[str, ...] = new.__struct_fields__  # type: ignore[attr-defined]
-    return (
-        one.labels == other.labels
-        and one.annotations == other.annotations
-        and one.owner_references == other.owner_references
-        and one.finalizers == other.finalizers
-        and all(getattr(old, name) == getattr(new, name) for name in fields if name not in _APART)
-    )
+        return bool(_content(old, subresource) == _content(new, subresource))
+    if _contents(old) != _contents(new):
+        return False
+    changed = [
+        name
+        for name, one, other in zip(_LOOKED_AT, _metadata(old), _metadata(new), strict=True)
+        if one != other
+    ]
+    # Somebody has annotated it, say; what is that to us, who hold no annotation?
+    held = fields_in(entry.fields).get("f:metadata") or {} if changed else {}
+    return not any(f"f:{name}" in held for name in changed)
 
 
-def _looked_at(obj: Resource | Unstructured, subresource: str) -> Any:
-    if not isinstance(obj, Unstructured):
-        return None
-    body, metadata = obj.body, obj.metadata
-    if subresource:
-        return [body.get(subresource)]
-    rest = [{name: value for name, value in body.items() if name not in _APART}]
-    return rest + [metadata.get(name) for name in _LOOKED_AT]
+def _content(obj: Resource | Unstructured, name: str) -> Any:
+    return obj.body.get(name) if isinstance(obj, Unstructured) else getattr(obj, name, None)
+
+
+def _contents(obj: Resource | Unstructured) -> Any:
+    if isinstance(obj, Unstructured):
+        return {name: value for name, value in obj.body.items() if name not in _APART}
+    fields: tuple[str, ...] = obj.__struct_fields__  # type: ignore[attr-defined]
+    return [getattr(obj, name) for name in fields if name not in _APART]
+
+
+def _metadata(obj: Resource | Unstructured) -> Sequence[Any]:
+    if isinstance(obj, Unstructured):
+        return [obj.metadata.get(name) for name in _LOOKED_AT]
+    meta = obj.metadata
+    return meta.labels, meta.annotations, meta.owner_references, meta.finalizers
 
 
 def entry_of(obj: Resource | Unstructured, manager: str, subresource: str) -> Entry | None:
