@@ -108,8 +108,9 @@ async def test_a_function_that_does_not_end_keeps_its_object_and_lets_its_worker
 
     def reconcile(obj: Widget, ctx: sm.BlockingContext) -> sm.Outcome:
         inside.append(obj.name)
+        is_first = len(inside) == 1
         loop.call_soon_threadsafe(entered.set)
-        if obj.name == "one" and len(inside) == 1:
+        if is_first:
             hang.wait()
             try:
                 ctx.list(Widget)
