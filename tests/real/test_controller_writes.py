@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from steersman.client import Client, JsonPatch, MergePatch, StrategicMergePatch
+from steersman.client import Client, JsonPatch, Labels, MergePatch, StrategicMergePatch
 from steersman.controller.ownership import controller_of, owner_reference
 from steersman.errors import Conflict, Invalid, NotFound, NotOurs
 from steersman.kinds import (
@@ -38,8 +38,9 @@ async def desk(client: Client, namespace: str, seen: Seen, widgets: None) -> Asy
 
 @pytest.fixture
 async def blind(client: Client, namespace: str, seen: Seen) -> AsyncIterator[Desk]:
-    """We, with a cache that shows no ConfigMaps although there are some: those of no namespace."""
-    async with at_work(client, ConfigMap, namespace="elsewhere", observe=seen) as desk:
+    """We, with a cache that shows no ConfigMaps although there are some: they lack the label."""
+    labels = Labels.equal({"shown": "yes"})
+    async with at_work(client, ConfigMap, namespace=namespace, labels=labels, observe=seen) as desk:
         yield desk
 
 

@@ -6,7 +6,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Any, TypeVar
 
 from steersman.cache import Caches, InformerSettings, Scope, by_controller
-from steersman.client import Client
+from steersman.client import Client, Labels
 from steersman.clock import SystemClock
 from steersman.controller.cached import CONTROLLER_INDEX, Cached
 from steersman.controller.writing import Writer
@@ -98,6 +98,7 @@ async def at_work(
     namespace: str,
     observe: Observer,
     manager: str = "us",
+    labels: Labels = Labels(),
     **rest: Any,
 ) -> AsyncIterator[Desk]:
     """A writer that reads these kinds from memory, while the block runs."""
@@ -110,7 +111,7 @@ async def at_work(
             informer = await stack.enter_async_context(
                 caches.following(
                     kind,
-                    scope=Scope(namespaces=(namespace,)),
+                    scope=Scope(namespaces=(namespace,), labels=labels),
                     indexes={CONTROLLER_INDEX: by_controller},
                 )
             )
