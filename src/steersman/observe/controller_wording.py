@@ -45,7 +45,8 @@ def level_of(observation: ControllerObservation) -> int:
                 if not _is_news(observation):
                     return logging.DEBUG
                 return logging.INFO if _is_everyday(observation) else logging.WARNING
-            if outcome == "cancelled" or any(map(_is_deed, writes)):
+            # What is not done yet will be heard of again: the news is that it is in line by now.
+            if outcome == "cancelled" or (outcome == "done" and any(w.is_change for w in writes)):
                 return logging.INFO
             return logging.DEBUG
         case ReconcileSkipped():
@@ -142,11 +143,6 @@ def error_of(observation: ReconcileFinished) -> Exception | None:
     """What an author's code raised and did not mean to; what steersman raises says it all."""
     error = observation.error
     return None if isinstance(error, SteersmanError) else error
-
-
-def _is_deed(write: Write) -> bool:
-    # A status follows what others do, step by step; what the controller did itself is news.
-    return write.is_change and write.verb != "apply status"
 
 
 def _is_news(finished: ReconcileFinished) -> bool:
