@@ -46,7 +46,6 @@ SteersmanError
 ├── ContextEnded                 a context was used after its reconcile had ended
 ├── Permanent                    raised by authors: trying again will not help until someone acts
 ├── NotLeading                   a write was held back because another replica may lead
-├── MissingPermissions           the operator may not do what its controllers declare
 ├── BadSettings                  settings of a manager that cannot be used
 ├── ManagerFailed                a manager could not start, or what it runs has failed
 ├── NoConversion                 no way from one version of a kind to another
@@ -472,18 +471,6 @@ class NotLeading(SteersmanError):
         super().__init__(
             f"{problem}: this replica's time as leader is over, and another may act by now. It"
             f" will be done by whoever leads."
-        )
-
-
-class MissingPermissions(SteersmanError):
-    """The operator may not do what its controllers declare; ``rules`` would grant it."""
-
-    def __init__(self, *, missing: Sequence[str], rules: str) -> None:
-        self.missing = tuple(missing)
-        self.rules = rules
-        super().__init__(
-            f"the operator may not {'; '.join(self.missing)}."
-            f" Add to its Role or ClusterRole:\n{rules}"
         )
 
 

@@ -55,10 +55,6 @@ class Reasons:
             return Taken()
         return Taken(tuple(collected.whys), collected.left_out, collected.since_at)
 
-    def forget(self, key: ObjectKey) -> None:
-        """Keep nothing of this key."""
-        self._collected.pop(key, None)
-
     def __len__(self) -> int:
         """How many keys have something."""
         return len(self._collected)

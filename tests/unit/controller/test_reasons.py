@@ -50,14 +50,13 @@ def test_of_many_reasons_the_first_are_kept_and_the_rest_counted() -> None:
     assert taken.since_at == 0.0
 
 
-def test_nothing_is_kept_of_what_was_taken_or_forgotten() -> None:
+def test_nothing_is_kept_of_what_was_taken() -> None:
     reasons = Reasons()
     for number in range(1000):
         reasons.note(ObjectKey("here", str(number)), why(), 0.0)
 
-    for number in range(500):
+    for number in range(1000):
         reasons.take(ObjectKey("here", str(number)))
-        reasons.forget(ObjectKey("here", str(number + 500)))
 
     assert len(reasons) == 0
 
