@@ -69,9 +69,9 @@ def _mac(text: str) -> bool:
 _has_control = re.compile(r"[\x00-\x1f\x7f]").search
 _scheme = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*):").match
 _well_escaped = re.compile(r"(?:[^%]|%[0-9A-Fa-f]{2})*").fullmatch
-_is_authority = re.compile(
+_authority = re.compile(
     r"(?:(?:[A-Za-z0-9._:~!$&'()*+,;=-]|%[0-9A-Fa-f]{2})*@)?"
-    r"(?:\[[^\]]*\]|(?:[A-Za-z0-9._~!$&'()*+,;=\[\]<>\"-]|[^\x00-\x7f]|%[89A-Fa-f][0-9A-Fa-f])*)"
+    r"(?:\[([^\[\]]*)\]|(?:[A-Za-z0-9._~!$&'()*+,;=\]<>\"-]|[^\x00-\x7f]|%[89A-Fa-f][0-9A-Fa-f])*)"
     r"(?::[0-9]*)?"
 ).fullmatch
 
@@ -88,8 +88,21 @@ def is_request_uri(text: str) -> bool:
         return found is not None
     if found and rest.startswith("//"):
         authority, slash, path = rest[2:].partition("/")
-        return _is_authority(authority) is not None and _well_escaped(slash + path) is not None
+        named = _authority(authority)
+        if named is None or (named[1] is not None and not _is_ip_literal(named[1])):
+            return False
+        return _well_escaped(slash + path) is not None
     return _well_escaped(rest) is not None
+
+
+def _is_ip_literal(text: str) -> bool:
+    """Whether this may stand in brackets: an address, perhaps with a zone."""
+    address, has_zone, zone = text.partition("%25")
+    try:
+        IPv6Address(address)
+    except ValueError:
+        return False
+    return "%" not in address and bool(zone or not has_zone)
 
 
 # Possessive, here and below: what a part has taken it never gives back, so that texts of any length

@@ -1,18 +1,29 @@
-"""Regular expressions as Go reads them (RE2), run by Python's ``re``.
+"""Regular expressions as Go reads them (RE2).
 
-Only whether a text matches is ever asked, so greediness does not matter. What Go refuses is
-refused with its words; what Go and Python read differently (``$``, ``\\s``, flags amid a pattern,
-classes) is spelled so that Python means the same.
+What Go refuses is refused with its words. A pattern that could keep Python's ``re`` busy for ever
+is run by RE2 itself, in time that grows with the text and no faster. All others, and all where RE2
+is not installed (it comes with ``steersman[dev]``), are run by ``re``, which is quicker to ask;
+what Go and Python read differently (``$``, ``\\s``, flags amid a pattern, classes) is then spelled
+so that Python means the same. The answer does not depend on who gives it.
 """
 
 import re
 import sys
 import unicodedata
-from collections.abc import Callable
-from functools import cache
+from collections.abc import Callable, Iterator
+from functools import lru_cache
+from importlib import import_module
+from importlib.util import find_spec
 from itertools import chain
+from typing import Any
 
 _LONGEST_REPEAT = 1000
+_DEEPEST = 1000
+# What RE2 may use for one pattern: as much as Go takes for the largest that it does not refuse.
+_RE2_BYTES = 128 << 20
+# Each may double the ways in which a text can fail to match; so many times that is no matter.
+_FEW_OPTIONS = 3
+_FEW_ALTERNATIVES = 5
 _REPEAT = re.compile(r"\{(\d+)(?:(,)(\d*))?\}")
 _FLAGS = re.compile(r"\(\?([imsU]*)(?:-([imsU]+))?([:)])")
 _NAMED = re.compile(r"\(\?P?<(\w+)>")
@@ -56,7 +67,61 @@ class BadPattern(Exception):
 
 def compile_pattern(pattern: str) -> Callable[[str], object]:
     """A function that is true of a text in which ``pattern`` is found."""
-    return re.compile(_Reader(pattern).translated(), re.ASCII).search
+    reader = _Reader(pattern)
+    translated = reader.translated()
+    if not reader.is_harmless and (search := _linear_search(pattern)) is not None:
+        return search
+    return re.compile(translated, re.ASCII).search
+
+
+def _linear_search(pattern: str) -> Callable[[str], object] | None:
+    """The same by RE2; None if it is not here."""
+    if (linear := _linear(pattern)) is None:
+        return None
+    # Of bytes it need not say at which character the match begins.
+    return lambda text: linear.search(text.encode(errors="replace"))
+
+
+def _linear(pattern: str) -> Any:
+    """The pattern as RE2 has it; None if it is not here, or does not take such a pattern."""
+    if find_spec("re2") is None:
+        return None
+    re2 = import_module("re2")
+    options = re2.Options()
+    options.log_errors = False
+    options.never_capture = True
+    options.max_mem = _RE2_BYTES
+    try:
+        return re2.compile(pattern, options)
+    except re2.error as error:
+        why, _, where = error.args[0].decode().partition(": ")
+        if why == "invalid repetition size":
+            raise BadPattern("invalid repeat count", where) from None
+        if why.startswith("pattern too large"):
+            raise BadPattern("expression too large", pattern) from None
+        return None
+
+
+def compiled(pattern: str) -> re.Pattern[str]:
+    """The pattern as Python's ``re`` has it."""
+    return re.compile(_Reader(pattern).translated(), re.ASCII)
+
+
+def compile_finder(pattern: str) -> Callable[[str], Iterator[str]]:
+    """A function that gives every part of a text that matches ``pattern``, from left to right."""
+    by_re = compiled(pattern)
+    # RE2 if it is there, also because it knows of matches that are as short as can be ((?U)).
+    found_in = (_linear(pattern) or by_re).finditer
+
+    def find(text: str) -> Iterator[str]:
+        end = -1
+        for each in found_in(text):
+            # An empty match right after another is none to Go.
+            if each.start() != each.end() or each.start() != end:
+                yield each.group()
+            end = each.end()
+
+    return find
 
 
 class _Reader:
@@ -69,11 +134,25 @@ class _Reader:
         self._amid: list[list[str]] = [[]]
         self._lines: list[bool] = [False]
         self._opened: list[int] = []
+        # What makes backtracking long.
+        self._repeats = 0
+        self._options = 0
+        self._alternatives = 0
+
+    @property
+    def is_harmless(self) -> bool:
+        """Whether ``re`` finds out in no time, whatever the text is; once it is translated."""
+        return (
+            self._repeats <= 1
+            and self._options <= _FEW_OPTIONS
+            and self._alternatives <= _FEW_ALTERNATIVES
+        )
 
     def translated(self) -> str:
         pattern = self._pattern
         repeatable_from: int | None = None  # where the last thing that may be repeated begins
         repeat_from: int | None = None  # where the repetition that was just read begins
+        after_group = False
         while self._at < len(pattern):
             start, letter = self._at, pattern[self._at]
             if (repeat := self._repeat(letter)) is not None:
@@ -84,18 +163,26 @@ class _Reader:
                 if repeatable_from is None:
                     raise BadPattern("missing argument to repetition operator", repeat)
                 self._out.append(repeat)
+                if repeat == "?":
+                    self._options += 1
+                else:
+                    # In a group that is repeated there may be anything.
+                    self._repeats += 2 if after_group else 1
                 if pattern[self._at : self._at + 1] == "?":
+                    self._out.append("?")
                     self._at += 1
                 repeat_from = start
                 continue
             repeat_from = None
             repeatable_from = start
+            after_group = letter == ")"
             if letter == "(":
                 repeatable_from = None
                 self._open()
             elif letter == "|":
                 repeatable_from = None
                 self._at += 1
+                self._alternatives += 1
                 amid = self._amid[-1]
                 self._out.append(")" * len(amid) + "|" + "".join(amid))
             elif letter == ")":
@@ -161,6 +248,8 @@ class _Reader:
 
     def _enter(self, group: str, *, lines: bool) -> None:
         self._opened.append(self._at)
+        if len(self._opened) >= _DEEPEST:
+            raise BadPattern("expression nests too deeply", self._pattern)
         self._amid.append([])
         self._lines.append(lines)
         self._out.append(group)
@@ -277,7 +366,7 @@ def _member(character: str) -> str:
     return f"\\{character}" if character in r"\]^-[&|~" else character
 
 
-@cache
+@lru_cache(maxsize=256)
 def _of_category(name: str) -> str:
     """The members of a Unicode category or script; a script is told by its characters' names."""
     if len(name) <= 2:

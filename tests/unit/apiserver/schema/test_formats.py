@@ -56,13 +56,20 @@ def test_the_prefix_of_a_network_may_have_more_digits_than_python_reads() -> Non
 
 
 @pytest.mark.parametrize(
-    "text", ["https://a.b/c?d=e", "/path", "mailto:x", "http://[::1]:80/", "*"]
+    "text",
+    ["https://a.b/c?d=e", "/path", "mailto:x", "http://[::1]:80/", "http://[fe80::1%25eth0]/", "*"],
 )
 def test_uris_and_absolute_paths_are_request_uris(text: str) -> None:
     assert is_request_uri(text)
 
 
-@pytest.mark.parametrize("text", ["path", "", ":x", "http://a b/", "http://a:x/", "/%zz", "/\n"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("path", "", ":x", "http://a b/", "http://a:x/", "/%zz", "/\n"),
+        *("http://[9", "http://[]/", "http://a[::1]/", "http://[fe80::1%25]/", "http://[1.2.3.4]/"),
+    ],
+)
 def test_other_texts_are_not(text: str) -> None:
     assert not is_request_uri(text)
 

@@ -1,8 +1,20 @@
 """Regular expressions, as Go reads them."""
 
+from random import Random
+
 import pytest
 
-from steersman.apiserver.schema.patterns import BadPattern, compile_pattern
+from steersman.apiserver.schema import patterns
+from steersman.apiserver.schema.patterns import (
+    BadPattern,
+    compile_finder,
+    compile_pattern,
+    compiled,
+)
+
+ATOMS = ("a", "b", ".", "[a-c]", "[^b]", r"\d", r"\W", "(?i:A)", r"\bb", "$", "^", "é")
+REPEATS = ("", "", "*", "+", "?", "{2}", "{1,3}", "*?")
+LETTERS = "abcA1_ \néß-"
 
 
 @pytest.mark.parametrize(
@@ -61,6 +73,8 @@ def test_what_go_does_not_find_is_not_found(pattern: str, text: str) -> None:
         ("a**", "invalid nested repetition operator: `**`"),
         ("a*+", "invalid nested repetition operator: `*+`"),
         ("a{1001}", "invalid repeat count: `{1001}`"),
+        ("(a{1,1000}){1,2}", "invalid repeat count: `{1,2}`"),
+        ("(" * 1000, f"expression nests too deeply: `{'(' * 1000}`"),
         ("(?=a)", "invalid or unsupported Perl syntax: `(?=`"),
         ("(?<!a)b", "invalid named capture: `(?<!a)b`"),
         (r"(a)\1", r"invalid escape sequence: `\1`"),
@@ -74,3 +88,58 @@ def test_what_go_refuses_is_refused_in_its_words(pattern: str, why: str) -> None
         compile_pattern(pattern)
 
     assert str(caught.value) == f"error parsing regexp: {why}"
+
+
+def test_no_text_keeps_a_pattern_busy() -> None:
+    nested = compile_pattern("^(a+)+$")
+    options = compile_pattern(f"^{'a?' * 40}{'a' * 40}$")
+    choices = compile_pattern("^(a|aa)*$")
+
+    assert not nested("a" * 5000 + "!")
+    assert options("a" * 40)
+    assert not choices("a" * 5000 + "!")
+
+
+@pytest.mark.parametrize(
+    ("pattern", "found"),
+    [
+        ("b*", ["", "b", ""]),
+        ("[äc]", ["ä", "c"]),
+        ("(?U)ä.+", ["äb"]),
+        ("x", []),
+        ("(ä|äb)+$", []),
+    ],
+)
+def test_all_parts_are_found_that_go_finds(pattern: str, found: list[str]) -> None:
+    assert list(compile_finder(pattern)("äbc")) == found
+
+
+def test_no_text_keeps_a_search_for_parts_busy() -> None:
+    assert list(compile_finder("(a+)+$")("a" * 5000 + "!")) == []
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_the_answer_does_not_depend_on_who_gives_it(seed: int) -> None:
+    rng = Random(seed)
+    written = [made_up(rng) for _ in range(10)]
+    texts = ["".join(rng.choices(LETTERS, k=rng.randrange(8))) for _ in range(10)]
+
+    for pattern in written:
+        by_re2 = patterns._linear_search(pattern)
+        assert by_re2 is not None
+        found = {text: bool(by_re2(text)) for text in texts}
+        assert found == {text: bool(compiled(pattern).search(text)) for text in texts}, pattern
+
+
+def made_up(rng: Random, depth: int = 2) -> str:
+    """A pattern of a few parts."""
+    parts = []
+    for _ in range(rng.randrange(1, 4)):
+        if depth and rng.random() < 0.3:
+            inner = "|".join(made_up(rng, depth - 1) for _ in range(rng.randrange(1, 3)))
+            parts.append(f"({inner}){rng.choice(REPEATS)}")
+        else:
+            atom = rng.choice(ATOMS)
+            repeat = "" if atom in ("$", "^", r"\bb") else rng.choice(REPEATS)
+            parts.append(atom + repeat)
+    return "".join(parts)

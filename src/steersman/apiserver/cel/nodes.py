@@ -1,0 +1,131 @@
+"""The tree of an expression, as the parser leaves it: macros are folds, and each part has an id."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Literal:
+    id: int
+    value: Any
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Ident:
+    id: int
+    name: str
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Select:
+    id: int
+    operand: "Node"
+    field: str
+    test_only: bool = False
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Call:
+    id: int
+    function: str
+    target: "Node | None"
+    args: "tuple[Node, ...]"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ListLiteral:
+    id: int
+    elements: "tuple[Node, ...]"
+    optional: frozenset[int] = frozenset()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Entry:
+    """One entry of a map."""
+
+    id: int
+    key: "Node"
+    value: "Node"
+    optional: bool = False
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class MapLiteral:
+    id: int
+    entries: tuple[Entry, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class MessageLiteral:
+    """A message; no schema has any, so that its fields do not matter."""
+
+    id: int
+    name: str
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Fold:
+    """A loop over ``range`` that makes ``accumulator`` into ``result``."""
+
+    id: int
+    variable: str
+    second_variable: str | None = None
+    range: "Node"
+    accumulator: str
+    initial: "Node"
+    condition: "Node"
+    step: "Node"
+    result: "Node"
+
+
+Node: TypeAlias = Literal | Ident | Select | Call | ListLiteral | MapLiteral | MessageLiteral | Fold
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tree:
+    """An expression that was parsed, and where each of its parts stands in the text."""
+
+    text: str
+    root: Node
+    positions: Mapping[int, int]
+
+
+def parts(node: Node) -> Iterator[Node]:
+    """The node and all below it."""
+    yield node
+    for each in children(node):
+        yield from parts(each)
+
+
+def children(node: Node) -> Iterator[Node]:
+    """The nodes right below, in the order in which they are written or unfolded."""
+    match node:
+        case Select(operand=operand):
+            yield operand
+        case Call(target=target, args=args):
+            if target is not None:
+                yield target
+            yield from args
+        case ListLiteral(elements=elements):
+            yield from elements
+        case MapLiteral(entries=entries):
+            for entry in entries:
+                yield entry.key
+                yield entry.value
+        case Fold():
+            yield from (node.range, node.initial, node.condition, node.step, node.result)
+        case _:
+            pass
+
+
+def qualified_name(node: Node) -> str | None:
+    """``a.b.c`` if the node is nothing but names."""
+    match node:
+        case Ident(name=name):
+            return name
+        case Select(operand=operand, field=field, test_only=False):
+            prefix = qualified_name(operand)
+            return None if prefix is None else f"{prefix}.{field}"
+        case _:
+            return None

@@ -1,0 +1,260 @@
+"""Expressions over named variables, beside what the real server's library answered."""
+
+import json
+import subprocess
+import sys
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as some
+
+from steersman.apiserver.cel import (
+    Authorizer,
+    CelType,
+    CostExceeded,
+    Expression,
+    NotCompiled,
+    NotEvaluated,
+    ResourceCheck,
+    Verdict,
+    cel_types,
+)
+from steersman.apiserver.cel.formatting import type_name
+from steersman.apiserver.cel.operators import to_string
+from steersman.apiserver.cel.times import duration_text, timestamp_text
+from steersman.apiserver.cel.values import Duration, Optional, Timestamp
+from steersman.apiserver.go_words import go_text
+
+# Each with the value, the failure or the complaint of the library in kube-apiserver 1.36.3.
+ANSWERS: dict[str, dict[str, Any]] = json.loads(
+    Path(__file__).with_name("expressions.json").read_text(encoding="utf-8")
+)
+# Go prints these values in ways of its own.
+SHOWN_OTHERWISE = ("timestamp(", "duration(", "getQuery", "url('a:b')", "null", "sortBy", "[[")
+
+
+def shown(value: Any) -> str:
+    match value:
+        case bytes():
+            return f"[{' '.join(map(str, value))}]"
+        case Optional():
+            return shown(value.value) if value.has_value else "<nil>"
+        case CelType():
+            return type_name(value)
+        case Timestamp():
+            return timestamp_text(value)
+        case Duration():
+            return duration_text(value)
+        case float():
+            return to_string(value)
+        case _:
+            return go_text(value)
+
+
+def answer(text: str) -> dict[str, Any]:
+    try:
+        expression = Expression.compile(text, variables={}, result=None)
+        value, cost = expression.evaluate_with_cost({})
+    except NotCompiled as error:
+        said = str(error)
+        return {"error": said}
+    except NotEvaluated as error:
+        return {"failed": str(error), "cost": error.cost}
+    return {"value": shown(value), "cost": cost}
+
+
+@pytest.mark.parametrize("text", ANSWERS)
+def test_an_expression_gives_what_it_gives_to_the_real_server(text: str) -> None:
+    found, wanted = answer(text), ANSWERS[text]
+
+    if any(each in text for each in SHOWN_OTHERWISE):
+        found.pop("value", None)
+        wanted = {key: each for key, each in wanted.items() if key != "value"}
+    if "sort()" in text:  # what failed to be sorted has another price
+        assert found.get("failed") == wanted.get("failed")
+    else:
+        assert found == wanted
+
+
+def test_an_expression_is_compiled_once_and_evaluated_as_often_as_one_likes() -> None:
+    expression = Expression.compile("object.spec.replicas > 2", variables={"object": "dyn"})
+
+    found = [expression.evaluate({"object": {"spec": {"replicas": n}}}) for n in (1, 2, 3)]
+
+    assert found == [False, False, True]
+
+
+def test_what_the_real_server_would_not_compile_is_refused_with_its_words() -> None:
+    with pytest.raises(NotCompiled) as refused:
+        Expression.compile("objct.spec", variables={"object": "dyn"})
+
+    assert str(refused.value) == (
+        "compilation failed: ERROR: <input>:1:1: undeclared reference to 'objct' (in container '')"
+        "\n | objct.spec\n | ^"
+    )
+
+
+def test_an_expression_of_another_type_is_refused() -> None:
+    with pytest.raises(NotCompiled, match="must evaluate to bool but got string"):
+        Expression.compile("'a'", variables={})
+
+
+def test_an_evaluation_never_costs_more_than_the_real_server_allows() -> None:
+    pairs = Expression.compile(
+        "object.all(x, object.all(y, x <= y || x > y))", variables={"object": "dyn"}
+    )
+
+    with pytest.raises(CostExceeded, match="actual cost limit exceeded"):
+        pairs.evaluate({"object": list(range(1000))})
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "lists.range(9000000000000000000).size() > 0",
+        f"text{'.replace(text, text + text)' * 25} == ''",
+        f"[many]{'.map(x, x + x)' * 25}.size() == 1",
+        "many.map(x, many).flatten().size() == 0",
+        "many.map(x, text).join(text) == ''",
+    ],
+)
+def test_no_evaluation_fills_the_memory(text: str) -> None:
+    expression = Expression.compile(text, variables={"text": "dyn", "many": "dyn"})
+
+    with pytest.raises(CostExceeded):
+        expression.evaluate({"text": "a" * 1000, "many": [1] * 10_000})
+
+
+@pytest.mark.parametrize("text", ["int(n)", "uint(n)", "semver('1.2.' + n)", "duration(n + 's')"])
+def test_no_number_has_too_many_digits_to_be_read(text: str) -> None:
+    expression = Expression.compile(text, variables={"n": cel_types.STRING}, result=None)
+
+    with pytest.raises(NotEvaluated):
+        expression.evaluate({"n": "9" * 5000})
+
+
+@pytest.mark.timeout(20)  # another Python starts
+def test_who_has_no_parser_is_told_so_when_there_is_an_expression() -> None:
+    script = (
+        "import sys\n"
+        "sys.modules['cel_expr_python'] = None\n"
+        "from steersman.apiserver.cel import Expression\n"
+        "from steersman.apiserver.refusals import Refusal\n"
+        "try:\n"
+        "    Expression.compile('true', variables={})\n"
+        "except Refusal as refused:\n"
+        "    assert 'it comes with steersman[dev]' in refused.message, refused\n"
+        "else:\n"
+        "    raise AssertionError\n"
+    )
+
+    subprocess.run([sys.executable, "-c", script], check=True)
+
+
+@pytest.mark.timeout(20)  # another Python starts
+def test_nobody_loads_the_parser_before_there_is_an_expression() -> None:
+    script = (
+        "import sys, steersman.apiserver, steersman.apiserver.cel as cel\n"
+        "assert not any(name.startswith('cel_expr') for name in sys.modules)\n"
+        "cel.Expression.compile('true', variables={})\n"
+        "assert 'cel_expr_python.cel' in sys.modules\n"
+    )
+
+    subprocess.run([sys.executable, "-c", script], check=True)
+
+
+def test_a_variable_may_have_a_name_of_several_parts() -> None:
+    who = Authorizer(lambda about, _: Verdict(allowed=about["verb"] == "get", reason="so"))
+    types = {
+        "authorizer": cel_types.opaque("kubernetes.authorization.Authorizer"),
+        "authorizer.requestResource": cel_types.opaque("kubernetes.authorization.ResourceCheck"),
+    }
+    values = {
+        "authorizer": who,
+        "authorizer.requestResource": ResourceCheck(who, {"resource": "pods"}),
+    }
+
+    def value(text: str) -> Any:
+        return Expression.compile(text, variables=types, result=None).evaluate(values)
+
+    assert value("authorizer.group('apps').resource('deployments').check('get').allowed()")
+    assert not value("authorizer.requestResource.check('delete').allowed()")
+    assert value("authorizer.path('/healthz').check('get').reason()") == "so"
+    assert not value(
+        "authorizer.serviceAccount('ns', 'sa').group('').resource('a').check('x').allowed()"
+    )
+
+
+def test_an_object_has_the_fields_that_were_declared() -> None:
+    request = CelType("object", "Request", fields={"uid": cel_types.STRING})
+
+    with pytest.raises(NotCompiled, match="undefined field 'name'"):
+        Expression.compile("request.name == ''", variables={"request": request})
+    assert Expression.compile("has(request.uid)", variables={"request": request}).evaluate(
+        {"request": {"uid": "x"}}
+    )
+
+
+@given(some.lists(some.integers(-(2**40), 2**40), max_size=20))
+def test_loops_give_what_pythons_own_give(numbers: list[int]) -> None:
+    def value(text: str) -> Any:
+        return Expression.compile(text, variables={"n": "dyn"}, result=None).evaluate(
+            {"n": numbers}
+        )
+
+    assert value("n.map(x, x * 2)") == [each * 2 for each in numbers]
+    assert value("n.filter(x, x > 0)") == [each for each in numbers if each > 0]
+    assert value("n.all(x, x > 0)") == all(each > 0 for each in numbers)
+    assert value("n.exists_one(x, x == 1)") == (numbers.count(1) == 1)
+    assert value("dyn(n).map(x, x).sort()") == sorted(numbers)
+    assert value("n.transformList(i, x, i)") == list(range(len(numbers)))
+
+
+@given(some.integers(-(2**63), 2**63 - 1), some.integers(-(2**63), 2**63 - 1))
+def test_integers_are_of_64_bits(first: int, second: int) -> None:
+    def value(text: str) -> Any:
+        types = {"a": cel_types.INT, "b": cel_types.INT}
+        try:
+            return Expression.compile(text, variables=types, result=None).evaluate(
+                {"a": first, "b": second}
+            )
+        except NotEvaluated as error:
+            return str(error)
+
+    def within(number: int) -> int | str:
+        return number if -(2**63) <= number < 2**63 else "integer overflow"
+
+    assert value("a + b") == within(first + second)
+    assert value("a - b") == within(first - second)
+    assert value("a * b") == within(first * second)
+    assert value("-a") == within(-first)
+    if second:
+        assert value("a == b * (a / b) + a % b") in (True, "integer overflow")
+
+
+@given(some.text(max_size=30), some.text(max_size=3))
+def test_a_text_that_was_split_is_joined_again(text: str, separator: str) -> None:
+    expression = Expression.compile(
+        "t.split(s).join(s) == t", variables={"t": cel_types.STRING, "s": cel_types.STRING}
+    )
+
+    assert expression.evaluate({"t": text, "s": separator})
+
+
+@given(some.text(max_size=40))
+def test_any_text_is_an_expression_or_is_refused(text: str) -> None:
+    with suppress(NotCompiled):
+        assert Expression.compile(text, variables={"self": "dyn"}, result=None).text == text
+
+
+def test_what_is_nested_too_deeply_is_refused() -> None:
+    with pytest.raises(NotCompiled, match="expression recursion limit exceeded: 250"):
+        Expression.compile("(" * 300 + "true" + ")" * 300, variables={})
+
+
+def test_what_is_too_long_is_refused() -> None:
+    with pytest.raises(NotCompiled, match="size exceeds limit: size: 100006, limit 100000"):
+        Expression.compile(f"'{'a' * 100_000}' =='", variables={})
