@@ -1,0 +1,286 @@
+r"""JSONPath as kubectl and printer columns have it: the first value that a path leads to.
+
+``.spec.replicas``, ``.metadata.labels.app\.example\.com/name``, ``.items[0]``, ``.items[-1:]``,
+``.items[*].name``, ``.items[0,2]``, ``['a','b']``, ``..name``, and
+``.status.conditions[?(@.type=="Ready")].status``.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from operator import eq, ge, gt, le, lt, ne
+from typing import Any, Final, TypeAlias
+
+# From what a path has led to so far to where it leads next.
+Step: TypeAlias = Callable[[Sequence[Any]], Sequence[Any]]
+
+_FIELD: Final = re.compile(r"(?:\\.|[^\s.,\[\]$@{}\\])*")
+_NUMBER: Final = re.compile(r"[+-]?[\d.]+")
+_WORD: Final = re.compile(r"\w[^\s.,\[\]$@{}]*")
+_QUOTED: Final = re.compile(r"""'((?:\\.|[^'\\])*)'|"((?:\\.|[^"\\])*)\"""")
+_KEY: Final = re.compile(r"'([^']*)'")
+_SLICE: Final = re.compile(r"(-?\d*)(:-?\d*)?(:-?\d*)?")
+_COMPARISON: Final = re.compile(r"([^!<>=]+)([!<>=]+)(.+)", re.DOTALL)
+_CONSTANTS: Final = {"true": True, "false": False}
+
+_COMPARE: Final[dict[str, Callable[[Any, Any], bool]]] = {
+    "<": lt,
+    ">": gt,
+    "==": eq,
+    "!=": ne,
+    "<=": le,
+    ">=": ge,
+}
+
+
+class BadPath(ValueError):
+    """It is no path."""
+
+
+class LeadsAstray(Exception):
+    """The path does not fit the value: an index that is not there, or a list that is none."""
+
+
+class JsonPath:
+    """A path, ready to be followed."""
+
+    def __init__(self, text: str) -> None:
+        self._steps = _Reader(text).steps()
+
+    def first(self, value: Any) -> tuple[bool, Any]:
+        """Whether the path leads anywhere in ``value``, and the first that it leads to."""
+        try:
+            found = _follow(self._steps, [value])
+        except LeadsAstray:
+            return False, None
+        return (True, found[0]) if found else (False, None)
+
+
+def _follow(steps: Iterable[Step], values: Sequence[Any]) -> Sequence[Any]:
+    for step in steps:
+        values = step(values)
+    return values
+
+
+class _Reader:
+    """Reads the steps of a path."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._at = 0
+
+    def steps(self) -> list[Step]:
+        """All of them; what stands after a closing brace is no part of the path."""
+        steps: list[Step] = []
+        while self._at < len(self._text) and not self._ahead("}"):
+            if (step := self._step(descends=bool(steps) and steps[-1] is _descended)) is not None:
+                steps.append(step)
+        return steps
+
+    def _ahead(self, prefix: str) -> bool:
+        return self._text.startswith(prefix, self._at)
+
+    def _step(self, *, descends: bool) -> Step | None:
+        if self._ahead(".."):
+            if descends:
+                raise BadPath("invalid multiple recursive descent")
+            self._at += 1  # the second point belongs to the field that may follow
+            if not re.match(r"\.\w", self._text[self._at :]):
+                self._at += 1
+            return _descended
+        letter = self._text[self._at]
+        if letter in " @$":
+            self._at += 1
+            return None
+        if letter == "[":
+            return self._brackets()
+        if letter == ".":
+            self._at += 1
+            name = self._taken(_FIELD)
+            return _contents if name == "*" else _field(name.replace("\\", ""))
+        return self._constant(letter)
+
+    def _constant(self, letter: str) -> Step:
+        if letter in "'\"":
+            single, double = self._match(_QUOTED).groups()
+            return _given(_unquoted(single if double is None else double))
+        if letter in "+-" or letter.isdigit():
+            return _given(_number(self._taken(_NUMBER)))
+        word = self._taken(_WORD)
+        return _given(_CONSTANTS[word]) if word in _CONSTANTS else _astray
+
+    def _match(self, pattern: re.Pattern[str]) -> re.Match[str]:
+        found = pattern.match(self._text, self._at)
+        if found is None:
+            raise BadPath(f"nothing is known that begins like {self._text[self._at :]}")
+        self._at = found.end()
+        return found
+
+    def _taken(self, pattern: re.Pattern[str]) -> str:
+        return self._match(pattern)[0]
+
+    def _brackets(self) -> Step:
+        if self._ahead("[?("):
+            return self._filter()
+        end = self._text.find("]", self._at)
+        if end < 0:
+            raise BadPath("unterminated array")
+        inside, self._at = self._text[self._at + 1 : end], end + 1
+        parts = inside.split(",")
+        if len(parts) > 1:
+            return _union([_Reader(f"[{part.strip(' ')}]").steps() for part in parts])
+        if (key := _KEY.fullmatch(inside)) is not None:
+            return _joined(_Reader(f".{key[1]}").steps())
+        return _slice(":" if inside == "*" else inside)
+
+    def _filter(self) -> Step:
+        start = self._at = self._at + len("[?(")
+        quote = ""
+        while True:
+            if self._at >= len(self._text):
+                raise BadPath("unterminated filter")
+            letter = self._text[self._at]
+            self._at += 1
+            if quote:
+                quote = "" if letter == quote and self._text[self._at - 2] != "\\" else quote
+            elif letter in "'\"":
+                quote = letter
+            elif letter == ")":
+                break
+        if not self._ahead("]"):
+            raise BadPath("unclosed array expect ]")
+        inside, self._at = self._text[start : self._at - 1], self._at + 1
+        compared = _COMPARISON.fullmatch(inside)
+        if compared is None:
+            return _existing(_Reader(inside).steps())
+        left, operator, right = compared.groups()
+        return _comparing(_Reader(left).steps(), operator, _Reader(right).steps())
+
+
+def _number(text: str) -> int | float:
+    try:
+        return int(text)
+    except ValueError:
+        pass
+    try:
+        return float(text)
+    except ValueError:
+        raise BadPath(f"cannot parse number {text}") from None
+
+
+def _unquoted(text: str) -> str:
+    return re.sub(r"\\(.)", r"\1", text)
+
+
+def _field(name: str) -> Step:
+    def step(values: Sequence[Any]) -> Sequence[Any]:
+        return [each[name] for each in values if each.__class__ is dict and name in each]
+
+    return step
+
+
+def _contents(values: Sequence[Any]) -> Sequence[Any]:
+    return [inner for each in values for inner in _inside(each)]
+
+
+def _inside(value: Any) -> Iterable[Any]:
+    if isinstance(value, dict):
+        return list(value.values())
+    return value if isinstance(value, list) else ()
+
+
+def _descended(values: Sequence[Any]) -> Sequence[Any]:
+    found: list[Any] = []
+    for each in values:
+        if inner := _inside(each):
+            found += [each, *_descended(list(inner))]
+    return found
+
+
+def _given(value: Any) -> Step:
+    return lambda values: [value for _ in values]
+
+
+def _astray(values: Sequence[Any]) -> Sequence[Any]:  # noqa: ARG001 - as other steps
+    raise LeadsAstray
+
+
+def _joined(steps: Sequence[Step]) -> Step:
+    return lambda values: _follow(steps, values)
+
+
+def _union(ways: Sequence[Sequence[Step]]) -> Step:
+    return lambda values: [each for way in ways for each in _follow(way, values)]
+
+
+def _slice(text: str) -> Step:
+    """``[2]``, ``[1:3]``, ``[::2]``; from an index that is not there one is led astray."""
+    found = _SLICE.fullmatch(text)
+    if found is None or found[0] in ("", "-"):
+        raise BadPath(f"invalid array index {text}")
+    start_text, end_text, step_text = found.groups()
+    try:
+        start = int(start_text) if start_text else 0
+        end = int(end_text[1:]) if end_text and end_text[1:] else None
+        step = int(step_text[1:]) if step_text and step_text[1:] else 1
+    except ValueError:
+        raise BadPath(f"invalid array index {text}") from None
+    is_index = end_text is None
+
+    def taken(items: Sequence[Any]) -> Sequence[Any]:
+        length = len(items)
+        first = start + length if start < 0 else start
+        last = first + 1 if is_index else length if end is None else end
+        last = last + length if last < 0 else last
+        if first == last:
+            return ()
+        if not (0 <= first < length and first < last <= length) or step <= 0:
+            raise LeadsAstray
+        return items[first:last:step]
+
+    def slicing(values: Sequence[Any]) -> Sequence[Any]:
+        found: list[Any] = []
+        for each in values:
+            if each is not None:
+                found += taken(_list(each))
+        return found
+
+    return slicing
+
+
+def _list(value: Any) -> list[Any]:
+    if not isinstance(value, list):
+        raise LeadsAstray
+    return value
+
+
+def _existing(steps: Sequence[Step]) -> Step:
+    def exists(item: Any) -> bool:
+        try:
+            return bool(_follow(steps, [item]))
+        except LeadsAstray:
+            return False
+
+    return lambda values: [item for each in values for item in _list(each) if exists(item)]
+
+
+def _comparing(left: Sequence[Step], operator: str, right: Sequence[Step]) -> Step:
+    compare = _COMPARE.get(operator)
+
+    def passes(item: Any) -> bool:
+        lefts = _follow(left, [item])
+        rights = _follow(right, [item]) if lefts else ()
+        if not lefts or not rights:
+            return False
+        if len(lefts) > 1 or len(rights) > 1 or compare is None:
+            raise LeadsAstray
+        return compare(*_comparable(lefts[0], rights[0], operator))
+
+    return lambda values: [item for each in values for item in _list(each) if passes(item)]
+
+
+def _comparable(left: Any, right: Any, operator: str) -> tuple[Any, Any]:
+    """Both, if they are of one type that can be compared so."""
+    types = (str, int, float) if operator not in ("==", "!=") else (str, int, float, bool)
+    if type(left) is not type(right) or type(left) not in types:
+        raise LeadsAstray
+    return left, right

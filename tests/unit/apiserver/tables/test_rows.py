@@ -1,0 +1,71 @@
+"""Rows of every kind but Pods, of which there is more to say."""
+
+from pathlib import Path
+
+import pytest
+import yaml
+
+from steersman.apiserver.rules import Object
+from steersman.apiserver.tables.builtin import builtin_printer
+from steersman.apiserver.tables.printing import Cell
+from steersman.names import GroupResource
+from tests.embedded import World
+from tests.unit.apiserver.tables.showing import printer_of, shown
+
+CELLS = yaml.safe_load(Path(__file__).with_name("cells.yaml").read_text(encoding="utf-8"))
+ROWS = [
+    pytest.param(resource, each["is"], each["row"], id=f"{resource}-{number}")
+    for resource, rows in CELLS.items()
+    for number, each in enumerate(rows)
+]
+# Which are asked, and not kept.
+QUESTIONS = ("authentication.k8s.io", "authorization.k8s.io")
+
+
+@pytest.mark.parametrize(("resource", "obj", "row"), ROWS)
+def test_a_row_says_the_same_as_on_a_real_server(
+    resource: str, obj: Object, row: list[Cell]
+) -> None:
+    assert list(shown(resource, obj).values()) == row
+
+
+def test_every_built_in_kind_has_a_table(world: World) -> None:
+    told = {*CELLS, "pods"}
+
+    kept = {
+        str(each.group_resource)
+        for each in world.server.registry
+        if each.gvk.group not in QUESTIONS and each.plural != "bindings"
+    }
+
+    assert kept <= told
+
+
+@pytest.mark.parametrize(
+    ("resource", "subresource", "has_table"),
+    [
+        (GroupResource("", "pods"), "status", True),
+        (GroupResource("", "pods"), "resize", False),
+        (GroupResource("apps", "deployments"), "scale", True),
+        (GroupResource("", "namespaces"), "finalize", False),
+        (GroupResource("apiregistration.k8s.io", "apiservices"), "status", False),
+        (GroupResource("", "bindings"), "", False),
+        (GroupResource("authorization.k8s.io", "subjectaccessreviews"), "", False),
+    ],
+)
+def test_what_is_no_object_is_no_table(
+    resource: GroupResource, subresource: str, has_table: bool
+) -> None:
+    assert (builtin_printer(resource, subresource) is not None) is has_table
+
+
+def test_flow_schemas_come_in_the_order_in_which_they_match() -> None:
+    order = printer_of("flowschemas", "flowcontrol.apiserver.k8s.io").order
+    assert order is not None
+    schemas: list[Object] = [
+        {"metadata": {"name": "b"}, "spec": {"matchingPrecedence": 5}},
+        {"metadata": {"name": "a"}, "spec": {"matchingPrecedence": 5}},
+        {"metadata": {"name": "c"}, "spec": {"matchingPrecedence": 1}},
+    ]
+
+    assert [each["metadata"]["name"] for each in sorted(schemas, key=order)] == ["c", "a", "b"]

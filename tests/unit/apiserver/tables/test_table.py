@@ -1,0 +1,156 @@
+"""Tables as they are asked for and answered."""
+
+from typing import Any
+
+import pytest
+
+from tests.embedded import World
+
+TABLE = "application/json;as=Table;v=v1;g=meta.k8s.io"
+INITIAL = "sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true"
+DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
+
+
+def config_map(name: str, **data: str) -> dict[str, Any]:
+    return {"metadata": {"name": name}, "data": data}
+
+
+def cells(table: Any) -> list[list[Any]]:
+    return [row["cells"] for row in table["rows"]]
+
+
+async def table(world: World, url: str) -> Any:
+    return await world.asked("GET", url, accept=TABLE)
+
+
+@pytest.fixture
+async def maps(world: World, namespace: str) -> str:
+    """Where two ConfigMaps are, one of them a minute older."""
+    url = f"/api/v1/namespaces/{namespace}/configmaps"
+    await world.asked("POST", url, config_map("a", x="1"))
+    world.clock.advance(60.0)
+    await world.asked("POST", url, config_map("b", x="1", y="2"))
+    return url
+
+
+async def test_a_list_has_a_row_for_each_object(world: World, maps: str) -> None:
+    found = await table(world, maps)
+
+    assert (found["kind"], found["apiVersion"]) == ("Table", "meta.k8s.io/v1")
+    assert [each["name"] for each in found["columnDefinitions"]] == ["Name", "Data", "Age"]
+    assert cells(found) == [["a", 1, "60s"], ["b", 2, "0s"]]
+    assert found["metadata"] == (await world.asked("GET", maps))["metadata"]
+
+
+async def test_a_page_says_where_it_goes_on(world: World, maps: str) -> None:
+    first = await table(world, f"{maps}?limit=1")
+    rest = await table(world, f"{maps}?limit=1&continue={first['metadata']['continue']}")
+
+    assert first["metadata"]["remainingItemCount"] == 1
+    assert (cells(first), cells(rest)) == ([["a", 1, "60s"]], [["b", 2, "0s"]])
+    assert rest["metadata"].keys() == {"resourceVersion"}
+
+
+async def test_a_table_of_one_object_is_of_its_version(world: World, maps: str) -> None:
+    whole = await world.asked("GET", f"{maps}/a")
+
+    found = await table(world, f"{maps}/a")
+
+    assert found["metadata"] == {"resourceVersion": whole["metadata"]["resourceVersion"]}
+    assert cells(found) == [["a", 1, "60s"]]
+
+
+async def test_a_row_carries_as_much_of_its_object_as_was_asked_for(
+    world: World, maps: str
+) -> None:
+    whole = await world.asked("GET", f"{maps}/a")
+
+    carried = {
+        include: (await table(world, f"{maps}/a?includeObject={include}"))["rows"][0]["object"]
+        for include in ("None", "Metadata", "Object", "")
+    }
+
+    metadata = {
+        "kind": "PartialObjectMetadata",
+        "apiVersion": "meta.k8s.io/v1",
+        "metadata": whole["metadata"],
+    }
+    assert carried == {"None": None, "Metadata": metadata, "Object": whole, "": metadata}
+
+
+async def test_a_wish_for_another_part_of_objects_is_refused(world: World, maps: str) -> None:
+    answer = await world.ask("GET", f"{maps}?includeObject=Some", accept=TABLE)
+
+    assert (answer.status, answer.json["reason"]) == (400, "BadRequest")
+    assert "includeObject: Invalid value" in answer.json["message"]
+
+
+async def test_what_cannot_be_shown_is_written_all_the_same(world: World, namespace: str) -> None:
+    crd = {
+        "metadata": {"name": f"things.{namespace}.example.com"},
+        "spec": {
+            "group": f"{namespace}.example.com",
+            "scope": "Namespaced",
+            "names": {"plural": "things", "kind": "Thing"},
+            "versions": [
+                {
+                    "name": "v1",
+                    "served": True,
+                    "storage": True,
+                    "schema": {"openAPIV3Schema": {"type": "object"}},
+                }
+            ],
+        },
+    }
+
+    answer = await world.ask("POST", f"{DEFINITIONS}?includeObject=Some", crd, accept=TABLE)
+
+    assert answer.status == 400
+    url = f"/apis/{namespace}.example.com/v1/things"
+    assert cells(await table(world, url)) == []
+
+
+async def test_writes_and_deletions_are_answered_with_tables(world: World, namespace: str) -> None:
+    url = f"/api/v1/namespaces/{namespace}/configmaps"
+
+    created = await world.asked("POST", url, config_map("a", x="1"), accept=TABLE)
+    dry = await world.asked("POST", f"{url}?dryRun=All", config_map("b"), accept=TABLE)
+    deleted = await world.asked("DELETE", f"{url}/a", accept=TABLE)
+
+    assert (cells(created), cells(dry)) == ([["a", 1, "0s"]], [["b", 0, "0s"]])
+    assert (deleted["kind"], deleted["status"]) == ("Status", "Success")
+
+
+async def test_a_watch_names_its_columns_once(world: World, maps: str) -> None:
+    async with world.watch(f"{maps}?{INITIAL}", accept=TABLE) as lines:
+        first, second, end = await lines.first(3)
+        await world.asked("DELETE", f"{maps}/a")
+        gone = await anext(lines)
+
+    told = [each["object"]["columnDefinitions"] is not None for each in (first, second, end, gone)]
+    assert told == [True, False, False, False]
+    assert [each["type"] for each in (first, end, gone)] == ["ADDED", "BOOKMARK", "DELETED"]
+    assert (cells(gone["object"])[0][:2], cells(end["object"])) == (
+        ["a", 1],
+        [["", 0, "<unknown>"]],
+    )
+    marked = end["object"]["rows"][0]["object"]["metadata"]
+    assert marked["annotations"] == {"k8s.io/initial-events-end": "true"}
+
+
+async def test_a_table_without_rows_is_null_where_nobody_thought_of_one(
+    world: World, namespace: str
+) -> None:
+    roles = f"/apis/rbac.authorization.k8s.io/v1/namespaces/{namespace}/roles"
+    secrets = f"/api/v1/namespaces/{namespace}/secrets"
+
+    assert (await table(world, roles))["rows"] is None
+    assert (await table(world, secrets))["rows"] == []
+
+
+async def test_objects_in_an_order_of_their_own_are_told_in_it(world: World) -> None:
+    found = await table(world, "/apis/flowcontrol.apiserver.k8s.io/v1/flowschemas")
+
+    precedences = [row[2] for row in cells(found)]
+    assert precedences == sorted(precedences)
+    assert len(precedences) > 3
