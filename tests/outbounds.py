@@ -1,0 +1,82 @@
+"""Webhooks without a network: what a server in the process asks, answered by a test."""
+
+import json
+from base64 import b64encode
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any, TypeAlias
+from urllib.parse import urlsplit
+
+import msgspec
+
+from steersman.apiserver import Delivered, Undelivered
+
+# From a review to what stands in its response.
+Script: TypeAlias = Callable[[Any], Mapping[str, Any]]
+
+
+def allow(_: Any) -> Mapping[str, Any]:
+    """Have no objection."""
+    return {"allowed": True}
+
+
+def patch(*operations: Mapping[str, Any]) -> Script:
+    """Change the object by a JSON patch."""
+    encoded = b64encode(json.dumps(operations).encode()).decode()
+    return lambda _: {"allowed": True, "patchType": "JSONPatch", "patch": encoded}
+
+
+class Webhooks:
+    """Webhooks, each under the path of its url, which does what its script says."""
+
+    def __init__(self, **scripts: Script | Undelivered) -> None:
+        self.scripts = scripts
+        self.heard: list[tuple[str, Any]] = []
+        # What happens in the world while the next review is answered.
+        self.meanwhile: list[Callable[[], Awaitable[object]]] = []
+
+    async def post(
+        self,
+        url: str,
+        body: bytes,
+        *,
+        ca_bundle: bytes,
+        server_name: str,
+        connect_to: str,
+        timeout_seconds: float,
+    ) -> Delivered:
+        """The answer to a review."""
+        review = msgspec.json.decode(body)
+        name = urlsplit(url).path.removeprefix("/")
+        self.heard.append((name, review["request"]))
+        if self.meanwhile:
+            await self.meanwhile.pop(0)()
+        script = self.scripts[name]
+        if isinstance(script, Undelivered):
+            raise script
+        response = {"uid": review["request"]["uid"], **script(review)}
+        answer = {**review, "response": response}
+        return Delivered(200, {"content-type": "application/json"}, msgspec.json.encode(answer))
+
+    @property
+    def names(self) -> list[str]:
+        """Who was asked, in order."""
+        return [name for name, _ in self.heard]
+
+
+def webhook(name: str, **more: Any) -> dict[str, Any]:
+    """A webhook that wants to be asked about all ConfigMaps."""
+    return {
+        "name": f"{name}.example.com",
+        "clientConfig": {"url": f"https://webhooks.example.com/{name}"},
+        "rules": [
+            {
+                "operations": ["*"],
+                "apiGroups": [""],
+                "apiVersions": ["v1"],
+                "resources": ["configmaps"],
+            }
+        ],
+        "sideEffects": "None",
+        "admissionReviewVersions": ["v1"],
+        **more,
+    }
