@@ -21,16 +21,26 @@ SHOWN = (
     "DeploymentStrategy",
     "DaemonSetUpdateStrategy",
     "StatefulSetUpdateStrategy",
+    "PodFailurePolicy",
+    "SuccessPolicy",
+    "UncountedTerminatedPods",
     "PersistentVolumeClaimSpec",
     "PersistentVolumeSource",
     "VolumeAttachmentSpec",
+    "CSINodeDriver",
+    "NodeAddress",
+    "ParentReference",
+    "ScopeSelector",
+    "ServiceCIDRSpec",
+    "Taint",
+    "Toleration",
     "ResourceClaimSpec",
     "ResourceClaimTemplateSpec",
     "RoleRef",
     "PodDisruptionBudgetSpec",
 )
 # Where their types are; of two with one name, the one of the later group is meant.
-GROUPS = ("policy", "rbac", "resource", "storage", "apps", "core")
+GROUPS = ("batch", "networking", "policy", "rbac", "resource", "storage", "apps", "core")
 INLINE_METADATA = "=metadata:inline"
 SCALARS = {
     "string": "",

@@ -3,6 +3,7 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
 	"os"
 	"reflect"
@@ -20,17 +21,54 @@ import (
 type facts struct {
 	// Schemes are the sets of kinds that each part of the server knows.
 	Schemes []kinds `json:"schemes"`
-	// Types have their fields by OpenAPI name, then JSON name:
+	// Types have their fields by OpenAPI name, then JSON name in the order of Go:
 	// "Go type,omission,embedded struct,protobuf number,Go name". The field numbered 2.1 is the
 	// first of an embedded struct, which protobuf has as a message of its own in field 2.
-	Types map[string]map[string]string `json:"types"`
+	Types map[string]*fields `json:"types"`
+}
+
+// fields are the declarations of a type, in order.
+type fields struct {
+	names        []string
+	declarations map[string]string
+}
+
+func (f *fields) add(name, declaration string) {
+	if _, seen := f.declarations[name]; !seen {
+		f.names = append(f.names, name)
+	}
+	f.declarations[name] = declaration
+}
+
+// MarshalJSON keeps the order, which a map would not.
+func (f *fields) MarshalJSON() ([]byte, error) {
+	var written bytes.Buffer
+	written.WriteByte('{')
+	for index, name := range f.names {
+		if index > 0 {
+			written.WriteByte(',')
+		}
+		key, err := json.Marshal(name)
+		if err != nil {
+			return nil, err
+		}
+		value, err := json.Marshal(f.declarations[name])
+		if err != nil {
+			return nil, err
+		}
+		written.Write(key)
+		written.WriteByte(':')
+		written.Write(value)
+	}
+	written.WriteByte('}')
+	return written.Bytes(), nil
 }
 
 // kinds name the Go type that a kind becomes inside the server, by "group/version", then kind.
 type kinds map[string]map[string]string
 
 func main() {
-	found := facts{Types: map[string]map[string]string{}}
+	found := facts{Types: map[string]*fields{}}
 	for _, scheme := range []*runtime.Scheme{legacyscheme.Scheme, apiextensions.Scheme, aggregator.Scheme} {
 		known := kinds{}
 		for gvk, goType := range scheme.AllKnownTypes() {
@@ -61,29 +99,30 @@ func internal(scheme *runtime.Scheme, gvk schema.GroupVersionKind) string {
 }
 
 // describe adds a type, and every type in it, to types.
-func describe(goType reflect.Type, types map[string]map[string]string) {
+func describe(goType reflect.Type, types map[string]*fields) {
 	switch goType.Kind() {
 	case reflect.Pointer, reflect.Slice, reflect.Map:
 		describe(goType.Elem(), types)
 	case reflect.Struct:
 		name := openAPIName(goType)
 		if _, seen := types[name]; !seen {
-			types[name] = map[string]string{}
+			types[name] = &fields{declarations: map[string]string{}}
 			addFields(goType, "", "", types[name], types)
 		}
 	}
 }
 
-func addFields(goType reflect.Type, embedded, within string, fields map[string]string, types map[string]map[string]string) {
+func addFields(goType reflect.Type, embedded, within string, found *fields, types map[string]*fields) {
 	for field := range goType.Fields() {
 		name, options, _ := strings.Cut(field.Tag.Get("json"), ",")
 		number := within + protobufNumber(field)
 		switch {
 		case !field.IsExported() || name == "-":
 		case field.Anonymous && name == "" && field.Type.Kind() == reflect.Struct:
-			addFields(field.Type, embedded+field.Name+".", number+".", fields, types)
+			addFields(field.Type, embedded+field.Name+".", number+".", found, types)
 		case name != "":
-			fields[name] = strings.Join([]string{field.Type.String(), omission(options), embedded, number, field.Name}, ",")
+			declaration := []string{field.Type.String(), omission(options), embedded, number, field.Name}
+			found.add(name, strings.Join(declaration, ","))
 			describe(field.Type, types)
 		}
 	}

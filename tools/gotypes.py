@@ -44,8 +44,8 @@ def main() -> None:
     for directory in OPENAPI.glob("kubernetes-*/"):
         documents = [json.loads(path.read_bytes()) for path in directory.glob("*.json")]
         names = {name for document in documents for name in document["schemas"]}
-        wanted = {**facts, "types": {name: facts["types"].get(name, {}) for name in names}}
-        text = json.dumps(wanted, indent=1, sort_keys=True)
+        types = {name: facts["types"].get(name, {}) for name in sorted(names)}
+        text = json.dumps({**facts, "types": types}, indent=1)
         directory.with_name(f"go-types-{directory.name}.json").write_text(f"{text}\n")
 
 

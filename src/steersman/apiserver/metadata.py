@@ -64,6 +64,25 @@ _FREE_FINALIZERS = frozenset(
     )
 )
 
+# Its fields as Go writes them.
+IN_ORDER = (
+    "name",
+    "generateName",
+    "namespace",
+    "selfLink",
+    "uid",
+    "resourceVersion",
+    "generation",
+    "creationTimestamp",
+    "deletionTimestamp",
+    "deletionGracePeriodSeconds",
+    "labels",
+    "annotations",
+    "ownerReferences",
+    "finalizers",
+    "managedFields",
+)
+
 
 def generate_name(base: str, rng: Random) -> str:
     """A name that begins with ``base``, and that nobody else is likely to have."""
@@ -231,9 +250,9 @@ def _common_errors(metadata: Metadata) -> list[FieldError]:
     if (generation := metadata.get("generation", 0)) < 0:
         errors.append(invalid("metadata.generation", generation, names_rules.NOT_NEGATIVE))
     if labels := metadata.get("labels"):
-        errors += _label_errors(labels)
+        errors += label_errors(labels)
     if annotations := metadata.get("annotations"):
-        errors += _annotation_errors(annotations)
+        errors += annotation_errors(annotations)
     if owners := metadata.get("ownerReferences"):
         errors += _owner_errors(owners)
     if finalizers := metadata.get("finalizers"):
@@ -243,7 +262,8 @@ def _common_errors(metadata: Metadata) -> list[FieldError]:
     return errors
 
 
-def _label_errors(labels: dict[str, str]) -> Iterator[FieldError]:
+def label_errors(labels: dict[str, str]) -> Iterator[FieldError]:
+    """What is wrong with labels."""
     for key, value in labels.items():
         for why in names_rules.label_key(key):
             yield invalid("metadata.labels", key, why)
@@ -251,7 +271,8 @@ def _label_errors(labels: dict[str, str]) -> Iterator[FieldError]:
             yield invalid("metadata.labels", value, why)
 
 
-def _annotation_errors(annotations: dict[str, str]) -> Iterator[FieldError]:
+def annotation_errors(annotations: dict[str, str]) -> Iterator[FieldError]:
+    """What is wrong with annotations."""
     size = 0
     for key, value in annotations.items():
         size += len(key.encode()) + len(value.encode())

@@ -66,6 +66,25 @@ dns_subdomain_with_underscores = _spelled(
     " '_', '-' or '.', and must start and end with an alphanumeric character",
     at_most=MAX_SUBDOMAIN,
 )
+wildcard_subdomain = _spelled(
+    rf"\*\.{_DNS_SUBDOMAIN}",
+    "*.example.com",
+    rule="a wildcard DNS-1123 subdomain must start with '*.', followed by a valid DNS subdomain,"
+    " which must consist of lower case alphanumeric characters, '-' or '.' and end with an"
+    " alphanumeric character",
+    at_most=MAX_SUBDOMAIN,
+)
+http_path = _spelled(r"[A-Za-z0-9/\-._~%!$&'()*+,;=:]+", rule="Invalid path")
+condition_reason = _spelled(
+    "[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?",
+    "my_name",
+    "MY_NAME",
+    "MyName",
+    "ReasonA,ReasonB",
+    "ReasonA:ReasonB",
+    rule="a condition reason must start with alphabetic character, optionally followed by a string"
+    " of alphanumeric characters or '_,:', and must end with an alphanumeric character or '_'",
+)
 dns_1035_label = _spelled(
     _DNS_1035_LABEL,
     "my-name",
@@ -311,3 +330,11 @@ def cidr(value: str) -> list[str]:
     if ip_network((address, length), strict=False).network_address != address:
         return ["must not have bits set beyond the prefix length"]
     return []
+
+
+def canonical_cidr(value: str) -> list[str]:
+    """A network in its shortest form."""
+    errors = cidr(value)
+    if not errors and (shortest := str(ip_network(value, strict=False))) != value:
+        errors.append(f'must be in canonical form ("{shortest}")')
+    return errors

@@ -12,7 +12,9 @@ Never:     reads or writes the store, waits, or knows how a request came
 
 ``table`` leads to the rules of every kind. Each kind that a person meets daily has a module of its
 own, or several that begin alike (``pod_``, ``service_``); the others share one, ``…_kinds``. What
-stands in many of them is in ``common_rules`` and ``common_defaults``.
+stands in many of them is in ``common_rules`` and ``common_defaults``. What objects of one kind ask
+of those of another (limits, quotas, runtimes, the standards in ``pod_standards``) is in modules
+that end in ``_admission``, and in ``pod_security``.
 """
 
 from steersman.apiserver.builtin.bootstrap import bootstrap_objects

@@ -4,9 +4,13 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
+from steersman.apiserver.builtin.admission_rules import (
+    binding_errors,
+    policy_errors,
+    webhook_errors,
+)
 from steersman.apiserver.builtin.common_defaults import fill
 from steersman.apiserver.builtin.common_rules import needs
-from steersman.apiserver.field_errors import FieldError, required
 from steersman.apiserver.names_rules import subdomain_name
 from steersman.apiserver.rules import Object, Rules
 
@@ -49,30 +53,23 @@ def _default_scopes(rules: list[Object]) -> None:
         fill(rule, scope="*")
 
 
-def _validating_errors(policy: Object) -> list[FieldError]:
-    spec = policy["spec"]
-    errors = [] if spec.get("matchConstraints") else [required("spec.matchConstraints")]
-    if not spec.get("validations") and not spec.get("auditAnnotations"):
-        why = "validations or auditAnnotations must contain at least one item"
-        errors += [required("spec.validations", why), required("spec.auditAnnotations", why)]
-    return errors
-
-
 VALIDATING_WEBHOOKS = Rules(
     default=_default_webhooks(),
+    validate=webhook_errors,
     name_errors=subdomain_name,
     generation_of=("webhooks",),
     unconditional_update=False,
 )
 MUTATING_WEBHOOKS = Rules(
     default=_default_webhooks(reinvocationPolicy="Never"),
+    validate=webhook_errors,
     name_errors=subdomain_name,
     generation_of=("webhooks",),
     unconditional_update=False,
 )
 VALIDATING_POLICY = Rules(
     default=_default_policy,
-    validate=_validating_errors,
+    validate=policy_errors,
     name_errors=subdomain_name,
     generation_of=("spec",),
     has_status=True,
@@ -92,16 +89,9 @@ MUTATING_POLICY = Rules(
 )
 MUTATING_BINDING = Rules(
     default=_default_binding,
-    validate=needs("spec.policyName"),
+    validate=binding_errors(actions=False),
     name_errors=subdomain_name,
     generation_of=("spec",),
     unconditional_update=False,
 )
-VALIDATING_BINDING = replace(
-    MUTATING_BINDING,
-    validate=needs(
-        "spec.policyName",
-        "spec.validationActions",
-        validationActions="at least one validation action is required",
-    ),
-)
+VALIDATING_BINDING = replace(MUTATING_BINDING, validate=binding_errors(actions=True))

@@ -21,12 +21,12 @@ def fill_empty(obj: Object, **values: Any) -> None:
             obj[field] = value
 
 
-def protected_by(finalizer: str) -> Callable[[Object, Surroundings], None]:
-    """For ``prepare_create``: nothing goes before a controller has agreed."""
+def protected_by(finalizer: str) -> Callable[[Object, Object | None, Surroundings], None]:
+    """For ``admit``: nothing goes before a controller has agreed."""
 
-    def protect(obj: Object, _: Surroundings) -> None:
+    def protect(obj: Object, old: Object | None, _: Surroundings) -> None:
         finalizers = obj["metadata"].get("finalizers", [])
-        if finalizer not in finalizers:
+        if old is None and finalizer not in finalizers:
             obj["metadata"]["finalizers"] = [*finalizers, finalizer]
 
     return protect

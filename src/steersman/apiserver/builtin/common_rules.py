@@ -3,7 +3,8 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from steersman.apiserver.field_errors import FieldError, immutable, required
+from steersman.apiserver.field_errors import FieldError, all_invalid, immutable, required
+from steersman.apiserver.names_rules import path_segment
 from steersman.apiserver.rules import Object
 
 
@@ -39,3 +40,8 @@ def keeps(fields: Mapping[str, Any]) -> Callable[[Object, Object], list[FieldErr
         ]
 
     return errors
+
+
+def segment_errors(name: str | None, path: str) -> list[FieldError]:
+    """It is there, and can stand between two slashes."""
+    return all_invalid(path, name, path_segment(name)) if name else [required(path)]

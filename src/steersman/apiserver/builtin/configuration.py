@@ -90,7 +90,7 @@ def _type_errors(secret: Object, data: Mapping[str, str]) -> Iterator[FieldError
 
 def _object_problem(written: bytes) -> str | None:
     """Why this is no JSON object, in Go's words, or None."""
-    text = written.decode(errors="replace")
+    text = written.decode("latin-1")  # Go looks at bytes, and shows them as such
     try:
         # Whole numbers as floats: a very long one would be refused, and none of them matters.
         found = json.loads(text, parse_int=float, parse_constant=_not_json)

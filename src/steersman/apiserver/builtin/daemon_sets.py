@@ -131,6 +131,7 @@ DAEMON_SET = Rules(
     validate_status=_validate_daemon_status,
     name_errors=subdomain_name,
     warnings=template_warnings(names_hosts=False),
+    hidden_annotation=TEMPLATE_GENERATION,
     generation_of=("spec",),
     has_status=True,
     update_first=True,

@@ -20,6 +20,8 @@ from steersman.apiserver.rules import Object, Rules, name_and_namespace
 
 LONGEST = 128
 LONGEST_MESSAGE = 1024
+# As long as the real server keeps them, unless it is told otherwise.
+KEPT_SECONDS = 3600.0
 
 _REFERENCE_FIELDS = (
     "kind",
@@ -174,6 +176,7 @@ EVENT = Rules(
     metadata_turn="last",
     create_on_update=True,
     has_dependents=False,
+    kept_seconds=KEPT_SECONDS,
 )
 NEW_EVENT = Rules(
     validate_create=_created_errors,
@@ -184,4 +187,5 @@ NEW_EVENT = Rules(
     metadata_turn="second",
     create_on_update=True,
     has_dependents=False,
+    kept_seconds=KEPT_SECONDS,
 )

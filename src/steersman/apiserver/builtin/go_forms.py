@@ -12,6 +12,7 @@ from typing import Any, Final
 
 import msgspec
 
+from steersman.apiserver.metadata import IN_ORDER
 from steersman.apiserver.rules import Object
 
 _FILE: Final = Path(__file__).parent / "go-forms-kubernetes-1.36.json"
@@ -20,8 +21,6 @@ _FILE: Final = Path(__file__).parent / "go-forms-kubernetes-1.36.json"
 _ABSENT: Final[dict[str, Any]] = {"": "", "i": 0, "b": False, "q": "0", "*": None}
 # Fields of the spec that the server keeps in its security context.
 _OF_HOST: Final = ("hostNetwork", "hostPID", "hostIPC", "shareProcessNamespace", "hostUsers")
-# What templates may have of it, in the order of its type.
-_METADATA: Final = ("name", "generateName", "namespace", "labels", "annotations", "finalizers")
 
 
 def go_form(type_name: str, value: Object) -> msgspec.Raw:
@@ -66,7 +65,7 @@ def _formed(type_name: str, value: Object, forms: Mapping[str, str]) -> Object:
 
 
 def _metadata(given: Object) -> Object:
-    return {name: _sorted(given[name]) for name in _METADATA if name in given}
+    return {name: _sorted(given[name]) for name in IN_ORDER if given.get(name)}
 
 
 def _with_host(spec: Object) -> Object:
@@ -91,4 +90,4 @@ def _sorted(value: Any) -> Any:
     if isinstance(value, dict):
         order = sorted(value, key=lambda key: (key != "matchLabels", key))
         return {key: _sorted(value[key]) for key in order}
-    return value
+    return [*map(_sorted, value)] if isinstance(value, list) else value

@@ -1,9 +1,12 @@
-"""Jobs and CronJobs."""
+"""Jobs."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Final
 
+from steersman.apiserver.builtin.common_rules import at
 from steersman.apiserver.builtin.go_forms import go_form
+from steersman.apiserver.builtin.job_policies import failure_policy_errors, success_policy_errors
+from steersman.apiserver.builtin.job_status import job_status_errors
 from steersman.apiserver.builtin.label_selectors import selector_errors, selects
 from steersman.apiserver.builtin.pod_defaults import default_template
 from steersman.apiserver.builtin.pod_specs import template_errors
@@ -15,8 +18,16 @@ from steersman.apiserver.builtin.workload_templates import (
     template_warnings,
     unselected_error,
 )
-from steersman.apiserver.field_errors import FieldError, immutable, invalid, not_supported, required
-from steersman.apiserver.names_rules import subdomain_name
+from steersman.apiserver.field_errors import (
+    FieldError,
+    all_invalid,
+    immutable,
+    invalid,
+    not_supported,
+    required,
+    too_long,
+)
+from steersman.apiserver.names_rules import dns_label, dns_subdomain, http_path, subdomain_name
 from steersman.apiserver.rules import Object, Rules, Surroundings, name_and_namespace
 
 _UID_LABEL: Final = "batch.kubernetes.io/controller-uid"
@@ -32,15 +43,18 @@ _NUMBERS: Final = (
 )
 _COMPLETION_MODES: Final = ("NonIndexed", "Indexed")
 _REPLACEMENT_POLICIES: Final = ("Failed", "TerminatingOrFailed")
-_CONCURRENCY_POLICIES: Final = ("Allow", "Forbid", "Replace")
-_FIXED: Final = (
-    "completionMode",
-    "podFailurePolicy",
-    "backoffLimitPerIndex",
-    "managedBy",
-    "successPolicy",
-)
-_LONGEST_CRON_NAME: Final = 52
+# With the type that is shown of each that is one.
+_FIXED: Final = {
+    "completionMode": "",
+    "podFailurePolicy": "PodFailurePolicy",
+    "backoffLimitPerIndex": "",
+    "managedBy": "",
+    "successPolicy": "SuccessPolicy",
+}
+# So many indexes the server is sure to be able to list.
+_MANY: Final = 100_000
+_MANY_WITH_LIMITS: Final = 10_000
+_LONGEST_MANAGER: Final = 63
 
 
 def _default_job(job: Object) -> None:
@@ -56,11 +70,20 @@ def _default_job(job: Object) -> None:
 
 
 def _default_spec(spec: Object) -> None:
+    default_failure_policy(spec)
     if "parallelism" not in spec:
         spec.setdefault("completions", 1)
     spec.setdefault("parallelism", 1)
     spec.setdefault("backoffLimit", 2**31 - 1 if "backoffLimitPerIndex" in spec else 6)
     default_template(spec.setdefault("template", {}))
+
+
+def default_failure_policy(spec: Object) -> None:
+    """A condition that is waited for is one that becomes true."""
+    for rule in (spec.get("podFailurePolicy") or {}).get("rules") or ():
+        for pattern in rule.get("onPodConditions") or ():
+            if not pattern.get("status"):
+                pattern["status"] = "True"
 
 
 def _prepare_job(job: Object, _: Surroundings) -> None:
@@ -86,7 +109,20 @@ def _validate_job(job: Object) -> list[FieldError]:
     errors: list[FieldError] = []
     if not spec["manualSelector"] and "selector" in spec:
         errors += _generated_errors(job)
-    return errors + _job_errors(spec)
+    return errors + _job_errors(spec) + _hostname_errors(job)
+
+
+def _hostname_errors(job: Object) -> list[FieldError]:
+    """Each pod of an indexed job is called by its index: the last must be a hostname too."""
+    spec, name = job["spec"], job["metadata"].get("name", "")
+    completions = spec.get("completions") or 0
+    if spec.get("completionMode") != "Indexed" or completions <= 0:
+        return []
+    hostname = f"{name}-{completions - 1}"
+    if not dns_label(hostname):
+        return []
+    detail = f"will not able to create pod with invalid DNS label: {hostname}"
+    return [invalid("metadata.name", name, detail)]
 
 
 def _generated_errors(job: Object) -> list[FieldError]:
@@ -114,7 +150,7 @@ def _generated_errors(job: Object) -> list[FieldError]:
 
 
 def _job_errors(spec: Object) -> list[FieldError]:
-    errors = _spec_errors(spec, "spec")
+    errors = spec_errors(spec, "spec")
     selector: Object | None = spec.get("selector")
     if selector is None:
         errors.append(required("spec.selector"))
@@ -125,28 +161,90 @@ def _job_errors(spec: Object) -> list[FieldError]:
     return errors
 
 
-def _spec_errors(spec: Object, path: str) -> list[FieldError]:
+def spec_errors(spec: Object, path: str) -> list[FieldError]:
+    """What is wrong with a job that is to be, without its selector."""
     errors = negative_errors(spec, _NUMBERS, path)
     if "maxFailedIndexes" in spec and "backoffLimitPerIndex" not in spec:
         detail = "when maxFailedIndexes is specified"
         errors.append(required(f"{path}.backoffLimitPerIndex", detail))
-    mode = spec.get("completionMode", "NonIndexed")
-    if mode not in _COMPLETION_MODES:
-        errors.append(not_supported(f"{path}.completionMode", mode, _COMPLETION_MODES))
-    if mode == "Indexed" and "completions" not in spec:
-        detail = "when completion mode is Indexed"
-        errors.append(required(f"{path}.completions", detail))
-    if mode == "NonIndexed":
-        for name in ("backoffLimitPerIndex", "maxFailedIndexes"):
-            if name in spec:
-                detail = "requires indexed completion mode"
-                errors.append(invalid(f"{path}.{name}", spec[name], detail))
+    if "managedBy" in spec:
+        errors += _manager_errors(spec["managedBy"], f"{path}.managedBy")
+    errors += _mode_errors(spec, path)
+    if "podFailurePolicy" in spec:
+        errors += failure_policy_errors(spec, f"{path}.podFailurePolicy")
+    if "successPolicy" in spec:
+        errors += _success_errors(spec, f"{path}.successPolicy")
     policies = ("Failed",) if "podFailurePolicy" in spec else _REPLACEMENT_POLICIES
     if (policy := spec.get("podReplacementPolicy", "Failed")) not in policies:
         errors.append(not_supported(f"{path}.podReplacementPolicy", policy, policies))
     template: Object = spec["template"]
     errors += template_errors(template, f"{path}.template")
     return errors + _restart_errors(spec, f"{path}.template.spec.restartPolicy")
+
+
+def _manager_errors(manager: str, path: str) -> list[FieldError]:
+    host, _, rest = manager.partition("/")
+    if not manager:
+        errors = [required(path)]
+    elif not host or not rest:
+        errors = [invalid(path, manager, 'must be a domain-prefixed path (such as "acme.io/foo")')]
+    else:
+        errors = all_invalid(path, host, dns_subdomain(host))
+        errors += all_invalid(path, rest, http_path(rest))
+    if len(manager.encode()) > _LONGEST_MANAGER:
+        errors.append(too_long(path, "", _LONGEST_MANAGER))
+    return errors
+
+
+def _mode_errors(spec: Object, path: str) -> list[FieldError]:
+    mode = spec.get("completionMode", "NonIndexed")
+    errors: list[FieldError] = []
+    if mode not in _COMPLETION_MODES:
+        errors.append(not_supported(f"{path}.completionMode", mode, _COMPLETION_MODES))
+    if mode == "Indexed":
+        errors += _indexed_errors(spec, path)
+    if mode == "NonIndexed":
+        for name in ("backoffLimitPerIndex", "maxFailedIndexes"):
+            if name in spec:
+                detail = "requires indexed completion mode"
+                errors.append(invalid(f"{path}.{name}", spec[name], detail))
+    return errors
+
+
+def _indexed_errors(spec: Object, path: str) -> Iterator[FieldError]:
+    """Numbers of indexes that nobody could list."""
+    parallelism, failed = spec.get("parallelism") or 0, spec.get("maxFailedIndexes")
+    completions: int | None = spec.get("completions")
+    if completions is None:
+        yield required(f"{path}.completions", "when completion mode is Indexed")
+    if parallelism > _MANY:
+        detail = f"must be less than or equal to {_MANY} when completion mode is Indexed"
+        yield invalid(f"{path}.parallelism", parallelism, detail)
+    if completions is not None and failed is not None and failed > completions:
+        detail = "must be less than or equal to completions"
+        yield invalid(f"{path}.maxFailedIndexes", failed, detail)
+    if failed is not None and failed > _MANY:
+        yield invalid(f"{path}.maxFailedIndexes", failed, f"must be less than or equal to {_MANY}")
+    if (completions or 0) <= _MANY or "backoffLimitPerIndex" not in spec:
+        return
+    if failed is None:
+        detail = f"must be specified when completions is above {_MANY}"
+        yield required(f"{path}.maxFailedIndexes", detail)
+    detail = (
+        f"must be less than or equal to {_MANY_WITH_LIMITS} when completions are above {_MANY}"
+        " and used with backoff limit per index"
+    )
+    if parallelism > _MANY_WITH_LIMITS:
+        yield invalid(f"{path}.parallelism", parallelism, detail)
+    if failed is not None and failed > _MANY_WITH_LIMITS:
+        yield invalid(f"{path}.maxFailedIndexes", failed, detail)
+
+
+def _success_errors(spec: Object, path: str) -> list[FieldError]:
+    if spec.get("completionMode") != "Indexed":
+        shown = go_form("SuccessPolicy", spec["successPolicy"])
+        return [invalid(path, shown, "requires indexed completion mode")]
+    return success_policy_errors(spec, path)
 
 
 def _restart_errors(spec: Object, path: str) -> list[FieldError]:
@@ -164,13 +262,23 @@ def _restart_errors(spec: Object, path: str) -> list[FieldError]:
 def _validate_job_change(new: Object, old: Object) -> list[FieldError]:
     spec, before = new["spec"], old["spec"]
     errors = _job_errors(spec)
-    if spec.get("completionMode") != "Indexed":
-        errors += _fixed_errors(spec, before, "completions")
+    errors += _completions_errors(spec, before)
     errors += selector_change_errors(new, old)
     errors += _template_change_errors(spec["template"], old)
-    for name in _FIXED:
-        errors += _fixed_errors(spec, before, name)
+    for name, type_name in _FIXED.items():
+        errors += _fixed_errors(spec, before, name, type_name)
     return errors
+
+
+def _completions_errors(spec: Object, before: Object) -> list[FieldError]:
+    """An indexed job may grow and shrink, as long as all its pods may run at once."""
+    completions = spec.get("completions")
+    if spec.get("completionMode") != "Indexed":
+        return _fixed_errors(spec, before, "completions", "")
+    if completions in (None, before.get("completions"), spec.get("parallelism")):
+        return []
+    detail = "can only be modified in tandem with spec.parallelism"
+    return [invalid("spec.completions", completions, detail)]
 
 
 def _template_change_errors(template: Object, old: Object) -> list[FieldError]:
@@ -205,54 +313,37 @@ def _settled(pod_spec: Object) -> Object:
     return settled
 
 
-def _fixed_errors(spec: Object, before: Object, name: str) -> list[FieldError]:
-    if spec.get(name) == before.get(name):
+def _fixed_errors(spec: Object, before: Object, name: str, type_name: str) -> list[FieldError]:
+    value = spec.get(name)
+    if value == before.get(name):
         return []
-    return [immutable(f"spec.{name}", spec.get(name))]
+    shown = go_form(type_name, value) if type_name and value is not None else value
+    return [immutable(f"spec.{name}", shown)]
 
 
-def _default_cron_job(cron_job: Object) -> None:
-    spec: Object = cron_job.setdefault("spec", {})
-    spec.setdefault("concurrencyPolicy", "Allow")
-    spec.setdefault("suspend", False)
-    spec.setdefault("successfulJobsHistoryLimit", 3)
-    spec.setdefault("failedJobsHistoryLimit", 1)
-    job: Object = spec.setdefault("jobTemplate", {})
-    job.setdefault("metadata", {})
-    default_template(job.setdefault("spec", {}).setdefault("template", {}))
+def job_warnings(*, path: str = "spec") -> Callable[[Object, Object | None], list[str]]:
+    """Warnings about a job, or about those that a template makes."""
+    of_template = template_warnings(path=f"{path}.template")
+
+    def warnings(new: Object, old: Object | None) -> list[str]:
+        found = of_template(new, old)
+        spec = at(new, path) or {}
+        is_new = old is None or new["spec"] != old["spec"]
+        if is_new and spec.get("completionMode") == "Indexed" and _is_too_much(spec):
+            found.insert(
+                0,
+                f"{path}: In Indexed Jobs with a number of completions higher than 10^5 and a"
+                " parallelism higher than 10^4, Kubernetes might not be able to track"
+                " completedIndexes when a big number of indexes fail",
+            )
+        return found
+
+    return warnings
 
 
-def _validate_cron_job(cron_job: Object) -> list[FieldError]:
-    spec: Object = cron_job["spec"]
-    schedule = spec.get("schedule", "")
-    errors: list[FieldError] = []
-    if not schedule:
-        errors.append(required("spec.schedule"))
-    elif "TZ" in schedule:
-        detail = "cannot use TZ or CRON_TZ in schedule, use timeZone field instead"
-        errors.append(invalid("spec.schedule", schedule, detail))
-    errors += negative_errors(spec, ("startingDeadlineSeconds",), "spec")
-    if (policy := spec["concurrencyPolicy"]) not in _CONCURRENCY_POLICIES:
-        errors.append(not_supported("spec.concurrencyPolicy", policy, _CONCURRENCY_POLICIES))
-    job: Object = spec["jobTemplate"]["spec"]
-    path = "spec.jobTemplate.spec"
-    errors += _spec_errors(job, path)
-    if (selector := job.get("selector")) is not None:
-        shown = shown_selector(selector)
-        errors.append(invalid(f"{path}.selector", shown, "`selector` will be auto-generated"))
-    if job.get("manualSelector"):
-        errors.append(not_supported(f"{path}.manualSelector", True, ("nil", "false")))
-    return errors + negative_errors(
-        spec, ("successfulJobsHistoryLimit", "failedJobsHistoryLimit"), "spec"
-    )
-
-
-def _validate_cron_create(cron_job: Object) -> list[FieldError]:
-    name = cron_job["metadata"].get("name", "")
-    if len(name) <= _LONGEST_CRON_NAME:
-        return []
-    detail = f"must be no more than {_LONGEST_CRON_NAME} characters"
-    return [invalid("metadata.name", name, detail)]
+def _is_too_much(spec: Object) -> bool:
+    parallelism, completions = spec.get("parallelism") or 0, spec.get("completions") or 0
+    return bool(completions > _MANY and parallelism > _MANY_WITH_LIMITS)
 
 
 def _selectable_job(job: Object) -> Mapping[str, str]:
@@ -267,8 +358,9 @@ JOB = Rules(
     prepare_create=_prepare_job,
     validate=_validate_job,
     validate_update=_validate_job_change,
+    validate_status=job_status_errors,
     name_errors=subdomain_name,
-    warnings=template_warnings(),
+    warnings=job_warnings(),
     selectable=_selectable_job,
     generation_of=("spec",),
     has_status=True,
@@ -278,14 +370,4 @@ JOB = Rules(
         " propagationPolicy=Background to remove them or set propagationPolicy=Orphan to suppress"
         " this warning"
     ),
-)
-
-CRON_JOB = Rules(
-    default=_default_cron_job,
-    validate=_validate_cron_job,
-    validate_create=_validate_cron_create,
-    name_errors=subdomain_name,
-    warnings=template_warnings(path="spec.jobTemplate.spec.template"),
-    generation_of=("spec",),
-    has_status=True,
 )

@@ -1,9 +1,12 @@
 """A certificate and its key, as far as one can tell without reading them: which PEM is where."""
 
+import binascii
 import re
 
+from steersman.apiserver.field_errors import shown
+
 _BLOCK = re.compile(
-    rb"^-----BEGIN (?P<type>[^\n]*?)-----\s*$.*?^-----END (?P=type)-----\s*$",
+    rb"^-----BEGIN (?P<type>[^\n]*?)-----\s*$(?P<content>.*?)^-----END (?P=type)-----\s*$",
     re.DOTALL | re.MULTILINE,
 )
 
@@ -44,3 +47,39 @@ def _key_problem(types: list[str]) -> str | None:
         'tls: failed to find PEM block with type ending in "PRIVATE KEY" in key input after'
         f" skipping PEM blocks of the following types: [{' '.join(types)}]"
     )
+
+
+def chain_problem(pem: bytes) -> str | None:
+    """What is wrong with certificates that somebody has signed, or None."""
+    blocks = list(_BLOCK.finditer(pem))
+    for block in blocks:
+        type_, content = block["type"].decode(errors="replace"), block["content"]
+        if type_ != "CERTIFICATE":
+            return f"only CERTIFICATE PEM blocks are allowed, found {shown(type_)}"
+        if b":" in content:
+            return "no PEM block headers are permitted"
+        try:
+            der = binascii.a2b_base64(content)
+        except binascii.Error:
+            return "must contain at least one CERTIFICATE PEM block"  # to Go it is no block
+        if not der:
+            return "found CERTIFICATE PEM block containing 0 certificates"
+        while der:
+            length = _length_of_sequence(der)
+            if not 0 < length <= len(der):
+                return "x509: malformed certificate"
+            der = der[length:]
+    return None if blocks else "must contain at least one CERTIFICATE PEM block"
+
+
+_SEQUENCE, _SHORT_FORM = 0x30, 0x80
+
+
+def _length_of_sequence(der: bytes) -> int:
+    """How long what it begins with is, its head included; 0 if that is no sequence."""
+    if len(der) < 2 or der[0] != _SEQUENCE:
+        return 0
+    if der[1] < _SHORT_FORM:
+        return 2 + der[1]
+    head = 2 + der[1] - _SHORT_FORM
+    return head + int.from_bytes(der[2:head], "big")

@@ -1,99 +1,104 @@
-"""Endpoints, ingresses, network policies, and the addresses behind Services."""
+"""The addresses that Services are given, and the ranges that they are from."""
 
-from steersman.apiserver.builtin.common_defaults import fill, fill_empty
-from steersman.apiserver.builtin.common_rules import keeps, needs
-from steersman.apiserver.field_errors import FieldError, immutable, invalid
-from steersman.apiserver.names_rules import canonical_ip, subdomain_name
-from steersman.apiserver.rules import Object, Rules, Surroundings
+from collections.abc import Mapping
+from typing import Any
 
-
-def _default_endpoints(endpoints: Object) -> None:
-    for subset in endpoints.get("subsets", ()):
-        for port in subset.get("ports", ()):
-            fill_empty(port, protocol="TCP")
-
-
-def _default_slice(endpoint_slice: Object) -> None:
-    for port in endpoint_slice.get("ports") or ():
-        fill(port, name="", protocol="TCP")
-
-
-def _prepare_slice_update(endpoint_slice: Object, old: Object, _: Surroundings) -> None:
-    # The only kind of which a change of labels is a new generation.
-    about, was = endpoint_slice["metadata"], old["metadata"]
-    if about.get("labels") != was.get("labels"):
-        about["generation"] = was.get("generation", 0) + 1
+from steersman.apiserver.builtin.common_rules import segment_errors
+from steersman.apiserver.builtin.go_forms import go_form
+from steersman.apiserver.field_errors import (
+    FieldError,
+    all_invalid,
+    immutable,
+    invalid,
+    required,
+)
+from steersman.apiserver.names_rules import (
+    canonical_cidr,
+    canonical_ip,
+    dns_subdomain,
+    path_segment,
+    sloppy_cidr,
+    subdomain_name,
+)
+from steersman.apiserver.rules import Object, Rules
 
 
-def _default_ingress_class(ingress_class: Object) -> None:
-    if parameters := ingress_class.get("spec", {}).get("parameters"):
-        fill(parameters, scope="Cluster")
+def _parent(address: Object) -> Mapping[str, Any] | None:
+    return (address.get("spec") or {}).get("parentRef")
 
 
-def _default_policy(policy: Object) -> None:
-    spec = policy.setdefault("spec", {})
-    if not spec.get("policyTypes"):
-        spec["policyTypes"] = ["Ingress", "Egress"] if spec.get("egress") else ["Ingress"]
-    for rule in (*spec.get("ingress", ()), *spec.get("egress", ())):
-        for port in rule.get("ports", ()):
-            fill(port, protocol="TCP")
+def _address_errors(address: Object) -> list[FieldError]:
+    parent, path = _parent(address), "spec.parentRef"
+    if parent is None:
+        return [required(path)]
+    errors: list[FieldError] = []
+    if group := parent.get("group"):
+        errors += all_invalid(f"{path}.group", group, dns_subdomain(group))
+    for field in ("resource", "name"):
+        errors += segment_errors(parent.get(field), f"{path}.{field}")
+    if namespace := parent.get("namespace"):
+        errors += all_invalid(f"{path}.namespace", namespace, path_segment(namespace))
+    return errors
 
 
-def _ingress_errors(ingress: Object) -> list[FieldError]:
-    spec = ingress.get("spec") or {}
-    if spec.get("rules") or spec.get("defaultBackend"):
+def _address_change_errors(address: Object, old: Object) -> list[FieldError]:
+    parent = _parent(address)
+    if parent == _parent(old):
         return []
-    why = "either `defaultBackend` or `rules` must be specified"
-    return [invalid("spec", spec.get("rules"), why)]
-
-
-def _range_change_errors(service_cidr: Object, old: Object) -> list[FieldError]:
-    """Ranges stay; a second one may join the first."""
-    now, before = (each.get("spec", {}).get("cidrs") or [] for each in (service_cidr, old))
-    if len(now) != len(before) and (len(before), len(now)) != (1, 2):
-        return [immutable("spec.cidrs", now or None)]
-    return [
-        immutable(f"spec.cidrs[{index}]", now[index])
-        for index, cidr in enumerate(before)
-        if now[index] != cidr
-    ]
+    shown = None if parent is None else go_form("ParentReference", dict(parent))
+    return [immutable("spec.parentRef", shown)]
 
 
 def _address_name(name: str, _is_prefix: bool) -> list[str]:
     return canonical_ip(name)
 
 
-ENDPOINTS = Rules(default=_default_endpoints, name_errors=subdomain_name, create_on_update=True)
-ENDPOINT_SLICE = Rules(
-    default=_default_slice,
-    name_errors=subdomain_name,
-    prepare_update=_prepare_slice_update,
-    validate=needs("addressType"),
-    validate_update=keeps({"addressType": ""}),
-    generation_of=("addressType", "endpoints", "ports"),
-)
-INGRESS = Rules(
-    validate=_ingress_errors,
-    name_errors=subdomain_name,
-    generation_of=("spec",),
-    has_status=True,
-)
-INGRESS_CLASS = Rules(
-    default=_default_ingress_class,
-    validate=needs("spec.controller"),
-    validate_update=keeps({"spec.controller": ""}),
-    update_first=True,
-    name_errors=subdomain_name,
-    generation_of=("spec",),
-)
-NETWORK_POLICY = Rules(default=_default_policy, name_errors=subdomain_name, generation_of=("spec",))
+def _ranges(service_cidr: Object) -> list[str]:
+    return (service_cidr.get("spec") or {}).get("cidrs") or []
+
+
+def _range_errors(service_cidr: Object) -> list[FieldError]:
+    path, ranges = "spec.cidrs", _ranges(service_cidr)
+    if not ranges:
+        return [required(path, "at least one CIDR required")]
+    if len(ranges) > 2:
+        spec = go_form("ServiceCIDRSpec", service_cidr["spec"])
+        return [invalid(path, spec, "may only hold up to 2 values")]
+    errors: list[FieldError] = []
+    for index, each in enumerate(ranges):
+        errors += all_invalid(f"{path}[{index}]", each, canonical_cidr(each))
+    found = [each for each in map(sloppy_cidr, ranges) if each is not None]
+    if len(found) == 2 and found[0][0].version == found[1][0].version:
+        why = (
+            "may specify no more than one IP for each IP family, i.e 192.168.0.0/24 and"
+            " 2001:db8::/64"
+        )
+        errors.append(invalid(path, ranges, why))
+    return errors
+
+
+def _range_change_errors(service_cidr: Object, old: Object) -> list[FieldError]:
+    """Ranges stay; a second one may join the first."""
+    now, before = _ranges(service_cidr), _ranges(old)
+    joined = (len(before), len(now)) == (1, 2)
+    if len(now) != len(before) and not joined:
+        return [immutable("spec.cidrs", now or None)]
+    errors = [
+        immutable(f"spec.cidrs[{index}]", now[index])
+        for index, cidr in enumerate(before)
+        if now[index] != cidr
+    ]
+    return errors + (_range_errors(service_cidr) if joined else [])
+
+
 IP_ADDRESS = Rules(
-    validate=needs("spec.parentRef"),
-    validate_update=keeps({"spec.parentRef": None}),
+    validate=_address_errors,
+    validate_update=_address_change_errors,
     name_errors=_address_name,
+    makes_up_names=False,
 )
 SERVICE_CIDR = Rules(
-    validate_create=needs("spec.cidrs", cidrs="at least one CIDR required"),
+    validate_create=_range_errors,
     validate_update=_range_change_errors,
     name_errors=subdomain_name,
     has_status=True,

@@ -1,7 +1,11 @@
 """What the server's admission plugins do to a new pod: priority, tolerations, runtime, profiles."""
 
+from collections.abc import Set as AbstractSet
 from typing import Final
 
+from steersman.apiserver.builtin.account_admission import admit_account
+from steersman.apiserver.builtin.limit_admission import limit_pod
+from steersman.apiserver.builtin.runtime_admission import set_runtime
 from steersman.apiserver.builtin.security import APP_ARMOR, app_armor_profile
 from steersman.apiserver.refusals import forbidden
 from steersman.apiserver.rules import Object, Surroundings
@@ -9,16 +13,34 @@ from steersman.names import GroupResource
 
 _PODS: Final = GroupResource("", "pods")
 _PRIORITY_CLASSES: Final = GroupResource("scheduling.k8s.io", "priorityclasses")
-_RUNTIME_CLASSES: Final = GroupResource("node.k8s.io", "runtimeclasses")
 # For so long a pod stays on a node that does not answer.
 _TOLERATED_SECONDS: Final = 300
 
+# Plugins, as flags call them.
+DEFAULT_TOLERATIONS: Final = "DefaultTolerationSeconds"
+LIMIT_RANGER: Final = "LimitRanger"
+POD_SECURITY: Final = "PodSecurity"
+PRIORITY: Final = "Priority"
+RUNTIME_CLASS: Final = "RuntimeClass"
+SERVICE_ACCOUNT: Final = "ServiceAccount"
+# Not the one for accounts: it refuses every pod until a controller has made the namespace's.
+USUAL_PLUGINS: Final = frozenset(
+    (DEFAULT_TOLERATIONS, LIMIT_RANGER, POD_SECURITY, PRIORITY, RUNTIME_CLASS)
+)
 
-def admit_pod(pod: Object, around: Surroundings) -> None:
+
+def admit_pod(pod: Object, around: Surroundings, *, plugins: AbstractSet[str]) -> None:
     """Let the plugins change or refuse a new pod, in their order."""
-    _set_priority(pod, around)
-    add_default_tolerations(pod["spec"])
-    _set_overhead(pod, around)
+    if LIMIT_RANGER in plugins:
+        limit_pod(pod, around)
+    if SERVICE_ACCOUNT in plugins:
+        admit_account(pod, around)
+    if PRIORITY in plugins:
+        _set_priority(pod, around)
+    if DEFAULT_TOLERATIONS in plugins:
+        add_default_tolerations(pod["spec"])
+    if RUNTIME_CLASS in plugins:
+        set_runtime(pod, around)
     _set_profiles(pod)
 
 
@@ -67,18 +89,6 @@ def add_default_tolerations(spec: Object) -> None:
                     "tolerationSeconds": _TOLERATED_SECONDS,
                 }
             )
-
-
-def _set_overhead(pod: Object, around: Surroundings) -> None:
-    spec = pod["spec"]
-    if not (class_name := spec.get("runtimeClassName")):
-        return
-    found = around.find(_RUNTIME_CLASSES, "", class_name)
-    if found is None:
-        why = f'pod rejected: RuntimeClass "{class_name}" not found'
-        raise forbidden(_PODS, pod["metadata"].get("name", ""), why)
-    if overhead := (found.get("overhead") or {}).get("podFixed"):
-        spec.setdefault("overhead", {**overhead})
 
 
 def _set_profiles(pod: Object) -> None:

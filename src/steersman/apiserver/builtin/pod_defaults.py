@@ -11,6 +11,8 @@ from steersman.apiserver.rules import Object
 _FILE_MODE: Final = 0o644
 _TOKEN_SECONDS: Final = 3600
 _MODES: Final = ("secret", "configMap", "downwardAPI", "projected")
+# Features that are off: the server forgets the fields.
+_PROJECTIONS_THAT_ARE_OFF: Final = ("clusterTrustBundle", "podCertificate")
 _PROBES: Final = ("livenessProbe", "readinessProbe", "startupProbe")
 _HUGE_PAGES: Final = "hugepages-"
 # Of a time when init containers were written into annotations.
@@ -20,6 +22,8 @@ _DROPPED_ANNOTATIONS: Final = tuple(
     for ending in ("s", "-statuses")
 )
 
+_LONGEST_REPOSITORY: Final = 255
+_USUAL_REGISTRY: Final = "docker.io/library/"
 _PART: Final = "[a-z0-9]+(?:(?:[._]|__|-+)[a-z0-9]+)*"
 _DOMAIN_PART: Final = "[a-zA-Z0-9](?:[a-zA-Z0-9-]*[a-zA-Z0-9])?"
 _image_reference: Final = re.compile(
@@ -125,10 +129,22 @@ def _default_lifecycle(container: Object, lifecycle: Object) -> None:
             _default_http_get(action)
 
 
+def _is_long(image: str) -> bool:
+    """Whether a repository's name is longer than any may be, with what goes without saying."""
+    if len(image) <= _LONGEST_REPOSITORY - len(_USUAL_REGISTRY):
+        return False
+    name = image.partition("@")[0].rpartition("/")[0::2]
+    repository = "/".join((*name[:1], name[1].partition(":")[0])).lstrip("/")
+    first, slash, _ = repository.partition("/")
+    is_elsewhere = slash and ("." in first or ":" in first or first == "localhost")
+    usual = "" if is_elsewhere else _USUAL_REGISTRY if not slash else "docker.io/"
+    return len(usual) + len(repository) > _LONGEST_REPOSITORY
+
+
 def default_pull_policy(image: str) -> str:
     """Always for what may be another image tomorrow; an image that makes no sense may not."""
     found = _image_reference(image)
-    if found is None:
+    if found is None or _is_long(image):
         return "IfNotPresent"
     tag, digest = found["tag"], found["digest"]
     return "Always" if tag == "latest" or not (tag or digest) else "IfNotPresent"
@@ -161,6 +177,8 @@ def _default_volume(volume: Object) -> None:
         return
     if (image := volume.get("image")) is not None and "pullPolicy" not in image:
         image["pullPolicy"] = default_pull_policy(image.get("reference", ""))
+    if (disk := volume.get("azureDisk")) is not None:
+        disk.setdefault("readOnly", False)
     if (host := volume.get("hostPath")) is not None:
         host.setdefault("type", "")
     for kind in _MODES:
@@ -169,6 +187,8 @@ def _default_volume(volume: Object) -> None:
     for item in (volume.get("downwardAPI") or {}).get("items") or ():
         _default_field_ref(item)
     for source in (volume.get("projected") or {}).get("sources") or ():
+        for name in _PROJECTIONS_THAT_ARE_OFF:
+            source.pop(name, None)
         for item in (source.get("downwardAPI") or {}).get("items") or ():
             _default_field_ref(item)
         if (token := source.get("serviceAccountToken")) is not None:

@@ -11,6 +11,7 @@ from steersman.apiserver.builtin.containers import (
     init_container_errors,
 )
 from steersman.apiserver.builtin.go_forms import go_form
+from steersman.apiserver.builtin.host_processes import host_process_errors
 from steersman.apiserver.builtin.label_selectors import annotation_errors, label_errors
 from steersman.apiserver.builtin.resource_amounts import pod_level_errors, requirements_errors
 from steersman.apiserver.builtin.scheduling import (
@@ -134,6 +135,7 @@ def spec_errors(spec: Object, path: str, *, pod: Object | None = None) -> list[F
     for name, check in _LISTS.items():
         if name in spec:
             errors += check(spec[name], f"{path}.{name}")
+    errors += host_process_errors(spec, path)
     if spec.get("hostUsers") is False:
         errors += _host_users_errors(spec, path)
     if "hostnameOverride" in spec:

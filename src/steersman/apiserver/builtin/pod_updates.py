@@ -7,6 +7,10 @@ from typing import Final
 from steersman.apiserver.builtin.containers import padded_image_errors
 from steersman.apiserver.builtin.go_forms import go_form, pod_spec_difference
 from steersman.apiserver.builtin.pod_specs import MIRROR_POD, pod_annotation_errors
+from steersman.apiserver.builtin.pod_statuses import (
+    claim_status_errors,
+    container_status_errors,
+)
 from steersman.apiserver.builtin.scheduling import REQUIRED, toleration_errors
 from steersman.apiserver.builtin.security import APP_ARMOR
 from steersman.apiserver.field_errors import (
@@ -219,12 +223,14 @@ def status_errors(new: Object, old: Object) -> list[FieldError]:
         errors.append(immutable("status.qosClass", quality))
     for name, kind in _STATUSES.items():
         errors += _transition_errors(status, before, name, old["spec"], kind)
+    errors += claim_status_errors(status, new["spec"])
     errors += _address_errors(status, before, "podIPs")
     hosts = status.get("hostIPs") or ()
     if hosts and hosts[0].get("ip", "") != status.get("hostIP", ""):
         field, address = "status.hostIPs[0].ip", hosts[0].get("ip", "")
         errors.append(invalid(field, address, "must be equal to `hostIP`"))
-    return errors + _address_errors(status, before, "hostIPs")
+    errors += _address_errors(status, before, "hostIPs")
+    return [*errors, *container_status_errors(status, new["spec"])]
 
 
 def _nomination_errors(status: Object, before: Object, *, is_bound: bool) -> list[FieldError]:

@@ -4,10 +4,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 from steersman.apiserver.builtin.container_env import hidden
+from steersman.apiserver.builtin.node_labels import OLD_LABELS, expression_warnings
 from steersman.apiserver.builtin.resource_amounts import may_be_fractional
 from steersman.apiserver.builtin.scheduling import PREFERRED, REQUIRED
 from steersman.apiserver.builtin.security import APP_ARMOR, app_armor_profile, containers_of
-from steersman.apiserver.names_rules import dns_label
+from steersman.apiserver.builtin.volume_warnings import claim_warnings, overlap_warnings
+from steersman.apiserver.names_rules import dns_label, label_value
 from steersman.apiserver.rules import Object
 from steersman.units import Quantity
 
@@ -17,19 +19,6 @@ _OLD_APP_ARMOR: Final = 'deprecated since v1.30; use the "appArmorProfile" field
 _SECCOMP_POD: Final = "seccomp.security.alpha.kubernetes.io/pod"
 _SECCOMP_CONTAINER: Final = "container.seccomp.security.alpha.kubernetes.io/"
 
-_OLD_LABELS: Final = {
-    "beta.kubernetes.io/arch": 'deprecated since v1.14; use "kubernetes.io/arch" instead',
-    "beta.kubernetes.io/os": 'deprecated since v1.14; use "kubernetes.io/os" instead',
-    "failure-domain.beta.kubernetes.io/region": (
-        'deprecated since v1.17; use "topology.kubernetes.io/region" instead'
-    ),
-    "failure-domain.beta.kubernetes.io/zone": (
-        'deprecated since v1.17; use "topology.kubernetes.io/zone" instead'
-    ),
-    "beta.kubernetes.io/instance-type": (
-        'deprecated since v1.17; use "node.kubernetes.io/instance-type" instead'
-    ),
-}
 _OLD_ANNOTATIONS: Final = {
     "scheduler.alpha.kubernetes.io/critical-pod": (
         'non-functional in v1.16+; use the "priorityClassName" field instead'
@@ -78,14 +67,33 @@ def spec_warnings(owner: Object, path: str = "") -> list[str]:
 
 def _nodes(spec: Object, _: Mapping[str, str], before: str) -> Iterator[str]:
     for key in spec.get("nodeSelector") or ():
-        if key in _OLD_LABELS:
-            yield f"{before}spec.nodeSelector[{key}]: {_OLD_LABELS[key]}"
+        if key in OLD_LABELS:
+            yield f"{before}spec.nodeSelector[{key}]: {OLD_LABELS[key]}"
+    if nodes := (spec.get("affinity") or {}).get("nodeAffinity"):
+        yield from _node_affinity(nodes, f"{before}spec.affinity.nodeAffinity")
     for index, constraint in enumerate(spec.get("topologySpreadConstraints") or ()):
         path = f"{before}spec.topologySpreadConstraints[{index}]"
-        if (key := constraint.get("topologyKey", "")) in _OLD_LABELS:
-            yield f"{path}.topologyKey: {key} is {_OLD_LABELS[key]}"
+        if (key := constraint.get("topologyKey", "")) in OLD_LABELS:
+            yield f"{path}.topologyKey: {key} is {OLD_LABELS[key]}"
         if "labelSelector" not in constraint:
             yield f"{path}.labelSelector: {_NULL_SELECTOR}"
+
+
+def _node_affinity(nodes: Object, path: str) -> Iterator[str]:
+    terms = (nodes.get(REQUIRED) or {}).get("nodeSelectorTerms") or ()
+    for index, term in enumerate(terms):
+        where = f"{path}.{REQUIRED}.nodeSelectorTerms[{index}].matchExpressions"
+        yield from expression_warnings(term.get("matchExpressions") or [], where)
+    for index, each in enumerate(nodes.get(PREFERRED) or ()):
+        where = f"{path}.{PREFERRED}[{index}].preference.matchExpressions"
+        expressions = (each.get("preference") or {}).get("matchExpressions") or []
+        for number, expression in enumerate(expressions):
+            key = expression.get("key", "")
+            if key in OLD_LABELS:
+                yield f"{where}[{number}].key: {key} is {OLD_LABELS[key]}"
+            for place, value in enumerate(expression.get("values") or ()):
+                for wrong in label_value(value):
+                    yield f"{where}[{number}].values[{place}]: {value} is invalid, {wrong}"
 
 
 def _annotations(_: Object, annotations: Mapping[str, str], before: str) -> Iterator[str]:
@@ -99,6 +107,8 @@ def _volumes(spec: Object, _: Mapping[str, str], before: str) -> Iterator[str]:
         for kind, text in _OLD_VOLUMES.items():
             if kind in volume:
                 yield f"{before}spec.volumes[{index}].{_RENAMED_VOLUMES.get(kind, kind)}: {text}"
+        yield from claim_warnings(volume, f"{before}spec.volumes[{index}]")
+    yield from overlap_warnings(spec.get("volumes") or ())
 
 
 def _lists(spec: Object, _: Mapping[str, str], before: str) -> Iterator[str]:
@@ -159,6 +169,8 @@ def _ports(spec: Object, _: Mapping[str, str], before: str) -> Iterator[str]:
     for path, container in containers_of(spec, f"{before}spec"):
         for index, port in enumerate(container.get("ports") or ()):
             field = f"{path}.ports[{index}]"
+            if port.get("hostIP") and not port.get("hostPort"):
+                yield f"{field}: hostIP set without hostPort: {_port_text(port)}"
             yield from _clashes(field, port, seen)
             seen.append((field, port))
             if name := port.get("name"):
@@ -169,6 +181,16 @@ def _ports(spec: Object, _: Mapping[str, str], before: str) -> Iterator[str]:
                         f" that select ports by name will use {first}"
                     )
     yield from names
+
+
+def _port_text(port: Object) -> str:
+    fields = ("name", "hostPort", "containerPort", "protocol", "hostIP")
+    numbers = ("hostPort", "containerPort")
+    said = (
+        f"{name[:1].upper()}{name[1:]}:{port.get(name, 0 if name in numbers else '')}"
+        for name in fields
+    )
+    return f"{{{' '.join(said)}}}"
 
 
 def _clashes(field: str, port: Object, others: Iterable[tuple[str, Object]]) -> Iterator[str]:

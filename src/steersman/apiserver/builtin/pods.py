@@ -1,16 +1,29 @@
 """Pods: their rules, and what scheduling and evicting one does to it."""
 
 from collections.abc import Mapping
+from collections.abc import Set as AbstractSet
 from datetime import datetime
+from functools import partial
 from typing import Final
 
 from steersman.apiserver.builtin.containers import padded_image_errors
-from steersman.apiserver.builtin.pod_admission import add_default_tolerations, admit_pod
+from steersman.apiserver.builtin.limit_admission import judge_pod
+from steersman.apiserver.builtin.pod_admission import (
+    DEFAULT_TOLERATIONS,
+    LIMIT_RANGER,
+    POD_SECURITY,
+    RUNTIME_CLASS,
+    USUAL_PLUGINS,
+    add_default_tolerations,
+    admit_pod,
+)
 from steersman.apiserver.builtin.pod_defaults import default_pod
+from steersman.apiserver.builtin.pod_security import secure_pod
 from steersman.apiserver.builtin.pod_specs import pod_annotation_errors, spec_errors
 from steersman.apiserver.builtin.pod_updates import status_errors, update_errors
 from steersman.apiserver.builtin.pod_warnings import name_warnings, spec_warnings
 from steersman.apiserver.builtin.resource_amounts import quality_of_service
+from steersman.apiserver.builtin.runtime_admission import judge_overhead
 from steersman.apiserver.builtin.scheduling import merge_label_keys
 from steersman.apiserver.builtin.security import annotation_conflicts
 from steersman.apiserver.field_errors import (
@@ -47,8 +60,31 @@ def _default_addresses(status: Object) -> None:
         status["podIP"] = address
 
 
+def _admit(
+    pod: Object, old: Object | None, around: Surroundings, *, plugins: AbstractSet[str]
+) -> None:
+    if old is None:
+        admit_pod(pod, around, plugins=plugins)
+        return
+    for name in ("priority", "preemptionPolicy"):
+        if name in old["spec"]:
+            pod["spec"].setdefault(name, old["spec"][name])
+    if DEFAULT_TOLERATIONS in plugins:
+        add_default_tolerations(pod["spec"])
+
+
+def _judge(
+    pod: Object, old: Object | None, around: Surroundings, *, plugins: AbstractSet[str]
+) -> list[str]:
+    if old is None and LIMIT_RANGER in plugins:
+        judge_pod(pod, around)
+    warnings = secure_pod(pod, old, around) if POD_SECURITY in plugins else []
+    if old is None and RUNTIME_CLASS in plugins and "overhead" in pod["spec"]:
+        judge_overhead(pod, around)
+    return warnings
+
+
 def _prepare_create(pod: Object, around: Surroundings) -> None:
-    admit_pod(pod, around)
     spec = pod["spec"]
     if node := spec.get("nodeName"):
         _add_topology(pod, around.find(GroupResource("", "nodes"), "", node))
@@ -67,18 +103,12 @@ def _prepare_create(pod: Object, around: Surroundings) -> None:
     merge_label_keys(pod)
 
 
-def _prepare_update(new: Object, old: Object, _: Surroundings) -> None:
-    for name in ("priority", "preemptionPolicy"):
-        if name in old["spec"]:
-            new["spec"].setdefault(name, old["spec"][name])
-    add_default_tolerations(new["spec"])
-
-
 def _prepare_status(new: Object, old: Object, _: Surroundings) -> None:
     new["metadata"].pop("ownerReferences", None)
     if owners := old["metadata"].get("ownerReferences"):
         new["metadata"]["ownerReferences"] = owners
     status: Object = new.setdefault("status", {})
+    _forget_what_is_off(status)
     before: Object = old.get("status") or {}
     for name in ("qosClass", "observedGeneration"):
         if name in before:
@@ -91,6 +121,15 @@ def _prepare_status(new: Object, old: Object, _: Surroundings) -> None:
     for condition in status.get("conditions") or ():
         if (type_ := condition.get("type")) in generations:
             condition.setdefault("observedGeneration", generations[type_])
+
+
+def _forget_what_is_off(status: Object) -> None:
+    """Of features that are off, the server forgets the fields."""
+    status.pop("nodeAllocatableResourceClaimStatuses", None)
+    for kind in ("containerStatuses", "initContainerStatuses", "ephemeralContainerStatuses"):
+        for container in status.get(kind) or ():
+            for mount in container.get("volumeMounts") or ():
+                mount.pop("volumeStatus", None)
 
 
 def _validate(pod: Object) -> list[FieldError]:
@@ -237,20 +276,26 @@ def eviction_options(eviction: Object, name: str) -> Object:
     return options
 
 
-POD = Rules(
-    default=_default,
-    prepare_create=_prepare_create,
-    prepare_update=_prepare_update,
-    prepare_status=_prepare_status,
-    validate=_validate,
-    validate_create=_validate_create,
-    validate_update=update_errors,
-    validate_status=status_errors,
-    name_errors=subdomain_name,
-    warnings=_warnings,
-    selectable=_selectable,
-    generation_of=("spec",),
-    has_status=True,
-    returns_deleted=True,
-    grace_seconds=grace_seconds,
-)
+def pod_rules(plugins: AbstractSet[str]) -> Rules:
+    """The rules of pods where these admission plugins are at work."""
+    return Rules(
+        default=_default,
+        admit=partial(_admit, plugins=plugins),
+        judge=partial(_judge, plugins=plugins),
+        prepare_create=_prepare_create,
+        prepare_status=_prepare_status,
+        validate=_validate,
+        validate_create=_validate_create,
+        validate_update=update_errors,
+        validate_status=status_errors,
+        name_errors=subdomain_name,
+        warnings=_warnings,
+        selectable=_selectable,
+        generation_of=("spec",),
+        has_status=True,
+        returns_deleted=True,
+        grace_seconds=grace_seconds,
+    )
+
+
+POD: Final = pod_rules(USUAL_PLUGINS)

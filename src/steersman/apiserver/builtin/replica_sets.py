@@ -85,6 +85,11 @@ def _validate_replication_controller(controller: Object) -> list[FieldError]:
     )
 
 
+def _controller_warnings(new: Object, old: Object | None) -> list[str]:
+    """The real server warns of the template that is replaced, not of the one that replaces it."""
+    return template_warnings()(new, None) if old is None else template_warnings()(old, new)
+
+
 def _default_pod_template(pod_template: Object) -> None:
     default_template(pod_template.setdefault("template", {}))
 
@@ -109,7 +114,7 @@ REPLICATION_CONTROLLER = Rules(
     validate=_validate_replication_controller,
     validate_status=_validate_replica_status,
     name_errors=declared_subdomain_name,
-    warnings=template_warnings(),
+    warnings=_controller_warnings,
     selectable=_selectable_controller,
     generation_of=("spec",),
     has_status=True,

@@ -62,7 +62,8 @@ def may_be_overcommitted(name: str) -> bool:
     return is_native(name) and not name.startswith(_HUGE_PAGES)
 
 
-def _resource_name_errors(name: str, path: str) -> list[FieldError]:
+def resource_name_errors(name: str, path: str) -> list[FieldError]:
+    """What is wrong with the name of something that can be counted."""
     errors = all_invalid(path, name, label_key(name))
     is_known = name in _STANDARD or name.startswith((_HUGE_PAGES, f"requests.{_HUGE_PAGES}"))
     if not errors and "/" not in name and not is_known:
@@ -74,7 +75,7 @@ def container_resource_errors(name: str, path: str) -> list[FieldError]:
     """What is wrong with the name of something that a container asks for."""
     if name in _OF_CONTAINERS:
         return []
-    errors = _resource_name_errors(name, path)
+    errors = resource_name_errors(name, path)
     if "/" not in name:
         if not name.startswith(_HUGE_PAGES):
             errors.append(invalid(path, name, "must be a standard resource for containers"))
@@ -85,7 +86,7 @@ def container_resource_errors(name: str, path: str) -> list[FieldError]:
 
 def pod_resource_errors(name: str, path: str) -> list[FieldError]:
     """What is wrong with the name of something that a pod as a whole asks for."""
-    errors = _resource_name_errors(name, path)
+    errors = resource_name_errors(name, path)
     if not errors and name not in ("cpu", "memory") and not name.startswith(_HUGE_PAGES):
         errors.append(not_supported(path, name, ("cpu", _HUGE_PAGES, "memory")))
     return errors

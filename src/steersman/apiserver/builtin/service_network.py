@@ -32,6 +32,7 @@ class ServiceNetwork:
         self._rng = rng
         self._taken_addresses: set[str] = set()
         self._taken_ports: set[int] = set()
+        self._moved: dict[str, Object | None] = {}
         first = int(addresses.network_address)
         # Neither the network's own address nor its last, the broadcast address.
         hosts = range(first + 1, first + addresses.num_addresses - 1)
@@ -55,10 +56,19 @@ class ServiceNetwork:
         """A Service was written: what ``old`` had is free, what ``new`` has is taken."""
         if old is not None:
             self._taken_addresses.difference_update(addresses_of(old))
+            self._moved.update(dict.fromkeys(addresses_of(old)))
             self._taken_ports.difference_update(ports_of(old))
         if new is not None:
             self._taken_addresses.update(addresses_of(new))
+            self._moved.update(dict.fromkeys(addresses_of(new), new))
             self._taken_ports.update(ports_of(new))
+
+    def moved(self) -> Iterable[tuple[str, Object | None]]:
+        """Whose the addresses are that were taken, freed or kept since this was last asked."""
+        if not self._moved:
+            return ()
+        moved, self._moved = self._moved, {}
+        return moved.items()
 
     def pick_address(self) -> str | None:
         """A free address; None if there is none."""

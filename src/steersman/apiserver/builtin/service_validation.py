@@ -108,8 +108,8 @@ def _point_errors(place: int, point: Object, known: set[str | None]) -> Iterator
             yield required(f"{at}.ipMode", "must be specified when `ip` is set")
     elif not address:
         yield forbidden(f"{at}.ipMode", "may not be specified when `ip` is not set")
-    else:
-        yield from _unknown(f"{at}.ipMode", mode, IP_MODES)
+    elif mode not in IP_MODES:
+        yield not_supported(f"{at}.ipMode", mode, IP_MODES)
     if hostname:
         yield from all_invalid(f"{at}.hostname", hostname, dns_subdomain(hostname))
         if sloppy_ip(hostname) is not None:

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 from steersman.apiserver.builtin import service_addresses as addresses
 from steersman.apiserver.builtin import service_ports as node_ports
+from steersman.apiserver.builtin.address_forms import address_warnings, network_warnings
 from steersman.apiserver.builtin.service_network import ServiceNetwork, ports_of
 from steersman.apiserver.builtin.service_validation import (
     TOPOLOGY_HINTS,
@@ -32,7 +33,7 @@ def service_rules(network: ServiceNetwork) -> Rules:
         service["status"] = {"loadBalancer": {}}
 
     def prepare_update(service: Object, old_service: Object, _: Surroundings) -> None:
-        name, spec, old = service["metadata"]["name"], service["spec"], old_service["spec"]
+        name, spec, old = old_service["metadata"]["name"], service["spec"], old_service["spec"]
         addresses.keep(spec, old)
         node_ports.keep_ports(spec, old)
         addresses.align(spec, old)
@@ -54,6 +55,7 @@ def service_rules(network: ServiceNetwork) -> Rules:
         validate_status=service_status_errors,
         name_errors=label_name,
         warnings=service_warnings,
+        status_warnings=_status_warnings,
         selectable=_selectable,
         stored=network.stored,
         update_first=True,
@@ -128,12 +130,22 @@ def _drop_if_same(spec: Object, old: Object, field: str) -> None:
         spec.pop(field, None)
 
 
+def _status_warnings(service: Object, _: Object) -> list[str]:
+    points = service.get("status", {}).get("loadBalancer", {}).get("ingress", ())
+    return [
+        warning
+        for index, point in enumerate(points)
+        if point.get("ip")
+        for warning in address_warnings(f"status.loadBalancer.ingress[{index}]", point["ip"])
+    ]
+
+
 def service_warnings(service: Object, _: Object | None) -> list[str]:
     """What is allowed, and probably not meant."""
     spec = service["spec"]
     kind, outside = spec.get("type"), spec.get("externalIPs")
     headless = kind == "ClusterIP" and spec.get("clusterIP") == "None"
-    warnings = []
+    warnings: list[str] = []
     if TOPOLOGY_HINTS in service["metadata"].get("annotations", {}):
         warnings.append(
             f"annotation {TOPOLOGY_HINTS} is deprecated, please use {TOPOLOGY_MODE} instead"
@@ -145,10 +157,15 @@ def service_warnings(service: Object, _: Object | None) -> list[str]:
             warnings.append("spec.externalIPs is ignored for headless services")
         if spec.get("sessionAffinity") != "None":
             warnings.append("spec.SessionAffinity is ignored for headless services")
+    for index, address in enumerate(outside or ()):
+        warnings += address_warnings(f"spec.externalIPs[{index}]", address)
     if outside and not headless and kind != "ExternalName":
         warnings.append(
             "spec.externalIPs is deprecated and may no longer be implemented in some clusters"
         )
+    warnings += address_warnings("spec.loadBalancerIP", spec.get("loadBalancerIP", ""))
+    for index, each in enumerate(spec.get("loadBalancerSourceRanges") or ()):
+        warnings += network_warnings(f"spec.loadBalancerSourceRanges[{index}]", each)
     if kind == "ExternalName" and outside:
         warnings.append('spec.externalIPs is ignored when spec.type is "ExternalName"')
     if kind != "ExternalName" and spec.get("externalName"):

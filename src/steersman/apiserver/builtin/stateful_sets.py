@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from steersman.apiserver.builtin.claim_templates import claim_spec_errors
+from steersman.apiserver.builtin.claim_templates import claim_spec_errors, claim_spec_warnings
 from steersman.apiserver.builtin.go_forms import go_form
 from steersman.apiserver.builtin.label_selectors import is_empty, selector_errors, selects
 from steersman.apiserver.builtin.pod_defaults import default_claim, default_template
@@ -62,15 +62,25 @@ def _default_stateful_set(stateful_set: Object) -> None:
     spec.setdefault("revisionHistoryLimit", 10)
     default_template(spec.setdefault("template", {}))
     for claim in spec.get("volumeClaimTemplates") or ():
-        claim.setdefault("apiVersion", "v1")
-        claim.setdefault("kind", "PersistentVolumeClaim")
+        # Whatever was sent: inside, the server knows what these are.
+        claim["apiVersion"], claim["kind"] = "v1", "PersistentVolumeClaim"
         default_claim(claim.setdefault("spec", {}))
         claim["status"] = {**(claim.get("status") or {})}
         claim["status"].setdefault("phase", "Pending")
 
 
-def _validate_stateful_set(stateful_set: Object) -> list[FieldError]:
-    spec: Object = stateful_set["spec"]
+def _drop_unavailable(stateful_set: Object, *_: object) -> None:
+    """How many may be away at once is not settled here yet: by default the gate is closed."""
+    rolling: Object = stateful_set["spec"]["updateStrategy"].get("rollingUpdate") or {}
+    rolling.pop("maxUnavailable", None)
+
+
+def _validate_new_stateful_set(stateful_set: Object) -> list[FieldError]:
+    return _spec_errors(stateful_set["spec"], is_new=True)
+
+
+def _spec_errors(spec: Object, *, is_new: bool) -> list[FieldError]:
+    """What can never change is looked at only once."""
     errors: list[FieldError] = []
     if (policy := spec["podManagementPolicy"]) not in ("OrderedReady", "Parallel"):
         detail = "must be 'OrderedReady' or 'Parallel'"
@@ -81,7 +91,7 @@ def _validate_stateful_set(stateful_set: Object) -> list[FieldError]:
         if retention[name] not in _RETENTIONS:
             field = f"spec.persistentVolumeClaimRetentionPolicy.{name}"
             errors.append(not_supported(field, retention[name], _RETENTIONS))
-    for index, claim in enumerate(spec.get("volumeClaimTemplates") or ()):
+    for index, claim in enumerate((spec.get("volumeClaimTemplates") or ()) if is_new else ()):
         errors += claim_spec_errors(claim["spec"], f"spec.volumeClaimTemplates[{index}].spec")
     errors += negative_errors(spec, ("replicas", "minReadySeconds"), "spec")
     errors += negative_errors(
@@ -89,7 +99,7 @@ def _validate_stateful_set(stateful_set: Object) -> list[FieldError]:
         ("ordinals.start",),
         "spec",
     )
-    if service := spec.get("serviceName"):
+    if is_new and (service := spec.get("serviceName")):
         errors += all_invalid("spec.serviceName", service, dns_label(service))
     return errors + _stateful_template_errors(spec)
 
@@ -141,18 +151,19 @@ def _stateful_template_errors(spec: Object) -> list[FieldError]:
 
 
 def _validate_stateful_change(new: Object, old: Object) -> list[FieldError]:
+    errors = _spec_errors(new["spec"], is_new=False)
     fixed, before = (
         {name: value for name, value in each["spec"].items() if name not in _CHANGEABLE}
         for each in (new, old)
     )
     if fixed == before:
-        return []
+        return errors
     names = ", ".join(f"'{name}'" for name in _CHANGEABLE[:-1])
     detail = (
         f"updates to statefulset spec for fields other than {names} and '{_CHANGEABLE[-1]}'"
         " are forbidden"
     )
-    return [forbidden("spec", detail)]
+    return [*errors, forbidden("spec", detail)]
 
 
 def _validate_stateful_status(new: Object, old: Object) -> list[FieldError]:
@@ -170,6 +181,9 @@ def _validate_stateful_status(new: Object, old: Object) -> list[FieldError]:
 
 def _stateful_warnings(new: Object, old: Object | None) -> list[str]:
     warnings = template_warnings(names_hosts=False)(new, old)
+    for index, claim in enumerate(new["spec"].get("volumeClaimTemplates") or ()):
+        path = f"spec.volumeClaimTemplates[{index}]"
+        warnings += claim_spec_warnings(claim["spec"], path if old is None else f"{path}.Spec")
     if new["spec"]["revisionHistoryLimit"] < 0:
         warnings.append(
             "spec.revisionHistoryLimit: a negative value retains all historical revisions;"
@@ -180,7 +194,9 @@ def _stateful_warnings(new: Object, old: Object | None) -> list[str]:
 
 STATEFUL_SET = Rules(
     default=_default_stateful_set,
-    validate=_validate_stateful_set,
+    prepare_create=_drop_unavailable,
+    prepare_update=_drop_unavailable,
+    validate_create=_validate_new_stateful_set,
     validate_update=_validate_stateful_change,
     validate_status=_validate_stateful_status,
     name_errors=label_name,

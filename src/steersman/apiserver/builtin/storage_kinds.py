@@ -1,224 +1,164 @@
-"""Volumes, claims, classes, and the drivers behind them."""
+"""Classes of storage, and what is attached to nodes."""
 
-from steersman.apiserver.builtin.claim_templates import claim_spec_errors
-from steersman.apiserver.builtin.common_defaults import fill, fill_empty, protected_by
-from steersman.apiserver.builtin.common_rules import keeps, needs
-from steersman.apiserver.builtin.go_forms import go_difference, go_form
+from collections.abc import Mapping
+from typing import Final
+
+from steersman.apiserver.builtin.common_defaults import fill, protected_by
+from steersman.apiserver.builtin.common_rules import keeps
+from steersman.apiserver.builtin.go_forms import go_form
+from steersman.apiserver.builtin.node_labels import label_warning
+from steersman.apiserver.builtin.persistent_volumes import (
+    default_volume_spec,
+    volume_spec_errors,
+)
+from steersman.apiserver.builtin.volume_sources import driver_errors
 from steersman.apiserver.field_errors import (
     FieldError,
     all_invalid,
+    duplicate,
     forbidden,
     immutable,
+    invalid,
     not_supported,
     required,
+    too_long,
 )
-from steersman.apiserver.names_rules import dns_subdomain, subdomain_name
-from steersman.apiserver.rules import Object, Rules, Surroundings
-from steersman.units import Quantity, format_time
-
-_OLD_SOURCES = (
-    ("", "PersistentVolumeClaim"),
-    ("snapshot.storage.k8s.io", "VolumeSnapshot"),
+from steersman.apiserver.names_rules import (
+    dns_subdomain,
+    label_key,
+    subdomain_name,
+    within,
 )
-# Everything else in the spec of a volume is one of many sorts of it.
-_NO_SOURCES = frozenset(
-    (
-        "accessModes",
-        "capacity",
-        "claimRef",
-        "mountOptions",
-        "nodeAffinity",
-        "persistentVolumeReclaimPolicy",
-        "storageClassName",
-        "volumeAttributesClassName",
-        "volumeMode",
-    )
-)
-_protect_volume = protected_by("kubernetes.io/pv-protection")
-_protect_claim = protected_by("kubernetes.io/pvc-protection")
+from steersman.apiserver.rules import Object, Rules
 
-
-def _default_volume(volume: Object) -> None:
-    spec = volume.setdefault("spec", {})
-    fill_empty(spec, persistentVolumeReclaimPolicy="Retain")
-    fill(spec, volumeMode="Filesystem")
-    if "hostPath" in spec:
-        fill(spec["hostPath"], type="")
-    fill_empty(volume.setdefault("status", {}), phase="Pending")
-
-
-def _prepare_volume(volume: Object, around: Surroundings) -> None:
-    _protect_volume(volume, around)
-    now = format_time(around.clock.now())
-    volume["status"] = {"phase": "Pending", "lastPhaseTransitionTime": now}
-
-
-def _prepare_volume_status(volume: Object, old: Object, around: Surroundings) -> None:
-    now, before = volume.setdefault("status", {}), old.get("status", {})
-    when, was = now.get("lastPhaseTransitionTime"), before.get("lastPhaseTransitionTime")
-    if now.get("phase") != before.get("phase"):
-        if when is None or when == was:
-            now["lastPhaseTransitionTime"] = format_time(around.clock.now())
-    elif when is None and was is not None:
-        now["lastPhaseTransitionTime"] = was
-
-
-def _volume_errors(volume: Object) -> list[FieldError]:
-    spec = volume["spec"]
-    errors = needs("spec.accessModes", "spec.capacity")(volume)
-    capacity = spec.get("capacity")
-    if not capacity or capacity.keys() != {"storage"}:
-        errors.append(not_supported("spec.capacity", capacity, ("storage",)))
-    if not _source_of(spec):
-        errors.append(required("spec", "must specify a volume type"))
-    return errors
-
-
-def _volume_change_errors(volume: Object, old: Object) -> list[FieldError]:
-    new, was = _source_of(volume["spec"]), _source_of(old["spec"])
-    if new == was:
-        return []
-    changes = go_difference("PersistentVolumeSource", was, new)
-    why = f"spec.persistentvolumesource is immutable after creation\n{changes}"
-    return [forbidden("spec.persistentvolumesource", why)]
-
-
-def _source_of(spec: Object) -> Object:
-    """What says where a volume really is."""
-    return {name: value for name, value in spec.items() if name not in _NO_SOURCES}
-
-
-def default_claim_spec(spec: Object) -> None:
-    """What every claim has, be it one of its own or a template's."""
-    fill(spec, volumeMode="Filesystem")
-
-
-def _default_claim(claim: Object) -> None:
-    default_claim_spec(claim.setdefault("spec", {}))
-    fill_empty(claim.setdefault("status", {}), phase="Pending")
-
-
-def _prepare_claim(claim: Object, around: Surroundings) -> None:
-    _protect_claim(claim, around)
-    _join_data_sources(claim["spec"])
-    claim["status"] = {"phase": "Pending"}
-
-
-def _prepare_claim_update(claim: Object, old: Object, _: Surroundings) -> None:
-    _join_data_sources(claim["spec"], old["spec"])
-
-
-def _claim_errors(claim: Object) -> list[FieldError]:
-    return claim_spec_errors(claim["spec"], "spec")
-
-
-def _claim_change_errors(claim: Object, old: Object) -> list[FieldError]:
-    """A claim stays what it is, but a bound one may ask for more."""
-    spec, was = claim["spec"], old["spec"]
-    wanted, before = _requested(spec), _requested(was)
-    if not was.get("volumeName"):
-        was = {**was, "volumeName": spec.get("volumeName", "")}
-    if claim.get("status", {}).get("phase") == "Bound":
-        was = {**was, "resources": spec.get("resources", {})}
-        was["volumeAttributesClassName"] = spec.get("volumeAttributesClassName")
-    errors: list[FieldError] = []
-    if changes := go_difference("PersistentVolumeClaimSpec", was, spec):
-        why = (
-            "spec is immutable after creation except resources.requests and"
-            f" volumeAttributesClassName for bound claims\n{changes}"
-        )
-        errors.append(forbidden("spec", why))
-    has = Quantity(old.get("status", {}).get("capacity", {}).get("storage", "0"))
-    if wanted < before and wanted <= has:
-        why = "field can not be less than status.capacity"
-        errors.append(forbidden("spec.resources.requests.storage", why))
-    if spec.get("volumeMode") != was.get("volumeMode"):
-        errors.append(immutable("volumeMode", spec.get("volumeMode")))
-    return errors
-
-
-def _requested(spec: Object) -> Quantity:
-    requests = spec.get("resources", {}).get("requests") or {}
-    return Quantity(requests.get("storage", "0"))
-
-
-def _join_data_sources(spec: Object, old: Object | None = None) -> None:
-    """The older and the newer field say the same, where one of them is left out."""
-    source, reference = spec.get("dataSource"), spec.get("dataSourceRef")
-    has_had_one = old is not None and ("dataSource" in old or "dataSourceRef" in old)
-    if source and not reference:
-        known = (source.get("apiGroup") or "", source.get("kind")) in _OLD_SOURCES
-        if known or has_had_one:
-            spec["dataSourceRef"] = dict(source)
-        else:
-            # Such sources were once ignored, and old clients count on it.
-            del spec["dataSource"]
-    elif reference and not source and not reference.get("namespace"):
-        spec["dataSource"] = dict(reference)
+_MOST_PARAMETERS: Final = 512
+_LARGEST: Final = 256 * 1024  # of parameters, and of what an attachment says about itself
+_LONGEST_MESSAGE: Final = 1024
+_RECLAIMING: Final = ("Delete", "Retain")
+_BINDING: Final = ("Immediate", "WaitForFirstConsumer")
 
 
 def _default_class(storage_class: Object) -> None:
     fill(storage_class, reclaimPolicy="Delete", volumeBindingMode="Immediate")
 
 
-def _default_driver(driver: Object) -> None:
-    spec = driver.setdefault("spec", {})
-    fill(
-        spec,
-        attachRequired=True,
-        podInfoOnMount=False,
-        storageCapacity=False,
-        fsGroupPolicy="ReadWriteOnceWithFSType",
-        requiresRepublish=False,
-        seLinuxMount=False,
-    )
-    fill_empty(spec, volumeLifecycleModes=["Persistent"])
+def _class_errors(storage_class: Object) -> list[FieldError]:
+    errors = _provisioner_errors(storage_class.get("provisioner", ""), "provisioner")
+    errors += _parameter_errors(storage_class.get("parameters") or {})
+    policy, mode = storage_class.get("reclaimPolicy"), storage_class.get("volumeBindingMode")
+    if policy and policy not in _RECLAIMING:
+        errors.append(not_supported("reclaimPolicy", policy, _RECLAIMING))
+    if mode not in _BINDING:
+        errors.append(not_supported("volumeBindingMode", mode, _BINDING))
+    return errors + _topology_errors(storage_class.get("allowedTopologies") or [])
 
 
-def _prepare_driver_update(driver: Object, old: Object, _: Surroundings) -> None:
-    # A driver is born without a generation, and gets one with its first change.
-    if driver.get("spec") != old.get("spec"):
-        driver["metadata"]["generation"] = old["metadata"].get("generation", 0) + 1
+def _provisioner_errors(name: str, path: str) -> list[FieldError]:
+    return all_invalid(path, name.lower(), label_key(name.lower())) if name else [required(path)]
 
 
-def _driver_change_errors(driver: Object, old: Object) -> list[FieldError]:
-    spec, was = driver["spec"], old["spec"]
-    return [
-        immutable(f"spec.{shown}", spec.get(field))
-        # The server misspells one of them.
-        for field, shown in (
-            ("attachRequired", "attachedRequired"),
-            ("volumeLifecycleModes", "volumeLifecycleModes"),
-        )
-        if spec.get(field) != was.get(field)
+def _parameter_errors(parameters: Mapping[str, str]) -> list[FieldError]:
+    path = "parameters"
+    if len(parameters) > _MOST_PARAMETERS:
+        return [too_long(path, "", _MOST_PARAMETERS)]
+    errors = [invalid(path, key, "field can not be empty.") for key in parameters if not key]
+    return errors + ([too_long(path, "", _LARGEST)] if _size(parameters) > _LARGEST else [])
+
+
+def _size(texts: Mapping[str, str]) -> int:
+    return sum(len(key.encode()) + len(value.encode()) for key, value in texts.items())
+
+
+def _topology_errors(topologies: list[Object]) -> list[FieldError]:
+    errors: list[FieldError] = []
+    seen: list[dict[str, set[str]]] = []
+    for index, topology in enumerate(topologies):
+        path = f"allowedTopologies[{index}].matchLabelExpressions"
+        term: dict[str, set[str]] = {}
+        for at, rule in enumerate(topology.get("matchLabelExpressions") or ()):
+            key, values = rule.get("key", ""), rule.get("values") or []
+            errors += _topology_rule_errors(key, values, f"{path}[{at}]")
+            if key in term:
+                errors.append(duplicate(f"{path}[{at}].key", key))
+            term[key] = set(values)
+        errors += [duplicate(path, "") for each in seen if each == term]
+        if not term:
+            # The server begins with as many empty ones as there are in all.
+            errors += [duplicate(path, "")] * len(topologies)
+        seen.append(term)
+    return errors
+
+
+def _topology_rule_errors(key: str, values: list[str], path: str) -> list[FieldError]:
+    errors: list[FieldError] = []
+    if not values:
+        errors.append(required(f"{path}.values"))
+    known: set[str] = set()
+    for index, value in enumerate(values):
+        at = f"{path}.values[{index}]"
+        if value in known:
+            errors.append(duplicate(at, value))
+        known.add(value)
+    return errors + all_invalid(f"{path}.key", key, label_key(key))
+
+
+def _class_change_errors(storage_class: Object, old: Object) -> list[FieldError]:
+    return keeps({"parameters": None, "provisioner": ""})(storage_class, old) + [
+        immutable(field, storage_class.get(field))
+        for field in ("reclaimPolicy", "volumeBindingMode")
+        if storage_class.get(field) != old.get(field)
     ]
 
 
-def _driver_warnings(driver: Object, old: Object | None) -> list[str]:
-    spec = driver["spec"]
-    tokens = spec.get("tokenRequests")
-    known = None if old is None else old["spec"].get("tokenRequests")
-    if not tokens or tokens == known or spec.get("serviceAccountTokenInSecrets") is not None:
-        return []
+def _class_warnings(storage_class: Object, _: Object | None) -> list[str]:
     return [
-        "spec.serviceAccountTokenInSecrets is unset; if supported by this CSI driver, set to true"
-        " to prevent possible logging of tokens in volume attributes"
+        f"allowedTopologies[{index}].matchLabelExpressions[{at}].key: {warning}"
+        for index, topology in enumerate(storage_class.get("allowedTopologies") or ())
+        for at, rule in enumerate(topology.get("matchLabelExpressions") or ())
+        if (warning := label_warning(rule.get("key", "")))
     ]
 
 
-def _capacity_errors(capacity: Object) -> list[FieldError]:
-    name = capacity.get("storageClassName", "")
-    return all_invalid("storageClassName", name, dns_subdomain(name))
+def _default_attachment(attachment: Object) -> None:
+    inline = (attachment.get("spec", {}).get("source") or {}).get("inlineVolumeSpec")
+    if inline is not None:
+        default_volume_spec(inline)
 
 
 def _attachment_errors(attachment: Object) -> list[FieldError]:
-    spec = attachment.get("spec", {})
-    node, source = spec.get("nodeName", ""), spec.get("source", {})
-    errors = needs("spec.attacher")(attachment)
-    if len(source) != 1:
-        why = "must specify exactly one of inlineVolumeSpec and persistentVolumeName"
-        errors.append(forbidden("spec.source", why) if source else required("spec.source", why))
-    return errors + all_invalid("spec.nodeName", node, dns_subdomain(node))
+    spec, status = attachment.get("spec", {}), attachment.get("status") or {}
+    node, source = spec.get("nodeName", ""), spec.get("source") or {}
+    name, inline = source.get("persistentVolumeName"), source.get("inlineVolumeSpec")
+    errors = driver_errors(spec.get("attacher", ""), "spec.attacher")
+    why = "must specify exactly one of inlineVolumeSpec and persistentVolumeName"
+    if name is None and inline is None:
+        errors.append(required("spec.source", why))
+    elif name is not None and inline is not None:
+        errors.append(forbidden("spec.source", why))
+    elif name == "":
+        why = "must specify non empty persistentVolumeName"
+        errors.append(required("spec.source.persistentVolumeName", why))
+    elif inline is not None:
+        path = "spec.source.inlineVolumeSpec"
+        errors += volume_spec_errors(inline, path, name="", inline=True)
+    errors += all_invalid("spec.nodeName", node, dns_subdomain(node))
+    if _size(status.get("attachmentMetadata") or {}) > _LARGEST:
+        errors.append(too_long("status.attachmentMetadata", "", _LARGEST))
+    for field in ("attachError", "detachError"):
+        errors += _failure_errors(status.get(field) or {}, f"status.{field}")
+    if name is not None:
+        errors += all_invalid("spec.source.persistentVolumeName", name, dns_subdomain(name))
+    return errors
+
+
+def _failure_errors(failure: Object, path: str) -> list[FieldError]:
+    errors: list[FieldError] = []
+    if len(failure.get("message", "").encode()) > _LONGEST_MESSAGE:
+        errors.append(too_long(f"{path}.message", "", _LARGEST))  # so the server says
+    code = failure.get("errorCode")
+    if code is not None and code < 0:
+        errors += all_invalid(f"{path}.errorCode", code, within(code, 0, 2**31 - 1))
+    return errors
 
 
 def _attachment_change_errors(attachment: Object, old: Object) -> list[FieldError]:
@@ -226,6 +166,19 @@ def _attachment_change_errors(attachment: Object, old: Object) -> list[FieldErro
     if spec == old.get("spec", {}):
         return []
     return [immutable("spec", go_form("VolumeAttachmentSpec", spec))]
+
+
+def _attachment_status_errors(attachment: Object, _: Object) -> list[FieldError]:
+    return _attachment_errors(attachment)
+
+
+def _attributes_errors(attributes: Object) -> list[FieldError]:
+    parameters = attributes.get("parameters") or {}
+    errors = _provisioner_errors(attributes.get("driverName", ""), "driverName")
+    errors += _parameter_errors(parameters)
+    if not parameters:
+        errors.append(required("parameters", "must contain at least one key/value pair"))
+    return errors
 
 
 def _attributes_change_errors(attributes: Object, old: Object) -> list[FieldError]:
@@ -236,64 +189,27 @@ def _attributes_change_errors(attributes: Object, old: Object) -> list[FieldErro
     ]
 
 
-PERSISTENT_VOLUME = Rules(
-    default=_default_volume,
-    prepare_create=_prepare_volume,
-    prepare_status=_prepare_volume_status,
-    validate=_volume_errors,
-    validate_update=_volume_change_errors,
-    name_errors=subdomain_name,
-    has_status=True,
-    returns_deleted=True,
-)
-PERSISTENT_VOLUME_CLAIM = Rules(
-    default=_default_claim,
-    prepare_create=_prepare_claim,
-    prepare_update=_prepare_claim_update,
-    validate=_claim_errors,
-    validate_update=_claim_change_errors,
-    name_errors=subdomain_name,
-    has_status=True,
-    returns_deleted=True,
-)
 STORAGE_CLASS = Rules(
     default=_default_class,
-    validate=needs("provisioner"),
-    validate_update=keeps(
-        {"parameters": None, "provisioner": "", "reclaimPolicy": None, "volumeBindingMode": None}
-    ),
+    validate=_class_errors,
+    validate_update=_class_change_errors,
+    warnings=_class_warnings,
     name_errors=subdomain_name,
     returns_deleted=True,
-)
-CSI_DRIVER = Rules(
-    default=_default_driver,
-    prepare_update=_prepare_driver_update,
-    validate_update=_driver_change_errors,
-    warnings=_driver_warnings,
-    name_errors=subdomain_name,
-    unconditional_update=False,
-    returns_deleted=True,
-)
-CSI_NODE = Rules(name_errors=subdomain_name, unconditional_update=False, returns_deleted=True)
-CSI_STORAGE_CAPACITY = Rules(
-    validate=_capacity_errors,
-    validate_update=keeps({"nodeTopology": None, "storageClassName": ""}),
-    name_errors=subdomain_name,
-    unconditional_update=False,
 )
 VOLUME_ATTACHMENT = Rules(
+    default=_default_attachment,
     validate=_attachment_errors,
     validate_update=_attachment_change_errors,
+    validate_status=_attachment_status_errors,
     name_errors=subdomain_name,
     has_status=True,
     unconditional_update=False,
     returns_deleted=True,
 )
 VOLUME_ATTRIBUTES_CLASS = Rules(
-    prepare_create=protected_by("kubernetes.io/vac-protection"),
-    validate=needs(
-        "driverName", "parameters", parameters="must contain at least one key/value pair"
-    ),
+    admit=protected_by("kubernetes.io/vac-protection"),
+    validate=_attributes_errors,
     validate_update=_attributes_change_errors,
     update_first=True,
     name_errors=subdomain_name,

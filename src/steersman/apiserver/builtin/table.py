@@ -1,23 +1,41 @@
 """Every built-in resource, with its rules."""
 
 from collections.abc import Mapping
+from collections.abc import Set as AbstractSet
+from dataclasses import replace
 
 from steersman.apiserver.builtin import admission_kinds as admission
 from steersman.apiserver.builtin import cluster_kinds as cluster
+from steersman.apiserver.builtin import csi_kinds as csi
 from steersman.apiserver.builtin import device_kinds as devices
 from steersman.apiserver.builtin import network_kinds as networking
 from steersman.apiserver.builtin import rbac_kinds as rbac
 from steersman.apiserver.builtin import storage_kinds as storage
+from steersman.apiserver.builtin.api_services import API_SERVICE
+from steersman.apiserver.builtin.approvals import SIGNING_REQUEST
 from steersman.apiserver.builtin.autoscalers import HORIZONTAL_POD_AUTOSCALER
+from steersman.apiserver.builtin.budgets import POD_DISRUPTION_BUDGET
+from steersman.apiserver.builtin.claims import PERSISTENT_VOLUME_CLAIM
 from steersman.apiserver.builtin.configuration import CONFIG_MAP, SECRET
 from steersman.apiserver.builtin.converting import EVENTS, NEW_EVENTS
+from steersman.apiserver.builtin.cron_jobs import CRON_JOB
 from steersman.apiserver.builtin.daemon_sets import DAEMON_SET
 from steersman.apiserver.builtin.deployments import DEPLOYMENT
+from steersman.apiserver.builtin.endpoints import ENDPOINT_SLICE, ENDPOINTS
 from steersman.apiserver.builtin.events import EVENT, NEW_EVENT
-from steersman.apiserver.builtin.jobs import CRON_JOB, JOB
+from steersman.apiserver.builtin.ingresses import INGRESS, INGRESS_CLASS
+from steersman.apiserver.builtin.jobs import JOB
 from steersman.apiserver.builtin.leases import LEASE
+from steersman.apiserver.builtin.limit_ranges import LIMIT_RANGE
 from steersman.apiserver.builtin.namespaces import NAMESPACE, NAMESPACES
-from steersman.apiserver.builtin.pods import POD
+from steersman.apiserver.builtin.network_policies import NETWORK_POLICY
+from steersman.apiserver.builtin.nodes import NODE
+from steersman.apiserver.builtin.persistent_volumes import PERSISTENT_VOLUME
+from steersman.apiserver.builtin.pod_admission import POD_SECURITY, USUAL_PLUGINS
+from steersman.apiserver.builtin.pod_classes import PRIORITY_CLASS, RUNTIME_CLASS
+from steersman.apiserver.builtin.pod_security import judge_namespace, template_judge
+from steersman.apiserver.builtin.pods import pod_rules
+from steersman.apiserver.builtin.quotas import RESOURCE_QUOTA
 from steersman.apiserver.builtin.replica_sets import (
     POD_TEMPLATE,
     REPLICA_SET,
@@ -34,18 +52,38 @@ from steersman.names import GroupResource
 _NOTHING_TO_KEEP = Rules()
 
 
-def builtin_rules(network: ServiceNetwork) -> Mapping[GroupResource, Rules]:
-    """The rules of each; those of Services share ``network``."""
+def builtin_rules(
+    network: ServiceNetwork, *, plugins: AbstractSet[str] = USUAL_PLUGINS
+) -> Mapping[GroupResource, Rules]:
+    """The rules of each; those of Services share ``network``, those of Pods have ``plugins``."""
     rules: dict[GroupResource, Rules] = {
         NAMESPACES: NAMESPACE,
         EVENTS: EVENT,
         NEW_EVENTS: NEW_EVENT,
+        GroupResource("", "pods"): pod_rules(plugins),
         GroupResource("", "services"): service_rules(network),
     }
     for group, resources in _GROUPS.items():
         for resource, its_rules in resources.items():
             rules[GroupResource(group, resource)] = its_rules
+    if POD_SECURITY in plugins:
+        rules[NAMESPACES] = replace(NAMESPACE, judge=judge_namespace)
+        for each, path in _TEMPLATES.items():
+            rules[each] = replace(rules[each], judge=template_judge(*path))
     return rules
+
+
+# Where those that make pods have what they make them from.
+_TEMPLATES: Mapping[GroupResource, tuple[str, ...]] = {
+    GroupResource("", "podtemplates"): ("template",),
+    GroupResource("", "replicationcontrollers"): ("spec", "template"),
+    GroupResource("apps", "daemonsets"): ("spec", "template"),
+    GroupResource("apps", "deployments"): ("spec", "template"),
+    GroupResource("apps", "replicasets"): ("spec", "template"),
+    GroupResource("apps", "statefulsets"): ("spec", "template"),
+    GroupResource("batch", "cronjobs"): ("spec", "jobTemplate", "spec", "template"),
+    GroupResource("batch", "jobs"): ("spec", "template"),
+}
 
 
 _GROUPS: Mapping[str, Mapping[str, Rules]] = {
@@ -53,15 +91,14 @@ _GROUPS: Mapping[str, Mapping[str, Rules]] = {
         "bindings": _NOTHING_TO_KEEP,
         "componentstatuses": _NOTHING_TO_KEEP,
         "configmaps": CONFIG_MAP,
-        "endpoints": networking.ENDPOINTS,
-        "limitranges": cluster.LIMIT_RANGE,
-        "nodes": cluster.NODE,
-        "persistentvolumeclaims": storage.PERSISTENT_VOLUME_CLAIM,
-        "persistentvolumes": storage.PERSISTENT_VOLUME,
-        "pods": POD,
+        "endpoints": ENDPOINTS,
+        "limitranges": LIMIT_RANGE,
+        "nodes": NODE,
+        "persistentvolumeclaims": PERSISTENT_VOLUME_CLAIM,
+        "persistentvolumes": PERSISTENT_VOLUME,
         "podtemplates": POD_TEMPLATE,
         "replicationcontrollers": REPLICATION_CONTROLLER,
-        "resourcequotas": cluster.RESOURCE_QUOTA,
+        "resourcequotas": RESOURCE_QUOTA,
         "secrets": SECRET,
         "serviceaccounts": cluster.SERVICE_ACCOUNT,
     },
@@ -74,7 +111,7 @@ _GROUPS: Mapping[str, Mapping[str, Rules]] = {
         "validatingwebhookconfigurations": admission.VALIDATING_WEBHOOKS,
     },
     "apiextensions.k8s.io": {"customresourcedefinitions": DEFINITION},
-    "apiregistration.k8s.io": {"apiservices": cluster.API_SERVICE},
+    "apiregistration.k8s.io": {"apiservices": API_SERVICE},
     "apps": {
         "controllerrevisions": cluster.CONTROLLER_REVISION,
         "daemonsets": DAEMON_SET,
@@ -94,22 +131,22 @@ _GROUPS: Mapping[str, Mapping[str, Rules]] = {
     },
     "autoscaling": {"horizontalpodautoscalers": HORIZONTAL_POD_AUTOSCALER},
     "batch": {"cronjobs": CRON_JOB, "jobs": JOB},
-    "certificates.k8s.io": {"certificatesigningrequests": cluster.CERTIFICATE_SIGNING_REQUEST},
+    "certificates.k8s.io": {"certificatesigningrequests": SIGNING_REQUEST},
     "coordination.k8s.io": {"leases": LEASE},
-    "discovery.k8s.io": {"endpointslices": networking.ENDPOINT_SLICE},
+    "discovery.k8s.io": {"endpointslices": ENDPOINT_SLICE},
     "flowcontrol.apiserver.k8s.io": {
         "flowschemas": cluster.FLOW_SCHEMA,
         "prioritylevelconfigurations": cluster.PRIORITY_LEVEL,
     },
     "networking.k8s.io": {
-        "ingressclasses": networking.INGRESS_CLASS,
-        "ingresses": networking.INGRESS,
+        "ingressclasses": INGRESS_CLASS,
+        "ingresses": INGRESS,
         "ipaddresses": networking.IP_ADDRESS,
-        "networkpolicies": networking.NETWORK_POLICY,
+        "networkpolicies": NETWORK_POLICY,
         "servicecidrs": networking.SERVICE_CIDR,
     },
-    "node.k8s.io": {"runtimeclasses": cluster.RUNTIME_CLASS},
-    "policy": {"poddisruptionbudgets": cluster.POD_DISRUPTION_BUDGET},
+    "node.k8s.io": {"runtimeclasses": RUNTIME_CLASS},
+    "policy": {"poddisruptionbudgets": POD_DISRUPTION_BUDGET},
     "rbac.authorization.k8s.io": {
         "clusterrolebindings": rbac.CLUSTER_ROLE_BINDING,
         "clusterroles": rbac.CLUSTER_ROLE,
@@ -122,11 +159,11 @@ _GROUPS: Mapping[str, Mapping[str, Rules]] = {
         "resourceclaimtemplates": devices.RESOURCE_CLAIM_TEMPLATE,
         "resourceslices": devices.RESOURCE_SLICE,
     },
-    "scheduling.k8s.io": {"priorityclasses": cluster.PRIORITY_CLASS},
+    "scheduling.k8s.io": {"priorityclasses": PRIORITY_CLASS},
     "storage.k8s.io": {
-        "csidrivers": storage.CSI_DRIVER,
-        "csinodes": storage.CSI_NODE,
-        "csistoragecapacities": storage.CSI_STORAGE_CAPACITY,
+        "csidrivers": csi.CSI_DRIVER,
+        "csinodes": csi.CSI_NODE,
+        "csistoragecapacities": csi.CSI_STORAGE_CAPACITY,
         "storageclasses": storage.STORAGE_CLASS,
         "volumeattachments": storage.VOLUME_ATTACHMENT,
         "volumeattributesclasses": storage.VOLUME_ATTRIBUTES_CLASS,

@@ -1,15 +1,25 @@
 """A pod's volumes: each has a name and exactly one source."""
 
-import re
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Final, TypeAlias
+from typing import Final
 
 from steersman.apiserver.builtin.claim_templates import claim_template_errors
 from steersman.apiserver.builtin.container_env import field_ref_errors, resource_ref_errors
 from steersman.apiserver.builtin.file_paths import (
-    backstep_errors,
     descending_errors,
     own_path_errors,
+)
+from steersman.apiserver.builtin.volume_sources import (
+    CALLED,
+    ONLY_ONE,
+    SHARED,
+    Source,
+    cinder_errors,
+    driver_errors,
+    is_initiator,
+    need,
+    needs_all,
+    storage_os_errors,
 )
 from steersman.apiserver.field_errors import (
     FieldError,
@@ -19,15 +29,11 @@ from steersman.apiserver.field_errors import (
     invalid,
     not_supported,
     required,
-    too_long,
 )
 from steersman.apiserver.names_rules import dns_label, dns_subdomain, within
 from steersman.apiserver.rules import Object
 from steersman.units import Quantity
 
-Source: TypeAlias = Mapping[str, Any]
-
-_ONLY_ONE: Final = "may not specify more than 1 volume type"
 _MODE: Final = "must be a number between 0 and 0777 (octal), both inclusive"
 _VOLUME_FIELDS: Final = (
     "metadata.annotations",
@@ -36,19 +42,6 @@ _VOLUME_FIELDS: Final = (
     "metadata.namespace",
     "metadata.uid",
 )
-_HOST_PATH_TYPES: Final = (
-    "",
-    "BlockDevice",
-    "CharDevice",
-    "Directory",
-    "DirectoryOrCreate",
-    "File",
-    "FileOrCreate",
-    "Socket",
-)
-_INITIATOR: Final = re.compile(r"eui.[A-Za-z0-9]{16}|naa.[A-Za-z0-9]{32}")
-_QUALIFIED: Final = re.compile(r"iqn\.\d{4}-\d{2}\.[A-Za-z0-9.-]++:", re.ASCII)
-_NOT_IN_NAMES: Final = re.compile(r"[,;*&$|\s]", re.ASCII)
 _LONGEST_TOKEN_SECONDS: Final = 2**32
 
 
@@ -58,14 +51,6 @@ def mode_errors(holder: Source, name: str, path: str) -> list[FieldError]:
     return [] if mode is None or 0 <= mode <= 0o777 else [invalid(f"{path}.{name}", mode, _MODE)]
 
 
-def _need(source: Source, path: str, *names: str) -> list[FieldError]:
-    return [required(f"{path}.{name}") for name in names if not source.get(name)]
-
-
-def _needs(*names: str) -> Callable[[Source, str], list[FieldError]]:
-    return lambda source, path: _need(source, path, *names)
-
-
 def _empty_dir_errors(source: Source, path: str) -> list[FieldError]:
     limit = source.get("sizeLimit")
     if limit is None or Quantity(limit) >= Quantity(0):
@@ -73,29 +58,9 @@ def _empty_dir_errors(source: Source, path: str) -> list[FieldError]:
     return [forbidden(f"{path}.sizeLimit", "SizeLimit field must be a valid resource quantity")]
 
 
-def _host_path_errors(source: Source, path: str) -> list[FieldError]:
-    if errors := _need(source, path, "path"):
-        return errors
-    errors = backstep_errors(source["path"], f"{path}.path")
-    if (type_ := source.get("type", "")) not in _HOST_PATH_TYPES:
-        errors.append(not_supported(f"{path}.type", type_, _HOST_PATH_TYPES))
-    return errors
-
-
 def _git_errors(source: Source, path: str) -> list[FieldError]:
     directory = source.get("directory", "")
-    return _need(source, path, "repository") + descending_errors(directory, f"{path}.directory")
-
-
-def _partitioned(name: str) -> Callable[[Source, str], list[FieldError]]:
-    def check(source: Source, path: str) -> list[FieldError]:
-        errors = _need(source, path, name)
-        partition = source.get("partition", 0)
-        if not 0 <= partition <= 255:
-            errors += all_invalid(f"{path}.partition", partition, within(-1, 1, 255))
-        return errors
-
-    return check
+    return need(source, path, "repository") + descending_errors(directory, f"{path}.directory")
 
 
 def _listed(holder: Source, name: str) -> Sequence[Source]:
@@ -106,7 +71,7 @@ def _items_errors(holder: Source, path: str) -> list[FieldError]:
     errors: list[FieldError] = []
     for index, item in enumerate(_listed(holder, "items")):
         field = f"{path}.items[{index}]"
-        errors += _need(item, field, "key", "path")
+        errors += need(item, field, "key", "path")
         errors += own_path_errors(item.get("path", ""), f"{field}.path")
         errors += mode_errors(item, "mode", field)
     return errors
@@ -115,7 +80,7 @@ def _items_errors(holder: Source, path: str) -> list[FieldError]:
 def _keys_errors(name: str) -> Callable[[Source, str], list[FieldError]]:
     def check(source: Source, path: str) -> list[FieldError]:
         return [
-            *_need(source, path, name),
+            *need(source, path, name),
             *mode_errors(source, "defaultMode", path),
             *_items_errors(source, path),
         ]
@@ -123,22 +88,15 @@ def _keys_errors(name: str) -> Callable[[Source, str], list[FieldError]]:
     return check
 
 
-def _nfs_errors(source: Source, path: str) -> list[FieldError]:
-    errors = _need(source, path, "server", "path")
-    if not (directory := source.get("path", "")).startswith("/"):
-        errors.append(invalid(f"{path}.path", directory, "must be an absolute path"))
-    return errors
-
-
 def _iscsi_errors(source: Source, path: str) -> list[FieldError]:
-    errors = _need(source, path, "targetPortal", "iqn")
+    errors = need(source, path, "targetPortal", "iqn")
     for name, field in (("iqn", "iqn"), ("initiatorName", "initiatorname")):
         if not (value := source.get(name)):
             continue
         if not value.startswith(("iqn", "eui", "naa")):
             detail = "must be valid format starting with iqn, eui, or naa"
             errors.append(invalid(f"{path}.{field}", value, detail))
-        elif not _INITIATOR.fullmatch(value) and not _has_qualified_name(value):
+        elif not is_initiator(value):
             errors.append(invalid(f"{path}.{field}", value, "must be valid format"))
     errors += all_invalid(f"{path}.lun", source.get("lun", 0), within(source.get("lun", 0), 0, 255))
     if source.get("chapAuthDiscovery") or source.get("chapAuthSession"):
@@ -146,51 +104,8 @@ def _iscsi_errors(source: Source, path: str) -> list[FieldError]:
     return errors
 
 
-def _has_qualified_name(text: str) -> bool:
-    """Whether an iSCSI qualified name is found in a text and goes on to its end."""
-    *_, rest = _NOT_IN_NAMES.split(text)
-    return any(
-        len(text) - len(rest) <= found.end() < len(text) for found in _QUALIFIED.finditer(text)
-    )
-
-
-def _flocker_errors(source: Source, path: str) -> list[FieldError]:
-    given = [name for name in ("datasetName", "datasetUUID") if source.get(name)]
-    if not given:
-        return [required(path, "one of datasetName and datasetUUID is required")]
-    if len(given) == 2:
-        detail = "datasetName and datasetUUID can not be specified simultaneously"
-        return [invalid(path, "resource", detail)]
-    return []
-
-
-def _fibre_errors(source: Source, path: str) -> list[FieldError]:
-    targets, lun = source.get("targetWWNs"), source.get("lun")
-    if not targets and not source.get("wwids"):
-        detail = "must specify either targetWWNs or wwids, but not both"
-        return [required(f"{path}.targetWWNs", detail)]
-    errors: list[FieldError] = []
-    if targets and source.get("wwids"):
-        detail = "targetWWNs and wwids can not be specified simultaneously"
-        errors.append(invalid(f"{path}.targetWWNs", targets, detail))
-    if targets and lun is None:
-        detail = "lun is required if targetWWNs is specified"
-        errors.append(required(f"{path}.lun", detail))
-    elif targets and lun is not None:
-        errors += all_invalid(f"{path}.lun", lun, within(lun, 0, 255))
-    return errors
-
-
-def _quobyte_errors(source: Source, path: str) -> list[FieldError]:
-    errors: list[FieldError] = []
-    if not source.get("registry"):
-        detail = "must be a host:port pair or multiple pairs separated by commas"
-        errors.append(required(f"{path}.registry", detail))
-    return errors + _need(source, path, "volume")
-
-
 def _file_errors(file: Source, path: str) -> list[FieldError]:
-    errors = _need(file, path, "path")
+    errors = need(file, path, "path")
     errors += own_path_errors(file.get("path", ""), f"{path}.path")
     if (field := file.get("fieldRef")) is not None:
         errors += field_ref_errors(field, f"{path}.fieldRef", _VOLUME_FIELDS)
@@ -212,12 +127,7 @@ def _downward_errors(source: Source, path: str) -> list[FieldError]:
 
 
 def _csi_errors(source: Source, path: str) -> list[FieldError]:
-    driver = source.get("driver", "")
-    errors = _need(source, path, "driver")
-    if len(driver) > 63:
-        errors.append(too_long(f"{path}.driver", driver, 63))
-    if driver:
-        errors += all_invalid(f"{path}.driver", driver, dns_subdomain(driver.lower()))
+    errors = driver_errors(source.get("driver", ""), f"{path}.driver")
     if (reference := source.get("nodePublishSecretRef")) is not None:
         if name := reference.get("name"):
             errors += all_invalid(f"{path}.name", name, dns_subdomain(name))
@@ -240,7 +150,7 @@ def _projected_errors(source: Source, path: str) -> list[FieldError]:
         field = f"{path}.sources[{index}]"
         for kind in ("secret", "configMap"):
             if (keys := projection.get(kind)) is not None:
-                errors += _need(keys, f"{field}.{kind}", "name")
+                errors += need(keys, f"{field}.{kind}", "name")
                 errors += _items_errors(keys, f"{field}.{kind}")
                 for item in _listed(keys, "items"):
                     claim(item.get("path", ""), keys.get("name", ""))
@@ -292,39 +202,37 @@ def pull_policy_errors(policy: str, path: str) -> list[FieldError]:
 # In the order in which the server looks at them: the first that is there is the volume's source.
 _SOURCES: Final[Mapping[str, Callable[[Source, str], list[FieldError]]]] = {
     "emptyDir": _empty_dir_errors,
-    "hostPath": _host_path_errors,
+    "hostPath": SHARED["hostPath"],
     "gitRepo": _git_errors,
-    "gcePersistentDisk": _partitioned("pdName"),
-    "awsElasticBlockStore": _partitioned("volumeID"),
+    "gcePersistentDisk": SHARED["gcePersistentDisk"],
+    "awsElasticBlockStore": SHARED["awsElasticBlockStore"],
     "secret": _keys_errors("secretName"),
-    "nfs": _nfs_errors,
+    "nfs": SHARED["nfs"],
     "iscsi": _iscsi_errors,
-    "glusterfs": _needs("endpoints", "path"),
-    "flocker": _flocker_errors,
-    "persistentVolumeClaim": _needs("claimName"),
-    "rbd": _needs("monitors", "image"),
-    "cinder": _needs("volumeID"),
-    "cephfs": _needs("monitors"),
-    "quobyte": _quobyte_errors,
+    "glusterfs": needs_all("endpoints", "path"),
+    "flocker": SHARED["flocker"],
+    "persistentVolumeClaim": needs_all("claimName"),
+    "rbd": SHARED["rbd"],
+    "cinder": cinder_errors,
+    "cephfs": SHARED["cephfs"],
+    "quobyte": SHARED["quobyte"],
     "downwardAPI": _downward_errors,
-    "fc": _fibre_errors,
-    "flexVolume": _needs("driver"),
+    "fc": SHARED["fc"],
+    "flexVolume": SHARED["flexVolume"],
     "configMap": _keys_errors("name"),
-    "azureFile": _needs("secretName", "shareName"),
-    "vsphereVolume": _needs("volumePath"),
-    "photonPersistentDisk": _needs("pdID"),
-    "portworxVolume": _needs("volumeID"),
-    "azureDisk": _needs("diskName", "diskURI"),
-    "storageos": _needs("volumeName"),
+    "azureFile": needs_all("secretName", "shareName"),
+    "vsphereVolume": SHARED["vsphereVolume"],
+    "photonPersistentDisk": SHARED["photonPersistentDisk"],
+    "portworxVolume": SHARED["portworxVolume"],
+    "azureDisk": SHARED["azureDisk"],
+    "storageos": storage_os_errors,
     "projected": _projected_errors,
-    "scaleIO": _needs("gateway", "system", "volumeName"),
+    "scaleIO": SHARED["scaleIO"],
     "csi": _csi_errors,
     "ephemeral": _ephemeral_errors,
     "image": _image_errors,
 }
-# Where the server's errors name a source otherwise than its field is called: if it is the first,
-# and if it is one too many.
-_CALLED: Final = {"gcePersistentDisk": "persistentDisk"}
+# Where the server's errors name a source otherwise than its field is called: if it is one too many.
 _ALSO_CALLED: Final = {"downwardAPI": "downwarAPI", "cephfs": "cephFS"}
 
 
@@ -364,10 +272,12 @@ def _source_errors(volume: Object, path: str, pod_name: str) -> list[FieldError]
     errors: list[FieldError] = []
     given = [name for name in _SOURCES if name in volume]
     for name in given[:1]:
-        errors += _SOURCES[name](volume[name], f"{path}.{_CALLED.get(name, name)}")
+        if name == "image" and pod_name and not volume[name].get("reference"):
+            errors.append(required(f"{path}.image.reference"))
+        errors += _SOURCES[name](volume[name], f"{path}.{CALLED.get(name, name)}")
         if name == "ephemeral" and pod_name and volume.get("name"):
             claim = f"{pod_name}-{volume['name']}"
             sentences = [f'PVC name "{claim}": {each}' for each in dns_subdomain(claim)]
             errors += all_invalid(f"{path}.name", volume["name"], sentences)
-    errors += [forbidden(f"{path}.{_ALSO_CALLED.get(name, name)}", _ONLY_ONE) for name in given[1:]]
+    errors += [forbidden(f"{path}.{_ALSO_CALLED.get(name, name)}", ONLY_ONE) for name in given[1:]]
     return errors if given else [required(path, "must specify a volume type")]

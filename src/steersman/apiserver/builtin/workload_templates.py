@@ -70,7 +70,8 @@ def template_labels(spec: Object) -> Mapping[str, str]:
 def unselected_error(spec: Object, path: str) -> FieldError:
     """The selector would not find the template's own pods."""
     detail = "`selector` does not match template `labels`"
-    return invalid(f"{path}.template.metadata.labels", template_labels(spec) or None, detail)
+    metadata: Object = (spec.get("template") or {}).get("metadata") or {}
+    return invalid(f"{path}.template.metadata.labels", metadata.get("labels"), detail)
 
 
 def always_template_errors(

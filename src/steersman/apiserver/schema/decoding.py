@@ -39,6 +39,14 @@ class Expected:
     kinds: KnownKinds | None  # None: a custom kind, which no Go type stands for
 
 
+class OtherVersion(refusals.Refusal):
+    """A custom resource is of another version than the place; its fields are looked at still."""
+
+    def __init__(self, refusal: refusals.Refusal, obj: Object) -> None:
+        super().__init__(refusal.code, refusal.reason, refusal.message)
+        self.obj = obj
+
+
 class Decoded(NamedTuple):
     """An object, and what its author wrote that it does not keep: ``unknown field "spec.foo"``."""
 
@@ -98,11 +106,13 @@ def settle(complaints: list[str], expected: Expected, *, field_validation: str) 
         return []
     if field_validation == "Strict":
         raise _unfit(f"strict decoding error: {', '.join(complaints)}", expected)
-    return [
-        line.strip()
-        for each in complaints
-        for line in each.removeprefix("yaml: unmarshal errors:\n").split("\n")
-    ]
+    return [line for each in complaints for line in warning_lines(each)]
+
+
+def warning_lines(complaint: str) -> list[str]:
+    """What a complaint is as warnings: one for each key that a document has twice."""
+    lines = complaint.removeprefix("yaml: unmarshal errors:\n").split("\n")
+    return [line.strip() for line in lines]
 
 
 def canonical(obj: Object, expected: Expected) -> Decoded:
@@ -241,7 +251,7 @@ def _check_custom_kind(
         why = f"Object 'Kind' is missing in '{body.decode(errors='replace')}'"
         raise _unrecognized(why, body, expected)
     if api_version != expected.gvk.api_version:
-        raise _other_version(api_version, expected)
+        raise OtherVersion(_other_version(api_version, expected), obj)
     if kind != expected.gvk.kind:
         metadata = obj.get("metadata")
         name = metadata.get("name") if isinstance(metadata, dict) else None

@@ -121,9 +121,11 @@ class BuiltinSchemas:
             self._compiled[name] = schema
             if name.startswith(f"{JSON_SCHEMA}Or"):
                 schema.format, schema.items = "schema-or-other", self.named(JSON_SCHEMA)
-            declared = self._declarations[name]
-            for key, each in written.get("properties", {}).items():
-                schema.properties[key] = as_declared(self._use(each), declared[key])
+            properties = written.get("properties", {})
+            # In the order of Go, in which it writes them.
+            for key, declaration in self._declarations[name].items():
+                if key in properties:
+                    schema.properties[key] = as_declared(self._use(properties[key]), declaration)
             if name == OBJECT_META:
                 # None at all is a wish: that nobody's fields be kept any longer.
                 schema.properties["managedFields"].drops_empty = False

@@ -4,7 +4,7 @@ The whole judgement of one version's schema is here: structure, defaults, and ea
 itself. The paths and words are the real server's.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
@@ -30,6 +30,7 @@ from steersman.apiserver.schema.structural import (
     PRESERVE,
     VALIDATIONS,
     Written,
+    children,
     compile_schema,
     structural_errors,
     unsupported_error,
@@ -52,10 +53,17 @@ _NOT_SUPPORTED: Final = (
     "dependencies",
     "$ref",
 )
+# Of these even what is empty says something.
+_SAID_BY_ANYTHING: Final = frozenset(("additionalItems", "$ref"))
 
 
-def schema_errors(written: Written, path: str) -> list[FieldError]:
-    """Everything wrong with the schema of a custom resource that stands at ``path``."""
+def schema_errors(
+    written: Written, path: str, *, shown_rule: Callable[[Written], Any]
+) -> list[FieldError]:
+    """Everything wrong with the schema of a custom resource that stands at ``path``.
+
+    ``shown_rule`` gives a rule in CEL as messages show it.
+    """
     found: list[FieldError] = []
     if written.get("nullable"):
         found.append(forbidden(f"{path}.nullable", "nullable cannot be true at the root"))
@@ -65,8 +73,21 @@ def schema_errors(written: Written, path: str) -> list[FieldError]:
         found += structural_errors(written, path) or default_errors(
             compile_schema(written, object_meta=Schema(type="object", preserve_unknown=True)), path
         )
-    found += _keyword_errors(written, path, _Surroundings(is_root=True))
+    is_sound = unsupported is None and not found
+    keywords = list(_keyword_errors(written, path, _Surroundings(is_root=True)))
+    found += keywords
+    if is_sound and _has_rules(written):
+        # Only here and only now: definitions without rules do not load CEL.
+        from steersman.apiserver.cel.definition_errors import definition_errors
+
+        found += definition_errors(written, path, keywords, shown_rule=shown_rule)
     return found or ([unsupported] if unsupported is not None else [])
+
+
+def _has_rules(written: Written) -> bool:
+    return bool(written.get(VALIDATIONS)) or any(
+        _has_rules(each) for each, _ in children(written, "")
+    )
 
 
 def default_errors(schema: Schema, path: str, *, in_metadata: bool = False) -> list[FieldError]:
@@ -75,12 +96,15 @@ def default_errors(schema: Schema, path: str, *, in_metadata: bool = False) -> l
     written = schema.written
     if schema.default is not UNSET:
         at = f"{path}.default"
+        improper = [] if in_metadata else _improper_errors(schema, at)
         if not in_metadata:
-            found += _default_errors(schema, at)
-        if not found:
+            found += [*_unknown_errors(schema, at), *improper]
+        if not improper:
             # A default may be any number where an integer or a text is wanted; so it may there.
             said = {key: each for key, each in written.items() if key != INT_OR_STRING}
             found += Validator(said).errors(schema.default, at=at)
+        if not found and _has_rules(written):
+            found += _default_rule_errors(schema, at)
     if schema.items is not None:
         found += default_errors(schema.items, f"{path}.items", in_metadata=in_metadata)
     for name in written.get("properties") or ():
@@ -92,16 +116,32 @@ def default_errors(schema: Schema, path: str, *, in_metadata: bool = False) -> l
     return found
 
 
-def _default_errors(schema: Schema, path: str) -> list[FieldError]:
+def _default_rule_errors(schema: Schema, path: str) -> list[FieldError]:
+    """What the rules say of a default: as a value that stays, then as one that is new."""
+    from steersman.apiserver.cel.schema_rules import SchemaRules
+
+    rules = SchemaRules(schema.written, is_resource=schema.embedded_resource)
+    default = schema.default
+    found = rules.judged(default, default, at=path, ratchets=False).errors
+    return found or rules.judged(default, at=path).errors
+
+
+def _unknown_errors(schema: Schema, path: str) -> list[FieldError]:
     default = copied(schema.default)
-    found: list[FieldError] = []
     if prune(default, schema) or default != schema.default:
-        found.append(invalid(path, schema.default, "must not have unknown fields"))
+        return [invalid(path, schema.default, "must not have unknown fields")]
+    return []
+
+
+def _improper_errors(schema: Schema, path: str) -> list[FieldError]:
+    """What is wrong with resources in a default."""
+    default = copied(schema.default)
+    prune(default, schema)
     try:
         make_part_proper(default, schema, path)
     except Improper as error:
-        return [*found, error.error]
-    return found + part_errors(default, schema, path)
+        return [error.error]
+    return part_errors(default, schema, path)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -164,7 +204,8 @@ def _own_errors(written: Written, path: str, around: _Surroundings) -> Iterator[
     if written.get("default") is not None and around.why_no_defaults is not None:
         yield forbidden(f"{path}.default", f"must not be set {around.why_no_defaults}")
     for key in _NOT_SUPPORTED:
-        if written.get(key) not in (None, "", {}) or (key == "$ref" and key in written):
+        is_anything = key in _SAID_BY_ANYTHING and written.get(key) is not None
+        if written.get(key) or is_anything:
             yield forbidden(f"{path}.{key}", f"{key} is not supported")
     if kind == "null":
         yield forbidden(

@@ -91,6 +91,16 @@ def micro_moment(text: str) -> str | None:
     raise Misread(_moment_problem(text, layout, _TO_MICROSECOND))
 
 
+def date_problem(text: str) -> str:
+    """Why a text is no date."""
+    return _moment_problem(text, "2006-01-02", _DATE_AND_HOUR[:5])
+
+
+def local_moment_problem(text: str) -> str:
+    """Why a text is not even a moment without a zone."""
+    return _moment_problem(text, "2006-01-02T15:04:05", _TO_SECOND[:-1])
+
+
 def base64(text: str) -> str:
     """Bytes, with nothing between the characters and no bits left over."""
     bare = text.replace("\n", "").replace("\r", "")

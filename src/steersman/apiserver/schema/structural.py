@@ -105,7 +105,7 @@ def unsupported_error(written: Written, path: str) -> FieldError | None:
 
 def _unsupported(written: Written) -> Iterator[str]:
     for key, name in _UNSUPPORTED.items():
-        if written.get(key):
+        if written.get(key) or (key == "additionalItems" and written.get(key) is not None):
             yield f"OpenAPIV3Schema '{name}' is not supported"
     if written.get(PRESERVE) is False:
         yield f"internal error: '{PRESERVE}' must be true or undefined"

@@ -125,9 +125,12 @@ class _Reader:
     def _mapping(self, depth: int) -> dict[str, Value]:
         entries: dict[str, Value] = {}
         merged: dict[str, Value] = {}
+        # A number and a text that reads like it are two keys, of which the later one stays.
+        seen: set[tuple[type, str]] = set()
         while not isinstance(event := self._events.get_event(), yaml.MappingEndEvent):
             key = self._value(event, depth + 1)
-            value = self._value(self._events.get_event(), depth + 1)
+            value_event = self._events.get_event()
+            value = self._value(value_event, depth + 1)
             if key == "<<" and _is_plain(event):
                 for each in value if isinstance(value, list) else [value]:
                     if not isinstance(each, dict):
@@ -137,9 +140,10 @@ class _Reader:
                     merged = each | merged
                 continue
             name = _key(key)
-            if name in entries:
-                line = event.start_mark.line + 1
+            if (type(key), name) in seen:
+                line = value_event.start_mark.line + 1
                 self._repeated.append(f'line {line}: key "{name}" already set in map')
+            seen.add((type(key), name))
             entries[name] = value
         return merged | entries
 

@@ -37,7 +37,7 @@ class Around:
     def find(self, resource: GroupResource, namespace: str, name: str) -> Object | None:
         return None
 
-    def every(self, resource: GroupResource) -> Iterable[Object]:
+    def every(self, resource: GroupResource, *, namespace: str = "") -> Iterable[Object]:
         return ()
 
 
@@ -58,6 +58,7 @@ class Here:
         """What would be answered to a POST."""
         obj = self._decoded(body, namespace)
         self.rules.default(obj)
+        self.rules.admit(obj, None, self.around)
         kept = to_stored(obj)
         if self.rules.has_status and not self.rules.status_on_create:
             kept["status"] = self._expected_of(kept).walk({})["status"]
@@ -79,6 +80,8 @@ class Here:
         rules = NAMESPACE_FINALIZE if subresource == "finalize" else self.rules
         obj, was = self._decoded(body, namespace), to_stored(self._decoded(old, namespace))
         rules.default(obj)
+        if not subresource:
+            rules.admit(obj, was, self.around)
         kept = to_stored(obj)
         if subresource == "status":
             kept = {**was, "metadata": kept["metadata"], "status": kept.get("status", {})}

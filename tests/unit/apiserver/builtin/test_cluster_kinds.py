@@ -40,13 +40,14 @@ def test_a_limit_range_fills_in_limits_from_the_most_and_requests_from_the_limit
         "type": "Container",
         "max": {"cpu": "2"},
         "min": {"cpu": "1", "memory": "1Mi"},
-        "default": {"storage": "1Gi"},
+        "default": {"ephemeral-storage": "1Gi"},
     }
 
     (filled,) = created("limitranges", spec={"limits": [item]})["spec"]["limits"]
 
-    assert filled["default"] == {"cpu": "2", "storage": "1Gi"}
-    assert filled["defaultRequest"] == {"cpu": "2", "memory": "1Mi", "storage": "1Gi"}
+    assert filled["default"] == {"cpu": "2", "ephemeral-storage": "1Gi"}
+    asked = {"cpu": "2", "memory": "1Mi", "ephemeral-storage": "1Gi"}
+    assert filled["defaultRequest"] == asked
 
 
 def test_users_and_groups_of_a_binding_are_of_the_group_that_knows_them() -> None:

@@ -1,6 +1,6 @@
 import pytest
 
-from steersman.apiserver.builtin.key_pairs import key_pair_problem
+from steersman.apiserver.builtin.key_pairs import chain_problem, key_pair_problem
 
 
 def pem(*kinds: str) -> bytes:
@@ -29,3 +29,28 @@ def test_what_is_no_pair_is_told_in_the_words_of_go(
     certificate: bytes, key: bytes, problem: str
 ) -> None:
     assert problem in (key_pair_problem(certificate, key) or "")
+
+
+@pytest.mark.parametrize(
+    ("content", "problem"),
+    [
+        ("MAA=", None),
+        ("MAAwAA==", None),
+        ("AAAA", "x509: malformed certificate"),
+        ("MIIB", "x509: malformed certificate"),
+        ("", "found CERTIFICATE PEM block containing 0 certificates"),
+        ("a: b\n\nMAA=", "no PEM block headers are permitted"),
+        ("M", "must contain at least one CERTIFICATE PEM block"),
+    ],
+)
+def test_what_was_signed_is_certificates_one_after_the_other(
+    content: str, problem: str | None
+) -> None:
+    block = f"-----BEGIN CERTIFICATE-----\n{content}\n-----END CERTIFICATE-----\n".encode()
+
+    assert chain_problem(block) == problem
+
+
+def test_what_was_signed_is_nothing_but_certificates() -> None:
+    assert chain_problem(b"text") == "must contain at least one CERTIFICATE PEM block"
+    assert chain_problem(pem("KEY")) == 'only CERTIFICATE PEM blocks are allowed, found "KEY"'

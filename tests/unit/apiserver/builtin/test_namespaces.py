@@ -33,7 +33,7 @@ class Stored:
         assert (resource, namespace) == (NAMESPACES, "")
         return self.namespaces.get(name)
 
-    def every(self, resource: GroupResource) -> Iterable[Object]:
+    def every(self, resource: GroupResource, *, namespace: str = "") -> Iterable[Object]:
         return self.namespaces.values()
 
 

@@ -58,7 +58,7 @@ class World:
     def find(self, resource: GroupResource, namespace: str, name: str) -> Object | None:
         return self.objects.get((resource.resource, name))
 
-    def every(self, resource: GroupResource) -> list[Object]:
+    def every(self, resource: GroupResource, *, namespace: str = "") -> list[Object]:
         return [each for (kind, _), each in self.objects.items() if kind == resource.resource]
 
 
@@ -256,7 +256,7 @@ def test_a_priority_class_gives_its_priority() -> None:
     new = pod(priorityClassName="high")
     POD.default(new)
 
-    POD.prepare_create(new, World(objects={("priorityclasses", "high"): known}))
+    POD.admit(new, None, World(objects={("priorityclasses", "high"): known}))
 
     assert new["spec"]["priority"] == 7
     assert new["spec"]["preemptionPolicy"] == "Never"
@@ -274,7 +274,7 @@ def test_the_lowest_default_priority_class_is_taken_by_who_names_none() -> None:
     new = pod()
     POD.default(new)
 
-    POD.prepare_create(new, World(objects=classes))
+    POD.admit(new, None, World(objects=classes))
 
     assert (new["spec"]["priorityClassName"], new["spec"]["priority"]) == ("b", 5)
 

@@ -45,6 +45,19 @@ def test_keys_that_are_there_twice_are_told_with_their_line() -> None:
     assert complaints == ['yaml: unmarshal errors:\n  line 2: key "a" already set in map']
 
 
+def test_the_line_of_a_key_is_that_of_what_it_holds() -> None:
+    _, complaints = parse_yaml(b"a: b\na:\n  c: d\n")
+
+    assert complaints == ['yaml: unmarshal errors:\n  line 3: key "a" already set in map']
+
+
+def test_a_number_and_its_text_are_two_keys_of_which_the_later_stays() -> None:
+    value, complaints = parse_yaml(b'1: b\n"1": c\n')
+
+    assert value == {"1": "c"}
+    assert complaints == []
+
+
 @pytest.mark.parametrize(
     ("body", "problem"),
     [

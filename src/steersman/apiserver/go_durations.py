@@ -1,0 +1,46 @@
+"""Lengths of time as Go reads them, and its words for what is none: ``1h30m``, ``0.5s``."""
+
+import re
+from typing import Final
+
+from steersman.apiserver.schema.go_json import quoted
+
+_TERM: Final = re.compile(r"(?P<number>[0-9]*(?:\.[0-9]*)?)(?P<unit>[^0-9.]*)")
+_NANOSECONDS: Final = {
+    "ns": 1,
+    "us": 1000,
+    "µs": 1000,  # the sign of micro
+    "μs": 1000,  # the letter of the Greeks
+    "ms": 10**6,
+    "s": 10**9,
+    "m": 60 * 10**9,
+    "h": 3600 * 10**9,
+}
+_MOST: Final = 1 << 63
+
+
+def duration_problem(text: str) -> str:
+    """Why ``text`` is no length of time; nothing, if it is one."""
+    invalid = f"time: invalid duration {quoted(text)}"
+    rest = text[1:] if text[:1] in ("+", "-") else text
+    if rest == "0":
+        return ""
+    if not rest:
+        return invalid
+    total = 0
+    while rest:
+        term = _TERM.match(rest)
+        number, unit = (term["number"], term["unit"]) if term else ("", "")
+        if not number.strip("."):
+            return invalid
+        if not unit:
+            return f"time: missing unit in duration {quoted(text)}"
+        if unit not in _NANOSECONDS:
+            return f"time: unknown unit {quoted(unit)} in duration {quoted(text)}"
+        whole = number.partition(".")[0].lstrip("0")
+        # More digits than any number that fits are not read: reading them takes its time.
+        total += int(whole[:20] or "0") * _NANOSECONDS[unit]
+        if total > _MOST:
+            return invalid
+        rest = rest[len(number) + len(unit) :]
+    return ""
