@@ -10,7 +10,7 @@ import sys
 import time
 from random import Random
 
-from steersman.apiserver import ApiServer, InProcessTransport, RevisionLog
+from steersman.apiserver import ApiServer, InProcessTransport, NoWayOut, RevisionLog
 from steersman.clock import SystemClock
 from steersman.observe import ignore
 from steersman.wire import Request
@@ -27,7 +27,12 @@ BODY = {
 async def measured(count: int) -> dict[str, float]:
     """How many gets a second, one after another."""
     server = ApiServer(
-        log=RevisionLog(), tokens={}, clock=SystemClock(), rng=Random(0), observe=ignore
+        log=RevisionLog(),
+        tokens={},
+        clock=SystemClock(),
+        rng=Random(0),
+        observe=ignore,
+        outbound=NoWayOut(),
     )
     transport = InProcessTransport(server)
     created = Request(method="POST", path=CONFIG_MAPS, body=json.dumps(BODY).encode())

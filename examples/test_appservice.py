@@ -16,7 +16,7 @@ from examples import appservice, appservice_plain
 from examples.appservice import AppService, Spec, Status
 from examples.installing import install
 from examples.operating import operating
-from steersman.apiserver import ApiServer, InProcessTransport, RevisionLog
+from steersman.apiserver import ApiServer, InProcessTransport, NoWayOut, RevisionLog
 from steersman.client import Client, MergePatch, wait_for
 from steersman.clock import SystemClock
 from steersman.kinds import apps_v1, core_v1, meta_v1
@@ -43,7 +43,9 @@ def app(*, size: int) -> AppService:
 async def cluster_with(controller: Operator) -> AsyncIterator[Client]:
     """A cluster on which the operator is at work."""
     clock, rng = SystemClock(), Random(0)
-    server = ApiServer(log=RevisionLog(), tokens={}, clock=clock, rng=rng, observe=ignore)
+    server = ApiServer(
+        log=RevisionLog(), tokens={}, clock=clock, rng=rng, observe=ignore, outbound=NoWayOut()
+    )
     client = Client(InProcessTransport(server), clock=clock, rng=rng, observe=ignore)
     await install(client, AppService)
     around = Surroundings(

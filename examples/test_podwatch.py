@@ -7,7 +7,7 @@ from random import Random
 import pytest
 
 from examples.podwatch import watch_pods, work
-from steersman.apiserver import ApiServer, InProcessTransport, RevisionLog
+from steersman.apiserver import ApiServer, InProcessTransport, NoWayOut, RevisionLog
 from steersman.client import Client, MergePatch
 from steersman.clock import SystemClock
 from steersman.kinds import core_v1, meta_v1
@@ -38,7 +38,9 @@ async def printed(capsys: pytest.CaptureFixture[str], number: int) -> list[str]:
 
 async def test_it_prints_what_happens_to_each_pod(capsys: pytest.CaptureFixture[str]) -> None:
     rng = Random(0)
-    server = ApiServer(log=RevisionLog(), tokens={}, clock=CLOCK, rng=rng, observe=ignore)
+    server = ApiServer(
+        log=RevisionLog(), tokens={}, clock=CLOCK, rng=rng, observe=ignore, outbound=NoWayOut()
+    )
     client = Client(InProcessTransport(server), clock=CLOCK, rng=rng, observe=ignore)
     await client.create(pod("first"))
 

@@ -11,7 +11,16 @@ from urllib.parse import parse_qsl, urlsplit
 
 import msgspec
 
-from steersman.apiserver import ApiServer, InProcessTransport, RevisionLog, User, administrator
+from steersman.apiserver import (
+    ApiServer,
+    InProcessTransport,
+    NoWayOut,
+    Outbound,
+    RevisionLog,
+    Terms,
+    User,
+    administrator,
+)
 from steersman.client import Client, ClientSettings
 from steersman.observe import Observation, Observer
 from steersman.wire import Request
@@ -71,6 +80,8 @@ class World:
         tokens: Mapping[str, User] | None = None,
         clock: FakeClock | None = None,
         observe: Observer | None = None,
+        outbound: Outbound | None = None,
+        terms: Terms | None = None,
     ) -> None:
         self.clock = clock or FakeClock()
         self.log = log or RevisionLog()
@@ -81,6 +92,8 @@ class World:
             clock=self.clock,
             rng=Random(0),
             observe=observe or self.observed.append,
+            outbound=outbound or NoWayOut(),
+            terms=terms or Terms(),
         )
         self._namespaces = count(1)
 

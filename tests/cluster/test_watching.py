@@ -62,11 +62,11 @@ async def test_a_watch_without_a_version_begins_with_all_that_is_there(
     await create_config_maps(client, namespace, "b", "a")
 
     async with client.watch(core_v1.ConfigMap, namespace=namespace) as events:
-        before = await first(2, events)
+        before = await first(3, events)
         await create_config_maps(client, namespace, "c")
         after = await first(1, events)
 
-    assert before == [("added", "a"), ("added", "b")]
+    assert before == [("added", "a"), ("added", "b"), ("bookmark", "initial events end")]
     assert after == [("added", "c")]
 
 
@@ -267,7 +267,7 @@ async def test_a_compaction_does_not_disturb_who_has_heard_everything(
 ) -> None:
     await create_config_maps(client, namespace, "a")
 
-    async with client.watch(core_v1.ConfigMap, namespace=namespace) as events:
+    async with client.watch(core_v1.ConfigMap, namespace=namespace, bookmarks=False) as events:
         heard = await first(1, events)
         await turns()
         world.log.compact(world.log.revision)

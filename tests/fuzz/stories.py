@@ -12,7 +12,7 @@ from typing import Any
 
 import msgspec
 
-from steersman.apiserver import ApiServer, RevisionLog, administrator
+from steersman.apiserver import ApiServer, NoWayOut, RevisionLog, administrator
 from steersman.apiserver.asking.asked import understand
 from steersman.apiserver.rendering import rest_of
 from steersman.apiserver.served import Served
@@ -89,6 +89,7 @@ class Story:
             clock=HastyClock(),
             rng=Random(seed),
             observe=self._observed.append,
+            outbound=NoWayOut(),
         )
         self._asker = Asker(self._server, self._rng, valid)
         self._told = Told()

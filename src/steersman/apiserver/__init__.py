@@ -12,15 +12,18 @@ Never:     imports ``kinds`` or ``client``, or claims to be a cluster for produc
 
 A request meets ``server``, which asks ``access`` who it is and whether they may; ``asking``, which
 reads it; ``verbs``, which do it by the ``Rules`` in ``builtin`` and ``custom``, with ``schema``,
-``patching`` and ``fields``; and ``storage``, which keeps it. What is served is in ``served``.
+``patching`` and ``fields``; and ``storage``, which keeps it. What is served is in ``served``; in
+which of the ``forms`` it is shown is up to who asks, and ``tables`` are one of them.
 """
 
 from importlib import import_module
 from typing import TYPE_CHECKING
 
 from steersman.apiserver.access import ADMINISTRATORS, User
+from steersman.apiserver.outside import Delivered, NoWayOut, Outbound, Undelivered
 from steersman.apiserver.server import ApiServer, administrator
 from steersman.apiserver.storage import Key, RevisionLog, SqliteJournal
+from steersman.apiserver.terms import ADMISSION_PLUGINS, AUTHORIZATION_MODES, Terms
 from steersman.apiserver.transport import InProcessTransport
 
 if TYPE_CHECKING:
@@ -28,13 +31,20 @@ if TYPE_CHECKING:
 
 __all__ = [
     "ADMINISTRATORS",
+    "ADMISSION_PLUGINS",
+    "AUTHORIZATION_MODES",
     "ApiServer",
     "ClusterSettings",
+    "Delivered",
     "InProcessTransport",
     "Key",
+    "NoWayOut",
+    "Outbound",
     "RevisionLog",
     "RunningCluster",
     "SqliteJournal",
+    "Terms",
+    "Undelivered",
     "User",
     "administrator",
     "running_cluster",

@@ -8,7 +8,7 @@ from steersman.apiserver.builtin.converting import STORED_RESOURCE, to_served, t
 from steersman.apiserver.custom.scale import BUILTIN_SCALE
 from steersman.apiserver.fields.management import FieldManagement
 from steersman.apiserver.fields.resetting import reset_fields
-from steersman.apiserver.rules import Rules
+from steersman.apiserver.rules import Object, Rules
 from steersman.apiserver.schema.documents import BuiltinSchemas
 from steersman.apiserver.served import Registry, Served
 from steersman.names import GroupResource, GroupVersionKind
@@ -90,4 +90,9 @@ class Managements:
                 has_status=served.rules.has_status,
                 custom=served.custom,
             ),
+            worded=_worded if len(versions) > 1 and not served.custom else None,
         )
+
+
+def _worded(obj: Object, api_version: str) -> Object:
+    return to_served(to_stored(obj), api_version)

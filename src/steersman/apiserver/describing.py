@@ -3,26 +3,36 @@
 from collections.abc import Mapping
 
 from steersman.apiserver import refusals
+from steersman.apiserver.access import AccountTokens
 from steersman.apiserver.asking import replies
 from steersman.apiserver.asking.asked import Asked
 from steersman.apiserver.asking.negotiating import header
 from steersman.apiserver.discovery import (
+    OPEN_ID_PATHS,
     DiscoveredResource,
     DiscoveredSubresource,
     Discovery,
     OpenApi,
     Swagger,
+    open_id_document,
     stored_version,
 )
+from steersman.apiserver.health import CHECKS, HEALTH, health
 from steersman.apiserver.schema.documents import BuiltinSchemas
 from steersman.apiserver.served import Registry, Served
 from steersman.apiserver.verbs.dispatching import not_allowed
 from steersman.names import GroupVersionKind
 from steersman.wire import Reply, Request
 
-HEALTH = ("/healthz", "/livez", "/readyz")
 SWAGGER = "/openapi/v2"
-OTHER_PATHS = (*HEALTH, SWAGGER, "/openapi/v3", "/version")
+OTHER_PATHS = (
+    *OPEN_ID_PATHS,
+    *HEALTH,
+    *(f"/{name}/{check}" for name, checks in CHECKS.items() for check in checks),
+    SWAGGER,
+    "/openapi/v3",
+    "/openapi/v3/",
+)
 
 # The order in which a real server lists them.
 CUSTOM_VERBS = (
@@ -40,8 +50,16 @@ CUSTOM_VERBS = (
 class SelfDescription:
     """Documents about what is served now, made when they are first asked for."""
 
-    def __init__(self, registry: Registry, schemas: BuiltinSchemas, *, server_address: str) -> None:
+    def __init__(
+        self,
+        registry: Registry,
+        schemas: BuiltinSchemas,
+        *,
+        account_tokens: AccountTokens,
+        server_address: str,
+    ) -> None:
         self._registry = registry
+        self._account_tokens = account_tokens
         self._server_address = server_address
         self._open_api = OpenApi(schemas.written)
         self._swagger = Swagger(self._open_api)
@@ -52,7 +70,7 @@ class SelfDescription:
         """The document at a path that is no resource's."""
         path = asked.path.rstrip("/") or "/"
         if path.startswith(HEALTH):
-            return replies.health(asked)
+            return health(asked)
         self._catch_up()
         found = self._found(request, path, hashed="hash" in asked.query)
         if found is None:
@@ -69,6 +87,8 @@ class SelfDescription:
         self, request: Request, path: str, *, hashed: bool
     ) -> tuple[Mapping[str, str], bytes] | None:
         accept = header(request, "accept")
+        if path in OPEN_ID_PATHS:
+            return self._open_id(path, accept)
         if path.startswith("/openapi/"):
             is_swagger = path == SWAGGER
             document = self._swagger.find(accept) if is_swagger else self._open_api.find(path)
@@ -76,18 +96,31 @@ class SelfDescription:
         found = self._discovery.find(path, accept=accept)
         return None if found is None else (found.headers, found.body)
 
+    def _open_id(self, path: str, accept: str) -> tuple[Mapping[str, str], bytes]:
+        tokens = self._account_tokens
+        document = open_id_document(
+            path,
+            accept=accept,
+            issuer=tokens.issuer,
+            keys=[each.published() for each in tokens.known_keys()],
+            server_address=self._server_address,
+        )
+        return document.headers, document.body
+
     def _nothing_at(self, path: str) -> Reply:
         if path == SWAGGER:
             # It is there, but not in a form that the caller accepts.
             headers = (("cache-control", "no-cache, private"), ("vary", "Accept"))
             return Reply(status=406, headers=headers)
-        if path.startswith("/api/") or self._is_group_of(path):
+        if path.startswith("/api/"):
             raise refusals.no_such_path()
-        return replies.text(404, "404 page not found\n")
-
-    def _is_group_of(self, path: str) -> bool:
         parts = path.split("/")
-        return len(parts) > 3 and parts[1] == "apis" and self._registry.is_served(*parts[2:4])
+        if len(parts) > 3 and parts[1] == "apis":
+            if self._registry.is_remote(*parts[2:4]):
+                return replies.unavailable()
+            if self._registry.is_served(*parts[2:4]):
+                raise refusals.no_such_path()
+        return replies.nothing_there()
 
     def _catch_up(self) -> None:
         if self._revision == self._registry.revision:
@@ -95,7 +128,10 @@ class SelfDescription:
         self._revision = self._registry.revision
         resources = [_discovered(each) for each in self._registry]
         self._discovery = Discovery(
-            resources, server_address=self._server_address, other_paths=OTHER_PATHS
+            resources,
+            server_address=self._server_address,
+            other_paths=OTHER_PATHS,
+            claims=self._registry.claims,
         )
         custom = {each.gvk: each.schema.written for each in self._registry if each.custom}
         self._open_api.serve(resources, custom)

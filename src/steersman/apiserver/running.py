@@ -10,17 +10,21 @@ import secrets
 import ssl
 import tempfile
 from base64 import b64encode
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from random import Random
+from typing import TypeVar
 
 import yaml
 
-from steersman.apiserver.access import User
+from steersman.apiserver.access import Issuing, User
+from steersman.apiserver.access.signing import signing_key_in, verifying_keys_in
+from steersman.apiserver.outbound import NetworkOutbound
 from steersman.apiserver.server import LARGEST_BODY, ApiServer, administrator
 from steersman.apiserver.storage import RevisionLog, SqliteJournal
+from steersman.apiserver.terms import Terms
 from steersman.clock import Clock
 from steersman.errors import ClusterError
 from steersman.observe import Observer
@@ -28,6 +32,15 @@ from steersman.wire import CertificateAuthority, listening
 
 LOOPBACK = "127.0.0.1"
 NAME = "steersman"
+SERVICE_NAMES = (
+    "localhost",
+    "kubernetes",
+    "kubernetes.default",
+    "kubernetes.default.svc",
+    "kubernetes.default.svc.cluster.local",
+)
+
+T = TypeVar("T")
 
 # Where every program in a Pod finds the address of the cluster that it runs in.
 IN_CLUSTER = "KUBERNETES_SERVICE_HOST"
@@ -35,7 +48,12 @@ IN_CLUSTER = "KUBERNETES_SERVICE_HOST"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClusterSettings:
-    """Where to listen, what to keep, and whose keys to use; by default all of it is temporary."""
+    """Where to listen, what to keep, and whose keys to use; by default all of it is temporary.
+
+    Without a certificate of somebody else's the server has ``apiserver.crt`` and its key in
+    ``cert_dir``, made if they are not there. Of the ``terms``, issuing is by the keys of service
+    accounts that are named here, if any are.
+    """
 
     host: str = LOOPBACK
     port: int = 0
@@ -43,8 +61,15 @@ class ClusterSettings:
     data: Path | None = None
     tls_cert_file: Path | None = None
     tls_private_key_file: Path | None = None
+    cert_dir: Path | None = None
     client_ca_file: Path | None = None
     token_auth_file: Path | None = None
+    service_account_key_files: tuple[Path, ...] = ()
+    service_account_signing_key_file: Path | None = None
+    service_account_issuers: tuple[str, ...] = ()
+    api_audiences: tuple[str, ...] = ()
+    advertise_address: str | None = None
+    terms: Terms = field(default_factory=Terms)
     even_in_a_cluster: bool = False
     share_port: bool = False
 
@@ -97,17 +122,20 @@ async def running_cluster(
     ):
         directory = Path(temporary)
         ca, context = _tls(settings, directory, clock=clock)
+        outbound = NetworkOutbound(clock=clock)
         server = ApiServer(
             log=RevisionLog(journal),
             tokens=tokens,
             clock=clock,
             rng=rng,
             observe=observe,
-            address=settings.host,
+            outbound=outbound,
+            address=settings.advertise_address or settings.host,
             port=settings.port or 443,
             client_ca=_read(settings.client_ca_file) or "",
+            terms=replace(settings.terms, issuing=_issuing(settings)),
         )
-        async with _listening(server, settings, context) as port:
+        async with outbound, _listening(server, settings, context) as port:
             url = f"https://{_bracketed(settings.host)}:{port}"
             path = settings.kubeconfig or directory / "kubeconfig"
             with _kubeconfig(path, _document(url, ca, token)):
@@ -159,15 +187,8 @@ def _tls(
     """What clients are to trust, and how the server shows that it is the one."""
     certificate, key = settings.tls_cert_file, settings.tls_private_key_file
     if certificate is None or key is None:
-        authority = CertificateAuthority(f"{NAME} cluster", now=clock.now())
-        names = dict.fromkeys(("localhost", LOOPBACK, settings.host))
-        made = authority.for_server(NAME, reachable_as=names)
-        certificate, key = directory / "serving.crt", directory / "serving.key"
-        for path, content in zip((certificate, key), made, strict=True):
-            _write_private(path, content)
-        trusted = authority.pem
-    else:
-        trusted = _must_read(certificate)
+        certificate, key = _serving_files(settings, directory, clock=clock)
+    trusted = _must_read(certificate)
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.minimum_version = ssl.TLSVersion.TLSv1_2
     context.set_alpn_protocols(["http/1.1"])
@@ -183,6 +204,55 @@ def _tls(
             what_now="See that the files are there, are PEM, and belong together.",
         ) from error
     return trusted, context
+
+
+def _serving_files(
+    settings: ClusterSettings, directory: Path, *, clock: Clock
+) -> tuple[Path, Path]:
+    """A certificate, with that of who signed it, and its key: those that are there, or new ones."""
+    directory = settings.cert_dir or directory
+    files = directory / "apiserver.crt", directory / "apiserver.key"
+    if all(each.exists() for each in files):
+        return files
+    authority = CertificateAuthority(f"{NAME} cluster", now=clock.now())
+    names = dict.fromkeys(
+        (*SERVICE_NAMES, LOOPBACK, settings.host, settings.advertise_address or settings.host)
+    )
+    certificate, key = authority.for_server(NAME, reachable_as=names)
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+        for path, content in zip(files, (certificate + authority.pem, key), strict=True):
+            path.unlink(missing_ok=True)
+            _write_private(path, content)
+    except OSError as error:
+        raise ClusterError(
+            problem=f"the server's certificate cannot be kept in {directory}: {error.strerror}",
+            what_now="Name a directory that is yours.",
+        ) from error
+    return files
+
+
+def _issuing(settings: ClusterSettings) -> Issuing:
+    """By which keys tokens of service accounts are made and known."""
+    given = settings.terms.issuing
+    file, files = settings.service_account_signing_key_file, settings.service_account_key_files
+    return Issuing(
+        issuers=settings.service_account_issuers or given.issuers,
+        audiences=settings.api_audiences or given.audiences,
+        signing=given.signing if file is None else _keys(signing_key_in, file),
+        verifying=tuple(key for each in files for key in _keys(verifying_keys_in, each))
+        or given.verifying,
+    )
+
+
+def _keys(read: Callable[[bytes], T], path: Path) -> T:
+    try:
+        return read(_must_read(path))
+    except ValueError as error:
+        raise ClusterError(
+            problem=f"{path} holds no key for tokens of service accounts: {error}",
+            what_now="Give a file with an RSA or ECDSA key in PEM.",
+        ) from error
 
 
 def _document(url: str, ca: bytes, token: str) -> str:

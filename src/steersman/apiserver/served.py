@@ -3,17 +3,22 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from steersman.apiserver.asking.selecting import NOT_KNOWN, NOT_SUPPORTED
 from steersman.apiserver.fields import FieldSet, reset_fields
+from steersman.apiserver.group_claims import Claim
 from steersman.apiserver.metadata import has_standard_finalizers
-from steersman.apiserver.rules import Object, Rules
+from steersman.apiserver.outside import Known
+from steersman.apiserver.rules import Object, Rules, Surroundings
 from steersman.apiserver.schema.canonical import Canonical, Walk
 from steersman.apiserver.schema.node import UNSET, Schema
 from steersman.names import GroupResource, GroupVersionKind
+
+if TYPE_CHECKING:
+    from steersman.apiserver.tables.printing import Printer
 
 _SHORT_OF_WORDS = frozenset(
     (
@@ -40,6 +45,10 @@ _OWN_WORDS = {
 }
 
 _APART = frozenset(("apiVersion", "kind", "metadata", "status"))
+
+
+def _nothing(*_: object) -> None:
+    pass
 
 
 def _same(obj: Object) -> Object:
@@ -76,9 +85,15 @@ class Served:
     subresources: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     scale: ScalePaths | None = None
     deprecation: str | None = None
+    printer: "Printer | None" = None  # of a custom resource, whose tables are as it is defined
     # Between this version and the one that is kept; most differ in nothing but apiVersion.
     to_stored: Callable[[Object], Object] = _same
     from_stored: Callable[[Object], Object] = _same
+    # Of versions that a webhook converts: the same for one request, with what it knows.
+    for_request: Callable[[Known, Surroundings], "Served"] | None = None
+    # Then, what is about to be shown, so that the webhook can be asked about all of it at once.
+    ahead: Callable[[Iterable[Object]], None] = _nothing
+    mark: object = field(default_factory=object)  # the same for all that show objects alike
 
     @cached_property
     def group_resource(self) -> GroupResource:
@@ -105,6 +120,24 @@ class Served:
         """How each object begins: kind and apiVersion, up to the first field after them."""
         head = {"kind": self.gvk.kind, "apiVersion": self.gvk.api_version}
         return msgspec.json.encode(head)[:-1] + b","
+
+    @cached_property
+    def blank(self) -> Object:
+        """What Go writes of an object of which nothing is known; nothing of a custom resource."""
+        if self.custom:
+            return {}
+        whole: Object = Canonical().of(self.schema)({})
+        blank = {
+            name: value
+            for name, value in whole.items()
+            if name not in ("kind", "apiVersion", "metadata")
+        }
+        if self.scale is not None:
+            # The server keeps a number; one of these kinds has it back as nothing.
+            blank["spec"].pop("replicas", None)
+            if self.gvk.group:
+                blank["spec"]["replicas"] = 0
+        return blank
 
     @cached_property
     def list_opening(self) -> bytes:
@@ -141,6 +174,23 @@ class Served:
     def has_standard_finalizers(self) -> bool:
         """Whether a finalizer must be well known, or name a domain."""
         return has_standard_finalizers(self.gvk.group, custom=self.custom)
+
+    def ruled(self, obj: Object) -> Object:
+        """The object in the form in which its rules are about it.
+
+        Those of built-in kinds are about what is kept, those of a custom resource about its
+        version: each has its own.
+        """
+        return obj if self.custom else self.to_stored(obj)
+
+    def finished(self, obj: Object) -> Object:
+        """What is kept of an object that follows its rules."""
+        return self.to_stored(obj) if self.custom else obj
+
+    @cached_property
+    def asks_outside(self) -> bool:
+        """Whether somebody outside converts what is shown."""
+        return self.ahead is not _nothing
 
     @cached_property
     def converts(self) -> bool:
@@ -209,6 +259,7 @@ class Registry:
         self._builtin = {_coordinates(each): each for each in builtin}
         self._custom: dict[str, tuple[Served, ...]] = {}  # by the name of the definition
         self._all = dict(self._builtin)
+        self.claims: Mapping[tuple[str, str], Claim] = {}  # by group and version
         self.revision = 0  # of the registry itself: what is derived from it is then out of date
 
     def find(self, group: str, version: str, plural: str) -> Served | None:
@@ -225,6 +276,16 @@ class Registry:
             return True
         return any((group, version) == each[:2] for each in self._all)
 
+    def is_remote(self, group: str, version: str) -> bool:
+        """Whether another server answers for that version."""
+        claim = self.claims.get((group, version))
+        return claim is not None and claim.remote
+
+    def defined(self) -> set[tuple[str, str]]:
+        """Every group and version of which a definition says something, whoever answers for it."""
+        served = (each for versions in self._custom.values() for each in versions)
+        return {(each.gvk.group, each.gvk.version) for each in served}
+
     def groups(self) -> frozenset[str]:
         """Every group of which something is served."""
         return frozenset(group for group, _, _ in self._all)
@@ -237,8 +298,20 @@ class Registry:
         self._custom[definition] = tuple(served)
         if not self._custom[definition]:
             del self._custom[definition]
+        self._put_together()
+
+    def claim(self, claims: Mapping[tuple[str, str], Claim]) -> None:
+        """Leave to others what they claim; what is defined here is then answered by nobody."""
+        if claims != self.claims:
+            self.claims = claims
+            self._put_together()
+
+    def _put_together(self) -> None:
         custom = {
-            _coordinates(each): each for versions in self._custom.values() for each in versions
+            _coordinates(each): each
+            for versions in self._custom.values()
+            for each in versions
+            if not self.is_remote(each.gvk.group, each.gvk.version)
         }
         # A definition never hides a resource of the server's own.
         self._all = custom | self._builtin

@@ -3,6 +3,7 @@
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing
 from dataclasses import replace
+from functools import partial
 from random import Random
 
 import msgspec
@@ -20,34 +21,49 @@ from steersman.apiserver.access import (
     denied,
 )
 from steersman.apiserver.access.rbac import GROUP as RBAC
+from steersman.apiserver.admission import Admission
 from steersman.apiserver.asking import replies
 from steersman.apiserver.asking.asked import Asked, understand
 from steersman.apiserver.asking.bodies import read_body
 from steersman.apiserver.asking.call import Answer, Call
-from steersman.apiserver.asking.negotiating import WHOLE, answer_form
-from steersman.apiserver.asking.options import WriteOptions
+from steersman.apiserver.asking.negotiating import (
+    JSON,
+    PLAIN,
+    AnswerForm,
+    answer_form,
+    patch_type,
+    refusal_language,
+    wants_plain,
+)
+from steersman.apiserver.asking.options import WriteOptions, check_deadline
 from steersman.apiserver.asking.selecting import selected_name
 from steersman.apiserver.assembling import (
     SCALE,
     Managements,
     builtin_served,
 )
+from steersman.apiserver.builtin.approvals import SIGNING_REQUEST_APPROVAL
 from steersman.apiserver.builtin.namespaces import NAMESPACE_FINALIZE, NAMESPACES
 from steersman.apiserver.builtin.pod_parts import POD_DEBUGGING, POD_RESIZING
 from steersman.apiserver.builtin.service_network import ServiceNetwork
 from steersman.apiserver.builtin.table import builtin_rules
+from steersman.apiserver.companions import CALL_FOR_COMPANIONS, Companions
 from steersman.apiserver.definitions import DEFINITIONS, Definitions
 from steersman.apiserver.describing import SelfDescription
+from steersman.apiserver.forms import WHOLE, Form
 from steersman.apiserver.history import History
+from steersman.apiserver.outside import Asking, Known, Outbound, Unanswered
 from steersman.apiserver.refusals import Refusal
 from steersman.apiserver.reviews import Reviews
 from steersman.apiserver.rules import Object
-from steersman.apiserver.schema.decoding import Expectations
+from steersman.apiserver.schema.decoding import Expectations, Expected
 from steersman.apiserver.schema.documents import OBJECT_META, BuiltinSchemas
 from steersman.apiserver.served import Registry, Served
 from steersman.apiserver.starting import fill
 from steersman.apiserver.storage import RevisionLog
 from steersman.apiserver.store import TOO_DEEP, Store
+from steersman.apiserver.tables import table_of
+from steersman.apiserver.terms import Terms
 from steersman.apiserver.verbs.dispatching import check_place, dispatch, not_allowed
 from steersman.apiserver.verbs.watching import error_event
 from steersman.clock import Clock
@@ -62,12 +78,15 @@ LARGEST_BODY = 3 * 1024 * 1024
 DELETE_OPTIONS = GroupVersionKind("", "v1", "DeleteOptions")
 
 _PODS = GroupResource("", "pods")
+_SIGNING_REQUESTS = GroupResource("certificates.k8s.io", "certificatesigningrequests")
 # Subresources that show the whole object, and let only a part of it be changed.
 _WITH_RULES_OF_THEIR_OWN = (
     (NAMESPACES, "finalize", NAMESPACE_FINALIZE),
     (_PODS, "ephemeralcontainers", POD_DEBUGGING),
+    (_SIGNING_REQUESTS, "approval", SIGNING_REQUEST_APPROVAL),
     (_PODS, "resize", POD_RESIZING),
 )
+_CONNECTED = frozenset(("attach", "exec", "portforward"))
 _READS = frozenset(("get", "list", "watch"))
 _SERVICES = GroupResource("", "services")
 
@@ -86,16 +105,20 @@ class ApiServer:
         clock: Clock,
         rng: Random,
         observe: Observer,
+        outbound: Outbound,
         address: str = "127.0.0.1",
         port: int = 443,
         client_ca: str = "",
+        terms: Terms = Terms(),
     ) -> None:
         self._observe = observe
+        self._asking = Asking(outbound, clock=clock, rng=rng)
+        clock, rng = self._asking.clock, self._asking.rng
         self.store = Store(log, clock=clock, rng=rng)
         self.history = History(log, clock=clock)
         schemas = BuiltinSchemas.read()
-        network = ServiceNetwork(rng=rng)
-        rules = builtin_rules(network)
+        network = ServiceNetwork(rng=rng, addresses=terms.service_addresses, ports=terms.node_ports)
+        rules = builtin_rules(network, plugins=terms.plugins)
         self.registry = Registry(builtin_served(schemas, rules))
         self._subresources = {
             (resource, name): replace(self._serving(resource), rules=own)
@@ -104,9 +127,9 @@ class ApiServer:
         self._expectations = Expectations(schemas)
         self._expected_options = self._expectations.builtin(DELETE_OPTIONS)
         self._managements = Managements(self.registry, schemas)
-        self._account_tokens = AccountTokens(self.store)
-        self._authenticator = Authenticator(tokens, self._account_tokens)
-        self._authorizer = Authorizer(self.store)
+        self._account_tokens = AccountTokens(self.store, terms.issuing)
+        self._authenticator = Authenticator(tokens, self._account_tokens, anonymous=terms.anonymous)
+        self._authorizer = Authorizer(self.store, modes=terms.authorization)
         self._impersonation = Impersonation(self._authorizer)
         self._escalation = Escalation(self._authorizer)
         self._reviews = Reviews(self._authenticator, self._authorizer, clock=clock)
@@ -117,13 +140,35 @@ class ApiServer:
             object_meta=schemas.named(OBJECT_META),
             status=self._managements.of(self._serving(DEFINITIONS), "status"),
         )
+        self._admission = Admission(
+            self.store,
+            self.registry,
+            authorizer=self._authorizer,
+            expected=self._expected,
+            plugins=terms.plugins,
+        )
         self._scale_schema = schemas.of(SCALE)
         self._description = SelfDescription(
-            self.registry, schemas, server_address=f"{address}:{port}"
+            self.registry,
+            schemas,
+            account_tokens=self._account_tokens,
+            server_address=f"{address}:{port}",
         )
         network.rebuild(self.store.every(_SERVICES))
-        fill(self.store, self.registry, address=address, port=port, client_ca=client_ca)
+        fill(
+            self.store,
+            self.registry,
+            address=address,
+            port=port,
+            client_ca=client_ca,
+            service_addresses=terms.service_addresses,
+            managements=self._managements,
+        )
         self._definitions.settle()
+        self._companions = Companions(
+            self.store, self.registry, network=network, managements=self._managements
+        )
+        self._companions.settle()
 
     async def handle(
         self, request: Request, *, certificate: ClientCertificate | None = None
@@ -131,9 +176,11 @@ class ApiServer:
         """The answer to a request; whatever goes wrong is one too."""
         asked = understand(request)
         warnings: list[str] = []
-        form, pretty = WHOLE, replies.wants_layout(request, asked)
+        pretty, is_found = replies.wants_layout(request, asked), False
         try:
             self.history.keep_short()
+            if "timeout" in asked.query:
+                check_deadline(asked)
             wanted = _attributes(asked)
             user = self._user(request, certificate, wanted)
             self._authorize(user, wanted)
@@ -141,21 +188,27 @@ class ApiServer:
                 served = self.registry.find(asked.group, asked.version, asked.resource)
                 if served is None:
                     return self._nowhere(asked)
-                form = answer_form(request, custom=served.custom)
-                only = form.metadata_only
-                answer = self._answer(request, asked, served, user, warnings)
+                is_found = True
+                wished = PLAIN if wants_plain(request) else self._wished(request, asked, served)
+                known = self._asking.begin()
+                about = request, asked, served, user, warnings, wished.form
+                try:
+                    answer = self._answer(*about, known)
+                except Unanswered as missing:
+                    again = partial(self._answer, *about)
+                    answer = await self._asking.answered(again, missing, known)
                 if isinstance(answer, AsyncGenerator):
-                    lines = self._watched(only.lines(answer) if only else answer, request)
+                    lines = self._watched(answer, request)
                     reply = Reply(status=200, headers=replies.STREAM, stream=lines)
                 else:
-                    body = only.document(answer.body, asked, served) if only else answer.body
                     reply = replies.document(
-                        answer.status, body, language=form.language, pretty=pretty
+                        answer.status, answer.body, language=wished.language, pretty=pretty
                     )
             else:
                 reply = self._description.answer(request, asked)
         except Refusal as refusal:
-            reply = replies.refused(refusal, language=form.language, pretty=pretty)
+            language = refusal_language(request) if is_found else JSON
+            reply = replies.refused(refusal, language=language, pretty=pretty)
         except RecursionError:
             reply = replies.refused(refusals.bad_request(TOO_DEEP))
         except Exception as error:  # noqa: BLE001 - one request's fault is no other's
@@ -163,6 +216,14 @@ class ApiServer:
         if request.method == "HEAD":
             reply = msgspec.structs.replace(reply, body=b"")
         return replies.warned(reply, warnings)
+
+    def _wished(self, request: Request, asked: Asked, served: Served) -> AnswerForm:
+        return answer_form(
+            request,
+            custom=served.custom,
+            watches=asked.verb == "watch",
+            table=partial(table_of, asked, served, clock=self.store.clock),
+        )
 
     async def _watched(
         self, lines: AsyncGenerator[bytes, None], request: Request
@@ -172,6 +233,8 @@ class ApiServer:
             try:
                 async for each in lines:
                     yield each
+            except Refusal as refusal:
+                yield error_event(refusal)
             except Exception as error:  # noqa: BLE001 - as above
                 yield error_event(self._failure(request, error))
 
@@ -181,9 +244,11 @@ class ApiServer:
 
     def _nowhere(self, asked: Asked) -> Reply:
         """Nothing is served there; of a group of which nothing is, there is not even a Status."""
+        if self.registry.is_remote(asked.group, asked.version):
+            return replies.unavailable()
         if self.registry.is_served(asked.group, asked.version):
             raise refusals.no_such_path()
-        return replies.text(404, "404 page not found\n")
+        return replies.nothing_there()
 
     def _serving(self, resource: GroupResource) -> Served:
         return self.registry.versions(resource)[0]
@@ -200,32 +265,60 @@ class ApiServer:
             raise denied(user, wanted, why=decision.reason)
 
     def _answer(
-        self, request: Request, asked: Asked, served: Served, user: User, warnings: list[str]
+        self,
+        request: Request,
+        asked: Asked,
+        served: Served,
+        user: User,
+        warnings: list[str],
+        form: Form,
+        known: Known,
     ) -> Answer | AsyncGenerator[bytes, None]:
+        warnings.clear()  # of a run that did not know enough
         if request.body is not None and len(request.body) > LARGEST_BODY:
             raise refusals.too_large(f"limit is {LARGEST_BODY}")
+        if served.custom and served.deprecation:
+            warnings.append(served.deprecation)
         check_place(asked, served)
-        call = self._call(request, asked, served, user, warnings)
-        if call.served.deprecation:
+        call = self._call(request, asked, served, user, warnings, form, known)
+        if not served.custom and call.served.deprecation and _is_offered(asked, served):
+            if asked.verb == "patch":
+                patch_type(request, custom=False)  # who speaks no language of it is told only that
             warnings.append(call.served.deprecation)
         if not served.custom and self._reviews.answers(asked.resource):
             return self._review(call, user)
-        answer = dispatch(call)
-        if asked.verb not in _READS and (
-            call.served.custom or call.served.group_resource == DEFINITIONS
-        ):
+        try:
+            return dispatch(call)
+        finally:  # what was written is so even if it cannot be shown as was wanted
+            if asked.verb not in _READS:
+                self._settle(call.served)
+
+    def _settle(self, served: Served) -> None:
+        """Have follow from a write what follows from it."""
+        resource = served.group_resource
+        if served.custom or resource == DEFINITIONS:
+            before = self.registry.revision
             self._definitions.settle()
-        return answer
+            if self.registry.revision == before:
+                return
+        elif resource not in CALL_FOR_COMPANIONS:
+            return
+        self._companions.settle()
 
     def _call(
-        self, request: Request, asked: Asked, served: Served, user: User, warnings: list[str]
+        self,
+        request: Request,
+        asked: Asked,
+        served: Served,
+        user: User,
+        warnings: list[str],
+        form: Form,
+        known: Known,
     ) -> Call:
         scales = asked.subresource == "scale"
-        gvk = served.kind_of(asked.subresource)
-        if served.custom and not scales:
-            expected = self._expectations.custom(gvk)
-        else:
-            expected = self._expectations.builtin(gvk)
+        # What is sent to a container has no kind.
+        part = "" if asked.subresource in _CONNECTED else asked.subresource
+        expected = self._expected(served, part)
         if asked.subresource:
             served = self._subresources.get((served.group_resource, asked.subresource), served)
 
@@ -238,25 +331,38 @@ class ApiServer:
 
         def elsewhere(other: Asked) -> Call:
             there = self._serving(other.group_resource)
-            return self._call(request, other, there, user, warnings)
+            return self._call(request, other, there, user, warnings, WHOLE, known)
 
+        management = self._managements.of(served, part)
+        if served.for_request is not None:
+            served = served.for_request(known, self.store)
         return Call(
             request=request,
             user=user,
             asked=asked,
             served=served,
             store=self.store,
+            form=form,
             expected=expected,
             schema=self._scale_schema if scales else served.schema,
-            management=self._managements.of(served, asked.subresource),
+            management=management,
             may=may,
             elsewhere=elsewhere,
             check_grant=check_grant,
             account_tokens=self._account_tokens,
             expected_options=self._expected_options,
             versions=lambda: self.registry.versions(served.group_resource),
+            admission=self._admission,
+            known=known,
+            learn=self._asking.learn,
             warnings=warnings,
         )
+
+    def _expected(self, served: Served, subresource: str) -> Expected:
+        gvk = served.kind_of(subresource)
+        if served.custom and subresource != "scale":
+            return self._expectations.custom(gvk)
+        return self._expectations.builtin(gvk)
 
     def _review(self, call: Call, user: User) -> Answer:
         if call.asked.name:
@@ -273,8 +379,10 @@ class ApiServer:
             manager=options.field_manager or call.agent,
             time=format_time(self.store.clock.now()),
         )
+        review = self._admission.mutated(call, review, None)
+        self._admission.check(call, review, None)
         answer = self._reviews.answer(call.served.plural, review, user=user)
-        return Answer(201, msgspec.json.encode(answer))
+        return Answer(201, call.form.other(answer))
 
 
 def _attributes(asked: Asked) -> Attributes:
@@ -292,6 +400,11 @@ def _attributes(asked: Asked) -> Attributes:
         namespace=asked.namespace,
         name=name,
     )
+
+
+def _is_offered(asked: Asked, served: Served) -> bool:
+    """Whether there is a way to ask for it; that to a list is the one to a watch."""
+    return asked.verb in served.verbs or asked.verb == "watch"
 
 
 def administrator() -> User:

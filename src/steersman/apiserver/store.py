@@ -1,6 +1,7 @@
 """The store of one server: the log, its view of it, and a bell for those who wait for changes."""
 
 import asyncio
+from collections import deque
 from collections.abc import Iterable
 from random import Random
 from typing import Any
@@ -77,6 +78,8 @@ class Store:
         self.log = log
         self.view = View(log)
         self._bells: dict[str, Bell] = {}
+        # Of resources that are not kept for ever: when each write is forgotten, in that order.
+        self._due: dict[str, deque[tuple[float, Key, int]]] = {}
 
     def bell(self, resource: str) -> Bell:
         """The one that rings when this resource changes."""
@@ -103,10 +106,11 @@ class Store:
 
     def every(self, resource: GroupResource, *, namespace: str = "") -> Iterable[Object]:
         """All stored objects of a resource, in every namespace or one."""
-        prefix = f"{namespace}/" if namespace else ""
-        for entry in self.view.page(str(resource), prefix=prefix).entries:
-            if entry.value is not None:
-                yield entry.value
+        name = str(resource)
+        if not self.log.shelf(name).places:
+            return ()  # most writes ask for something that hardly any cluster has
+        page = self.view.page(name, prefix=f"{namespace}/" if namespace else "")
+        return [entry.value for entry in page.entries if entry.value is not None]
 
     def last_change(self, *resources: GroupResource) -> int:
         """The revision at which any of the resources last changed, as far as this view knows."""
@@ -125,6 +129,9 @@ class Store:
         expected = 0 if replacing is None else replacing.revision
         entry = self.log.append(key, obj, expected=expected)
         entry.rendered = rendered
+        if rules.kept_seconds is not None:
+            due_at = self.clock.monotonic() + rules.kept_seconds
+            self._dues(key.resource, due_at).append((due_at, key, entry.revision))
         self._heard(entry, rules, None if replacing is None else replacing.value)
         return entry
 
@@ -133,6 +140,25 @@ class Store:
         tombstone = self.log.append(entry.key, None, expected=entry.revision)
         self._heard(tombstone, rules, entry.value)
         return tombstone
+
+    def let_go(self, resource: str, *, rules: Rules) -> None:
+        """Delete what has been kept for as long as its kind is kept."""
+        now_at = self.clock.monotonic()
+        dues = self._dues(resource, now_at + (rules.kept_seconds or 0.0))
+        while dues and dues[0][0] <= now_at:
+            _, key, revision = dues.popleft()
+            # What was written again since has another place in the queue.
+            if (entry := self.view.get(key)) is not None and entry.revision == revision:
+                self.delete(entry, rules=rules)
+
+    def _dues(self, resource: str, due_at: float) -> deque[tuple[float, Key, int]]:
+        """The queue of a resource; what was there before this server was, is as good as new."""
+        found = self._due.get(resource)
+        if found is None:
+            entries = self.view.page(resource).entries
+            found = deque((due_at, each.key, each.revision) for each in entries)
+            self._due[resource] = found
+        return found
 
     def _heard(self, entry: Entry, rules: Rules, old: Object | None) -> None:
         rules.stored(old, entry.value)

@@ -4,6 +4,7 @@ import asyncio
 import ssl
 from collections.abc import AsyncIterator, Iterator
 from contextlib import aclosing, asynccontextmanager, contextmanager
+from hashlib import sha256
 from urllib.parse import parse_qsl
 
 from aiohttp import web
@@ -120,13 +121,15 @@ async def _body(request: web.BaseRequest, largest: int) -> bytes | None:
 def _certificate(request: web.BaseRequest) -> ClientCertificate | None:
     transport = request.transport
     shown = transport.get_extra_info("peercert") if transport is not None else None
-    if not shown:
+    if transport is None or not shown:
         return None
     names = [pair for part in shown["subject"] for pair in part]
+    whole = transport.get_extra_info("ssl_object").getpeercert(binary_form=True)
     return ClientCertificate(
         # Of several the last, as Go has it: two servers must not see two users.
         common_name=next((value for key, value in reversed(names) if key == "commonName"), ""),
         organizations=tuple(value for key, value in names if key == "organizationName"),
+        fingerprint=sha256(whole).hexdigest(),
     )
 
 

@@ -99,6 +99,7 @@ class ClientCertificate(msgspec.Struct, frozen=True, kw_only=True):
 
     common_name: str
     organizations: tuple[str, ...] = ()
+    fingerprint: str = ""  # of all of it, by SHA-256
 
 
 class Reply(msgspec.Struct, frozen=True, kw_only=True):

@@ -7,7 +7,7 @@ from tests.embedded import World
 AGGREGATED = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
 
 
-@pytest.mark.parametrize("path", ["/healthz", "/livez", "/readyz", "/readyz/ping"])
+@pytest.mark.parametrize("path", ["/healthz", "/livez", "/readyz", "/readyz/ping", "/healthz/etcd"])
 async def test_who_can_answer_is_well(path: str, world: World) -> None:
     answer = await world.ask("GET", path)
 
@@ -19,6 +19,24 @@ async def test_who_wants_to_know_is_told_what_was_checked(world: World) -> None:
 
     assert b"[+]ping ok" in answer.body
     assert answer.body.endswith(b"readyz check passed\n")
+
+
+async def test_a_check_may_be_left_out_if_there_is_such(world: World) -> None:
+    answer = await world.ask("GET", "/livez?verbose&exclude=etcd&exclude=nobody")
+
+    lines = answer.body.decode().splitlines()
+    assert "[+]etcd excluded: ok" in lines
+    assert lines[-2:] == [
+        'warn: some health checks cannot be excluded: no matches for "nobody"',
+        "livez check passed",
+    ]
+
+
+@pytest.mark.parametrize("path", ["/healthz/shutdown", "/readyz/nobody", "/healthzzz"])
+async def test_what_nobody_checks_is_not_found(path: str, world: World) -> None:
+    answer = await world.ask("GET", path)
+
+    assert (answer.status, answer.body) == (404, b"404 page not found\n")
 
 
 async def test_the_version_is_that_of_the_server_it_stands_in_for(world: World) -> None:

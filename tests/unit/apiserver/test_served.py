@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from steersman.apiserver.group_claims import Claim
 from steersman.apiserver.rules import Object
 from steersman.apiserver.served import Registry, Served
 from steersman.names import GroupResource, GroupVersionKind
@@ -41,6 +42,20 @@ def test_every_change_is_a_new_revision(deployments: Served) -> None:
     registry.define("apples.toys.example.com", [custom(deployments, "apples")])
 
     assert registry.revision > before
+
+
+def test_what_is_left_to_another_server_is_served_again_when_it_is_not(
+    deployments: Served,
+) -> None:
+    registry, apples = Registry([deployments]), custom(deployments, "apples")
+    registry.define("apples.toys.example.com", [apples])
+
+    registry.claim({("toys.example.com", "v1"): Claim(1000, 100, remote=True)})
+    while_claimed = registry.find("toys.example.com", "v1", "apples")
+    registry.claim({})
+
+    assert while_claimed is None
+    assert registry.find("toys.example.com", "v1", "apples") is apples
 
 
 def test_a_definition_never_hides_a_resource_of_the_servers_own(deployments: Served) -> None:

@@ -8,6 +8,8 @@ from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 
 import pytest
+from cryptography.hazmat.primitives.hashes import SHA256
+from cryptography.x509 import load_pem_x509_certificate
 
 from steersman.clock import SystemClock
 from steersman.errors import CertificateRefused, Unreachable
@@ -284,8 +286,13 @@ async def test_a_client_is_who_its_certificate_says_only_if_a_trusted_authority_
             with pytest.raises((CertificateRefused, Unreachable)):
                 await body_of(transport)
 
+    certificate = load_pem_x509_certificate(jane.certificate)
     assert handler.certificates == [
-        ClientCertificate(common_name="jane", organizations=("editors", "readers")),
+        ClientCertificate(
+            common_name="jane",
+            organizations=("editors", "readers"),
+            fingerprint=certificate.fingerprint(SHA256()).hex(),
+        ),
         None,
     ]
 

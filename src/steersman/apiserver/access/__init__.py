@@ -10,17 +10,28 @@ Promises:  - a token is compared in constant time and never kept in the clear
 Never:     answers a request, or changes a role
 """
 
-from steersman.apiserver.access.account_tokens import AccountTokens, Bearer, NotAccepted
+from steersman.apiserver.access.account_tokens import AccountTokens, Bearer, Issuing, NotAccepted
 from steersman.apiserver.access.authentication import Authenticator
 from steersman.apiserver.access.denials import denied
 from steersman.apiserver.access.escalation import Escalation
 from steersman.apiserver.access.impersonation import Impersonation
-from steersman.apiserver.access.rbac import Attributes, Authorizer, Decision, Granted
+from steersman.apiserver.access.rbac import (
+    ALWAYS_ALLOW,
+    NODE,
+    RBAC_MODE,
+    Attributes,
+    Authorizer,
+    Decision,
+    Granted,
+)
 from steersman.apiserver.access.users import ADMINISTRATORS, ANONYMOUS, User
 
 __all__ = [
     "ADMINISTRATORS",
+    "ALWAYS_ALLOW",
     "ANONYMOUS",
+    "NODE",
+    "RBAC_MODE",
     "AccountTokens",
     "Attributes",
     "Authenticator",
@@ -30,6 +41,7 @@ __all__ = [
     "Escalation",
     "Granted",
     "Impersonation",
+    "Issuing",
     "NotAccepted",
     "User",
     "denied",

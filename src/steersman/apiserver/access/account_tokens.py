@@ -8,12 +8,14 @@ import hashlib
 from base64 import b64decode, urlsafe_b64encode
 from binascii import Error as BadBase64
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
 from steersman.apiserver import refusals
+from steersman.apiserver.access import secret_tokens
 from steersman.apiserver.access.users import NODE_NAME, User, account_groups, account_user
 from steersman.apiserver.field_errors import shown
 from steersman.apiserver.rules import Object
@@ -22,10 +24,9 @@ from steersman.names import GroupResource
 from steersman.units import parse_time
 
 if TYPE_CHECKING:
-    from steersman.apiserver.access.signing import SigningKey
+    from steersman.apiserver.access.signing import SigningKey, VerifyingKey
 
 ISSUER = "https://kubernetes.default.svc"
-AUDIENCES = (ISSUER,)  # of the API server itself
 
 ACCOUNTS = GroupResource("", "serviceaccounts")
 BINDABLE = {
@@ -55,18 +56,47 @@ class NotAccepted(NamedTuple):
     why: str
 
 
-class AccountTokens:
-    """Makes tokens and knows its own; the key is made for the first, and never leaves."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Issuing:
+    """In whose name tokens are made, by which key, and whose are taken.
 
-    def __init__(self, store: Store) -> None:
+    Of several issuers the first makes tokens. Without a key one is made for the first token, and
+    never leaves; what it has signed is taken only where no other ``verifying`` keys are named.
+    """
+
+    issuers: tuple[str, ...] = (ISSUER,)
+    audiences: tuple[str, ...] = ()  # of the API server itself; its issuers, if there are none
+    signing: "SigningKey | None" = None
+    verifying: tuple["VerifyingKey", ...] = ()
+
+
+class AccountTokens:
+    """Makes tokens and knows its own."""
+
+    def __init__(self, store: Store, issuing: Issuing | None = None) -> None:
         self._store = store
-        self._key: SigningKey | None = None
+        self._issuing = issuing or Issuing()
+        self._key = self._issuing.signing
+        self._issuers = frozenset((*self._issuing.issuers, secret_tokens.ISSUER))
         self._checked: dict[bytes, Mapping[str, Any]] = {}
+        self.audiences = self._issuing.audiences or self._issuing.issuers
+
+    @property
+    def issuer(self) -> str:
+        """In whose name tokens are made."""
+        return self._issuing.issuers[0]
+
+    def known_keys(self) -> tuple["VerifyingKey", ...]:
+        """Those by which tokens are known."""
+        if self._issuing.verifying:
+            return self._issuing.verifying
+        self._key = self._key or _new_key()
+        return (self._key,)
 
     def issue(self, claims: Mapping[str, Any]) -> str:
         """A token that says what ``claims`` do."""
         key = self._key = self._key or _new_key()
-        parts = ({"alg": "ES256", "kid": key.id}, {"iss": ISSUER, **claims})
+        parts = ({"alg": key.algorithm, "kid": key.id}, {"iss": self.issuer, **claims})
         message = ".".join(_encoded(msgspec.json.encode(each, order="sorted")) for each in parts)
         return f"{message}.{_encoded(key.sign(message.encode()))}"
 
@@ -75,12 +105,17 @@ class AccountTokens:
         claims = self._claims(token)
         if not isinstance(claims, Mapping):
             return claims
-        meant = tuple(each for each in claims["aud"] if each in audiences)
+        # A token without audiences, from a Secret, is for the server itself.
+        told = claims.get("aud") or self.audiences
+        meant = tuple(each for each in told if each in audiences)
         if not meant:
             return NotAccepted(
-                f"token audiences {_listed(claims['aud'])} is invalid for the target audiences"
+                f"token audiences {_listed(told)} is invalid for the target audiences"
                 f" {_listed(audiences)}"
             )
+        if claims["iss"] == secret_tokens.ISSUER:
+            found = secret_tokens.holder(claims, token, self._store)
+            return NotAccepted(found) if isinstance(found, str) else Bearer(found, meant)
         now = self._store.clock.now()
         why = _out_of_time(claims, now) or self._out_of_use(claims, now)
         return NotAccepted(why) if why else Bearer(_user(claims), meant)
@@ -95,13 +130,16 @@ class AccountTokens:
             claims = msgspec.json.decode(said, type=dict[str, Any])
         except (ValueError, BadBase64, msgspec.MsgspecError):
             return None
-        if claims.get("iss") != ISSUER:
+        if claims.get("iss") not in self._issuers:
             return None
-        key = self._key
-        if key is None or about.get("kid", key.id) != key.id:
+        keys = self._issuing.verifying or ((self._key,) if self._key else ())
+        keys = tuple(key for key in keys if about.get("kid", key.id) == key.id)
+        if not keys:
             return NotAccepted("invalid signature, no keys found")
         message = token.rpartition(".")[0].encode()
-        if about.get("alg") != "ES256" or not key.has_signed(message, signature):
+        if not any(
+            key.algorithm == about.get("alg") and key.has_signed(message, signature) for key in keys
+        ):
             return NotAccepted("go-jose/go-jose: error in cryptographic primitive")
         if len(self._checked) >= _MOST_CHECKED:
             self._checked.clear()

@@ -50,6 +50,10 @@ class Escalation:
         raise refusals.forbidden(GroupResource(wanted.group, wanted.resource), name, why)
 
     def _referred(self, ref: dict[str, Any], wanted: Attributes) -> Object:
+        if ref.get("kind") == "Role" and not wanted.namespace:
+            raise refusals.bad_request("Namespace parameter required.")
+        if not ref.get("name"):
+            raise refusals.bad_request("Name parameter required.")
         role = self._authorizer.role(ref, wanted.namespace)
         if role is None:
             # The server takes what it reads on the way for what was asked for.

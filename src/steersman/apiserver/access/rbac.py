@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from steersman.apiserver.access.users import ADMINISTRATORS, User, account_user
+from steersman.apiserver.access.users import ADMINISTRATORS, NODES, User, account_user, node_of
 from steersman.apiserver.rules import Object
 from steersman.apiserver.store import Store
 from steersman.names import GroupResource
@@ -14,6 +14,16 @@ CLUSTER_ROLES = GroupResource(GROUP, "clusterroles")
 CLUSTER_BINDINGS = GroupResource(GROUP, "clusterrolebindings")
 ROLES = GroupResource(GROUP, "roles")
 BINDINGS = GroupResource(GROUP, "rolebindings")
+
+# Who decides, as flags call them. Of what nodes may this is only the role that lists it.
+ALWAYS_ALLOW = "AlwaysAllow"
+NODE = "Node"
+RBAC_MODE = "RBAC"
+_NODE_ROLE = "system:node"
+_EVERYTHING: tuple[dict[str, Any], ...] = (
+    {"verbs": ["*"], "apiGroups": ["*"], "resources": ["*"]},
+    {"verbs": ["*"], "nonResourceURLs": ["*"]},
+)
 
 # Of users and places whose rights are remembered; a guess at how many there are at a time.
 _MOST_REMEMBERED = 1000
@@ -110,8 +120,9 @@ def _covers(path: str, wanted: str) -> bool:
 class Authorizer:
     """Asks the store, and remembers what it said until a role or binding changes."""
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: Store, *, modes: tuple[str, ...] = (RBAC_MODE,)) -> None:
         self._store = store
+        self._modes = frozenset(modes)
         self._seen = -1
         self._grants: dict[tuple[str, tuple[str, ...], str], tuple[_Grant, ...]] = {}
 
@@ -155,7 +166,12 @@ class Authorizer:
 
     def _look_up(self, user: User, namespace: str) -> Iterator[_Grant]:
         """What cluster bindings give the user, or the bindings of one namespace."""
-        for binding in self._bindings(namespace):
+        if ALWAYS_ALLOW in self._modes:
+            yield _Grant("", tuple(map(_Rule, _EVERYTHING)))
+        if NODE in self._modes and not namespace and NODES in user.groups and node_of(user.name):
+            role = self._store.find(CLUSTER_ROLES, "", _NODE_ROLE) or {}
+            yield _Grant("", tuple(map(_Rule, role.get("rules") or ())))
+        for binding in self._bindings(namespace) if RBAC_MODE in self._modes else ():
             subject = next(
                 (
                     each

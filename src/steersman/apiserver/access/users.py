@@ -11,6 +11,7 @@ UNAUTHENTICATED = "system:unauthenticated"
 NODES = "system:nodes"
 ACCOUNTS = "system:serviceaccounts"
 
+CREDENTIAL = "authentication.kubernetes.io/credential-id"
 NODE_NAME = "authentication.kubernetes.io/node-name"
 
 _ACCOUNT = "system:serviceaccount:"

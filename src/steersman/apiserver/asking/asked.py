@@ -61,6 +61,10 @@ def understand(request: Request) -> Asked:
     group, version, rest = _coordinates(parts)
     if not version or not rest:
         return Asked(verb=request.method.lower(), path=request.path, query=query)
+    # A watch once had a path of its own, and still has.
+    is_watch = rest[0] == "watch" and len(rest) > 1
+    if is_watch:
+        rest = rest[1:]
     namespace, resource, name, subresource = "", rest[0], "", ""
     if resource == "namespaces" and len(rest) > 1:
         namespace = rest[1]
@@ -72,7 +76,7 @@ def understand(request: Request) -> Asked:
     if len(rest) > 2:
         subresource = rest[2]
     verb = _VERBS.get(request.method, (request.method.lower(),) * 2)[0 if name else 1]
-    if verb == "list" and "watch" in query and query["watch"][0].lower() not in FALSE:
+    if is_watch or (verb == "list" and "watch" in query and query["watch"][0].lower() not in FALSE):
         verb = "watch"
     return Asked(
         verb=verb,

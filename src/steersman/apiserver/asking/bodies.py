@@ -1,6 +1,7 @@
 """What was sent, as objects and patches; what is odd about it becomes warnings, or a refusal."""
 
 import re
+from dataclasses import replace
 from typing import Any
 
 import msgspec
@@ -16,11 +17,20 @@ from steersman.apiserver.asking.negotiating import (
     not_spoken,
 )
 from steersman.apiserver.asking.options import WriteOptions
+from steersman.apiserver.asking.patched_forms import shown_after_merge, shown_after_operations
 from steersman.apiserver.go_words import cannot_unmarshal, go_text
 from steersman.apiserver.patching import json_patch_mistakes
 from steersman.apiserver.rules import Object
 from steersman.apiserver.schema import go_json
-from steersman.apiserver.schema.decoding import canonical, decode, settle
+from steersman.apiserver.schema.conversion_words import misconverted
+from steersman.apiserver.schema.decoding import (
+    OtherVersion,
+    canonical,
+    decode,
+    settle,
+    warning_lines,
+)
+from steersman.apiserver.schema.inspection import duplicates
 from steersman.apiserver.schema.protobuf import PROTOBUF
 from steersman.apiserver.schema.pruning import accept
 from steersman.apiserver.schema.yaml_bodies import BadYaml, parse_yaml
@@ -32,29 +42,68 @@ _AROUND = re.compile(
     re.DOTALL,
 )
 
+_NO_SCALE = 'no kind is registered for the type v1.Scale in scheme "pkg/runtime/scheme.go:111"'
+
 
 def read_body(call: Call, options: WriteOptions, content_type: str) -> Object:
     """The object in the body, as the server would write it."""
     if content_type == PROTOBUF and call.expected.kinds is None:
         # No Go type says what the numbers of a custom resource would be.
         raise not_spoken(SPOKEN)
-    obj, complaints = decode(call.body, call.expected, content_type=content_type)
-    if call.is_pruned:
-        complaints += _pruned(obj, call)
-    call.warnings += settle(complaints, call.expected, field_validation=options.field_validation)
+    try:
+        obj, complaints = decode(call.body, call.expected, content_type=content_type)
+        if call.is_pruned:
+            complaints += _pruned(obj, call)
+        call.warnings += settle(
+            complaints, call.expected, field_validation=options.field_validation
+        )
+    except OtherVersion as other:
+        call.warnings += _of_other_version(call, other.obj, options)
+        raise
+    except refusals.Refusal:
+        if call.served.custom and not call.is_pruned:
+            # The part of the server that answers for custom resources does not know a Scale.
+            raise refusals.bad_request(_NO_SCALE) from None
+        raise
     return obj
+
+
+def _of_other_version(call: Call, obj: Object, options: WriteOptions) -> list[str]:
+    """What is said of an object of another version: its fields are unknown, if it is."""
+    group, _, version = str(obj.get("apiVersion") or "").partition("/")
+    if group != call.expected.gvk.group:
+        return []
+    known = next((each for each in call.versions() if each.gvk.version == version), None)
+    about = ("apiVersion", "kind", "metadata")
+    unknown = (
+        accept(obj, known.schema)
+        if known is not None
+        else [name for name in sorted(obj) if name not in about]
+    )
+    expected = replace(call.expected, gvk=replace(call.expected.gvk, version=version))
+    complaints = [f'unknown field "{each}"' for each in unknown]
+    return settle(complaints, expected, field_validation=options.field_validation)
 
 
 def _pruned(obj: Object, call: Call) -> list[str]:
     return [f'unknown field "{path}"' for path in accept(obj, call.schema)]
 
 
-def patch_body(call: Call, language: str, *, lenient: bool) -> Any:
-    """The patch; each language has its own way of saying that it cannot be read."""
+def patch_body(call: Call, language: str, *, lenient: bool) -> tuple[Any, list[str]]:
+    """The patch, and what is odd about it unless everybody is ``lenient``.
+
+    Each language has its own way of saying that it cannot be read.
+    """
     try:
-        return msgspec.json.decode(call.body)
+        patch = msgspec.json.decode(call.body)
     except (msgspec.DecodeError, UnicodeDecodeError):
         why = _syntax_error(call.body)
+    else:
+        repeated = not lenient and go_json.has_duplicates(call.body, patch)
+        complaints = duplicates(go_json.parse(call.body)) if repeated else []
+        if language == JSON_PATCH and not lenient:
+            complaints = json_patch_mistakes(patch, complaints)
+        return patch, complaints
     if language != STRATEGIC_PATCH:
         if not lenient:
             why = f"error decoding patch: {why}"
@@ -72,11 +121,18 @@ def _syntax_error(body: bytes) -> str:
 
 
 def patched_object(
-    call: Call, options: WriteOptions, *, patched: Object, language: str, patch: Any
+    call: Call,
+    options: WriteOptions,
+    *,
+    patched: Object,
+    language: str,
+    patch: Any,
+    mistakes: list[str],
 ) -> Object:
     """What a patch made, as an object of its own that shares nothing with the live one.
 
-    A patch that makes something else than an object of its kind is refused, and shown.
+    A patch that makes something else than an object of its kind is refused, and shown, as is one
+    with ``mistakes`` of its own where those are not allowed.
     """
     if language == STRATEGIC_PATCH:
         # Go types have no room for another kind.
@@ -85,10 +141,13 @@ def patched_object(
     document = msgspec.json.encode(patched)
 
     def unfit(why: str) -> refusals.Refusal:
+        schema = None if call.served.custom and call.is_pruned else call.schema
         if language == STRATEGIC_PATCH:
             shown = go_text(patch)
+        elif language == JSON_PATCH:
+            shown = shown_after_operations(patched, patch, schema)
         else:
-            shown = msgspec.json.encode(_sorted_along(patched, patch)).decode()
+            shown = shown_after_merge(patched, patch, schema)
         return refusals.invalid("", "", [field_errors.invalid("patch", shown, why)])
 
     try:
@@ -98,8 +157,10 @@ def patched_object(
     except refusals.Refusal as refusal:
         if refusal.code != 400 or (found := _AROUND.fullmatch(refusal.message)) is None:
             raise
-        raise unfit(found["unread"] or found["unfit"]) from None
-    mistakes = json_patch_mistakes(patch) if language == JSON_PATCH else []
+        why = found["unread"] or found["unfit"]
+        if language == STRATEGIC_PATCH:
+            why = misconverted(patched, call.schema) or why
+        raise unfit(why) from None
     complaints = mistakes + complaints
     if complaints and options.field_validation == "Strict":
         raise unfit(f"strict decoding error: {', '.join(complaints)}")
@@ -108,27 +169,38 @@ def patched_object(
     return obj
 
 
-def _sorted_along(patched: Any, patch: Any) -> Any:
-    """As Go writes it: what the patch went through is a map, and sorted; the rest is as it was."""
-    if not isinstance(patched, dict):
-        return patched
-    below = patch if isinstance(patch, dict) else {}
-    return {
-        name: _sorted_along(patched[name], below[name]) if name in below else patched[name]
-        for name in sorted(patched)
-    }
-
-
 def applied_object(call: Call, *, merged: Object) -> Object:
     """What an apply made, as an object of its own that shares nothing with the live one."""
-    obj, _ = canonical(msgspec.json.decode(msgspec.json.encode(merged)), call.expected)
+    made = msgspec.json.decode(msgspec.json.encode(merged))
+    try:
+        obj, _ = canonical(made, call.expected)
+    except refusals.Refusal as refusal:
+        if (found := _AROUND.fullmatch(refusal.message)) is None:
+            raise
+        raise _inconvertible(call, made, found["unread"] or found["unfit"]) from None
     if call.is_pruned:
         _pruned(obj, call)
     return obj
 
 
-def applied_body(call: Call, options: WriteOptions) -> tuple[Object, list[str]]:
-    """The configuration that is applied: YAML, of which JSON is a part."""
+def _inconvertible(call: Call, made: Object, why: str) -> refusals.Refusal:
+    """What was applied fits the schema, and yet is nothing that Go can read."""
+    gvk, about = call.expected.gvk, made["metadata"]
+    kind = f"{gvk.group}/{gvk.version}, Kind={gvk.kind}"
+    name = f"{about.get('namespace', '')}/{about.get('name', '')}"
+    return refusals.Refusal(
+        500,
+        "",
+        f"failed to convert new object ({name}; {kind}) to proper version:"
+        f" unable to convert unstructured object to {kind}: {why}",
+    )
+
+
+def applied_body(call: Call) -> tuple[Object, list[str]]:
+    """The configuration that is applied, and what is odd about it.
+
+    It is YAML, of which JSON is a part.
+    """
     try:
         applied, complaints = _json_or_yaml(call.body)
     except BadYaml as error:
@@ -140,13 +212,23 @@ def applied_body(call: Call, options: WriteOptions) -> tuple[Object, list[str]]:
         raise refusals.bad_request(
             f"error decoding YAML: error unmarshaling JSON: while decoding JSON: {mistake}"
         )
-    if complaints and options.field_validation == "Strict":
-        raise refusals.bad_request(f"error strict decoding YAML: {'; '.join(complaints)}")
-    return applied, complaints if options.field_validation == "Warn" else []
+    return applied, complaints
+
+
+def settle_applied(call: Call, options: WriteOptions, complaints: list[str]) -> None:
+    """Warn of what is odd, or refuse it: once it is known that nothing else is wrong."""
+    if not complaints or options.field_validation == "Ignore":
+        return
+    if options.field_validation == "Strict":
+        raise refusals.bad_request(
+            f"error strict decoding YAML: error converting YAML to JSON: {'; '.join(complaints)}"
+        )
+    call.warnings += [line for each in complaints for line in warning_lines(each)]
 
 
 def _json_or_yaml(body: bytes) -> tuple[Any, list[str]]:
     try:
-        return msgspec.json.decode(body), []
+        applied = msgspec.json.decode(body)
     except (msgspec.DecodeError, UnicodeDecodeError):
         return parse_yaml(body)
+    return parse_yaml(body) if go_json.has_duplicates(body, applied) else (applied, [])

@@ -1,8 +1,8 @@
 """One request about a resource, on its way through the server, and the answer to it."""
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from steersman.apiserver.access import AccountTokens, User
 from steersman.apiserver.asking.asked import Asked
@@ -10,6 +10,8 @@ from steersman.apiserver.asking.delete_options import DeleteOptions
 from steersman.apiserver.asking.negotiating import body_type, header
 from steersman.apiserver.asking.options import LONGEST_MANAGER
 from steersman.apiserver.fields.management import FieldManagement
+from steersman.apiserver.forms import Form
+from steersman.apiserver.outside import Known, Unanswered
 from steersman.apiserver.rules import Object
 from steersman.apiserver.schema.decoding import Expected
 from steersman.apiserver.schema.node import Schema
@@ -18,9 +20,12 @@ from steersman.apiserver.storage import Entry
 from steersman.apiserver.store import Store
 from steersman.wire import Request
 
+if TYPE_CHECKING:
+    from steersman.apiserver.admission import Admission
+
 
 class Answer(NamedTuple):
-    """A status and a body; who asked in which language is settled later."""
+    """A status and a body in the form that was asked for; the language is settled later."""
 
     status: int
     body: bytes
@@ -35,6 +40,7 @@ class Call:
     asked: Asked
     served: Served
     store: Store
+    form: Form  # how what is answered is shown
     # What is sent and answered is mostly the object itself; where it is its scale, that one's.
     expected: Expected
     schema: Schema
@@ -46,6 +52,9 @@ class Call:
     check_grant: Callable[[Object, Object | None], None]
     expected_options: Expected  # how the bodies of deletions are read
     versions: Callable[[], list[Served]]  # the same resource in every version
+    admission: "Admission"  # who is to be asked before something is written
+    known: Known  # what somebody outside has answered
+    learn: Callable[[Unanswered, Known], Awaitable[None]]  # for a watch, which is not run again
     warnings: list[str] = field(default_factory=list)
 
     def entry(self) -> Entry | None:

@@ -72,6 +72,19 @@ class DeleteOptions:
             resource_version=preconditions.get("resourceVersion"),
         )
 
+    def shown(self, *, grace_seconds: int | None) -> Object:
+        """As an object of that kind."""
+        preconditions = {"uid": self.uid, "resourceVersion": self.resource_version}
+        written: Object = {
+            "gracePeriodSeconds": grace_seconds,
+            "preconditions": _without_none(preconditions) or None,
+            "orphanDependents": self.orphan_dependents,
+            "propagationPolicy": self.propagation,
+            "dryRun": ["All"] if self.dry_run else None,
+        }
+        head = {"kind": "DeleteOptions", "apiVersion": "meta.k8s.io/v1"}
+        return head | _without_none(written)
+
     @property
     def names_policy(self) -> bool:
         """Whether the caller has said what becomes of dependents."""
@@ -85,6 +98,13 @@ class DeleteOptions:
             (self.resource_version, metadata["resourceVersion"], "ResourceVersion", "modified"),
         ):
             if wanted is not None and wanted != actual:
+                if served.rules.begin_end is not None:
+                    raise refusals.conflict(
+                        served.group_resource,
+                        metadata["name"],
+                        f"Precondition failed: {word} in precondition: {wanted},"
+                        f" {word} in object meta: {actual}",
+                    )
                 kind, _, group = served.group_kind.partition(".")
                 raise refusals.conflict(
                     GroupResource(group, kind),  # as clients are used to be told
@@ -93,14 +113,18 @@ class DeleteOptions:
                     f" record ({actual}). The object might have been {perhaps}",
                 )
 
-    def finalizers(self, current: list[str], *, orphans: bool) -> list[str]:
+    def finalizers(
+        self, current: list[str], *, orphans: bool, either_way: bool = False
+    ) -> list[str]:
         """What is there, with those by which the garbage collector knows the policy.
 
         ``orphans``: without a word about it, what belongs to the object is left alone.
+        ``either_way``: who wants no orphans wants to wait until what belongs to it is gone.
         """
         orphan, foreground = ORPHAN in current, FOREGROUND in current
         if self.orphan_dependents is not None:
-            orphan, foreground = self.orphan_dependents, False
+            orphan = self.orphan_dependents
+            foreground = either_way and not orphan
         elif self.propagation is not None:
             orphan, foreground = self.propagation == "Orphan", self.propagation == "Foreground"
         elif orphans and not foreground:
@@ -109,6 +133,10 @@ class DeleteOptions:
         added = [name for name, wanted in ((ORPHAN, orphan), (FOREGROUND, foreground)) if wanted]
         wanted = others + added
         return current if set(wanted) == set(current) else wanted
+
+
+def _without_none(written: Object) -> Object:
+    return {name: value for name, value in written.items() if value is not None}
 
 
 def _read(body: bytes, content_type: str, expected: Expected) -> Object:
@@ -142,4 +170,9 @@ def _from_query(asked: Asked) -> Object:
         "propagationPolicy": asked.option("propagationPolicy") or None,
         "orphanDependents": boolean(asked, "orphanDependents"),
         "gracePeriodSeconds": integer(asked, "gracePeriodSeconds"),
+        # Of a collection as well, where the version is that of the list: nearly always a no.
+        "preconditions": {
+            "uid": asked.option("uid") or None,
+            "resourceVersion": asked.option("resourceVersion") or None,
+        },
     }

@@ -1,38 +1,23 @@
 """Answers with nothing but metadata, for clients that need no more of an object."""
 
-from collections.abc import AsyncGenerator, Mapping
-from contextlib import aclosing
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import msgspec
 
-from steersman.apiserver import refusals
-from steersman.apiserver.asking.asked import Asked
+from steersman.apiserver import refusals, rendering
+from steersman.apiserver.forms import Lines
+from steersman.apiserver.rules import Object
 from steersman.apiserver.served import Served
+from steersman.apiserver.storage import Entry
 
 OBJECT, LIST = "PartialObjectMetadata", "PartialObjectMetadataList"
 
-_VERSIONS = ("v1", "v1beta1")
-_ABOUT_MANY = frozenset(("list", "deletecollection"))
-
-
-class _Object(msgspec.Struct):
-    metadata: msgspec.Raw
-    kind: str = ""
-
-
-class _List(msgspec.Struct):
-    metadata: dict[str, Any]
-    items: list[_Object]
-
-
-class _Event(msgspec.Struct):
-    type: str
-    object: msgspec.Raw
+VERSIONS = ("v1", "v1beta1")
 
 
 class MetadataOnly(NamedTuple):
-    """The wish for it; ``kind`` says whether of one object, or of a list of them."""
+    """The form of it; ``kind`` says whether of one object, or of a list of them."""
 
     kind: str
     version: str
@@ -41,58 +26,100 @@ class MetadataOnly(NamedTuple):
     def wished(cls, parameters: Mapping[str, str]) -> "MetadataOnly | None":
         """What the parameters of a media type ask for, if it is this."""
         kind, group, version = (parameters.get(name, "") for name in ("as", "g", "v"))
-        known = kind in (OBJECT, LIST) and group == "meta.k8s.io" and version in _VERSIONS
+        known = kind in (OBJECT, LIST) and group == "meta.k8s.io" and version in VERSIONS
         return cls(kind, version) if known else None
 
-    def document(self, body: bytes, asked: Asked, served: Served) -> bytes:
-        """What is wanted of an answer; a Status stays as it is."""
-        found = msgspec.json.decode(body, type=_Object)
-        if found.kind == "Status":
-            return body
-        is_list = asked.verb in _ABOUT_MANY
-        if is_list != (self.kind == LIST):
-            raise self._unlike(served, is_list=is_list)
-        if is_list:
-            return msgspec.json.encode(self._list(msgspec.json.decode(body, type=_List)))
-        return msgspec.json.encode(self._object(found))
+    def one(self, entry: Entry, served: Served) -> bytes:
+        """The metadata of what an entry holds."""
+        self._check(served, is_list=False)
+        return self._opening() + rendering.metadata_in(entry, served) + b"}"
 
-    async def lines(self, lines: AsyncGenerator[bytes, None]) -> AsyncGenerator[bytes, None]:
-        """What is wanted of a watch, which is about objects; whoever wants lists gets nothing."""
-        async with aclosing(lines):
-            if self.kind == LIST:
-                return
-            async for some in lines:
-                yield b"".join([self._line(line) for line in some.splitlines()])
+    def unkept(self, obj: Object, served: Served) -> bytes:
+        """That of an object that is in no entry."""
+        self._check(served, is_list=False)
+        return self._object(rendering.ordered(rendering.seen(obj, served)), served)
 
-    def _line(self, line: bytes) -> bytes:
-        event = msgspec.json.decode(line, type=_Event)
-        found = msgspec.json.decode(event.object, type=_Object)
-        shown = event.object if found.kind == "Status" else self._object(found)
-        return msgspec.json.encode({"type": event.type, "object": shown}) + b"\n"
+    def other(self, document: Object, *, custom: bool = False) -> bytes:
+        """That of what is no object of a resource."""
+        if self.kind == LIST:
+            group, _, version = document["apiVersion"].partition("/")
+            package = version if custom else group.partition(".")[0]
+            raise self._unlike(f"{package}.{document['kind']}", is_list=False)
+        return self._partial(document["metadata"])
 
-    def _object(self, found: _Object) -> dict[str, Any]:
-        return {**self._head(OBJECT), "metadata": found.metadata}
+    def many(
+        self, entries: Sequence[Entry], served: Served, *, metadata: dict[str, object]
+    ) -> bytes:
+        """That of each object in a list."""
+        self._check(served, is_list=True)
+        rendering.ahead(entries, served)
+        head = {**self._head(LIST), "metadata": without_empty(metadata), "items": None}
+        opening, begin = msgspec.json.encode(head), self._opening()
+        if not entries:
+            return opening  # with null
+        items = (b"}," + begin).join([rendering.metadata_in(each, served) for each in entries])
+        return b"".join((opening.removesuffix(b"null}"), b"[", begin, items, b"}]}"))
 
-    def _list(self, found: _List) -> dict[str, Any]:
-        return {
-            **self._head(LIST),
-            "metadata": {name: value for name, value in found.metadata.items() if value != ""},
-            "items": [self._object(each) for each in found.items] or None,  # null, if it is empty
-        }
+    def lines(self) -> Lines | None:
+        """That of each object in a watch, which is never about lists of them."""
+        return None if self.kind == LIST else self
+
+    def event(self, kind: bytes, entry: Entry, served: Served) -> bytes:
+        """One line of a watch."""
+        metadata = rendering.metadata_in(entry, served)
+        return rendering.line(kind, self._opening() + metadata + b"}")
+
+    def departure(self, entry: Entry, served: Served) -> bytes:
+        """The line for someone from whose sight an object went."""
+        gone = rendering.departed_from(entry, served)
+        return rendering.line(b"DELETED", self._object(gone, served))
+
+    def bookmark(
+        self,
+        revision: int,
+        served: Served,  # noqa: ARG002 - as in other forms
+        *,
+        initial_events_end: bool,
+    ) -> bytes:
+        """A line that says how far a watch has come."""
+        metadata = rendering.bookmark_metadata(revision, initial_events_end=initial_events_end)
+        return rendering.line(b"BOOKMARK", self._partial(metadata))
+
+    def _object(self, obj: Object, served: Served) -> bytes:
+        return self._partial(rendering.metadata_of(obj, served))
+
+    def _partial(self, metadata: Mapping[str, Any]) -> bytes:
+        return msgspec.json.encode({**self._head(OBJECT), "metadata": metadata})
+
+    def _opening(self) -> bytes:
+        """How each object begins, up to what its metadata is."""
+        return (
+            f'{{"kind":"{OBJECT}","apiVersion":"meta.k8s.io/{self.version}","metadata":'
+        ).encode()
 
     def _head(self, kind: str) -> dict[str, str]:
         return {"kind": kind, "apiVersion": f"meta.k8s.io/{self.version}"}
 
-    def _unlike(self, served: Served, *, is_list: bool) -> refusals.Refusal:
-        """One thing was wanted, and it is the other; told by the name of its Go type."""
+    def _check(self, served: Served, *, is_list: bool) -> None:
+        """Refuse where one thing was wanted, and it is the other; by the name of its Go type."""
+        if is_list == (self.kind == LIST):
+            return
         if served.custom and not is_list:
-            return refusals.Refusal(500, "", "content is not a list")
+            raise refusals.Refusal(500, "", "content is not a list")
         package = served.gvk.group.partition(".")[0]
         if package in ("", "events"):
             package = "core"
         kind = served.list_kind if is_list else served.gvk.kind
         go_type = "unstructured.UnstructuredList" if served.custom else f"{package}.{kind}"
+        raise self._unlike(go_type, is_list=is_list)
+
+    def _unlike(self, go_type: str, *, is_list: bool) -> refusals.Refusal:
         it_is = "is a list" if is_list else "is not a list"
         return refusals.not_acceptable(
             f"you requested {self.kind}, but the requested object {it_is} (*{go_type})"
         )
+
+
+def without_empty(metadata: Mapping[str, object]) -> dict[str, object]:
+    """The metadata of a list of which only what is there is told."""
+    return {name: value for name, value in metadata.items() if value != ""}

@@ -1,15 +1,17 @@
 """Which language is spoken: JSON, or YAML for those who ask for it. Protobuf is understood."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from steersman.apiserver import refusals
-from steersman.apiserver.asking.metadata_only import MetadataOnly
+from steersman.apiserver.asking.metadata_only import VERSIONS, MetadataOnly
+from steersman.apiserver.forms import LIKE_MESSAGES, WHOLE, Form
 from steersman.apiserver.schema.protobuf import PROTOBUF
 from steersman.wire import Request
 
 JSON, YAML = "application/json", "application/yaml"
 SPOKEN = (JSON, YAML)
+_WATCHED = (JSON,)
 UNDERSTOOD = (*SPOKEN, PROTOBUF)
 
 JSON_PATCH = "application/json-patch+json"
@@ -18,12 +20,16 @@ STRATEGIC_PATCH = "application/strategic-merge-patch+json"
 APPLY_PATCH = "application/apply-patch+yaml"
 PATCHES = (JSON_PATCH, MERGE_PATCH, STRATEGIC_PATCH, APPLY_PATCH)
 
+_WHOLE_TYPES = ("*/*", *SPOKEN)
 _RANGES = {"*/*": JSON, "application/*": JSON, JSON: JSON, YAML: YAML}
 
 
 def header(request: Request, name: str) -> str:
     """A header by its lower-case name; empty where it is not there."""
-    return next((value for key, value in request.headers if key.lower() == name), "")
+    for key, value in request.headers:  # several times a request: a generator takes twice as long
+        if key.lower() == name:
+            return value
+    return ""
 
 
 def clauses(accept: str) -> Iterator[tuple[str, dict[str, str]]]:
@@ -42,33 +48,79 @@ def clauses(accept: str) -> Iterator[tuple[str, dict[str, str]]]:
 
 
 class AnswerForm(NamedTuple):
-    """How an answer is wanted: in which language, and of the whole object or only of a part."""
+    """How an answer is wanted: in which language, and in which form."""
 
     language: str
-    metadata_only: MetadataOnly | None = None
+    form: Form = WHOLE
 
 
-WHOLE = AnswerForm(JSON)
+PLAIN = AnswerForm(JSON)
 
 
-def answer_form(request: Request, *, custom: bool) -> AnswerForm:
+def wants_plain(request: Request) -> bool:
+    """Whether an answer is wanted as it is most of the time."""
+    accept = header(request, "accept")
+    return not accept or accept == JSON
+
+
+def no_table(version: str) -> Form | None:  # noqa: ARG001 - as those that have one
+    """Of what cannot be a table."""
+    return None
+
+
+def answer_form(
+    request: Request,
+    *,
+    custom: bool,
+    watches: bool = False,
+    table: Callable[[str], Form | None] = no_table,
+) -> AnswerForm:
     """The form of the answer; a transformation that is not made is passed over.
 
-    Built-in and custom resources have different words for a no, here and in ``patch_type``.
+    ``table`` makes a table of a version, where what is asked for can be one. Built-in and custom
+    resources have different words for a no, here and in ``patch_type``.
     """
-    accept = header(request, "accept")
-    if not accept or accept == JSON:
+    if wants_plain(request):
+        return PLAIN
+    wanted = list(clauses(header(request, "accept")))
+    # The way to a built-in resource is found by whole types, before anybody reads the rest.
+    if not custom and not any(media_type in _WHOLE_TYPES for media_type, _ in wanted):
+        why = f"406: Not Acceptable\n\nAvailable representations: {', '.join(SPOKEN)}"
+        raise refusals.Refusal(406, "NotAcceptable", why, details={})
+    spoken = _WATCHED if watches else SPOKEN
+    for media_type, parameters in wanted:
+        language = _RANGES.get(media_type, "")
+        if language in spoken and _is_served(parameters):
+            form = _form(parameters, table)
+            if form is WHOLE and wanted[0] == (PROTOBUF, {}):
+                # Who would rather have had it decodes into the same types, and compares them.
+                form = LIKE_MESSAGES
+            if form is not None:
+                return AnswerForm(language, form)
+    named = ", ".join(f"{each};stream=watch" if watches else each for each in spoken)
+    raise refusals.not_acceptable(f"only the following media types are accepted: {named}")
+
+
+def refusal_language(request: Request) -> str:
+    """That of a no, which has no other form than its own."""
+    for media_type, parameters in clauses(header(request, "accept")):
+        if media_type in _RANGES and _form(parameters, no_table) is WHOLE:
+            return _RANGES[media_type]
+    return JSON
+
+
+def _is_served(parameters: dict[str, str]) -> bool:
+    return parameters.get("stream", "") in ("", "watch") and parameters.get("sv", "") in ("", "v1")
+
+
+def _form(parameters: dict[str, str], table: Callable[[str], Form | None]) -> Form | None:
+    """The form that the parameters of a media type ask for; None where there is no such."""
+    kind, group, version = (parameters.get(name) for name in ("as", "g", "v"))
+    if kind is None and group is None and version is None:
         return WHOLE
-    for media_type, parameters in clauses(accept):
-        if media_type in _RANGES:
-            metadata_only = MetadataOnly.wished(parameters)
-            if metadata_only is not None or "as" not in parameters:
-                return AnswerForm(_RANGES[media_type], metadata_only)
-    spoken = ", ".join(SPOKEN)
-    if custom:
-        raise refusals.not_acceptable(f"only the following media types are accepted: {spoken}")
-    why = f"406: Not Acceptable\n\nAvailable representations: {spoken}"
-    raise refusals.Refusal(406, "NotAcceptable", why, details={})
+    if kind == "Table" and group == "meta.k8s.io" and version in VERSIONS:
+        return table(version or "")
+    return MetadataOnly.wished(parameters)
 
 
 def body_type(request: Request) -> str:

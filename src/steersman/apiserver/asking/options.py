@@ -4,7 +4,9 @@ from dataclasses import dataclass
 
 from steersman.apiserver import field_errors, refusals
 from steersman.apiserver.asking.asked import FALSE, Asked
+from steersman.apiserver.asking.selecting import selected_name
 from steersman.apiserver.field_errors import FieldError
+from steersman.apiserver.go_durations import duration_problem
 
 LONGEST_MANAGER = 128
 EXACT, NOT_OLDER_THAN = "Exact", "NotOlderThan"
@@ -37,6 +39,23 @@ def integer(asked: Asked, name: str) -> int | None:
     raise refusals.bad_request(f"strconv.ParseInt: parsing {shown}: {why}")
 
 
+def check_deadline(asked: Asked) -> None:
+    """Refuse a deadline that is no length of time; a watch has another name for its own."""
+    text = asked.option("timeout")
+    if text and asked.verb != "watch" and (problem := duration_problem(text)):
+        raise refusals.bad_request(f"invalid timeout specified in the request URL - {problem}")
+
+
+def _field_selector(asked: Asked) -> str:
+    """Which fields; a watch whose path has a name is of the object of that name alone."""
+    selector = asked.option("fieldSelector")
+    if not asked.name:
+        return selector
+    if selector and selected_name(selector) != asked.name:
+        raise refusals.bad_request("fieldSelector metadata.name doesn't match requested name")
+    return selector or f"metadata.name={asked.name}"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ListOptions:
     """Which objects, as of when, how many at a time, and for how long."""
@@ -58,7 +77,7 @@ class ListOptions:
         options = cls(
             watch=bool(boolean(asked, "watch")),
             label_selector=asked.option("labelSelector"),
-            field_selector=asked.option("fieldSelector"),
+            field_selector=_field_selector(asked),
             resource_version=asked.option("resourceVersion"),
             resource_version_match=asked.option("resourceVersionMatch"),
             limit=integer(asked, "limit") or 0,

@@ -6,6 +6,16 @@ from steersman.apiserver.asking.call import Call
 from steersman.apiserver.asking.options import WriteOptions
 from steersman.apiserver.builtin.namespaces import check_namespace
 from steersman.apiserver.rules import Object
+from steersman.units import format_time
+
+
+def changed(call: Call, obj: Object, options: WriteOptions) -> Object:
+    """What webhooks make of something that is POSTed and never kept."""
+    if call.admission.is_idle:
+        return obj
+    manager = options.field_manager or call.agent
+    call.management.update(None, obj, manager=manager, time=format_time(call.store.clock.now()))
+    return call.admission.mutated(call, obj, None)
 
 
 def read_post(call: Call) -> tuple[Object, WriteOptions]:

@@ -18,9 +18,6 @@ _PLAIN = (*_COMMON, ("content-type", "text/plain; charset=utf-8"))
 # Watches are told apart by nothing but that they do not end.
 STREAM = _JSON
 
-# What a health check looks at, each at a path of its own.
-_CHECKS = ("ping", "log")
-
 # What may be said beside an answer, in letters: of more, the beginning of each sentence.
 MOST_WARNING = 4096
 MOST_SENTENCE = 256
@@ -34,20 +31,20 @@ def text(status: int, body: str) -> Reply:
     return Reply(status=status, headers=_PLAIN, body=body.encode())
 
 
-def health(asked: Asked) -> Reply:
-    """Who can answer is well."""
-    _, _, check = asked.path.strip("/").partition("/")
-    if check not in ("", *_CHECKS):
-        return text(404, "404 page not found\n")
-    if "verbose" not in asked.query:
-        return text(200, "ok")
-    name = asked.path.split("/")[1]
-    lines = "".join(f"[+]{each} ok\n" for each in _CHECKS)
-    return text(200, f"{lines}{name} check passed\n")
+def nothing_there() -> Reply:
+    """What is said of a path that leads nowhere."""
+    return text(404, "404 page not found\n")
+
+
+def unavailable() -> Reply:
+    """What is said where another server would answer."""
+    return text(503, "service unavailable\n")
 
 
 def document(status: int, body: bytes, *, language: str = JSON, pretty: bool = False) -> Reply:
-    """An encoded JSON document."""
+    """An encoded JSON document; an empty body is none."""
+    if not body:
+        return Reply(status=status, headers=_COMMON)
     if language == YAML:
         readable = yaml.safe_dump(msgspec.json.decode(body), sort_keys=False, allow_unicode=True)
         headers = (*_COMMON, ("content-type", YAML))
@@ -55,6 +52,8 @@ def document(status: int, body: bytes, *, language: str = JSON, pretty: bool = F
     if pretty:
         laid_out = json.dumps(msgspec.json.decode(body), indent=2, ensure_ascii=False)
         body = laid_out.encode()
+    elif not body.endswith(b"\n"):
+        body += b"\n"
     return Reply(status=status, headers=_JSON, body=body)
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
-from steersman.apiserver.custom.conversion_rules import conversion_errors
+from steersman.apiserver.custom.conversion_rules import bundle_problem, conversion_errors
 from steersman.apiserver.custom.internal_form import InternalSpec, shown_versions
 from steersman.apiserver.custom.status import (
     APPROVAL,
@@ -35,6 +35,10 @@ def _default(crd: Object) -> None:
     client = (conversion.get("webhook") or {}).get("clientConfig") or {}
     if client.get("service") is not None:
         client["service"].setdefault("port", 443)
+    webhook = conversion.get("webhook")
+    if webhook is not None and all(each in (None, []) for each in webhook.values()):
+        # Inside, the server has the two things that are in it, and nothing around them.
+        del conversion["webhook"]
 
 
 def _storage_version(crd: Object) -> str | None:
@@ -59,9 +63,19 @@ def _prepare_update(crd: Object, old: Object, _: Surroundings) -> None:
     crd["status"] = status
 
 
-def _validate(crd: Object) -> list[FieldError]:
+def _prepare_status(crd: Object, _: Object, __: Surroundings) -> None:
+    status = crd.get("status") or {}
+    if not status.get("storedVersions") and (version := _storage_version(crd)) is not None:
+        crd["status"] = {**status, "storedVersions": [version]}
+
+
+def _validate_create(crd: Object) -> list[FieldError]:
+    # Whoever writes the certificates may come later than the definition.
+    return [*_spec_errors(crd["spec"], reads_bundle=False), *_other_errors(crd)]
+
+
+def _other_errors(crd: Object) -> list[FieldError]:
     return [
-        *_spec_errors(crd["spec"]),
         *_names_errors(crd["status"]["acceptedNames"], "status.acceptedNames"),
         *_stored_errors(crd),
         *_approval_errors(crd),
@@ -84,7 +98,19 @@ def _validate_update(crd: Object, old: Object) -> list[FieldError]:
     fixed = ["spec.group", "spec.names.plural"]
     if is_established(old):
         fixed = ["spec.scope", "spec.names.kind", *fixed]
-    return [immutable(path, _at(crd, path)) for path in fixed if _at(crd, path) != _at(old, path)]
+    changed = [path for path in fixed if _at(crd, path) != _at(old, path)]
+    return [
+        *_spec_errors(crd["spec"], reads_bundle=_had_good_bundle(old)),
+        *(immutable(path, _at(crd, path)) for path in changed),
+        *_other_errors(crd),
+    ]
+
+
+def _had_good_bundle(old: Object) -> bool:
+    """Whether a definition is in use, and its certificates, if it had any, were some."""
+    webhook = old["spec"]["conversion"].get("webhook") or {}
+    bundle = (webhook.get("clientConfig") or {}).get("caBundle", "")
+    return is_established(old) and not bundle_problem(bundle)
 
 
 def _validate_status(crd: Object, _: Object) -> list[FieldError]:
@@ -99,7 +125,7 @@ def _at(crd: Object, path: str) -> str:
     return str(value)
 
 
-def _spec_errors(spec: Object) -> Iterator[FieldError]:
+def _spec_errors(spec: Object, *, reads_bundle: bool) -> Iterator[FieldError]:
     group, names, scope = spec.get("group", ""), spec["names"], spec.get("scope", "")
     versions = spec.get("versions") or []
     form = InternalSpec.of(spec)
@@ -142,7 +168,7 @@ def _spec_errors(spec: Object) -> Iterator[FieldError]:
     yield from _names_errors(names, "spec.names")
     any_status = any("status" in (each.get("subresources") or {}) for each in versions)
     yield from version_errors(form.shared, "spec", has_status=any_status, schema_key="validation")
-    yield from conversion_errors(spec)
+    yield from conversion_errors(spec, reads_bundle=reads_bundle)
 
 
 def _names_errors(names: Mapping[str, Any], path: str) -> Iterator[FieldError]:
@@ -245,7 +271,8 @@ DEFINITION: Final = Rules(
     default=_default,
     prepare_create=_prepare_create,
     prepare_update=_prepare_update,
-    validate=_validate,
+    prepare_status=_prepare_status,
+    validate_create=_validate_create,
     validate_update=_validate_update,
     validate_status=_validate_status,
     name_errors_of=_name_errors_of,

@@ -122,6 +122,11 @@ def shown_versions(versions: tuple[Object, ...]) -> msgspec.Raw:
     return msgspec.Raw(msgspec.json.encode([_spelled(each, _VERSION) for each in versions]))
 
 
+def shown_rule(rule: Mapping[str, Any]) -> msgspec.Raw:
+    """A rule in CEL, as a message shows it."""
+    return msgspec.Raw(msgspec.json.encode(_spelled(rule, _RULE)))
+
+
 def shown_schema(schema: Object) -> msgspec.Raw:
     """A schema, as a message shows it."""
     return msgspec.Raw(msgspec.json.encode(_spelled(schema, _KEYWORDS)))

@@ -4,43 +4,29 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
+from steersman.apiserver.custom.between_versions import converting
+from steersman.apiserver.custom.judging import Judging
 from steersman.apiserver.custom.scale import replicas_errors, selector_errors
 from steersman.apiserver.custom.status import is_ending, is_established
-from steersman.apiserver.field_errors import FieldError, invalid, shown
+from steersman.apiserver.field_errors import FieldError, shown
 from steersman.apiserver.go_words import go_text
 from steersman.apiserver.metadata import STANDARD_FINALIZERS
 from steersman.apiserver.names_rules import subdomain_name
 from steersman.apiserver.rules import Object, Rules
-from steersman.apiserver.schema.defaulting import Defaults, copied
+from steersman.apiserver.schema.defaulting import Defaults
 from steersman.apiserver.schema.embedding import embedded_errors
 from steersman.apiserver.schema.node import UNSET, Schema
-from steersman.apiserver.schema.pruning import accept
 from steersman.apiserver.schema.structural import VALIDATIONS, children, compile_schema
 from steersman.apiserver.schema.uniqueness import Uniqueness
 from steersman.apiserver.schema.validating import Validator
 from steersman.apiserver.served import ScalePaths, Served
+from steersman.apiserver.tables.custom import custom_printer
 from steersman.names import GroupVersionKind
 
 VERBS: Final = frozenset(
     ("create", "delete", "deletecollection", "get", "list", "patch", "update", "watch")
 )
 _SUBRESOURCE_VERBS: Final = ["get", "patch", "update"]
-
-
-# Rules in CEL expect values of the right shape.
-_BLOCKING: Final = frozenset(
-    (
-        "FieldValueNotSupported",
-        "FieldValueRequired",
-        "FieldValueTooLong",
-        "FieldValueTooMany",
-        "FieldValueTypeInvalid",
-    )
-)
-_NOT_CHECKED: Final = (
-    "some validation rules were not checked because the object was invalid; correct the existing"
-    " errors to complete validation"
-)
 
 
 def served(crd: Object, *, object_meta: Schema) -> tuple[Served, ...]:
@@ -73,7 +59,7 @@ def _served(crd: Object, version: Object, schemas: Mapping[str, Schema]) -> Serv
     paths = _scale_paths(subresources.get("scale"))
     namespaced = spec["scope"] == "Namespaced"
     schema = schemas[gvk.version]
-    return Served(
+    made = Served(
         gvk=gvk,
         plural=names["plural"],
         singular=names["singular"],
@@ -91,8 +77,9 @@ def _served(crd: Object, version: Object, schemas: Mapping[str, Schema]) -> Serv
         subresources=offered,
         scale=paths,
         deprecation=_deprecation(crd, version),
-        **_conversions(crd, version, schemas),
+        printer=custom_printer(version.get("additionalPrinterColumns") or ()),
     )
+    return converting(made, crd, version, schemas)
 
 
 def _scale_paths(scale: Object | None) -> ScalePaths | None:
@@ -116,12 +103,10 @@ def _rules(version: Object, schema: Schema, paths: ScalePaths | None, *, namespa
     status_validator = None if status_schema is None else Validator(status_schema)
 
     has_rules = any(each.get(VALIDATIONS) for each in _within(_schema(version)))
+    judging = Judging(_schema(version)) if has_rules else None
 
-    def completed(errors: list[FieldError]) -> list[FieldError]:
-        """With a word about rules that cannot be asked of what is wrong in such a way."""
-        if has_rules and any(each.type in _BLOCKING for each in errors):
-            errors.append(invalid("<nil>", None, _NOT_CHECKED))
-        return errors
+    def completed(errors: list[FieldError], new: Object, old: Any = UNSET) -> list[FieldError]:
+        return errors if judging is None else judging.completed(errors, new, old)
 
     def scale_errors(new: Object) -> list[FieldError]:
         if paths is None:
@@ -135,7 +120,8 @@ def _rules(version: Object, schema: Schema, paths: ScalePaths | None, *, namespa
                 *scale_errors(new),
                 *embedded_errors(new, schema),
                 *uniqueness.errors(new),
-            ]
+            ],
+            new,
         )
 
     def validate_update(new: Object, old: Object) -> list[FieldError]:
@@ -145,7 +131,9 @@ def _rules(version: Object, schema: Schema, paths: ScalePaths | None, *, namespa
                 *scale_errors(new),
                 *embedded_errors(new, schema),
                 *_newly_repeated(uniqueness, new, old),
-            ]
+            ],
+            new,
+            old,
         )
 
     def validate_status(new: Object, old: Object) -> list[FieldError]:
@@ -155,7 +143,7 @@ def _rules(version: Object, schema: Schema, paths: ScalePaths | None, *, namespa
             errors += status_validator.errors(new["status"], old=before, at="status")
         if paths is not None:
             errors += _counted_errors(new, paths)
-        return completed(errors + _newly_repeated(uniqueness, new, old))
+        return completed(errors + _newly_repeated(uniqueness, new, old), new, old)
 
     return Rules(
         default=Defaults(schema).fill,
@@ -163,6 +151,7 @@ def _rules(version: Object, schema: Schema, paths: ScalePaths | None, *, namespa
         validate_update=validate_update,
         validate_status=validate_status,
         name_errors=subdomain_name,
+        let_through=_silent if judging is None else judging.warnings,
         warnings=_warnings,
         selectable=_selectable(version, namespaced=namespaced),
         generation_of=("spec",),
@@ -186,6 +175,10 @@ def _newly_repeated(uniqueness: Uniqueness, new: Object, old: Object) -> list[Fi
     """What is there twice, unless something was before."""
     found = uniqueness.errors(new)
     return [] if found and uniqueness.errors(old) else found
+
+
+def _silent(_: Object) -> list[str]:
+    return []
 
 
 def _warnings(new: Object, old: Object | None) -> list[str]:
@@ -247,37 +240,3 @@ def _age(version: str) -> tuple[Any, ...]:
         return 3, version
     major, stage, minor = found.groups()
     return {None: 0, "beta": 1, "alpha": 2}[stage], -int(major), -int(minor or 0)
-
-
-def _conversions(
-    crd: Object, version: Object, schemas: Mapping[str, Schema]
-) -> dict[str, Callable[[Object], Object]]:
-    """Between a version and the stored one: only apiVersion changes, but each has its schema.
-
-    Where there is nothing to convert, nothing is given, so that objects are shown as they are kept.
-    """
-    stored = next(each for each in crd["spec"]["versions"] if each.get("storage"))
-    group = crd["spec"]["group"]
-    differs = _schema(stored) != _schema(version)
-    if stored is version and crd["metadata"].get("generation", 1) == 1:
-        return {}
-    defaults = Defaults(schemas[version["name"]])
-    stored_defaults = Defaults(schemas[stored["name"]])
-
-    def from_stored(obj: Object) -> Object:
-        fresh: Object = copied(obj)
-        fresh["apiVersion"] = f"{group}/{version['name']}"
-        accept(fresh, schemas[version["name"]])
-        defaults.fill(fresh)
-        return fresh
-
-    def to_stored(obj: Object) -> Object:
-        fresh = {**obj, "apiVersion": f"{group}/{stored['name']}"}
-        if differs:
-            fresh = copied(fresh)
-            accept(fresh, schemas[stored["name"]])
-            # So that the stored version, which is shown as it is kept, is whole.
-            stored_defaults.fill(fresh)
-        return fresh
-
-    return {"from_stored": from_stored, "to_stored": to_stored}

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from steersman.apiserver.custom.internal_form import first_keyword, shown_schema
+from steersman.apiserver.custom.internal_form import first_keyword, shown_rule, shown_schema
 from steersman.apiserver.field_errors import (
     FieldError,
     duplicate,
@@ -27,6 +27,11 @@ _COLUMN_FORMATS: Final = (
     "int64",
     "password",
 )
+# A schema that all versions share does not count as theirs. The first is what the server says.
+_WITHOUT_SCHEMA: Final = {
+    "schema": "may only be set when `version.schema.openAPIV3Schema` is not included",
+    "validation": "may only be set when validations.schema is included",
+}
 # At the root of a schema whose status is judged alone: nothing that relates status to the rest.
 _ROOT_KEYWORDS: Final = (
     "Description",
@@ -64,13 +69,17 @@ def version_errors(
         at = f"{path}.{schema_key}.openAPIV3Schema"
         if has_status:
             yield from _root_errors(schema, at)
-        yield from schema_errors(schema, at)
+        yield from schema_errors(schema, at, shown_rule=shown_rule)
     if scale := (said.get("subresources") or {}).get("scale"):
         yield from _scale_errors(scale, f"{path}.subresources.scale")
     for index, column in enumerate(said.get("additionalPrinterColumns") or ()):
         yield from _column_errors(column, f"{path}.additionalPrinterColumns[{index}]")
     if fields := said.get("selectableFields"):
-        yield from _selectable_errors(fields, schema or {}, f"{path}.selectableFields")
+        at = f"{path}.selectableFields"
+        if schema is None:
+            yield invalid(at, "", _WITHOUT_SCHEMA[schema_key])
+        else:
+            yield from _selectable_errors(fields, schema, at)
 
 
 def _root_errors(schema: dict[str, Any], path: str) -> Iterator[FieldError]:

@@ -1,7 +1,8 @@
 """What the server tells clients about itself: which kinds it serves, and what they look like.
 
 Takes:     resources and their schemas, in words of our own
-Gives:     the documents that clients read: discovery, classic and aggregated, and OpenAPI v2 and v3
+Gives:     the documents that clients read: discovery, classic and aggregated, OpenAPI v2
+           and v3, and where the keys of tokens are
 Promises:  - a document is made once, when it is first asked for
            - an etag changes exactly when its document does
            - groups and versions come in the order in which clients prefer them
@@ -9,6 +10,7 @@ Promises:  - a document is made once, when it is first asked for
 Never:     knows who asks, or what is stored
 """
 
+from steersman.apiserver.discovery.open_id import OPEN_ID_PATHS, open_id_document
 from steersman.apiserver.discovery.openapi_v2 import Swagger
 from steersman.apiserver.discovery.openapi_v3 import OpenApi, OpenApiDocument
 from steersman.apiserver.discovery.resources import (
@@ -20,6 +22,7 @@ from steersman.apiserver.discovery.resources import (
 from steersman.apiserver.discovery.serving import Discovery, DiscoveryDocument
 
 __all__ = [
+    "OPEN_ID_PATHS",
     "DiscoveredResource",
     "DiscoveredSubresource",
     "Discovery",
@@ -28,5 +31,6 @@ __all__ = [
     "OpenApiDocument",
     "Swagger",
     "discovered_builtin",
+    "open_id_document",
     "stored_version",
 ]

@@ -1,5 +1,7 @@
 """The documents of discovery, classic and aggregated, with the server's own order of things."""
 
+import platform
+import sys
 from collections.abc import Iterable
 from typing import Any
 
@@ -59,8 +61,14 @@ def aggregated(catalogue: Catalogue, groups: Iterable[str]) -> Document:
         "kind": "APIGroupDiscoveryList",
         "apiVersion": "apidiscovery.k8s.io/v2",
         "metadata": {},
-        "items": [_aggregated_group(catalogue, group) for group in groups],
+        "items": [
+            found for group in groups if (found := _aggregated_group(catalogue, group))["versions"]
+        ],
     }
+
+
+# As Go calls them.
+_MACHINES = {"x86_64": "amd64", "aarch64": "arm64"}
 
 
 def version() -> Document:
@@ -74,12 +82,13 @@ def version() -> Document:
         "minCompatibilityMajor": major,
         "minCompatibilityMinor": str(int(minor) - 1),
         "gitVersion": f"v{VERSION}.3+steersman",
-        "gitCommit": "",
+        "gitCommit": "0" * 40,
         "gitTreeState": "",
         "buildDate": "1970-01-01T00:00:00Z",
-        "goVersion": "",
-        "compiler": "",
-        "platform": "",
+        # No Go here, and yet something that runs this.
+        "goVersion": f"python{platform.python_version()}",
+        "compiler": platform.python_implementation().lower(),
+        "platform": f"{sys.platform}/{_MACHINES.get(machine := platform.machine(), machine)}",
     }
 
 
@@ -133,19 +142,21 @@ def _if_foreign(subresource: DiscoveredSubresource, own: GroupVersionKind) -> Do
 
 
 def _aggregated_group(catalogue: Catalogue, group: str) -> Document:
+    versions = (_aggregated_version(catalogue, group, each) for each in catalogue.versions(group))
     return {
         "metadata": {"name": group} if group else {},
-        "versions": [
-            {
-                "version": version,
-                "resources": [
-                    _aggregated_resource(each) for each in catalogue.resources(group, version)
-                ],
-                "freshness": "Current",
-            }
-            for version in catalogue.versions(group)
-        ],
+        "versions": [each for each in versions if each],
     }
+
+
+def _aggregated_version(catalogue: Catalogue, group: str, version: str) -> Document | None:
+    """None of a version that was registered, and of which nothing is served."""
+    resources = [_aggregated_resource(each) for each in catalogue.resources(group, version)]
+    if resources:
+        return {"version": version, "resources": resources, "freshness": "Current"}
+    if catalogue.is_remote(group, version):
+        return {"version": version, "freshness": "Stale"}
+    return None
 
 
 def _aggregated_resource(resource: DiscoveredResource) -> Document:

@@ -2,10 +2,11 @@
 
 import re
 from base64 import b64encode
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from hashlib import sha256
 
+from steersman.apiserver.group_claims import GROUP_PRIORITY, VERSION_PRIORITY, Claim
 from steersman.apiserver.schema.documents import BuiltinResource
 from steersman.names import GroupVersionKind
 
@@ -121,15 +122,39 @@ def discovered_builtin(resource: BuiltinResource) -> DiscoveredResource:
 class Catalogue:
     """Resources by group and version, each in the order in which discovery has them."""
 
-    def __init__(self, resources: Iterable[DiscoveredResource]) -> None:
+    def __init__(
+        self,
+        resources: Iterable[DiscoveredResource],
+        claims: Mapping[tuple[str, str], Claim] | None = None,
+    ) -> None:
+        self._claims = claims or {}
         found: dict[str, dict[str, list[DiscoveredResource]]] = {}
         for resource in sorted(resources, key=lambda each: each.plural):
             versions = found.setdefault(resource.gvk.group, {})
             versions.setdefault(resource.gvk.version, []).append(resource)
+        for group, version in self._claims:
+            found.setdefault(group, {}).setdefault(version, [])
         self._groups = {
-            group: {version: found[group][version] for version in in_order(found[group])}
-            for group in sorted(found, key=_group_order)
+            group: {version: found[group][version] for version in self._versions(found, group)}
+            for group in sorted(found, key=lambda each: self._group_order(each, found[each]))
         }
+
+    def _versions(self, found: Mapping[str, Iterable[str]], group: str) -> list[str]:
+        def preference(version: str) -> int:
+            claim = self._claims.get((group, version))
+            return -(claim.version_priority if claim else VERSION_PRIORITY)
+
+        return sorted(in_order(found[group]), key=preference)
+
+    def _group_order(self, group: str, versions: Iterable[str]) -> tuple[int, int, str]:
+        claims = (self._claims.get((group, version)) for version in versions)
+        highest = max(each.group_priority if each else GROUP_PRIORITY for each in claims)
+        return (_GROUP_PLACES.get(group, len(_GROUPS)), -highest, group)
+
+    def is_remote(self, group: str, version: str) -> bool:
+        """Whether another server would know what is in it."""
+        claim = self._claims.get((group, version))
+        return claim is not None and claim.remote
 
     def groups(self) -> Iterator[str]:
         """All but the core group, which has a path of its own."""
@@ -155,7 +180,3 @@ def _version_order(version: str) -> tuple[int, int, int, str]:
         return (len(_STABILITY), 0, 0, version)
     major, stability, minor = found.groups()
     return (_STABILITY[stability], -int(major), -int(minor or 0), version)
-
-
-def _group_order(group: str) -> tuple[int, str]:
-    return (_GROUP_PLACES.get(group, len(_GROUPS)), group)

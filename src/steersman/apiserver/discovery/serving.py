@@ -1,6 +1,6 @@
 """Discovery as it is answered: by path and by what the caller accepts, each document made once."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from hashlib import sha512
 
 import msgspec
@@ -8,12 +8,16 @@ import msgspec
 from steersman.apiserver.discovery import documents
 from steersman.apiserver.discovery.documents import Document
 from steersman.apiserver.discovery.resources import Catalogue, DiscoveredResource
+from steersman.apiserver.group_claims import Claim
 from steersman.apiserver.refusals import not_acceptable
 
 JSON = "application/json"
 AGGREGATED = f"{JSON};g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
 
 _PARAMETERS = {"g": "apidiscovery.k8s.io", "v": "v2", "as": "APIGroupDiscoveryList"}
+# Those are for people to read.
+_LAID_OUT = ("/", "/version")
+
 _NOTHING_ELSE = f"only the following media types are accepted: {JSON}"
 
 
@@ -46,8 +50,9 @@ class Discovery:
         *,
         server_address: str,
         other_paths: Iterable[str] = (),
+        claims: Mapping[tuple[str, str], Claim] | None = None,
     ) -> None:
-        self._catalogue = Catalogue(resources)
+        self._catalogue = Catalogue(resources, claims or {})
         self._server_address = server_address
         self._other_paths = tuple(other_paths)
         self._made: dict[tuple[str, bool], DiscoveryDocument] = {}
@@ -59,7 +64,9 @@ class Discovery:
             content = self._aggregated(path) if is_aggregated else self._classic(path)
             if content is None:
                 return None
-            made = self._made[path, is_aggregated] = _made(content, is_aggregated=is_aggregated)
+            made = self._made[path, is_aggregated] = _made(
+                content, is_aggregated=is_aggregated, laid_out=path in _LAID_OUT
+            )
         return made
 
     def _aggregated(self, path: str) -> Document:
@@ -105,8 +112,9 @@ def _clause(text: str) -> tuple[str, dict[str, str]]:
     return kind, {name: value for name, _, value in pairs if name not in ("q", "charset")}
 
 
-def _made(content: Document, *, is_aggregated: bool) -> DiscoveryDocument:
+def _made(content: Document, *, is_aggregated: bool, laid_out: bool) -> DiscoveryDocument:
     body = msgspec.json.encode(content)
+    body = msgspec.json.format(body) if laid_out else body + b"\n"
     if not is_aggregated:
         return DiscoveryDocument(body=body)
     etag = f'"{sha512(body).hexdigest().upper()}"'

@@ -1,6 +1,6 @@
 """Field management of one resource: what every write does to metadata.managedFields."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -32,7 +32,13 @@ from steersman.apiserver.fields.sets import (
     outside,
     union,
 )
-from steersman.apiserver.fields.walking import applied_fields, as_divided, compared, is_same
+from steersman.apiserver.fields.walking import (
+    UNDECLARED,
+    applied_fields,
+    as_divided,
+    compared,
+    is_same,
+)
 from steersman.apiserver.refusals import Refusal, bad_request
 from steersman.apiserver.rules import Object
 from steersman.apiserver.schema.defaulting import copied
@@ -71,6 +77,8 @@ class FieldManagement:
     schemas: Mapping[str, Schema]  # of every version that is served, by apiVersion
     subresource: str = ""
     reset: FieldSet = field(default_factory=dict)  # what is never written here: see resetting.py
+    # An object in the words of a version, for kinds whose versions have words of their own.
+    worded: Callable[[Object, str], Object] | None = None
 
     def update(self, live: Object | None, new: Object, *, manager: str, time: str) -> None:
         """Set ``new``'s managedFields after a create, an update, or a patch that is no apply.
@@ -81,11 +89,15 @@ class FieldManagement:
         """
         managers = self._managers_for_update(live, new)
         new["metadata"].pop("managedFields", None)
+        if self._has_unfit_status(live, new):
+            return
         if not managers and live is not None:
             # Someone cleared them all. They are kept again from the next apply on.
             return
+        # What is written is what the version shows of what will be kept.
+        shown = new if self.worded is None else self.worded(new, self.gvk.api_version)
         try:
-            managers = self._updated(live or self._blank, new, managers, name=manager, time=time)
+            managers = self._updated(live or self._blank, shown, managers, name=manager, time=time)
         except NoElement:
             # Items that nothing tells apart can be owned by nobody.
             return
@@ -108,6 +120,18 @@ class FieldManagement:
         if manager == KUBECTL and (noted := with_last_applied(result, applied)) is not result:
             result = copied(noted)
         return result
+
+    def _has_unfit_status(self, live: Object | None, new: Object) -> bool:
+        """Whether a custom resource has a status that does not fit, and will be dropped unchecked.
+
+        Before that nobody can say whose fields are whose.
+        """
+        status = new.get("status")
+        if not status or self._schema.name is not None or "f:status" not in self.reset:
+            return False
+        if live is not None and live.get("status") == status:
+            return False
+        return bool(misfits(status, self._schema.properties.get("status") or UNDECLARED))
 
     @property
     def _schema(self) -> Schema:
@@ -234,9 +258,11 @@ class _Changes:
     def in_version(self, api_version: str) -> tuple[FieldSet, FieldSet]:
         """What it changes or adds, and what it removes."""
         if api_version not in self._found:
-            schema = self._management.schemas[api_version]
-            changed, removed = compared(self._old, self._new, schema)
-            reset = self._management.reset
+            management, old, new = self._management, self._old, self._new
+            if management.worded is not None and api_version != management.gvk.api_version:
+                old, new = management.worded(old, api_version), management.worded(new, api_version)
+            changed, removed = compared(old, new, management.schemas[api_version])
+            reset = management.reset
             self._found[api_version] = outside(changed, reset), outside(removed, reset)
         return self._found[api_version]
 

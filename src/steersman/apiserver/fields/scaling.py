@@ -4,7 +4,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from steersman.apiserver.fields.managers import Managed, Managers, decoded, encoded
+from steersman.apiserver.fields.managers import (
+    Managed,
+    Managers,
+    decoded,
+    decoded_from_outside,
+    encoded,
+)
 from steersman.apiserver.fields.sets import FieldSet, difference, intersection
 
 SCALE_VERSION = "autoscaling/v1"
@@ -25,7 +31,7 @@ def entries_after_scale(
         for manager, managed in decoded(entries).items()
         if managed.api_version in paths
     }
-    writers = decoded(scaled)
+    writers = decoded_from_outside(scaled or ())
     for manager in _about_replicas(managers, paths):
         if manager in writers:
             del writers[manager]

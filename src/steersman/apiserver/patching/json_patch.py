@@ -1,7 +1,7 @@
 """JSON patch (RFC 6902), as lenient in places as the server's own library is."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import msgspec
@@ -31,15 +31,19 @@ def apply_json_patch(obj: Object, patch: Any, *, lenient: bool = False) -> Objec
     return only_an_object(document.root)
 
 
-def json_patch_mistakes(patch: Any) -> list[str]:
-    """What strict field validation finds wrong with the patch itself."""
-    operations: list[Object | None] = patch or []
-    return [
-        f'json patch unknown field "[{index}].{name}"'
+def json_patch_mistakes(patch: Any, repeated: Sequence[str] = ()) -> list[str]:
+    """What strict field validation finds wrong with the patch itself.
+
+    ``repeated`` are complaints about what it says twice.
+    """
+    operations: list[Any] = patch if isinstance(patch, list) else []
+    unknown = [
+        f'unknown field "[{index}].{name}"'
         for index, operation in enumerate(operations)
-        for name in operation or ()
+        for name in (operation if isinstance(operation, dict) else ())
         if name not in _FIELDS
     ]
+    return [f"json patch {each}" for each in (*repeated, *unknown)]
 
 
 def _operations(patch: Any, *, lenient: bool) -> list[Object]:

@@ -19,10 +19,19 @@ class Entry:
     """One write: what stands under a key from this revision on; ``None`` where it was deleted.
 
     ``value`` belongs to everybody and is never changed. ``rendered`` and ``converted`` are room for
-    whoever serves the entry to keep what they made of it, as it is and in another version.
+    whoever serves the entry to keep what they made of it, as it is and in another version, and
+    ``metadata_end`` for where in the first of them the metadata ends.
     """
 
-    __slots__ = ("converted", "key", "previous", "rendered", "revision", "value")
+    __slots__ = (
+        "converted",
+        "key",
+        "metadata_end",
+        "previous",
+        "rendered",
+        "revision",
+        "value",
+    )
 
     def __init__(
         self, revision: int, key: Key, value: dict[str, Any] | None, previous: "Entry | None"
@@ -32,6 +41,7 @@ class Entry:
         self.value = value
         self.previous = previous
         self.rendered: bytes | None = None
+        self.metadata_end: int | None = None
         self.converted: tuple[object, bytes] | None = None  # for whom, and what
 
     def as_of(self, revision: int) -> "Entry | None":

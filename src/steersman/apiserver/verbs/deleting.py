@@ -3,14 +3,16 @@
 What becomes of an object is decided by a pure function; the rest asks it and does what it says.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 
 import msgspec
 
 from steersman.apiserver import rendering
+from steersman.apiserver.asking.call import Call
 from steersman.apiserver.asking.delete_options import DeleteOptions
+from steersman.apiserver.forms import Form
 from steersman.apiserver.rules import Object
 from steersman.apiserver.served import Served
 from steersman.apiserver.storage import Entry
@@ -24,6 +26,7 @@ class Fate:
 
     marked: Object | None = None
     goes: bool = False
+    is_pending: bool = False  # it was to go sooner all along
 
 
 def fate_of(obj: Object, options: DeleteOptions, served: Served, *, now: datetime) -> Fate:
@@ -36,7 +39,7 @@ def fate_of(obj: Object, options: DeleteOptions, served: Served, *, now: datetim
         if deadline is not None and grace:
             wanted = options.grace_seconds
             if wanted is None or wanted >= grace:
-                return Fate()  # already on its way, and sooner than this
+                return Fate(is_pending=True)
             moved = parse_time(deadline) + timedelta(seconds=wanted - grace)
             if moved < now:
                 moved, wanted = now, min(wanted, 1)
@@ -89,6 +92,43 @@ def _is_ending(obj: Object) -> bool:
     return obj["metadata"].get("deletionTimestamp") is not None
 
 
+def admit(call: Call, entry: Entry, options: DeleteOptions) -> None:
+    """Have the deletion of what ``entry`` holds judged, if it is one."""
+    if call.admission.is_idle:
+        return
+    obj, served, store = entry.value or {}, call.served, call.store
+    options.check(obj, served)
+    if served.rules.begin_end is not None:
+        if not _is_ending(obj):
+            # The kind sees to it that what it marks is what was looked at.
+            bound = replace(options, uid=options.uid or obj["metadata"]["uid"])
+            _admit(call, obj, bound, grace_seconds=options.grace_seconds)
+        elif not served.rules.is_held(obj):
+            _admit(call, obj, options, grace_seconds=options.grace_seconds)
+        return
+    fate = fate_of(obj, options, served, now=store.clock.now())
+    if fate.is_pending:
+        return
+    if served.rules.grace_seconds is None:
+        _admit(call, obj, options, grace_seconds=options.grace_seconds)
+        return
+    marked = fate.marked or obj
+    grace_seconds = marked["metadata"].get("deletionGracePeriodSeconds", options.grace_seconds)
+    _admit(call, obj, options, grace_seconds=grace_seconds)
+    if fate.goes and fate.marked is not None:
+        # Marked, it is deleted in a second step, and looked at again. The first guess at its
+        # version stands, or else every write of somebody else would be a reason to ask anew.
+        guess = call.known.setdefault((entry.key, entry.revision), str(store.log.revision + 1))
+        about = {**marked["metadata"], "resourceVersion": guess}
+        step = {**marked, "metadata": about}
+        _admit(call, step, options, grace_seconds=grace_seconds)
+
+
+def _admit(call: Call, obj: Object, options: DeleteOptions, *, grace_seconds: int | None) -> None:
+    shown = options.shown(grace_seconds=grace_seconds)
+    call.admission.check_delete(call, call.served.from_stored(obj), shown, dry_run=options.dry_run)
+
+
 class Deletion(NamedTuple):
     """What was done, and what to answer."""
 
@@ -102,9 +142,13 @@ def delete(store: Store, served: Served, entry: Entry, options: DeleteOptions) -
     options.check(obj, served)
     begin_end = served.rules.begin_end
     if begin_end is not None and (served.rules.is_held(obj) or not _is_ending(obj)):
+        is_ending = _is_ending(obj)
         obj = begin_end(obj, format_time(store.clock.now()))
+        if is_ending:
+            return Deletion(obj, gone=False)
         current = obj["metadata"].get("finalizers") or []
-        if (wanted := options.finalizers(current, orphans=False)) is not current:
+        wanted = options.finalizers(current, orphans=False, either_way=True)
+        if wanted is not current:
             obj = {**obj, "metadata": {**obj["metadata"], "finalizers": wanted}}
         if obj is not entry.value and not options.dry_run:
             obj = {**obj, "metadata": {**obj["metadata"]}}
@@ -122,10 +166,10 @@ def delete(store: Store, served: Served, entry: Entry, options: DeleteOptions) -
     return Deletion(rendering.last_seen(tombstone), gone=True)
 
 
-def answer(deletion: Deletion, served: Served) -> bytes:
+def answer(deletion: Deletion, served: Served, form: Form) -> bytes:
     """The object where its kind answers with that, or where it is still there; else a Status."""
     if not deletion.gone or served.rules.returns_deleted:
-        return rendering.unkept(deletion.obj, served)
+        return form.unkept(deletion.obj, served)
     metadata = deletion.obj["metadata"]
     details = {"name": metadata["name"], "group": served.gvk.group, "kind": served.plural}
     if not served.gvk.group:

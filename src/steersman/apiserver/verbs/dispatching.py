@@ -1,17 +1,21 @@
 """Which verb of which resource: from a call to the function that answers it."""
 
-from collections.abc import AsyncGenerator, Callable, Mapping
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 
 from steersman.apiserver import refusals, rendering
 from steersman.apiserver.asking.asked import Asked
 from steersman.apiserver.asking.call import Answer, Call
 from steersman.apiserver.asking.delete_options import DeleteOptions
 from steersman.apiserver.asking.options import ListOptions
+from steersman.apiserver.outside import Inquiry, Unanswered
 from steersman.apiserver.refusals import Refusal
 from steersman.apiserver.served import Served
-from steersman.apiserver.verbs import deleting, reading, writing
+from steersman.apiserver.storage import Entry
+from steersman.apiserver.verbs import component_statuses, deleting, reading, writing
+from steersman.apiserver.verbs.component_statuses import COMPONENT_STATUSES
 from steersman.apiserver.verbs.subresources import BINDINGS, SUBRESOURCES, bind_by_name
 from steersman.apiserver.verbs.watching import watch
+from steersman.names import GroupResource
 
 
 def not_allowed() -> Refusal:
@@ -34,6 +38,8 @@ def check_place(asked: Asked, served: Served) -> None:
         raise not_allowed()  # what only a kubelet, or somebody in a container, could answer
     if asked.rest:
         raise refusals.no_such_path()
+    if asked.verb == "watch" and "watch" not in served.verbs and "watch" not in asked.query:
+        raise refusals.no_such_path()  # what cannot be watched has no path for it
     if served.namespaced:
         if asked.name and not asked.namespace:
             raise refusals.no_such_path()
@@ -48,6 +54,8 @@ def check_place(asked: Asked, served: Served) -> None:
 def dispatch(call: Call) -> Answer | AsyncGenerator[bytes, None]:
     """Answer a call whose place has been checked; a watch answers with its lines."""
     asked, served = call.asked, call.served
+    if served.rules.kept_seconds is not None:
+        call.store.let_go(served.stored_as, rules=served.rules)
     if call.request.method == "HEAD":
         raise not_allowed()
     if asked.subresource:
@@ -58,22 +66,24 @@ def dispatch(call: Call) -> Answer | AsyncGenerator[bytes, None]:
             raise not_allowed()
         return answering(call)
     if asked.verb not in served.verbs:
+        if asked.verb == "watch" and "list" in served.verbs:
+            raise refusals.method_not_allowed(served.group_resource, asked.verb)
         raise not_allowed()
     if asked.verb == "watch":
-        return watch(call.store, served, asked)
+        if call.request.method != "GET":
+            raise not_allowed()
+        return watch(call)
     if asked.verb not in VERBS or (asked.verb == "create" and asked.name):
         raise not_allowed()
-    if served.group_resource == BINDINGS:
-        return bind_by_name(call)
-    return VERBS[asked.verb](call)
+    return _UNKEPT.get(served.group_resource, VERBS)[asked.verb](call)
 
 
 def _get(call: Call) -> Answer:
-    return Answer(200, reading.get(call.store, call.served, call.asked))
+    return Answer(200, reading.get(call))
 
 
 def _list(call: Call) -> Answer:
-    return Answer(200, reading.list_(call.store, call.served, call.asked))
+    return Answer(200, reading.list_(call))
 
 
 def _delete(call: Call) -> Answer:
@@ -82,23 +92,54 @@ def _delete(call: Call) -> Answer:
     entry = call.entry()
     if entry is None:
         raise refusals.not_found(call.served.group_resource, call.asked.name)
+    _check_convertible(call, [entry])
+    deleting.admit(call, entry, options)
     deletion = deleting.delete(call.store, call.served, entry, options)
     accepted = not deletion.gone and options.orphan_dependents is False
-    return Answer(202 if accepted else 200, deleting.answer(deletion, call.served))
+    return Answer(202 if accepted else 200, deleting.answer(deletion, call.served, call.form))
 
 
 def _delete_collection(call: Call) -> Answer:
     listed = ListOptions.of(call.asked)
     options = call.delete_options()
-    page = reading.selected_page(call.store, call.served, call.asked, listed)
+    reading.selection(call.served, listed)  # what is wrong with it is said without a warning
     _warn_of_orphans(call, options)
+    page = reading.selected_page(call.store, call.served, call.asked, listed)
     about = reading.list_metadata(page, call.served, call.asked, listed)
-    for entry in page.entries:
-        # The page may be of another moment, and what it lists be changed or gone by now.
-        current = call.store.view.get(entry.key)
-        if current is not None:
-            deleting.delete(call.store, call.served, current, options)
-    return Answer(200, rendering.many(page.entries, call.served, metadata=about))
+    _check_convertible(call, page.entries)
+    # The page may be of another moment, and what it lists be changed or gone by now.
+    entries = [each for entry in page.entries if (each := call.store.view.get(entry.key))]
+    _ask_about(call, entries, options)
+    for entry in entries:
+        deleting.admit(call, entry, options)
+        deleting.delete(call.store, call.served, entry, options)
+    return Answer(200, call.form.many(page.entries, call.served, metadata=about))
+
+
+def _check_convertible(call: Call, entries: Sequence[Entry]) -> None:
+    """Refuse to delete what cannot be shown in the version of the request."""
+    if call.served.asks_outside:
+        rendering.ahead(entries, call.served)
+        for entry in entries:
+            call.live(entry)
+
+
+def _ask_about(call: Call, entries: list[Entry], options: DeleteOptions) -> None:
+    """Have all deletions judged before the first is made; up to the first that is refused."""
+    if call.admission.is_idle:
+        return
+    missing: list[Inquiry] = []
+    said = len(call.warnings)
+    for entry in entries:
+        try:
+            deleting.admit(call, entry, options)
+        except Unanswered as unanswered:
+            missing += unanswered.inquiries
+        except Refusal:
+            break
+    if missing:
+        raise Unanswered(missing)
+    del call.warnings[said:]
 
 
 def _warn_of_orphans(call: Call, options: DeleteOptions) -> None:
@@ -115,4 +156,10 @@ VERBS: Mapping[str, Callable[[Call], Answer]] = {
     "patch": writing.patch,
     "delete": _delete,
     "deletecollection": _delete_collection,
+}
+
+# What is answered from no store.
+_UNKEPT: Mapping[GroupResource, Mapping[str, Callable[[Call], Answer]]] = {
+    BINDINGS: {"create": bind_by_name},
+    COMPONENT_STATUSES: {"get": component_statuses.get, "list": component_statuses.list_},
 }

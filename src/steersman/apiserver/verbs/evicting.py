@@ -2,12 +2,14 @@
 
 from dataclasses import replace
 
-from steersman.apiserver import refusals
+from steersman.apiserver import metadata, refusals
+from steersman.apiserver.access import ADMINISTRATORS, User
+from steersman.apiserver.access.users import AUTHENTICATED
 from steersman.apiserver.asking.asked import Asked
 from steersman.apiserver.asking.call import Call
 from steersman.apiserver.asking.delete_options import DeleteOptions
 from steersman.apiserver.asking.options import WriteOptions
-from steersman.apiserver.asking.posting import read_post
+from steersman.apiserver.asking.posting import changed, read_post
 from steersman.apiserver.builtin.disruptions import BUDGETS, charged_budget, marked_disrupted
 from steersman.apiserver.builtin.pods import eviction_options
 from steersman.apiserver.rules import Object
@@ -17,13 +19,17 @@ from steersman.units import format_time
 
 # As whom the server writes itself.
 _SERVER = "kube-apiserver"
+_SERVER_USER = "system:apiserver"
+_SERVER_GROUPS = (AUTHENTICATED, ADMINISTRATORS)
 
 
 def evict(call: Call) -> None:
     """Charge the budget, say in the Pod why it ends, and delete it."""
     eviction, written = read_post(call)
+    eviction = changed(call, eviction, written)
     options = DeleteOptions.written(eviction_options(eviction, call.asked.name))
     options = replace(options, dry_run=options.dry_run or written.dry_run)
+    call.admission.check(call, eviction, None)
     entry = call.entry()
     if entry is None:
         raise refusals.not_found(call.served.group_resource, call.asked.name)
@@ -54,6 +60,10 @@ def _write_budget(call: Call, charged: Object, options: WriteOptions) -> None:
     if (entry := budget.entry()) is not None:
         time = format_time(call.store.clock.now())
         budget.management.update(budget.live(entry), charged, manager=_SERVER, time=time)
+        if not call.admission.is_idle:
+            uid = metadata.new_uid(call.store.rng)  # another one for each start of a real server
+            budget.user = User(name=_SERVER_USER, uid=uid, groups=_SERVER_GROUPS)
+            charged = budget.admission.mutated(budget, charged, budget.live(entry))
         writing.replace(budget, entry, charged, options)
 
 

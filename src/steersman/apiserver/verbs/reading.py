@@ -9,6 +9,7 @@ import msgspec
 
 from steersman.apiserver import field_errors, refusals, rendering
 from steersman.apiserver.asking.asked import Asked
+from steersman.apiserver.asking.call import Call
 from steersman.apiserver.asking.options import EXACT, ListOptions
 from steersman.apiserver.asking.selecting import parse_field_selector, parse_label_selector
 from steersman.apiserver.schema import go_json
@@ -44,8 +45,9 @@ class Position(NamedTuple):
     revision: int
 
 
-def get(store: Store, served: Served, asked: Asked) -> bytes:
+def get(call: Call) -> bytes:
     """One object."""
+    store, served, asked = call.store, call.served, call.asked
     if asked.flag("export"):
         raise refusals.bad_request(
             "the export parameter, deprecated since v1.14, is no longer supported"
@@ -56,17 +58,19 @@ def get(store: Store, served: Served, asked: Asked) -> bytes:
     wanted = asked.option("resourceVersion")
     if wanted:
         # A real server keeps no copies of Events, and has other words for a failed look at storage.
-        read_version = parsed_version if served.gvk.kind == "Event" else version_or_failure
-        not_from_the_future(read_version(wanted), store)
-    return rendering.one(entry, served)
+        is_copied = served.gvk.kind != "Event"
+        read_version = version_or_failure if is_copied else parsed_version
+        not_from_the_future(read_version(wanted), store, is_copied=is_copied)
+    return call.form.one(entry, served)
 
 
-def list_(store: Store, served: Served, asked: Asked) -> bytes:
+def list_(call: Call) -> bytes:
     """Objects in order, from one revision, however many requests it takes to fetch them."""
+    store, served, asked = call.store, call.served, call.asked
     options = ListOptions.of(asked)
     page = selected_page(store, served, asked, options)
     metadata = list_metadata(page, served, asked, options)
-    return rendering.many(page.entries, served, metadata=metadata)
+    return call.form.many(page.entries, served, metadata=metadata)
 
 
 def list_metadata(
@@ -112,6 +116,8 @@ def selected_page(store: Store, served: Served, asked: Asked, options: ListOptio
         ) from None
     if selects is None:
         return page
+    if options.field_selector:
+        rendering.ahead(page.entries, served)
     return _filtered(page, selects, limit)
 
 
@@ -189,20 +195,20 @@ def _version(text: str) -> int:
     )
 
 
-def not_from_the_future(wanted: int, store: Store) -> None:
+def not_from_the_future(wanted: int, store: Store, *, is_copied: bool = True) -> None:
     """Refuse a revision that has not been yet, after nobody knows how long a wait."""
     current = store.view.revision
     if wanted > current:
-        raise too_large_version(wanted, current)
+        raise too_large_version(wanted, current, is_copied=is_copied)
 
 
-def too_large_version(wanted: int, current: int) -> refusals.Refusal:
-    """The revision has not been yet."""
+def too_large_version(wanted: int, current: int, *, is_copied: bool = True) -> refusals.Refusal:
+    """The revision has not been yet; a copy may have it soon."""
     cause = {"reason": "ResourceVersionTooLarge", "message": "Too large resource version"}
     return refusals.timeout(
         f"Too large resource version: {wanted}, current: {current}",
         causes=[cause],
-        retry_after_seconds=1,
+        retry_after_seconds=1 if is_copied else 0,
     )
 
 

@@ -3,26 +3,31 @@
 What is read, written, patched and applied is a Scale; what is kept is the object.
 """
 
+from dataclasses import replace
+
 import msgspec
 
 from steersman.apiserver import metadata, refusals
-from steersman.apiserver.asking.bodies import applied_body, read_body
+from steersman.apiserver.asking.bodies import applied_body, read_body, settle_applied
 from steersman.apiserver.asking.call import Answer, Call
 from steersman.apiserver.asking.negotiating import APPLY_PATCH, patch_type
 from steersman.apiserver.asking.options import WriteOptions
 from steersman.apiserver.custom.scale import scale_of, scaled
 from steersman.apiserver.fields.scaling import entries_after_scale, scale_entries
+from steersman.apiserver.forms import WHOLE
 from steersman.apiserver.rules import Object
 from steersman.apiserver.served import ScalePaths
 from steersman.apiserver.storage import Entry
 from steersman.apiserver.verbs import writing
+from steersman.names import GroupResource
 from steersman.units import format_time
 
 
 def get(call: Call) -> Answer:
     """How many there are, and should be."""
     entry, paths = _found(call)
-    return Answer(200, msgspec.json.encode(scale_of(call.live(entry), paths)))
+    shown = scale_of(call.live(entry), paths)
+    return Answer(200, call.form.other(shown, custom=call.served.custom))
 
 
 def update(call: Call) -> Answer:
@@ -32,6 +37,7 @@ def update(call: Call) -> Answer:
     metadata.set_namespace(scale["metadata"], call.asked.namespace)
     metadata.check_name(scale["metadata"], call.asked.name)
     entry, _ = _found(call)
+    writing.check_uid(call, scale, entry)
     return _update(call, entry, scale, options)
 
 
@@ -44,8 +50,7 @@ def patch(call: Call) -> Answer:
     if language != APPLY_PATCH:
         scale = writing.patched(call, live, language, options)
         return _update(call, entry, scale, options)
-    applied, complaints = applied_body(call, options)
-    call.warnings += complaints
+    applied, complaints = applied_body(call)
     scale = call.management.apply(
         live,
         applied,
@@ -53,7 +58,28 @@ def patch(call: Call) -> Answer:
         force=bool(options.force),
         time=_now(call),
     )
-    return _write(call, entry, scale, options)
+    settle_applied(call, options, complaints)
+    if call.served.custom:
+        raise _inapplicable(applied)
+    return _write(call, entry, _admitted(call, entry, scale), options)
+
+
+def _inapplicable(applied: Object) -> refusals.Refusal:
+    """The real server fails to apply the scale of a custom resource, conflicts apart."""
+    about = applied["metadata"]
+    shown = f"{about.get('namespace', '')}/{about.get('name', '')}; autoscaling/v1, Kind=Scale"
+    return refusals.Refusal(
+        500,
+        "",
+        f"failed to convert new object ({shown}) to proper version:"
+        " request to convert CR to an invalid group/version: autoscaling/v1",
+    )
+
+
+def _admitted(call: Call, entry: Entry, scale: Object) -> Object:
+    if call.admission.is_idle:
+        return scale
+    return call.admission.mutated(call, scale, _live(call, entry))
 
 
 def _found(call: Call) -> tuple[Entry, ScalePaths]:
@@ -92,13 +118,15 @@ def _replicas(call: Call) -> dict[str, tuple[str, ...]]:
 def _update(call: Call, entry: Entry, scale: Object, options: WriteOptions) -> Answer:
     manager = options.field_manager or call.agent
     call.management.update(_live(call, entry), scale, manager=manager, time=_now(call))
-    return _write(call, entry, scale, options)
+    return _write(call, entry, _admitted(call, entry, scale), options)
 
 
 def _write(call: Call, entry: Entry, scale: Object, options: WriteOptions) -> Answer:
     _, paths = _found(call)
     live = call.live(entry)
     made = scaled(live, scale, paths)
+    if not call.served.custom:
+        _check_uid(call, live, scale)
     obj: Object = msgspec.json.decode(msgspec.json.encode(made))
     entries = entries_after_scale(
         live["metadata"].get("managedFields"),
@@ -110,5 +138,16 @@ def _write(call: Call, entry: Entry, scale: Object, options: WriteOptions) -> An
         obj["metadata"]["managedFields"] = entries
     else:
         obj["metadata"].pop("managedFields", None)
-    kept = msgspec.json.decode(writing.replace(call, entry, obj, options))
-    return Answer(200, msgspec.json.encode(scale_of(kept, paths)))
+    whole = replace(call, form=WHOLE)
+    answer = writing.replace(whole, entry, obj, options, seen_as=lambda each: scale_of(each, paths))
+    kept = msgspec.json.decode(answer)
+    return Answer(200, call.form.other(scale_of(kept, paths), custom=call.served.custom))
+
+
+def _check_uid(call: Call, live: Object, scale: Object) -> None:
+    """Built-in kinds look at it once more: a patch may have changed it."""
+    wanted, actual = scale["metadata"].get("uid"), live["metadata"]["uid"]
+    if wanted and wanted != actual:
+        resource = GroupResource(call.asked.group, f"{call.asked.resource}/scale")
+        why = f"Precondition failed: UID in precondition: {wanted}, UID in object meta: {actual}"
+        raise refusals.conflict(resource, call.asked.name, why)

@@ -7,10 +7,12 @@ import msgspec
 
 from steersman.apiserver import refusals
 from steersman.apiserver.asking.call import Answer, Call
-from steersman.apiserver.asking.posting import read_post
+from steersman.apiserver.asking.options import WriteOptions
+from steersman.apiserver.asking.posting import changed, read_post
 from steersman.apiserver.builtin.pods import bound, check_binding
+from steersman.apiserver.rules import Object
 from steersman.apiserver.storage import Entry
-from steersman.apiserver.verbs import reading, scaling, writing
+from steersman.apiserver.verbs import kubelets, reading, scaling, writing
 from steersman.apiserver.verbs.evicting import evict
 from steersman.apiserver.verbs.token_requests import request_token
 from steersman.names import GroupResource
@@ -20,7 +22,7 @@ _NODES = GroupResource("", "nodes")
 
 
 def _get(call: Call) -> Answer:
-    return Answer(200, reading.get(call.store, call.served, call.asked))
+    return Answer(200, reading.get(call))
 
 
 def _there(call: Call) -> Entry:
@@ -33,7 +35,13 @@ def _there(call: Call) -> Entry:
 def _bind(call: Call) -> Answer:
     """POST of a Binding: the Pod runs on that node from now on."""
     binding, options = read_post(call)
+    binding = changed(call, binding, options)
     check_binding(binding, call.asked.name)
+    call.admission.check(call, binding, None)
+    return _bound(call, binding, options)
+
+
+def _bound(call: Call, binding: Object, options: WriteOptions) -> Answer:
     entry = _there(call)
     node = call.store.find(_NODES, "", binding["target"].get("name", ""))
     pod = bound(call.live(entry), binding, node=node, now=call.store.clock.now())
@@ -44,11 +52,14 @@ def _bind(call: Call) -> Answer:
 
 def bind_by_name(call: Call) -> Answer:
     """POST of a Binding as if it were an object: its name says which Pod is meant."""
-    binding, _ = read_post(call)
+    binding, options = read_post(call)
+    binding = changed(call, binding, options)
     if not (name := binding["metadata"].get("name")):
         raise refusals.bad_request("Name parameter required.")
     pod = replace(call.asked, resource="pods", name=name, subresource="binding")
-    return _bind(call.elsewhere(pod))
+    check_binding(binding, name)
+    call.admission.check(call, binding, None)
+    return _bound(call.elsewhere(pod), binding, options)
 
 
 def _evict(call: Call) -> Answer:
@@ -74,10 +85,15 @@ _WHOLE: Mapping[str, Callable[[Call], Answer]] = {
     "patch": writing.patch,
 }
 SUBRESOURCES: Mapping[str, Mapping[str, Callable[[Call], Answer]]] = {
+    "approval": _WHOLE,
+    "attach": {"create": kubelets.attach, "get": kubelets.attach},
     "binding": {"create": _bind},
     "ephemeralcontainers": _WHOLE,
     "eviction": {"create": _evict},
+    "exec": {"create": kubelets.execute, "get": kubelets.execute},
     "finalize": {"update": writing.update},
+    "log": {"get": kubelets.log},
+    "portforward": {"create": kubelets.forward_ports, "get": kubelets.forward_ports},
     "resize": _WHOLE,
     "scale": {"get": scaling.get, "update": scaling.update, "patch": scaling.patch},
     "status": _WHOLE,

@@ -1,13 +1,10 @@
 """POST of a TokenRequest: a token for a service account, for a while."""
 
-from collections.abc import Sequence
 from datetime import timedelta
 from typing import Any
 
-import msgspec
-
 from steersman.apiserver import field_errors, metadata, refusals
-from steersman.apiserver.access.account_tokens import ACCOUNTS, AUDIENCES, BINDABLE, claims_of
+from steersman.apiserver.access.account_tokens import ACCOUNTS, BINDABLE, claims_of
 from steersman.apiserver.asking.call import Answer, Call
 from steersman.apiserver.asking.posting import read_post
 from steersman.apiserver.field_errors import FieldError
@@ -33,19 +30,26 @@ _KIND = GroupResource("authentication.k8s.io", "TokenRequest")
 def request_token(call: Call) -> Answer:
     """Answer with the request, and the token in its status."""
     request, options = read_post(call)
-    about, spec, now = request["metadata"], request["spec"], call.store.clock.now()
-    if spec.get("expirationSeconds") is None:
-        spec["expirationSeconds"] = USUAL_SECONDS
+    now = call.store.clock.now()
+    _default(request["spec"])
     call.management.update(
         None, request, manager=options.field_manager or call.agent, time=format_time(now)
     )
+    if not call.admission.is_idle:
+        request = call.admission.mutated(call, request, None)
+        _default(request["spec"])
+    about, spec = request["metadata"], request["spec"]
     account = _account(call, about)
-    audiences = spec["audiences"] = spec.get("audiences") or list(AUDIENCES)
+    own = call.account_tokens.audiences
+    audiences = spec["audiences"] = spec.get("audiences") or list(own)
     seconds: int = spec["expirationSeconds"]
     if errors := _duration_errors(seconds):
         raise refusals.invalid(_GROUP_KIND, "", errors)
+    about["uid"] = account["metadata"]["uid"]
+    about["creationTimestamp"] = format_time(now)
+    call.admission.check(call, request, None)
     bound = _bound(call, spec.get("boundObjectRef"))
-    extended = "pod" in bound and seconds == POD_SECONDS and _is_for_us(audiences)
+    extended = "pod" in bound and seconds == POD_SECONDS and set(audiences) <= set(own)
     claims = claims_of(
         account,
         bound=bound,
@@ -55,13 +59,16 @@ def request_token(call: Call) -> Answer:
         warn_after_seconds=seconds if extended else 0,
         token_id=metadata.new_uid(call.store.rng),
     )
-    about["uid"] = account["metadata"]["uid"]
-    about["creationTimestamp"] = format_time(now)
     request["status"] = {
         "token": call.account_tokens.issue(claims),
         "expirationTimestamp": format_time(now + timedelta(seconds=seconds)),
     }
-    return Answer(201, msgspec.json.encode(request))
+    return Answer(201, call.form.other(request))
+
+
+def _default(spec: dict[str, Any]) -> None:
+    if spec.get("expirationSeconds") is None:
+        spec["expirationSeconds"] = USUAL_SECONDS
 
 
 def _account(call: Call, about: dict[str, Any]) -> Object:
@@ -132,7 +139,3 @@ def _found(call: Call, resource: GroupResource, namespace: str, name: str) -> Ob
     if found is None:
         raise refusals.not_found(resource, name)
     return found
-
-
-def _is_for_us(audiences: Sequence[str]) -> bool:
-    return set(audiences) <= set(AUDIENCES)

@@ -5,12 +5,13 @@ from collections.abc import AsyncGenerator, Iterable
 import msgspec
 
 from steersman.apiserver import rendering
-from steersman.apiserver.asking.asked import Asked
+from steersman.apiserver.asking.call import Call
 from steersman.apiserver.asking.options import ListOptions
+from steersman.apiserver.forms import Lines
+from steersman.apiserver.outside import Unanswered
 from steersman.apiserver.refusals import Refusal, expired
 from steersman.apiserver.served import Served
 from steersman.apiserver.storage import Compacted, Entry
-from steersman.apiserver.store import Store
 from steersman.apiserver.verbs.reading import (
     Selects,
     prefix_of,
@@ -28,25 +29,34 @@ BOOKMARK_SECONDS = 60.0
 LAST_BOOKMARK_SECONDS = 2.0
 
 
-def watch(store: Store, served: Served, asked: Asked) -> AsyncGenerator[bytes, None]:
+def watch(call: Call) -> AsyncGenerator[bytes, None]:
     """The lines of a watch; what is wrong with the question is refused before the first."""
+    store, served, asked = call.store, call.served, call.asked
     options = ListOptions.of(asked)
     selects = selection(served, options)
     version = version_or_failure(options.resource_version) if options.resource_version else 0
     prefix = prefix_of(served, asked)
     seconds = float(options.timeout_seconds or 0) or SHORTEST_SECONDS * (1 + store.rng.random())
-    return _lines(store, served, options, selects, version, prefix, seconds)
+    if (lines := call.form.lines()) is None:
+        return _nothing()
+    return _told(call, lines, options, selects, version, prefix, seconds)
 
 
-async def _lines(
-    store: Store,
-    served: Served,
+async def _nothing() -> AsyncGenerator[bytes, None]:
+    return
+    yield b""
+
+
+async def _told(
+    call: Call,
+    lines: Lines,
     options: ListOptions,
     selects: Selects | None,
     version: int,
     prefix: str,
     seconds: float,
 ) -> AsyncGenerator[bytes, None]:
+    store, served = call.store, call.served
     clock, view, bell = store.clock, store.view, store.bell(served.stored_as)
     ends_at = clock.monotonic() + seconds
     position = version or view.revision
@@ -62,11 +72,12 @@ async def _lines(
     if initial or (initial is None and version == 0):
         position = view.revision
         page = view.page(served.stored_as, prefix=prefix)
+        await _ahead(call, page.entries, prefix)
         chosen = [each for each in page.entries if selects is None or selects(each)]
         if chosen:
-            yield b"".join([rendering.event(b"ADDED", each, served) for each in chosen])
-        if initial and options.bookmarks:
-            yield rendering.bookmark(position, served, initial_events_end=True)
+            yield b"".join([lines.event(b"ADDED", each, served) for each in chosen])
+        if options.bookmarks:
+            yield lines.bookmark(position, served, initial_events_end=True)
     bookmark_at = last_bookmark_at = ends_at
     if options.bookmarks:
         bookmark_at = clock.monotonic() + BOOKMARK_SECONDS
@@ -78,14 +89,15 @@ async def _lines(
             yield _too_old(gone)
             return
         position = max(position, view.revision)  # whoever asked from the future waits for it
-        if lines := list(_changes(entries, served, selects, prefix)):
-            yield b"".join(lines)
+        await _ahead(call, entries, prefix)
+        if changes := list(_changes(entries, served, lines, selects, prefix)):
+            yield b"".join(changes)
             continue  # while those were sent, more may have come
         now = clock.monotonic()
         if now >= ends_at or bell.is_last:
             return
         if now >= min(bookmark_at, last_bookmark_at):
-            yield rendering.bookmark(position, served, initial_events_end=False)
+            yield lines.bookmark(position, served, initial_events_end=False)
             if now >= last_bookmark_at:
                 last_bookmark_at = ends_at
             bookmark_at = now + BOOKMARK_SECONDS
@@ -97,8 +109,28 @@ async def _lines(
             continue
 
 
+async def _ahead(call: Call, entries: Iterable[Entry], prefix: str) -> None:
+    """See to it that each entry that may be shown can be, and what it replaced."""
+    if not call.served.asks_outside:
+        return
+    call.known.clear()  # a watch may last for hours
+    near = [each for each in entries if each.key.place.startswith(prefix)]
+    both = [*near, *(each.previous for each in near if each.previous is not None)]
+    while True:
+        try:
+            rendering.ahead((each for each in both if each.value is not None), call.served)
+        except Unanswered as missing:
+            await call.learn(missing, call.known)
+        else:
+            return
+
+
 def _changes(
-    entries: Iterable[Entry], served: Served, selects: Selects | None, prefix: str
+    entries: Iterable[Entry],
+    served: Served,
+    lines: Lines,
+    selects: Selects | None,
+    prefix: str,
 ) -> Iterable[bytes]:
     """What the entries mean to someone who sees only the objects that ``selects`` does.
 
@@ -110,9 +142,9 @@ def _changes(
             continue
         was = entry.previous is not None and _shows(entry.previous, selects)
         if _shows(entry, selects):
-            yield rendering.event(b"MODIFIED" if was else b"ADDED", entry, served)
+            yield lines.event(b"MODIFIED" if was else b"ADDED", entry, served)
         elif was:
-            yield rendering.departure(entry, served)
+            yield lines.departure(entry, served)
 
 
 def _shows(entry: Entry, selects: Selects | None) -> bool:

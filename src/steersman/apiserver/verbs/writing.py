@@ -1,17 +1,20 @@
 """Create, update, patch and apply: from what was sent to what is kept.
 
 Every write takes the same road. The new object is made (from the body, or from the live object and
-a patch), defaulted, given its owners of fields, prepared and checked by the rules of its kind, and
-kept if it differs from what is there.
+a patch), defaulted, given its owners of fields, changed by admission, prepared and checked by the
+rules of its kind, judged by admission, and kept if it differs from what is there.
 """
 
-from steersman.apiserver import field_errors, metadata, refusals, rendering
+from collections.abc import Callable, Sequence
+
+from steersman.apiserver import field_errors, metadata, refusals
 from steersman.apiserver.asking.bodies import (
     applied_body,
     applied_object,
     patch_body,
     patched_object,
     read_body,
+    settle_applied,
 )
 from steersman.apiserver.asking.call import Answer, Call
 from steersman.apiserver.asking.negotiating import (
@@ -31,7 +34,9 @@ from steersman.apiserver.patching import (
     apply_strategic_merge_patch,
 )
 from steersman.apiserver.rules import Object
+from steersman.apiserver.schema.pruning import accept
 from steersman.apiserver.storage import Entry, Key
+from steersman.apiserver.verbs.charging import charge, charged_quotas_of
 from steersman.apiserver.verbs.deleting import may_go
 from steersman.units import format_time
 
@@ -41,6 +46,10 @@ NAME_ATTEMPTS = 8
 CHANGED_SINCE = (
     "the object has been modified; please apply your changes to the latest version and try again"
 )
+
+
+def _same(obj: Object) -> Object:
+    return obj
 
 
 def create(call: Call) -> Answer:
@@ -67,9 +76,9 @@ def update(call: Call) -> Answer:
         call.may("create")
         _update_owners(call, None, obj, options)
         return Answer(201, _keep_new(call, obj, options))
-    _check_uid(call, obj, entry)
+    check_uid(call, obj, entry)
     _update_owners(call, entry, obj, options)
-    return Answer(200, replace(call, entry, obj, options))
+    return Answer(200, replace(call, entry, _admitted(call, entry, obj), options))
 
 
 def patch(call: Call) -> Answer:
@@ -85,24 +94,26 @@ def patch(call: Call) -> Answer:
     _set_namespace(call, obj)
     metadata.check_name(obj["metadata"], call.asked.name)
     _update_owners(call, entry, obj, options)
-    return Answer(200, replace(call, entry, obj, options))
+    return Answer(200, replace(call, entry, _admitted(call, entry, obj), options))
 
 
 def patched(call: Call, live: Object, language: str, options: WriteOptions) -> Object:
     """What the patch in the body makes of ``live``."""
     lenient = options.field_validation == "Ignore"
-    document = patch_body(call, language, lenient=lenient)
+    document, mistakes = patch_body(call, language, lenient=lenient)
     if language == JSON_PATCH:
         made = apply_json_patch(live, document, lenient=lenient)
     elif language == MERGE_PATCH:
         made = apply_merge_patch(live, document, lenient=lenient)
     else:
         made = apply_strategic_merge_patch(live, document, call.schema)
-    return patched_object(call, options, patched=made, language=language, patch=document)
+    return patched_object(
+        call, options, patched=made, language=language, patch=document, mistakes=mistakes
+    )
 
 
 def _apply(call: Call, options: WriteOptions) -> Answer:
-    applied, complaints = applied_body(call, options)
+    applied, complaints = applied_body(call)
     entry = call.entry()
     if entry is None and call.asked.subresource:
         raise refusals.not_found(call.served.group_resource, call.asked.name)
@@ -114,9 +125,9 @@ def _apply(call: Call, options: WriteOptions) -> Answer:
         force=bool(options.force),
         time=format_time(call.store.clock.now()),
     )
-    call.warnings += complaints
-    if entry is not None and obj is live:
-        return Answer(200, rendering.one(entry, call.served))
+    settle_applied(call, options, complaints)
+    if entry is not None and obj is live and call.admission.is_idle and _is_settled(call, entry):
+        return Answer(200, call.form.one(entry, call.served))
     obj = applied_object(call, merged=obj)
     uid = obj["metadata"].get("uid")
     if entry is None and uid:
@@ -134,14 +145,34 @@ def _apply(call: Call, options: WriteOptions) -> Answer:
         # Of what is gone; the real server does not mind either.
         obj["metadata"].pop("resourceVersion", None)
         return Answer(201, _keep_new(call, obj, options))
-    return Answer(200, replace(call, entry, obj, options))
+    return Answer(200, replace(call, entry, _admitted(call, entry, obj), options))
+
+
+def _admitted(call: Call, entry: Entry | None, obj: Object) -> Object:
+    """What the server's own plugins make of ``obj``, in place, and then the webhooks."""
+    if not call.asked.subresource:
+        call.served.rules.admit(obj, None if entry is None else entry.value, call.store)
+    if call.admission.is_idle:
+        return obj
+    return call.admission.mutated(call, obj, None if entry is None else call.live(entry))
+
+
+def _check(
+    call: Call, kept: Object, old: Object | None, *, seen_as: Callable[[Object], Object]
+) -> None:
+    """Have ``kept`` judged; what webhooks put there and nobody knows is seen once, and goes."""
+    if not call.admission.is_idle:
+        call.admission.check(call, kept, old, seen_as=seen_as)
+        if call.is_pruned:
+            accept(kept, call.schema)
 
 
 def _set_namespace(call: Call, obj: Object) -> None:
     metadata.set_namespace(obj["metadata"], call.asked.namespace if call.served.namespaced else "")
 
 
-def _check_uid(call: Call, obj: Object, entry: Entry) -> None:
+def check_uid(call: Call, obj: Object, entry: Entry) -> None:
+    """Refuse to write to another object of the name than the one that was meant."""
     wanted, actual = obj["metadata"].get("uid"), (entry.value or {})["metadata"]["uid"]
     if wanted and wanted != actual:
         key = f"/registry/{call.served.registry}/{entry.key.place}"
@@ -158,7 +189,6 @@ def _update_owners(call: Call, entry: Entry | None, obj: Object, options: WriteO
     """Default ``obj``, and have its fields belong to whoever wrote them."""
     call.served.rules.default(obj)
     if entry is None:
-        _make_up_name(call, obj)
         metadata.wipe(obj["metadata"])
     call.warnings += metadata.drop_repeated_owners(obj["metadata"])
     call.management.update(
@@ -174,6 +204,9 @@ def _make_up_name(call: Call, obj: Object) -> None:
     about = obj["metadata"]
     if about.get("name") or not about.get("generateName"):
         return
+    if not call.served.rules.makes_up_names:
+        about["name"] = about["generateName"]
+        return
     for _ in range(NAME_ATTEMPTS):
         about["name"] = metadata.generate_name(about["generateName"], call.store.rng)
         if call.store.entry(call.served, call.asked.namespace, about["name"]) is None:
@@ -182,7 +215,8 @@ def _make_up_name(call: Call, obj: Object) -> None:
 
 def _keep_new(call: Call, obj: Object, options: WriteOptions) -> bytes:
     served, store, rules = call.served, call.store, call.served.rules
-    name = obj["metadata"].get("name", "")
+    about = obj["metadata"]
+    name = about.get("name") or about.get("generateName", "")
     if served.ending:
         why = "create not allowed while custom resource definition is terminating"
         raise refusals.forbidden(served.group_resource, name, why)
@@ -190,8 +224,11 @@ def _keep_new(call: Call, obj: Object, options: WriteOptions) -> bytes:
         check_namespace(
             store, call.asked.namespace, resource=served.group_resource, name=name, creating=True
         )
+    obj = _admitted(call, None, obj)
+    _set_namespace(call, obj)
+    _make_up_name(call, obj)
     call.check_grant(obj, None)
-    kept = served.to_stored(obj)
+    kept = served.ruled(obj)
     about = kept["metadata"]
     metadata.prepare_create(about, rng=store.rng, time=format_time(store.clock.now()))
     if rules.has_status and not rules.status_on_create:
@@ -205,13 +242,15 @@ def _keep_new(call: Call, obj: Object, options: WriteOptions) -> bytes:
     if errors:
         raise refusals.invalid(served.group_kind, name, errors)
     call.warnings += rules.warnings(kept, None)
+    call.warnings += rules.judge(kept, None, store)
+    _check(call, kept, None, seen_as=_same)
+    charged = charged_quotas_of(call, kept, None)
     key = Key(served.stored_as, served.place(call.asked.namespace, name))
     if (current := store.view.get(key)) is not None:
         raise _taken(call, obj, current)
-    metadata.refuse_resource_version(about)
-    if options.dry_run:
-        return rendering.unkept(kept, served)
-    return rendering.one(store.write(key, kept, rules=rules, replacing=None), served)
+    if not options.dry_run:
+        metadata.refuse_resource_version(about)
+    return _written(call, key, served.finished(kept), options, replacing=None, charged=charged)
 
 
 def _errors_of_create(call: Call, kept: Object) -> list[FieldError]:
@@ -247,13 +286,24 @@ def _taken(call: Call, obj: Object, current: Entry) -> refusals.Refusal:
     return refusal
 
 
-def replace(call: Call, entry: Entry, obj: Object, options: WriteOptions) -> bytes:
-    """Keep ``obj``, complete with the owners of its fields, in place of what ``entry`` holds."""
+def replace(
+    call: Call,
+    entry: Entry,
+    obj: Object,
+    options: WriteOptions,
+    *,
+    seen_as: Callable[[Object], Object] = _same,
+) -> bytes:
+    """Keep ``obj``, complete with the owners of its fields, in place of what ``entry`` holds.
+
+    Who judges it sees what ``seen_as`` makes of it.
+    """
     served, store, rules = call.served, call.store, call.served.rules
-    old = entry.value or {}
+    stored = entry.value or {}
+    old = call.live(entry) if served.custom else stored
     call.check_grant(obj, old)
     _check_version(call, obj, old)
-    kept = served.to_stored(obj)
+    kept = served.ruled(obj)
     if call.asked.subresource == "status":
         served.keep_all_but_status(kept, old)
     about, was = kept["metadata"], old["metadata"]
@@ -270,20 +320,52 @@ def replace(call: Call, entry: Entry, obj: Object, options: WriteOptions) -> byt
         if served.is_new_generation(kept, old):
             about["generation"] = was.get("generation", 0) + 1
         errors = _errors_of_update(call, kept, old)
+    call.warnings += rules.let_through(kept)
     if errors:
         raise refusals.invalid(served.group_kind, call.asked.name, errors)
-    call.warnings += rules.warnings(kept, old)
+    is_status = call.asked.subresource == "status"
+    call.warnings += (rules.status_warnings if is_status else rules.warnings)(kept, old)
+    if not is_status:
+        call.warnings += rules.judge(kept, old, store)
     keep_times(old, kept)
     about["resourceVersion"] = was["resourceVersion"]
-    if kept == old and is_same(kept, old):  # to Python, true is 1
-        return rendering.one(entry, served)
-    if may_go(kept, old) and not rules.is_held(kept):
+    _check(call, kept, old, seen_as=seen_as)
+    charged = [] if call.asked.subresource else charged_quotas_of(call, kept, old)
+    kept = served.finished(kept)
+    # To Python, true is 1.
+    if kept == stored and is_same(kept, stored) and _is_settled(call, entry):
+        return call.form.one(entry, served)
+    if may_go(kept, stored) and not rules.is_held(kept):
+        answer = call.form.unkept(kept, served)
         if not options.dry_run:
             store.delete(entry, rules=rules)
-        return rendering.unkept(kept, served)
+        return answer
+    return _written(call, entry.key, kept, options, replacing=entry, charged=charged)
+
+
+def _is_settled(call: Call, entry: Entry) -> bool:
+    """Whether a write that changes nothing is none; of some kinds the first update always is."""
+    return not call.served.rules.settles_late or entry.previous is not None
+
+
+def _written(
+    call: Call,
+    key: Key,
+    kept: Object,
+    options: WriteOptions,
+    *,
+    replacing: Entry | None,
+    charged: Sequence[Object],
+) -> bytes:
+    """Keep ``kept``, unless it is only for show, and answer with it."""
     if options.dry_run:
-        return rendering.unkept(kept, served)
-    return rendering.one(store.write(entry.key, kept, rules=rules, replacing=entry), served)
+        return call.form.unkept(kept, call.served)
+    # Whoever is needed to show it must have been asked before it is written.
+    call.served.ahead([kept])
+    for quota in charged:
+        charge(call, quota)
+    entry = call.store.write(key, kept, rules=call.served.rules, replacing=replacing)
+    return call.form.one(entry, call.served)
 
 
 def _metadata_errors(call: Call, about: Object, was: Object) -> list[FieldError]:

@@ -10,7 +10,7 @@ import msgspec
 import pytest
 
 from steersman.apiserver.access import AccountTokens, Bearer, NotAccepted
-from steersman.apiserver.access.account_tokens import AUDIENCES, BINDABLE, claims_of
+from steersman.apiserver.access.account_tokens import BINDABLE, ISSUER, claims_of
 from steersman.names import GroupResource
 from tests.unit.apiserver.access.kept import Kept
 
@@ -32,7 +32,7 @@ class Desk:
         return claims_of(
             self.account,
             bound=bound,
-            audiences=AUDIENCES,
+            audiences=(ISSUER,),
             now=self.kept.clock.now(),
             seconds=600,
             warn_after_seconds=0,
@@ -40,7 +40,7 @@ class Desk:
         )
 
     def show(self, token: str) -> Bearer | NotAccepted | None:
-        return self.tokens.bearer(token, audiences=AUDIENCES)
+        return self.tokens.bearer(token, audiences=(ISSUER,))
 
 
 @pytest.fixture
@@ -175,7 +175,7 @@ def test_what_was_not_signed_with_the_key_is_nobodys(
 
 def test_claims_that_were_changed_are_nobodys(desk: Desk) -> None:
     head, _, signature = desk.make().split(".")
-    claims = part({**desk.claims(), "iss": AUDIENCES[0], "exp": 2**40})
+    claims = part({**desk.claims(), "iss": (ISSUER,)[0], "exp": 2**40})
 
     assert isinstance(desk.show(f"{head}.{claims}.{signature}"), NotAccepted)
 

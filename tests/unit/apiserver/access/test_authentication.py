@@ -64,6 +64,14 @@ def test_a_certificate_counts_before_any_token(header: str | None) -> None:
     assert (user.name, user.groups) == ("kim", ("ops", "system:authenticated"))
 
 
+def test_whoever_shows_a_certificate_is_known_by_it() -> None:
+    certificate = ClientCertificate(common_name="kim", fingerprint="0123")
+
+    user = authenticator(jane=TOKEN).user(showing(None), certificate)
+
+    assert user.extra == {"authentication.kubernetes.io/credential-id": ("X509SHA256=0123",)}
+
+
 def test_a_certificate_without_a_name_is_nobodys() -> None:
     nameless = ClientCertificate(common_name="", organizations=("system:masters",))
     known = authenticator(jane=TOKEN)

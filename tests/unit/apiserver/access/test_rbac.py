@@ -117,3 +117,28 @@ def test_a_refusal_cannot_pass_for_a_page() -> None:
     assert refusal.message == (
         'forbidden: User "&lt;b&gt;&amp;" cannot get path "/x": RBAC: because'
     )
+
+
+def test_where_everybody_may_everything_nobody_is_asked_for_roles(kept: Kept) -> None:
+    authorizer = Authorizer(kept.store, modes=("AlwaysAllow",))
+
+    assert authorizer.decide(JANE, GET_PODS) == Decision(True)
+    assert authorizer.decide(JANE, Attributes(verb="get", path="/metrics")).allowed
+    assert authorizer.granted(JANE, "here").rules[0]["verbs"] == ["*"]
+
+
+def test_without_rbac_bindings_give_nothing(kept: Kept) -> None:
+    kept.role("reader", rule("get", "pods"))
+    kept.bind("reader", user("jane"))
+
+    assert not Authorizer(kept.store, modes=("Node",)).decide(JANE, GET_PODS).allowed
+
+
+def test_a_node_may_what_the_role_of_nodes_says(kept: Kept) -> None:
+    kept.role("system:node", rule("get", "pods"))
+    authorizer = Authorizer(kept.store, modes=("Node", "RBAC"))
+    node = User(name="system:node:one", groups=("system:nodes",))
+
+    assert authorizer.decide(node, GET_PODS).allowed
+    assert not authorizer.decide(User(name="system:node:one"), GET_PODS).allowed
+    assert not Authorizer(kept.store).decide(node, GET_PODS).allowed

@@ -8,31 +8,33 @@ from steersman.apiserver.asking.negotiating import (
     JSON,
     JSON_PATCH,
     MERGE_PATCH,
+    PLAIN,
     STRATEGIC_PATCH,
     YAML,
     AnswerForm,
     answer_form,
     body_type,
     patch_type,
+    refusal_language,
 )
+from steersman.apiserver.forms import LIKE_MESSAGES, Form
 from steersman.apiserver.refusals import Refusal
 from steersman.apiserver.schema.protobuf import PROTOBUF
 from tests.unit.apiserver.urls import request
 
 KUBECTL = "application/json;as=Table;v=v1;g=meta.k8s.io,application/json"
 NO_VERSION = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v2"
+TABLE = "application/json;as=Table;v=v1;g=meta.k8s.io"
 
 ACCEPTED = {
     "": JSON,
     "application/json": JSON,
     "*/*": JSON,
-    "application/*": JSON,
     "application/yaml": YAML,
     "text/html,application/xhtml+xml,*/*;q=0.8": JSON,
     "application/yaml;q=0.1, application/json;q=0.9": JSON,
     "application/yaml, application/json": YAML,
     "application/json;q=often, application/yaml": YAML,
-    f"{PROTOBUF},application/json": JSON,
     KUBECTL: JSON,
 }
 
@@ -44,6 +46,18 @@ def test_the_answer_is_in_the_most_wanted_language_that_is_spoken(accept: str) -
     assert form == AnswerForm(ACCEPTED[accept])
 
 
+def test_whoever_would_rather_read_messages_gets_json_that_is_like_them() -> None:
+    form = answer_form(request("/", accept=f"{PROTOBUF},application/json"), custom=False)
+
+    assert form == AnswerForm(JSON, LIKE_MESSAGES)
+
+
+def test_who_would_rather_have_protobuf_gets_json_that_says_the_same() -> None:
+    form = answer_form(request("/", accept=f"{PROTOBUF},application/json"), custom=False)
+
+    assert form == AnswerForm(JSON, LIKE_MESSAGES)
+
+
 @pytest.mark.parametrize("version", ["v1", "v1beta1"])
 def test_the_answer_may_be_wanted_without_anything_but_metadata(version: str) -> None:
     accept = f"application/yaml;as=PartialObjectMetadata;g=meta.k8s.io;v={version}"
@@ -53,7 +67,35 @@ def test_the_answer_may_be_wanted_without_anything_but_metadata(version: str) ->
     assert form == AnswerForm(YAML, MetadataOnly("PartialObjectMetadata", version))
 
 
-@pytest.mark.parametrize("accept", [PROTOBUF, "text/html", "application/json;as=Table", NO_VERSION])
+def test_the_answer_may_be_wanted_as_a_table_where_there_is_one() -> None:
+    asked: list[str] = []
+
+    def table(version: str) -> Form:
+        asked.append(version)
+        return MetadataOnly("PartialObjectMetadata", version)
+
+    forms = [
+        answer_form(request("/", accept=each), custom=False, table=table)
+        for each in (KUBECTL, TABLE.replace("v=v1", "v=v1beta1"), f"{TABLE};q=0.1,*/*")
+    ]
+
+    assert asked == ["v1", "v1beta1"]
+    assert forms == [*(AnswerForm(JSON, table(each)) for each in ("v1", "v1beta1")), PLAIN]
+
+
+@pytest.mark.parametrize(
+    "accept",
+    [
+        PROTOBUF,
+        "text/html",
+        TABLE,
+        NO_VERSION,
+        "application/json;as=Table",
+        "application/json;g=meta.k8s.io",
+        "application/json;stream=other",
+        "application/json;sv=v2",
+    ],
+)
 @pytest.mark.parametrize("custom", [True, False])
 def test_where_no_wanted_language_is_spoken_the_spoken_ones_are_named(
     accept: str, custom: bool
@@ -63,6 +105,39 @@ def test_where_no_wanted_language_is_spoken_the_spoken_ones_are_named(
 
     assert refused.value.code == 406
     assert refused.value.message.endswith("application/json, application/yaml")
+
+
+def test_the_way_to_built_in_resources_is_found_by_whole_types_alone() -> None:
+    some = request("/", accept="application/*")
+
+    assert answer_form(some, custom=True) == PLAIN
+    with pytest.raises(Refusal, match="406"):
+        answer_form(some, custom=False)
+
+
+def test_a_watch_is_told_in_json_alone() -> None:
+    either = request("/", accept="application/yaml, application/json;q=0.5")
+
+    assert answer_form(either, custom=False, watches=True) == PLAIN
+    with pytest.raises(Refusal) as refused:
+        answer_form(request("/", accept=YAML), custom=False, watches=True)
+    assert refused.value.message.endswith("accepted: application/json;stream=watch")
+
+
+@pytest.mark.parametrize(
+    ("accept", "language"),
+    [
+        ("", JSON),
+        ("application/yaml", YAML),
+        ("application/yaml;as=Table;v=v1;g=meta.k8s.io", JSON),
+        ("application/yaml;as=Table;v=v1;g=meta.k8s.io,application/yaml", YAML),
+        ("text/html", JSON),
+    ],
+)
+def test_a_refusal_is_in_a_language_that_was_wanted_for_whole_objects(
+    accept: str, language: str
+) -> None:
+    assert refusal_language(request("/", accept=accept)) == language
 
 
 BODIES = {

@@ -13,10 +13,10 @@ from tests.unit.apiserver.urls import asking, request
 BODY = b'{"kind":"Pod","spec":{"a":"\xc3\xa9"}}'
 
 
-def test_a_document_goes_out_as_it_is() -> None:
+def test_a_document_goes_out_as_it_is_on_a_line_of_its_own() -> None:
     reply = replies.document(200, BODY)
 
-    assert reply.body == BODY
+    assert reply.body == BODY + b"\n"
     assert dict(reply.headers)["content-type"] == "application/json"
 
 

@@ -338,6 +338,8 @@ _FIELDS: Final[tuple[dict[str, Any], ...]] = (
     items({**INTEGER, "default": "x"}),
     values({**INTEGER, "default": 1}),
     values({**INTEGER, "default": "x"}),
+    {**fields(a=STRING), "default": {"a": 1, "b": 1}},
+    {**items(STRING), "additionalItems": {}},
     {**STRING, "format": "no-such-format"},
     {**INTEGER, "format": "date"},
     {**STRING, "externalDocs": {"url": "x"}, "example": {"a": 1}, "title": "t"},
@@ -358,9 +360,38 @@ _RULES: Final = (
 )
 
 
+def _by(url: str) -> dict[str, Any]:
+    return webhook(clientConfig={"url": url}, conversionReviewVersions=["v1"])
+
+
+def _selectable_alone() -> dict[str, Any]:
+    """One of two versions has selectable fields; what both say counts as neither's."""
+    same = version("v1", fields(a=STRING)), version("v2", fields(a=STRING), storage=False)
+    return definition({**same[0], "selectableFields": [{"jsonPath": ".a"}]}, same[1])
+
+
+_ADDRESSES: Final = (
+    _by("https://hook.example.com/convert"),
+    _by("https://[::1]:8443"),
+    _by("://"),
+    _by("hook:x"),
+    _by("https://a b"),
+    _by("https://a/%zz"),
+    _by("https://a:x"),
+    _by("a:b/c"),
+    _by("1a:b"),
+    _by("https://a\n"),
+    _by(""),
+    webhook(),
+    definition(conversion={"strategy": "None", "webhook": {"clientConfig": {}}}),
+    _selectable_alone(),
+)
+
+
 def definition_samples() -> Iterator[dict[str, Any]]:
     """All of them."""
     yield from _DEFINITIONS
     for schema in _FIELDS:
         yield field(schema)
     yield from _RULES
+    yield from _ADDRESSES

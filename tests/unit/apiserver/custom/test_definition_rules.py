@@ -126,13 +126,16 @@ def test_what_makes_a_definition_what_it_is_never_changes(
 ) -> None:
     old = created(definition())
 
-    errors = DEFINITION.validate_update({**old, "spec": {**old["spec"], **change}}, old)
+    new = {**old, "spec": {**old["spec"], **change}}
+    DEFINITION.default(new)
+    errors = DEFINITION.validate_update(new, old)
 
     assert [(each.field, each.detail) for each in errors] == [(path, "field is immutable")]
 
 
 def test_scope_and_kind_may_change_before_names_are_accepted() -> None:
     old = definition()
+    DEFINITION.default(old)
     DEFINITION.prepare_create(old, NOWHERE)
     new = {**old, "spec": {**old["spec"], "scope": "Cluster"}}
 
@@ -145,7 +148,7 @@ def test_a_version_that_was_stored_must_stay() -> None:
     new = created(definition(version("v2")))
 
     DEFINITION.prepare_update(new, old, NOWHERE)
-    errors = DEFINITION.validate(new)
+    errors = DEFINITION.validate_update(new, old)
 
     assert new["status"]["storedVersions"] == ["v1", "v2"]
     assert [each.field for each in errors] == ["status.storedVersions[0]"]

@@ -2,6 +2,8 @@
 
 import pytest
 
+from steersman.apiserver.discovery import Discovery
+from steersman.apiserver.group_claims import Claim
 from steersman.apiserver.refusals import Refusal
 from tests.unit.apiserver.discovery.served import AGGREGATED, SCALE, ZOO, content, custom, discovery
 
@@ -45,6 +47,26 @@ def test_groups_and_versions_come_in_the_order_in_which_clients_prefer_them() ->
         "foo1",
         "foo10",
     ]
+
+
+def test_what_somebody_has_claimed_is_there_whoever_serves_it() -> None:
+    claims = {
+        ("away.example.com", "v1"): Claim(1000, 15, remote=True),
+        ("empty.example.com", "v1"): Claim(2000, 15, remote=False),
+        (ZOO, "v0"): Claim(1000, 200, remote=False),
+    }
+    served = Discovery([custom()], server_address="", claims=claims)
+
+    groups = content(served.find("/apis"))["groups"]
+    aggregated = content(served.find("/apis", accept=AGGREGATED))["items"]
+
+    assert [each["name"] for each in groups] == ["empty.example.com", "away.example.com", ZOO]
+    assert [each["version"] for each in groups[-1]["versions"]] == ["v0", "v1"]
+    assert {
+        each["metadata"]["name"]: [(v["version"], v["freshness"]) for v in each["versions"]]
+        for each in aggregated
+    } == {"away.example.com": [("v1", "Stale")], ZOO: [("v1", "Current")]}
+    assert served.find("/apis/away.example.com/v1") is None
 
 
 def test_a_custom_kind_is_listed_with_its_subresources() -> None:

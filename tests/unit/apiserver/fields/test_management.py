@@ -1,6 +1,7 @@
 """What every write does to managedFields."""
 
 import copy
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -431,3 +432,36 @@ def test_times_are_kept_where_nothing_else_differs() -> None:
 
     assert touched == live
     assert changed["metadata"]["managedFields"][0]["time"] == LATER
+
+
+def renamed(obj: Object, api_version: str) -> Object:
+    """Of a Zoo whose second version says ``b`` where the first says ``a``."""
+    values = list(obj.get("spec", {}).get("part", {}).values())
+    name = "a" if api_version == "example.com/v1" else "b"
+    spec = {"part": {name: values[0]}} if values else {}
+    return {**obj, "apiVersion": api_version, "spec": {**obj.get("spec", {}), **spec}}
+
+
+def test_who_changes_a_field_in_the_words_of_one_version_takes_it_from_those_of_another() -> None:
+    schemas = {"example.com/v1": ZOO_SCHEMA, "example.com/v2": ZOO_SCHEMA}
+    first, second = (
+        FieldManagement(gvk=replace(ZOO, version=each), schemas=schemas, worded=renamed)
+        for each in ("v1", "v2")
+    )
+    live = renamed(created(zoo(part={"a": 1}, queue=["x"]), in_=first), "example.com/v2")
+
+    other_field = updated(live, by="other", in_=second, spec={**live["spec"], "labels": {"c": "d"}})
+    same_field = updated(live, by="other", in_=second, spec={**live["spec"], "part": {"b": 2}})
+
+    assert owned(other_field)["author"]["f:spec"]["f:part"] == {".": {}, "f:a": {}}
+    assert "f:a" not in owned(same_field)["author"]["f:spec"]["f:part"]
+    assert owned(same_field)["other"] == {"f:spec": {"f:part": {"f:b": {}}}}
+
+
+def test_what_is_written_in_words_of_another_version_is_owned_in_those_of_its_own() -> None:
+    management = FieldManagement(gvk=ZOO, schemas={"example.com/v1": ZOO_SCHEMA}, worded=renamed)
+
+    live = created(zoo(part={"b": 1}), in_=management)
+
+    assert owned(live)["author"] == {"f:spec": {".": {}, "f:part": {".": {}, "f:a": {}}}}
+    assert live["spec"] == {"part": {"b": 1}}

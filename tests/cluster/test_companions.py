@@ -1,0 +1,180 @@
+"""Objects that the server keeps beside others, for as long as those are there."""
+
+from typing import Any
+
+from steersman.apiserver import RevisionLog
+from tests.embedded import World
+
+DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
+API_SERVICES = "/apis/apiregistration.k8s.io/v1/apiservices"
+ADDRESSES = "/apis/networking.k8s.io/v1/ipaddresses"
+SERVICES = "/api/v1/namespaces/default/services"
+
+
+def definition(plural: str, *versions: str) -> dict[str, Any]:
+    return {
+        "apiVersion": "apiextensions.k8s.io/v1",
+        "kind": "CustomResourceDefinition",
+        "metadata": {"name": f"{plural}.example.com"},
+        "spec": {
+            "group": "example.com",
+            "scope": "Namespaced",
+            "names": {"plural": plural, "kind": plural.capitalize()},
+            "versions": [
+                {
+                    "name": version,
+                    "served": True,
+                    "storage": version == versions[0],
+                    "schema": {"openAPIV3Schema": {"type": "object"}},
+                }
+                for version in versions
+            ],
+        },
+    }
+
+
+def service(name: str, **spec: Any) -> dict[str, Any]:
+    return {
+        "apiVersion": "v1",
+        "kind": "Service",
+        "metadata": {"name": name},
+        "spec": {"ports": [{"port": 80}], **spec},
+    }
+
+
+async def registered(world: World) -> set[str]:
+    found = await world.asked("GET", API_SERVICES)
+    return {
+        each["metadata"]["name"]
+        for each in found["items"]
+        if each["spec"].get("group") == "example.com"
+    }
+
+
+async def owners(world: World) -> dict[str, str]:
+    found = await world.asked("GET", ADDRESSES)
+    return {each["metadata"]["name"]: each["spec"]["parentRef"]["name"] for each in found["items"]}
+
+
+async def test_every_version_of_a_group_has_an_api_service_while_anything_is_in_it(
+    world: World,
+) -> None:
+    await world.asked("POST", DEFINITIONS, definition("kites", "v1", "v2"))
+    await world.asked("POST", DEFINITIONS, definition("winds", "v1"))
+    assert await registered(world) == {"v1.example.com", "v2.example.com"}
+
+    await world.asked("DELETE", f"{DEFINITIONS}/kites.example.com")
+    assert await registered(world) == {"v1.example.com"}
+
+    await world.asked("DELETE", f"{DEFINITIONS}/winds.example.com")
+    assert await registered(world) == set()
+
+
+async def test_what_the_server_begins_with_has_api_services_too(world: World) -> None:
+    apps = await world.asked("GET", f"{API_SERVICES}/v1.apps")
+
+    assert apps["spec"]["groupPriorityMinimum"] == 17800
+    assert [each["type"] for each in apps["status"]["conditions"]] == ["Available"]
+
+
+async def test_what_the_server_looks_after_is_put_back(world: World) -> None:
+    await world.asked("POST", DEFINITIONS, definition("kites", "v1"))
+    first = await world.asked("GET", f"{API_SERVICES}/v1.example.com")
+
+    await world.asked("DELETE", f"{API_SERVICES}/v1.example.com")
+    second = await world.asked("GET", f"{API_SERVICES}/v1.example.com")
+    change = {**second, "spec": {**second["spec"], "versionPriority": 7}}
+    await world.asked("PUT", f"{API_SERVICES}/v1.example.com", change)
+    third = await world.asked("GET", f"{API_SERVICES}/v1.example.com")
+    await world.asked("DELETE", f"{DEFINITIONS}/kites.example.com")
+
+    assert first["metadata"]["uid"] != second["metadata"]["uid"] == third["metadata"]["uid"]
+    assert first["spec"] == second["spec"] == third["spec"]
+
+
+async def test_what_was_there_from_the_beginning_is_not_put_back_before_the_next_start() -> None:
+    log = RevisionLog()
+    world = World(log=log)
+
+    await world.asked("DELETE", f"{API_SERVICES}/v1.batch")
+    gone = await world.ask("GET", f"{API_SERVICES}/v1.batch")
+
+    again = await World(log=log).ask("GET", f"{API_SERVICES}/v1.batch")
+    assert (gone.status, again.status) == (404, 200)
+
+
+async def test_who_asks_for_what_another_server_should_answer_is_told_that_it_is_not_there(
+    world: World,
+) -> None:
+    spec = {
+        "group": "away.example.com",
+        "version": "v1",
+        "groupPriorityMinimum": 1000,
+        "versionPriority": 15,
+        "insecureSkipTLSVerify": True,
+        "service": {"namespace": "default", "name": "nobody"},
+    }
+    body = {
+        "apiVersion": "apiregistration.k8s.io/v1",
+        "kind": "APIService",
+        "metadata": {"name": "v1.away.example.com"},
+        "spec": spec,
+    }
+    await world.asked("POST", API_SERVICES, body)
+
+    answers = [
+        await world.ask("GET", f"/apis/away.example.com/v1{rest}")
+        for rest in ("", "/things", "/namespaces/default/things/one")
+    ]
+    told = await world.asked("GET", f"{API_SERVICES}/v1.away.example.com")
+    await world.asked("DELETE", f"{API_SERVICES}/v1.away.example.com")
+    afterwards = await world.ask("GET", "/apis/away.example.com/v1/things")
+
+    assert {(each.status, each.body) for each in answers} == {(503, b"service unavailable\n")}
+    assert told["status"]["conditions"][0]["reason"] == "ServiceNotFound"
+    assert afterwards.status == 404
+
+
+async def test_the_parts_of_the_control_plane_that_are_not_there_are_said_to_be_unhealthy(
+    world: World,
+) -> None:
+    listed = await world.asked("GET", "/api/v1/componentstatuses")
+
+    health = {each["metadata"]["name"]: each["conditions"][0]["status"] for each in listed["items"]}
+    assert health == {"scheduler": "False", "controller-manager": "False", "etcd-0": "True"}
+
+
+async def test_every_address_of_a_service_is_its_own_while_it_is_there(world: World) -> None:
+    before = await owners(world)
+    web = await world.asked("POST", SERVICES, service("web"))
+    await world.asked("POST", SERVICES, service("headless", clusterIP="None"))
+    address = web["spec"]["clusterIP"]
+    assert await owners(world) == {**before, address: "web"}
+
+    web["metadata"]["labels"] = {"a": "b"}
+    await world.asked("PUT", f"{SERVICES}/web", web)
+    assert await owners(world) == {**before, address: "web"}
+
+    await world.asked("DELETE", f"{SERVICES}/web")
+    assert await owners(world) == before == {"10.0.0.1": "kubernetes"}
+
+
+async def test_a_dry_run_takes_no_address(world: World) -> None:
+    before = await owners(world)
+
+    await world.asked("POST", f"{SERVICES}?dryRun=All", service("web"))
+
+    assert await owners(world) == before
+
+
+async def test_a_server_that_starts_again_has_the_same_companions() -> None:
+    log = RevisionLog()
+    world = World(log=log)
+    await world.asked("POST", DEFINITIONS, definition("kites", "v1"))
+    await world.asked("POST", SERVICES, service("web"))
+    before, revision = (await registered(world), await owners(world)), log.revision
+
+    again = World(log=log)
+
+    assert (await registered(again), await owners(again)) == before
+    assert log.revision == revision

@@ -1,0 +1,154 @@
+"""Versions that a webhook converts, on a server in the process of the test."""
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from tests.embedded import MERGE_PATCH, World
+from tests.outbounds import Webhooks
+
+DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
+GROUP = "example.com"
+
+
+def convert(review: Any) -> Any:
+    """An object is the same in both versions."""
+    version = review["request"]["desiredAPIVersion"]
+    converted = [{**each, "apiVersion": version} for each in review["request"]["objects"]]
+    return {"convertedObjects": converted, "result": {"status": "Success"}}
+
+
+def version(name: str, *, storage: bool) -> dict[str, Any]:
+    schema = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
+    return {
+        "name": name,
+        "served": True,
+        "storage": storage,
+        "schema": {"openAPIV3Schema": schema},
+    }
+
+
+DEFINITION = {
+    "metadata": {"name": f"things.{GROUP}"},
+    "spec": {
+        "group": GROUP,
+        "scope": "Namespaced",
+        "names": {"plural": "things", "kind": "Thing"},
+        "versions": [version("v1", storage=True), version("v2", storage=False)],
+        "conversion": {
+            "strategy": "Webhook",
+            "webhook": {
+                "clientConfig": {"url": "https://webhooks.example.com/things"},
+                "conversionReviewVersions": ["v1"],
+            },
+        },
+    },
+}
+
+
+class Things:
+    """A world in which there are some, and who was asked about them."""
+
+    def __init__(self) -> None:
+        self.webhooks = Webhooks(things=convert)
+        self.world = World(outbound=self.webhooks)
+
+    def path(self, version: str, name: str = "", *, namespace: str = "default") -> str:
+        path = f"/apis/{GROUP}/{version}/namespaces/{namespace}/things"
+        return f"{path}/{name}" if name else path
+
+    async def create(self, name: str, *, version: str = "v1", namespace: str = "default") -> Any:
+        body = {
+            "apiVersion": f"{GROUP}/{version}",
+            "kind": "Thing",
+            "metadata": {"name": name},
+            "spec": {"name": name},
+        }
+        return await self.world.asked("POST", self.path(version, namespace=namespace), body)
+
+    @property
+    def converted(self) -> list[list[str]]:
+        """The names of the objects in each review so far."""
+        return [
+            [each["metadata"]["name"] for each in request["objects"]]
+            for _, request in self.webhooks.heard
+        ]
+
+
+@pytest.fixture
+async def things() -> Things:
+    made = Things()
+    await made.world.asked("POST", DEFINITIONS, DEFINITION)
+    return made
+
+
+async def test_a_webhook_is_asked_once_about_all_of_a_list(things: Things) -> None:
+    for name in ("a", "b"):
+        await things.create(name)
+
+    first = await things.world.asked("GET", things.path("v2"))
+    again = await things.world.asked("GET", things.path("v2"))
+
+    assert things.converted == [["a", "b"]]
+    assert first == again
+    assert {each["apiVersion"] for each in first["items"]} == {f"{GROUP}/v2"}
+
+
+async def test_a_watch_of_one_namespace_asks_nobody_about_others(things: Things) -> None:
+    other = await things.world.namespace()
+    await things.create("old")
+    await things.create("others", namespace=other)
+
+    async with things.world.watch(things.path("v2")) as lines:
+        first = await lines.seen(1)
+        await things.create("others-too", namespace=other)
+        await things.create("new")
+        second = await lines.seen(1)
+
+    assert first + second == [("ADDED", "old"), ("ADDED", "new")]
+    assert things.converted == [["old"], ["new"]]
+
+
+async def test_a_write_that_is_run_again_is_written_once(things: Things) -> None:
+    before = things.world.log.revision
+
+    made = await things.create("a", version="v2")
+
+    # To the version that is kept, and back to that of the request.
+    assert things.converted == [["a"], ["a"]]
+    assert things.world.log.revision == before + 1
+    assert made == await things.world.asked("GET", things.path("v2", "a"))
+
+
+async def test_who_goes_away_while_a_webhook_is_asked_has_written_nothing(things: Things) -> None:
+    await things.create("a")
+    before = things.world.log.revision
+    asked = asyncio.Event()
+
+    async def hang() -> None:
+        asked.set()
+        await asyncio.Event().wait()
+
+    things.webhooks.meanwhile.append(hang)
+    patch = things.world.ask(
+        "PATCH", things.path("v2", "a"), {"spec": {"name": "b"}}, sends=MERGE_PATCH
+    )
+    async with asyncio.TaskGroup() as group:
+        patching = group.create_task(patch)
+        await asked.wait()
+        patching.cancel()
+
+    assert patching.cancelled()
+    assert things.world.log.revision == before
+    assert (await things.world.asked("GET", things.path("v1", "a")))["spec"] == {"name": "a"}
+
+
+async def test_an_answer_that_is_none_is_no_fault_of_the_server(things: Things) -> None:
+    await things.create("a")
+    things.webhooks.scripts["things"] = lambda _: {"convertedObjects": 7, "result": []}
+
+    answer = await things.world.ask("GET", things.path("v2", "a"))
+
+    assert (answer.status, things.world.observed) == (500, [])
+    assert "cannot unmarshal number into Go struct field" in answer.json["message"]

@@ -1,0 +1,118 @@
+"""What only a kubelet could answer is refused as it is where there is none to be reached."""
+
+from typing import Any
+
+import pytest
+
+from tests.embedded import MERGE_PATCH, World
+
+
+@pytest.fixture
+def pods(namespace: str) -> str:
+    """Where the Pods of this test are."""
+    return f"/api/v1/namespaces/{namespace}/pods"
+
+
+def pod(name: str, *containers: str, node: str = "") -> dict[str, Any]:
+    return {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {"name": name},
+        "spec": {
+            "containers": [{"name": each, "image": "example.com/a:1"} for each in containers],
+            **({"nodeName": node} if node else {}),
+        },
+    }
+
+
+async def node(world: World, name: str, *addresses: dict[str, str]) -> None:
+    await world.asked(
+        "POST", "/api/v1/nodes", {"apiVersion": "v1", "kind": "Node", "metadata": {"name": name}}
+    )
+    status = {"status": {"addresses": list(addresses)}}
+    await world.asked("PATCH", f"/api/v1/nodes/{name}/status", status, sends=MERGE_PATCH)
+
+
+async def test_where_no_node_was_chosen_there_is_no_log_yet(world: World, pods: str) -> None:
+    await world.asked("POST", pods, pod("web", "main"))
+
+    answer = await world.ask("GET", f"{pods}/web/log")
+
+    assert (answer.status, answer.body) == (204, b"")
+
+
+@pytest.mark.parametrize("how", ["exec?command=ls", "attach", "portforward"])
+@pytest.mark.parametrize("method", ["GET", "POST"])
+async def test_nobody_gets_into_a_pod_without_a_node(
+    world: World, pods: str, how: str, method: str
+) -> None:
+    await world.asked("POST", pods, pod("web", "main"))
+
+    answer = await world.ask(method, f"{pods}/web/{how}")
+
+    assert (answer.status, answer.json["message"]) == (
+        400,
+        "pod web does not have a host assigned",
+    )
+
+
+@pytest.mark.parametrize("how", ["log", "exec", "attach", "portforward"])
+async def test_a_pod_that_is_not_there_is_not_found(world: World, pods: str, how: str) -> None:
+    answer = await world.ask("GET", f"{pods}/web/{how}")
+
+    assert (answer.status, answer.json["message"]) == (404, 'pods "web" not found')
+
+
+@pytest.mark.parametrize(
+    ("asked", "why"),
+    [
+        ("log", "a container name must be specified for pod web, choose one of: [main side]"),
+        ("log?container=other", "container other is not valid for pod web"),
+        ("exec?container=other", "container other is not valid for pod web"),
+    ],
+)
+async def test_of_several_containers_one_must_be_named(
+    world: World, pods: str, asked: str, why: str
+) -> None:
+    await world.asked("POST", pods, pod("web", "main", "side"))
+
+    answer = await world.ask("GET", f"{pods}/web/{asked}")
+
+    assert (answer.status, answer.json["message"]) == (400, why)
+
+
+async def test_the_way_ends_at_a_node_that_is_not_there_or_has_no_address(
+    world: World, pods: str
+) -> None:
+    await world.asked("POST", pods, pod("lost", "main", node="nowhere"))
+    await node(world, "silent")
+    await world.asked("POST", pods, pod("mute", "main", node="silent"))
+
+    lost = await world.ask("GET", f"{pods}/lost/log")
+    mute = await world.ask("GET", f"{pods}/mute/log")
+
+    assert (lost.status, lost.json["message"]) == (404, 'nodes "nowhere" not found')
+    assert (mute.status, mute.json["message"]) == (
+        500,
+        "no preferred addresses found; known addresses: []",
+    )
+
+
+async def test_nobody_listens_at_the_address_of_a_node(
+    world: World, pods: str, namespace: str
+) -> None:
+    await node(
+        world,
+        "there",
+        {"type": "InternalIP", "address": "192.0.2.1"},
+        {"type": "Hostname", "address": "there.example.com"},
+    )
+    await world.asked("POST", pods, pod("web", "main", node="there"))
+
+    answer = await world.ask("GET", f"{pods}/web/log")
+
+    assert (answer.status, answer.json["message"]) == (
+        500,
+        f'Get "https://there.example.com:10250/containerLogs/{namespace}/web/main":'
+        " dial tcp there.example.com:10250: connect: connection refused",
+    )

@@ -1,0 +1,216 @@
+"""kube-apiserver and etcd as others start them: processes, flags, files, and an end."""
+
+import os
+import signal
+import ssl
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.client import HTTPSConnection
+from pathlib import Path
+
+import pytest
+
+from steersman.cli.envtest import write_assets
+from steersman.clock import SystemClock
+from steersman.testing import Binaries, ControlPlane, running_control_plane
+from steersman.testing.calls import Caller, UnixConnection
+from steersman.testing.cluster import reserved_port
+from tests.certificates import Authority
+
+MAPS = "/api/v1/namespaces/default/configmaps"
+SETTING = {"metadata": {"name": "setting"}, "data": {"is": "kept"}}
+# Much longer than it takes, and much shorter than a real server's watches would hold it up.
+AT_ONCE_SECONDS = 10.0
+
+
+@pytest.fixture(scope="module")
+def assets(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What KUBEBUILDER_ASSETS is to name."""
+    return write_assets(tmp_path_factory.mktemp("assets"), search_path="").directory
+
+
+@pytest.fixture(scope="module")
+def plane(assets: Path) -> Iterator[ControlPlane]:
+    """A control plane that takes the launchers for the real programs."""
+    binaries = Binaries(directory=assets, from_assets=True)
+    with running_control_plane(binaries, clock=SystemClock()) as plane:
+        yield plane
+
+
+@contextmanager
+def started(program: Path, *arguments: object) -> Iterator[subprocess.Popen[str]]:
+    with subprocess.Popen(
+        [program, *map(str, arguments)], stderr=subprocess.PIPE, text=True
+    ) as process:
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
+@contextmanager
+def started_etcd(assets: Path, directory: Path) -> Iterator[str]:
+    """An etcd that answers; gives its address."""
+    at = directory / "etcd.sock"
+    with started(
+        assets / "etcd", f"--data-dir={directory / 'data'}", f"--listen-client-urls=unix://{at}"
+    ):
+        while not Caller(UnixConnection(at), headers={}).finds("/health"):
+            pass
+        yield f"unix://{at}"
+
+
+def account_flags(directory: Path) -> list[str]:
+    pair = Authority().client("signer")
+    key, certificate = directory / "sa.key", directory / "sa.crt"
+    key.write_bytes(pair.key)
+    certificate.write_bytes(pair.certificate)
+    return [
+        "--service-account-issuer=https://issuer.example",
+        f"--service-account-key-file={certificate}",
+        f"--service-account-signing-key-file={key}",
+    ]
+
+
+def test_a_test_package_that_starts_a_control_plane_gets_the_embedded_one(
+    plane: ControlPlane,
+) -> None:
+    with plane.caller() as admin:
+        kubernetes = admin.call("GET", "/api/v1/namespaces/default/services/kubernetes").json()
+        version = admin.call("GET", "/version").json()
+
+    assert kubernetes["spec"]["clusterIP"] == "10.0.0.1"
+    assert version["minor"] == "36"
+    assert "embedded" not in str(version)
+
+
+def test_a_kube_apiserver_that_is_started_again_finds_its_objects_again(
+    plane: ControlPlane,
+) -> None:
+    with plane.caller() as admin:
+        kept = admin.call("POST", MAPS, SETTING).json()
+
+    plane.api_server.restart()
+    with plane.api_server.crashed():
+        pass
+
+    with plane.caller() as admin:
+        assert admin.call("GET", f"{MAPS}/setting").json() == kept
+
+
+def test_etcd_answers_what_is_asked_of_it_and_not_what_is_not(plane: ControlPlane) -> None:
+    with Caller(UnixConnection(plane.directory / "etcd.sock"), headers={}) as etcd:
+        assert etcd.call("GET", "/health").json() == {"health": "true", "reason": ""}
+        assert etcd.call("GET", "/version").json()["etcdserver"].startswith("3.")
+        assert etcd.call("GET", "/v3/kv/range").status == 404
+
+
+def test_tokens_of_accounts_are_signed_and_known_by_the_keys_that_the_flags_name(
+    assets: Path, tmp_path: Path
+) -> None:
+    tokens = tmp_path / "tokens.csv"
+    tokens.write_text('secret,admin,admin,"system:masters"\n')
+    with started_etcd(assets, tmp_path) as etcd, reserved_port() as port:
+        flags = [
+            f"--etcd-servers={etcd}",
+            f"--secure-port={port}",
+            "--bind-address=127.0.0.1",
+            "--permit-port-sharing",
+            f"--cert-dir={tmp_path / 'certs'}",
+            f"--token-auth-file={tokens}",
+            *account_flags(tmp_path),
+        ]
+        with started(assets / "kube-apiserver", *flags) as process:
+            assert process.stderr is not None
+            while "API at" not in (said := process.stderr.readline()):
+                assert said
+            # Its own certificate is where it was told to put it, and says whom to trust.
+            tls = ssl.create_default_context(cafile=str(tmp_path / "certs" / "apiserver.crt"))
+            connection = HTTPSConnection("127.0.0.1", port, context=tls)
+            with Caller(connection, headers={"Authorization": "Bearer secret"}) as admin:
+                accounts = "/api/v1/namespaces/default/serviceaccounts"
+                admin.call("POST", accounts, {"metadata": {"name": "robot"}})
+                made = admin.call("POST", f"{accounts}/robot/token", {}).json()
+                review = {"spec": {"token": made["status"]["token"]}}
+                reviewed = admin.call(
+                    "POST", "/apis/authentication.k8s.io/v1/tokenreviews", review
+                ).json()
+                told = admin.call("GET", "/.well-known/openid-configuration").json()
+
+    assert made["spec"]["audiences"] == ["https://issuer.example"]
+    assert reviewed["status"]["authenticated"]
+    assert told["issuer"] == "https://issuer.example"
+    assert told["id_token_signing_alg_values_supported"] == ["ES256"]
+
+
+def test_whoever_asks_for_their_end_gets_it_at_once(assets: Path, tmp_path: Path) -> None:
+    at = tmp_path / "etcd.sock"
+    etcd_flags = (f"--data-dir={tmp_path / 'data'}", f"--listen-client-urls=unix://{at}")
+    with reserved_port() as port, started(assets / "etcd", *etcd_flags) as etcd:
+        flags = [
+            f"--etcd-servers=unix://{at}",
+            f"--secure-port={port}",
+            "--bind-address=127.0.0.1",
+            "--permit-port-sharing",
+            f"--cert-dir={tmp_path / 'certs'}",
+            *account_flags(tmp_path),
+        ]
+        with started(assets / "kube-apiserver", *flags) as server:
+            assert server.stderr is not None
+            while "API at" not in (said := server.stderr.readline()):
+                assert said
+
+            server.send_signal(signal.SIGTERM)
+            assert server.wait(AT_ONCE_SECONDS) == 0
+        etcd.send_signal(signal.SIGINT)
+        assert etcd.wait(AT_ONCE_SECONDS) == 0
+
+
+def test_an_apiserver_that_waits_for_its_etcd_can_be_ended_too(
+    assets: Path, tmp_path: Path
+) -> None:
+    flags = ["--etcd-servers=http://127.0.0.1:1", "--audit-log-path=-", *account_flags(tmp_path)]
+    with started(assets / "kube-apiserver", *flags) as server:
+        assert server.stderr is not None
+        said = server.stderr.readline()
+        server.send_signal(signal.SIGINT)
+
+        assert server.wait(AT_ONCE_SECONDS) == 0
+    assert said == "kube-apiserver: accepted, and of no effect here: --audit-log-path\n"
+
+
+def test_a_real_etcd_is_refused(assets: Path, tmp_path: Path) -> None:
+    at = tmp_path / "etcd.sock"
+    # An etcd that does not know what only ours are asked.
+    script = (
+        "import socketserver, sys, http.server as h\n"
+        "class H(h.BaseHTTPRequestHandler):\n"
+        "    def do_GET(self): self.send_error(404)\n"
+        "    def log_message(self, *a): pass\n"
+        "socketserver.UnixStreamServer(sys.argv[1], H).serve_forever()\n"
+    )
+    with started(Path(sys.executable), "-c", script, at):
+        flags = [f"--etcd-servers=unix://{at}", *account_flags(tmp_path)]
+        with started(assets / "kube-apiserver", *flags) as server:
+            _, said = server.communicate(timeout=AT_ONCE_SECONDS)
+
+    assert server.returncode == 1
+    assert "is a real one" in said
+
+
+def test_the_command_prints_the_directory_for_a_shell_to_take(tmp_path: Path) -> None:
+    finished = subprocess.run(
+        [sys.executable, "-m", "steersman", "cluster", "envtest", "assets"],
+        cwd=tmp_path,
+        env={**os.environ, "PATH": ""},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+
+    assert finished.stdout == f"{tmp_path / 'assets'}\n"
+    assert finished.stderr == (
+        "kube-apiserver and etcd are written, kubectl is left out: none is on the PATH\n"
+    )

@@ -1,0 +1,152 @@
+"""The way out over the network, to webhooks on loopback."""
+
+from collections.abc import Iterator
+
+import msgspec
+import pytest
+
+from steersman.apiserver.outbound import LARGEST_ANSWER, MOST_KEPT, NetworkOutbound
+from steersman.apiserver.outside import Delivered, Undelivered
+from steersman.clock import SystemClock
+from tests.webhook_server import Said, WebhookServer, webhook_server
+
+REVIEW = msgspec.json.encode({"apiVersion": "v1", "request": {"uid": "1"}})
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[WebhookServer]:
+    with webhook_server("hook.default.svc") as server:
+        yield server
+
+
+async def post(
+    server: WebhookServer,
+    url: str = "",
+    *,
+    ca_bundle: bytes | None = None,
+    server_name: str = "",
+    connect_to: str = "",
+    timeout_seconds: float = 10.0,
+) -> Delivered:
+    async with NetworkOutbound(clock=SystemClock()) as outbound:
+        return await outbound.post(
+            url or server.url("path?timeout=3s"),
+            REVIEW,
+            ca_bundle=server.authority if ca_bundle is None else ca_bundle,
+            server_name=server_name,
+            connect_to=connect_to,
+            timeout_seconds=timeout_seconds,
+        )
+
+
+async def test_what_a_webhook_says_is_delivered(server: WebhookServer) -> None:
+    server.scripts["path"] = lambda _: Said(status=418, body=b"tea", headers={"x-of": "china"})
+
+    answer = await post(server)
+
+    assert (answer.status, answer.body, answer.headers["x-of"]) == (418, b"tea", "china")
+    assert (server.heard[-1].path, server.heard[-1].query) == ("path", "timeout=3s")
+
+
+async def test_a_webhook_that_sends_one_elsewhere_is_not_obeyed(server: WebhookServer) -> None:
+    elsewhere = {"location": server.url("other")}
+    server.scripts["moved"] = lambda _: Said(status=307, body=b"", headers=elsewhere)
+
+    answer = await post(server, server.url("moved"))
+
+    assert (answer.status, server.heard[-1].path) == (307, "moved")
+
+
+async def test_an_answer_that_is_too_long_is_none(server: WebhookServer) -> None:
+    server.scripts["long"] = lambda _: Said(status=200, body=b" " * (LARGEST_ANSWER + 1))
+
+    with pytest.raises(Undelivered, match="longer than"):
+        await post(server, server.url("long"))
+
+
+async def test_connections_are_used_again(server: WebhookServer) -> None:
+    connections = server.connections
+
+    async with NetworkOutbound(clock=SystemClock()) as outbound:
+        for _ in range(3):
+            await outbound.post(
+                server.url("path"),
+                REVIEW,
+                ca_bundle=server.authority,
+                server_name="",
+                connect_to="",
+                timeout_seconds=10.0,
+            )
+
+    assert server.connections == connections + 1
+
+
+async def test_connections_to_more_places_than_a_hundred_are_not_kept(
+    server: WebhookServer,
+) -> None:
+    async with NetworkOutbound(clock=SystemClock()) as outbound:
+        for number in range(MOST_KEPT + 5):
+            with pytest.raises(Undelivered):
+                await outbound.post(
+                    "https://127.0.0.1:1/path",
+                    REVIEW,
+                    ca_bundle=server.authority,
+                    server_name=f"hook-{number}.default.svc",
+                    connect_to="",
+                    timeout_seconds=10.0,
+                )
+
+        assert repr(outbound) == f"<NetworkOutbound to {MOST_KEPT} places>"
+
+
+async def test_a_service_is_found_elsewhere_and_goes_by_its_own_name(server: WebhookServer) -> None:
+    answer = await post(
+        server,
+        "https://hook.default.svc:443/path",
+        server_name="hook.default.svc",
+        connect_to=f"127.0.0.1:{server.port}",
+    )
+
+    assert answer.status == 418
+
+
+@pytest.mark.parametrize(
+    ("case", "why"),
+    [
+        ({"url": "https://127.0.0.1:1/x"}, "dial tcp 127.0.0.1:1: connect: connection refused"),
+        (
+            {"ca_bundle": b""},
+            "tls: failed to verify certificate: x509: certificate signed by unknown authority",
+        ),
+        (
+            {"server_name": "other.default.svc"},
+            "tls: failed to verify certificate: x509: certificate is not valid for any names,"
+            " but wanted to match other.default.svc",
+        ),
+    ],
+)
+async def test_whoever_is_not_reached_is_told_of_in_go_s_words(
+    server: WebhookServer, case: dict[str, str], why: str
+) -> None:
+    with pytest.raises(Undelivered) as raised:
+        await post(server, **case)  # type: ignore[arg-type]
+
+    assert raised.value.why == why
+
+
+async def test_a_webhook_that_hangs_up_has_not_answered(server: WebhookServer) -> None:
+    server.scripts["path"] = lambda _: Said(hangs_up=True)
+
+    with pytest.raises(Undelivered) as raised:
+        await post(server)
+
+    assert raised.value.why == "EOF"
+
+
+async def test_a_webhook_that_takes_too_long_is_not_waited_for(server: WebhookServer) -> None:
+    server.scripts["path"] = lambda _: Said(hangs=True)
+
+    with pytest.raises(Undelivered) as raised:
+        await post(server, timeout_seconds=0.05)
+
+    assert raised.value.why == "context deadline exceeded"

@@ -1,0 +1,43 @@
+"""Where the keys of tokens are, in OpenID's words."""
+
+import msgspec
+import pytest
+
+from steersman.apiserver.discovery import OPEN_ID_PATHS, open_id_document
+from steersman.apiserver.discovery.open_id import CONFIGURATION, KEYS, OpenIdDocument
+from steersman.apiserver.refusals import Refusal
+
+KEY = {"use": "sig", "kty": "EC", "kid": "1", "alg": "ES256"}
+
+
+def document(path: str, *, accept: str = "") -> OpenIdDocument:
+    return open_id_document(
+        path,
+        accept=accept,
+        issuer="https://issuer",
+        keys=[KEY, {**KEY, "alg": "RS256"}, KEY],
+        server_address="10.0.0.1:443",
+    )
+
+
+def test_the_configuration_says_where_the_keys_are() -> None:
+    told = msgspec.json.decode(document(CONFIGURATION).body)
+
+    assert told["issuer"] == "https://issuer"
+    assert told["jwks_uri"] == f"https://10.0.0.1:443{KEYS}"
+    assert told["id_token_signing_alg_values_supported"] == ["ES256", "RS256"]
+
+
+def test_the_keys_are_in_a_set() -> None:
+    keys = document(KEYS)
+
+    assert msgspec.json.decode(keys.body)["keys"][0] == KEY
+    assert keys.headers["Content-Type"] == "application/jwk-set+json"
+    assert keys.headers["Cache-Control"] == "public, max-age=3600"
+
+
+@pytest.mark.parametrize("path", OPEN_ID_PATHS)
+def test_each_has_one_form_only(path: str) -> None:
+    with pytest.raises(Refusal, match="NotAcceptable"):
+        document(path, accept="application/yaml")
+    assert document(path, accept="text/html, */*").body
