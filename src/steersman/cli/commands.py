@@ -64,6 +64,25 @@ def cluster() -> None:
     help='More users, one a line: token,user,uid,"group1,group2".',
 )
 @click.option(
+    "--service-account-key-file",
+    "service_account_key_files",
+    type=_FILE,
+    multiple=True,
+    help="By whose keys tokens of service accounts are known; may be given several times.",
+)
+@click.option(
+    "--service-account-signing-key-file",
+    type=_FILE,
+    help="The private key that signs tokens of service accounts.",
+)
+@click.option(
+    "--service-account-issuer",
+    "service_account_issuers",
+    multiple=True,
+    metavar="URL",
+    help="In whose name they are signed: the first; of the others they are taken too.",
+)
+@click.option(
     "--permit-port-sharing", is_flag=True, help="Listen although somebody holds the port for us."
 )
 @click.option("--force", is_flag=True, help="Start even inside a Kubernetes cluster.")
@@ -76,6 +95,9 @@ def up(
     tls_private_key_file: Path | None,
     client_ca_file: Path | None,
     token_auth_file: Path | None,
+    service_account_key_files: tuple[Path, ...],
+    service_account_signing_key_file: Path | None,
+    service_account_issuers: tuple[str, ...],
     permit_port_sharing: bool,
     force: bool,
 ) -> None:
@@ -93,9 +115,28 @@ def up(
         tls_private_key_file=tls_private_key_file,
         client_ca_file=client_ca_file,
         token_auth_file=token_auth_file,
+        service_account_key_files=service_account_key_files,
+        service_account_signing_key_file=service_account_signing_key_file,
+        service_account_issuers=service_account_issuers,
         even_in_a_cluster=force,
         share_port=permit_port_sharing,
     )
     # Names and uids that nobody can foretell; a test gives a Random with a seed instead.
     rng = SystemRandom()
     asyncio.run(run_cluster(settings, clock=SystemClock(), rng=rng, environ=os.environ))
+
+
+@cluster.command()
+@click.argument("directory", type=click.Path(file_okay=False, path_type=Path), metavar="DIR")
+def envtest(directory: Path) -> None:
+    """Write a kube-apiserver and an etcd into DIR for whoever takes them from there.
+
+    With KUBEBUILDER_ASSETS=DIR, tests that start a control plane (controller-runtime's envtest, and
+    others like it) get the embedded server in place of the real one.
+    """
+    from steersman.cli.envtest import write_assets
+
+    assets = write_assets(directory, search_path=os.environ.get("PATH"))
+    kubectl = f"linked to {assets.kubectl}" if assets.kubectl else "left out: none is on the PATH"
+    click.echo(f"kube-apiserver and etcd are written, kubectl is {kubectl}", err=True)
+    click.echo(assets.directory)

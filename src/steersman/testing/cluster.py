@@ -14,6 +14,12 @@ from steersman.clock import Clock
 from steersman.errors import ControlPlaneError
 from steersman.testing.calls import CALL_SECONDS, Caller
 from steersman.testing.component import Component
+from steersman.testing.controllers import (
+    CONTROLLERS,
+    GRACE_SECONDS,
+    START_SECONDS,
+    controller_manager_flags,
+)
 from steersman.testing.credentials import ADMIN, make_credentials, write_private
 from steersman.testing.enclosure import Enclosure
 from steersman.testing.programs import Program, find_binaries
@@ -37,6 +43,8 @@ class Cluster:
     def __init__(self, inside: Enclosure, *, port: int, clock: Clock) -> None:
         self.url = f"https://{LOOPBACK}:{port}"
         self.directory = inside.directory
+        self._inside = inside
+        self._clock = clock
         self.credentials = make_credentials(self.directory, now=clock.now())
         self.kubeconfig = write_private(
             self.directory / "kubeconfig", self.credentials.kubeconfig(server=self.url).encode()
@@ -47,9 +55,39 @@ class Cluster:
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.url}>"
 
+    def program(self, which: Program) -> Path:
+        """Where one of Kubernetes' programs is."""
+        return find_binaries(environ=os.environ).path(which)
+
     def kubectl_program(self) -> Path:
         """Where kubectl is."""
-        return find_binaries(environ=os.environ).path(Program.KUBECTL)
+        return self.program(Program.KUBECTL)
+
+    @contextmanager
+    def running_controllers(self, *names: str, flags: Flags | None = None) -> Iterator[None]:
+        """Run kube-controller-manager while the block does, with the usual controllers or these."""
+        with reserved_port() as port:
+            usual = controller_manager_flags(
+                self.credentials,
+                kubeconfig=self.kubeconfig,
+                address=LOOPBACK,
+                port=port,
+                controllers=names or CONTROLLERS,
+            )
+            given = {**usual, **(flags or {})}
+            manager = Component(
+                [
+                    self.program(Program.KUBE_CONTROLLER_MANAGER),
+                    *(f"--{name}={value}" for name, value in given.items()),
+                ],
+                enclosure=self._inside,
+                ready=lambda: self._https_caller(port).finds("/healthz"),
+                clock=self._clock,
+                start_seconds=START_SECONDS,
+                grace_seconds=GRACE_SECONDS,
+            )
+            with manager.running():
+                yield
 
     def forget_history(self) -> None:
         """Have every resourceVersion and continue token so far answered with 410.

@@ -5,7 +5,7 @@ loop of any one test, and must be able to end when no loop runs any more.
 """
 
 import base64
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
 
@@ -22,25 +22,7 @@ START_SECONDS = 60.0
 
 # An API server that can reach etcd is gone after little more than a second; one that cannot would
 # hang for minutes. etcd waits for clients to leave, which they may never do.
-GRACE_SECONDS = {
-    Program.ETCD: 1.0,
-    Program.KUBE_APISERVER: 5.0,
-    Program.KUBE_CONTROLLER_MANAGER: 5.0,
-}
-
-# What turns Deployments and their like into Pods, and takes away what nothing owns any more.
-CONTROLLERS = (
-    "cronjob-controller",
-    "daemonset-controller",
-    "deployment-controller",
-    "disruption-controller",
-    "endpointslice-controller",
-    "garbage-collector-controller",
-    "job-controller",
-    "namespace-controller",
-    "replicaset-controller",
-    "statefulset-controller",
-)
+GRACE_SECONDS = {Program.ETCD: 1.0, Program.KUBE_APISERVER: 5.0}
 
 
 @contextmanager
@@ -89,8 +71,6 @@ class ControlPlane(Cluster):
     ) -> None:
         super().__init__(inside, port=port, clock=clock)
         self._binaries = binaries
-        self._inside = inside
-        self._clock = clock
         self._start_seconds = start_seconds
         # In a directory that nobody else may enter, because etcd asks no one who they are.
         self._etcd_socket = self.directory / "etcd.sock"
@@ -106,24 +86,9 @@ class ControlPlane(Cluster):
             ready=lambda: self.caller().finds("/readyz", "/api/v1/namespaces/default"),
         )
 
-    @contextmanager
-    def running_controllers(self, *names: str, flags: Flags | None = None) -> Iterator[None]:
-        """Run kube-controller-manager while the block does, with the usual controllers or these."""
-        with reserved_port() as port:
-            usual = _controller_manager_flags(
-                self.credentials, self.kubeconfig, port, names or CONTROLLERS
-            )
-            manager = self._component(
-                Program.KUBE_CONTROLLER_MANAGER,
-                {**usual, **(flags or {})},
-                ready=lambda: self._https_caller(port).finds("/healthz"),
-            )
-            with manager.running():
-                yield
-
-    def kubectl_program(self) -> Path:
-        """Where kubectl is."""
-        return self._binaries.path(Program.KUBECTL)
+    def program(self, which: Program) -> Path:
+        """Where one of Kubernetes' programs is."""
+        return self._binaries.path(which)
 
     def compact(self) -> None:
         """Make etcd forget all history; the API server still has some of it in memory."""
@@ -192,20 +157,4 @@ def _api_server_flags(credentials: Credentials, etcd_socket: Path, port: int) ->
         "service-cluster-ip-range": "10.0.0.0/16",
         # It would refuse every Pod until a controller had made the namespace's account.
         "disable-admission-plugins": "ServiceAccount",
-    }
-
-
-def _controller_manager_flags(
-    credentials: Credentials, kubeconfig: Path, port: int, controllers: Sequence[str]
-) -> Flags:
-    return {
-        "kubeconfig": kubeconfig,
-        "controllers": ",".join(controllers),
-        "leader-elect": "false",
-        "service-account-private-key-file": credentials.service_account_key_file,
-        "bind-address": LOOPBACK,
-        "secure-port": port,
-        "permit-port-sharing": "true",
-        "tls-cert-file": credentials.serving_certificate_file,
-        "tls-private-key-file": credentials.serving_key_file,
     }

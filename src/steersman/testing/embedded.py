@@ -46,6 +46,8 @@ class EmbeddedCluster(Cluster):
             "tls-private-key-file": given.serving_key_file,
             "client-ca-file": given.client_ca_file,
             "token-auth-file": given.tokens_file,
+            "service-account-key-file": given.service_account_key_file,
+            "service-account-signing-key-file": given.service_account_key_file,
         }
         self.api_server = Component(
             [

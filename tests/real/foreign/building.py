@@ -1,4 +1,4 @@
-"""``python -m tests.real.foreign.building``: have the client-go operator built, and say where."""
+"""``python -m tests.real.foreign.building``: have what is in Go built, and say where it is."""
 
 import sys
 from pathlib import Path
@@ -12,4 +12,8 @@ CLIENT_GO_GREETER = GoProgram(
 )
 
 if __name__ == "__main__":
+    from tests.real.foreign.go_suites import OURS, QUICK
+
     sys.stdout.write(f"{CLIENT_GO_GREETER.build()}\n")
+    for suite in (OURS, *QUICK):
+        sys.stdout.write(f"{suite.build()}\n")

@@ -49,20 +49,12 @@ class Kubectl:
         assert finished.status == 0, finished.stderr
         return finished.stdout
 
-    def refused(self, *arguments: str, stdin: str | dict[str, Any] = "") -> str:
-        """What it complains of; it must fail."""
-        finished = self.run(*arguments, stdin=stdin)
-        assert finished.status != 0, finished.stdout
-        return finished.stderr.strip()
-
-    def run(
-        self, *arguments: str, stdin: str | dict[str, Any] = "", editor: str | None = None
-    ) -> Finished:
+    def run(self, *arguments: str, stdin: str | dict[str, Any] = "") -> Finished:
         """Whatever comes of it."""
         finished = subprocess.run(
             self._command(arguments),
             input=stdin if isinstance(stdin, str) else json.dumps(stdin),
-            env=self._environ() | ({"EDITOR": editor} if editor else {}),
+            env=self._environ(),
             capture_output=True,
             text=True,
             check=False,
@@ -102,6 +94,5 @@ class Kubectl:
         return {
             "HOME": str(self.home),
             "KUBECONFIG": str(self.server.kubeconfig),
-            # `kubectl diff` runs a diff, `kubectl edit` an editor.
             "PATH": os.environ["PATH"],
         }

@@ -1,0 +1,93 @@
+"""``kube-apiserver`` by its name and its flags; the embedded server by all else."""
+
+import asyncio
+import signal
+import sys
+from collections.abc import Mapping, Sequence
+from random import Random
+
+from steersman.cli.launchers import BadFlag, Given, parsed
+from steersman.cli.launchers.apiserver_flags import API_SERVER_FLAGS, SHORTHANDS
+from steersman.clock import Clock
+from steersman.errors import SteersmanError
+
+NAME = "kube-apiserver"
+VERSION = "Kubernetes v1.36.3"
+
+
+def main(arguments: Sequence[str], *, clock: Clock, rng: Random, environ: Mapping[str, str]) -> int:
+    """Serve until somebody asks for the end; gives the exit status."""
+    try:
+        # Everything after an equals sign asks for the version too.
+        given = parsed(
+            ["--version" if each.startswith("--version=") else each for each in arguments],
+            API_SERVER_FLAGS,
+            shorthands=SHORTHANDS,
+            program=NAME,
+        )
+        if given.yes("help"):
+            sys.stdout.write(_help())
+        elif given.yes("version"):
+            sys.stdout.write(f"{VERSION}\n")
+        else:
+            asyncio.run(_serve(given, clock=clock, rng=rng, environ=environ))
+    except BadFlag as error:
+        sys.stderr.write(f"Error: {error}\n")
+        return 1
+    except SteersmanError as error:
+        sys.stderr.write(f"{NAME}: {error}\n")
+        return 1
+    return 0
+
+
+async def _serve(given: Given, *, clock: Clock, rng: Random, environ: Mapping[str, str]) -> None:
+    # Whoever only wants help need not wait until a server is loaded.
+    from dataclasses import replace
+
+    from steersman.apiserver import running_cluster
+    from steersman.cli.launchers.apiserver_settings import understood
+    from steersman.cli.launchers.data_directory import find_data_directory
+    from steersman.observe import log_to
+
+    ended = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for each in (signal.SIGHUP, signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(each, ended.set)
+    settings, notes = understood(given)
+    for note in notes:
+        sys.stderr.write(f"{NAME}: {note}\n")
+    sys.stderr.flush()
+    data = await find_data_directory(
+        given.listed("etcd-servers"),
+        prefix=given.one("etcd-prefix", "/registry"),
+        ended=ended,
+        clock=clock,
+    )
+    if data is None:
+        return
+    observe = log_to(sys.stderr, clock=clock)
+    async with running_cluster(
+        replace(settings, data=data), clock=clock, rng=rng, observe=observe, environ=environ
+    ) as cluster:
+        sys.stderr.write(f"{NAME}: Kubernetes 1.36 API at {cluster.url}, kept in {data}\n")
+        sys.stderr.flush()
+        await ended.wait()
+
+
+def _help() -> str:
+    flags = (f"      --{name} {kind}" for name, kind in sorted(API_SERVER_FLAGS.items()))
+    lines = (
+        "The embedded Kubernetes API server of steersman, with the flags of kube-apiserver.",
+        f"\nUsage:\n  {NAME} [flags]\n\nFlags:\n",
+        *flags,
+    )
+    return "\n".join(lines) + "\n"
+
+
+if __name__ == "__main__":
+    import os
+    from random import SystemRandom
+
+    from steersman.clock import SystemClock
+
+    sys.exit(main(sys.argv[1:], clock=SystemClock(), rng=SystemRandom(), environ=os.environ))

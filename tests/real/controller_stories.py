@@ -1,0 +1,404 @@
+"""Stories for Kubernetes' own controllers, and what there is to see when each is over."""
+
+import json
+import re
+import threading
+from base64 import b64decode
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any, TypeAlias
+
+from steersman.clock import SystemClock
+from steersman.testing import Cluster
+from steersman.testing.calls import Answer, Caller
+from tests.real.kubectl_sessions.kubelet import NODE
+
+Object: TypeAlias = dict[str, Any]
+
+MERGE = "application/merge-patch+json"
+# Longer than any controller takes, on a busy machine too.
+PATIENCE_LOOKS = 600
+LOOK_SECONDS = 0.1
+
+# What two servers never have alike.
+_EACH_ITS_OWN = {
+    re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z"): "<time>",
+    re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"): "<uid>",
+    re.compile(r"(?<=-)[bcdfghjklmnpqrstvwxz2456789]{5}(?![\w-])"): "<generated>",
+    re.compile(r"\b10\.0\.\d+\.\d+\b"): "<address>",
+    re.compile(r"-----BEGIN CERTIFICATE-----.*?-----END CERTIFICATE-----"): "<certificate>",
+    # A schedule has the minute in the name of its job.
+    re.compile(r"(?<=late-)\d{8}"): "<minute>",
+}
+
+SEEN = (
+    "/api/v1/{}/configmaps",
+    "/api/v1/{}/persistentvolumeclaims",
+    "/api/v1/{}/pods",
+    "/api/v1/{}/resourcequotas",
+    "/api/v1/{}/serviceaccounts",
+    "/apis/apps/v1/{}/controllerrevisions",
+    "/apis/apps/v1/{}/daemonsets",
+    "/apis/apps/v1/{}/deployments",
+    "/apis/apps/v1/{}/replicasets",
+    "/apis/apps/v1/{}/statefulsets",
+    "/apis/autoscaling/v2/{}/horizontalpodautoscalers",
+    "/apis/batch/v1/{}/cronjobs",
+    "/apis/batch/v1/{}/jobs",
+    "/apis/discovery.k8s.io/v1/{}/endpointslices",
+    "/apis/policy/v1/{}/poddisruptionbudgets",
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stage:
+    """A namespace of a cluster with controllers, in which something stands in for kubelets."""
+
+    server: Caller
+    namespace: str
+
+    def at(self, path: str) -> str:
+        """A path in this namespace: ``apps/v1/deployments/web``."""
+        group, version, rest = ["", *path.split("/", 1)] if path[:1] == "v" else path.split("/", 2)
+        root = f"/apis/{group}/{version}" if group else f"/api/{version}"
+        return f"{root}/namespaces/{self.namespace}/{rest}"
+
+    def make(self, path: str, obj: Object) -> Object:
+        """A new object."""
+        return self._done(self.server.call("POST", self.at(path), obj))
+
+    def patch(self, path: str, patch: Object) -> Object:
+        """Change an object."""
+        return self._done(self.server.call("PATCH", self.at(path), patch, sends=MERGE))
+
+    def delete(self, path: str, **options: object) -> None:
+        """Delete an object."""
+        self._done(self.server.call("DELETE", self.at(path), options))
+
+    def get(self, path: str) -> Object | None:
+        """An object, if it is there."""
+        answer = self.server.call("GET", self.at(path))
+        return None if answer.status == 404 else self._done(answer)
+
+    def items(self, path: str) -> list[Object]:
+        """All of a kind."""
+        return list(self._done(self.server.call("GET", self.at(path)))["items"])
+
+    def until(self, what: str, is_so: Callable[[], object]) -> None:
+        """Wait for what the controllers do."""
+        pause = threading.Event()
+        for _ in range(PATIENCE_LOOKS):
+            if is_so():
+                return
+            pause.wait(LOOK_SECONDS)
+        raise AssertionError(f"never: {what}\n{json.dumps(self.seen(), indent=1)}")
+
+    def until_status(self, path: str, **wanted: object) -> None:
+        """Wait for some fields of an object's status."""
+
+        def is_so() -> bool:
+            obj = self.get(path) or {}
+            status, generation = obj.get("status", {}), obj.get("metadata", {}).get("generation")
+            observed = status.get("observedGeneration", generation)
+            return observed == generation and all(
+                status.get(name, 0) == value for name, value in wanted.items()
+            )
+
+        self.until(f"{path} has {wanted}", is_so)
+
+    def seen(self) -> Object:
+        """Everything in the namespace that two clusters can have alike."""
+        found: Object = {}
+        for path in SEEN:
+            answer = self.server.call("GET", path.format(f"namespaces/{self.namespace}"))
+            kind = path.rpartition("/")[2]
+            shown = [_shown(each, self.namespace) for each in self._done(answer)["items"]]
+            found[kind] = sorted(shown, key=lambda each: json.dumps(each, sort_keys=True))
+        return found
+
+    def _done(self, answer: Answer) -> Object:
+        assert answer.status < 300, answer.body
+        done: Object = answer.json()
+        return done
+
+
+def _shown(obj: Object, namespace: str) -> Object:
+    text = json.dumps(obj).replace(namespace, "<namespace>")
+    for pattern, shown in _EACH_ITS_OWN.items():
+        text = pattern.sub(shown, text)
+    alike: Object = json.loads(text)
+    about = alike["metadata"]
+    for name in ("resourceVersion", "uid"):
+        about.pop(name, None)
+    if "hard" in alike.get("spec", {}):
+        # The real server counts too, where a quota has to hold: who counted last is chance.
+        about.pop("managedFields", None)
+    status = alike.get("status") or {}
+    for parts in (about.get("managedFields"), alike.get("endpoints"), status.get("conditions")):
+        if parts:
+            parts.sort(key=lambda each: json.dumps(each, sort_keys=True))
+    return alike
+
+
+def template(**labels: str) -> Object:
+    """Of a Pod that would run for ever."""
+    container = {"name": "main", "image": "image:1"}
+    return {"metadata": {"labels": labels}, "spec": {"containers": [container]}}
+
+
+def workload(name: str, **spec: object) -> Object:
+    """What Deployments, StatefulSets, ReplicaSets and DaemonSets have in common."""
+    pods = {"selector": {"matchLabels": {"app": name}}, "template": template(app=name)}
+    return {"metadata": {"name": name}, "spec": {**pods, **spec}}
+
+
+def image(version: int) -> Object:
+    """A patch that rolls something out."""
+    containers = [{"name": "main", "image": f"image:{version}"}]
+    return {"spec": {"template": {"spec": {"containers": containers}}}}
+
+
+def make_node(cluster: Cluster) -> None:
+    """The node that the kubelet stands in for."""
+    with cluster.caller() as server:
+        node = {"metadata": {"name": NODE, "labels": {"kubernetes.io/hostname": NODE}}}
+        assert server.call("POST", "/api/v1/nodes", node).status == 201
+        ready = {"type": "Ready", "status": "True", "reason": "StandIn", "message": ""}
+        capacity = {"cpu": "8", "memory": "8Gi", "pods": "100"}
+        status = {"conditions": [ready], "capacity": capacity, "allocatable": capacity}
+        path = f"/api/v1/nodes/{NODE}/status"
+        assert server.call("PATCH", path, {"status": status}, sends=MERGE).status == 200
+
+
+def rollout(stage: Stage) -> None:
+    """A Deployment comes up, is rolled out, and back; a Service and a budget follow it."""
+    stage.make(
+        "v1/services",
+        {
+            "metadata": {"name": "web"},
+            "spec": {"selector": {"app": "web"}, "ports": [{"port": 80}]},
+        },
+    )
+    budget = {"minAvailable": 1, "selector": {"matchLabels": {"app": "web"}}}
+    stage.make("policy/v1/poddisruptionbudgets", {"metadata": {"name": "web"}, "spec": budget})
+    stage.make("apps/v1/deployments", workload("web", replicas=2))
+    stage.until_status("apps/v1/deployments/web", availableReplicas=2, updatedReplicas=2)
+    for version in (2, 1):
+        stage.patch("apps/v1/deployments/web", image(version))
+        stage.until_status(
+            "apps/v1/deployments/web", availableReplicas=2, updatedReplicas=2, replicas=2
+        )
+    stage.until(
+        "the revisions are right",
+        lambda: (
+            sorted(
+                each["metadata"]["annotations"]["deployment.kubernetes.io/revision"]
+                for each in stage.items("apps/v1/replicasets")
+            )
+            == ["2", "3"]
+        ),
+    )
+    stage.until_status("policy/v1/poddisruptionbudgets/web", currentHealthy=2, disruptionsAllowed=1)
+    stage.until(
+        "the endpoints are right",
+        lambda: (
+            [
+                len([one for one in each["endpoints"] or () if one["conditions"]["ready"]])
+                for each in stage.items("discovery.k8s.io/v1/endpointslices")
+            ]
+            == [2]
+        ),
+    )
+    stage.until("only two pods are left", lambda: len(stage.items("v1/pods")) == 2)
+
+
+def stateful(stage: Stage) -> None:
+    """A StatefulSet comes up in order, grows, and is rolled out from its end."""
+    stage.make("apps/v1/statefulsets", workload("db", replicas=2, serviceName="db"))
+    stage.until_status("apps/v1/statefulsets/db", availableReplicas=2)
+    stage.patch("apps/v1/statefulsets/db", {"spec": {"replicas": 3}})
+    stage.until_status("apps/v1/statefulsets/db", availableReplicas=3)
+    stage.patch("apps/v1/statefulsets/db", image(2))
+    stage.until_status("apps/v1/statefulsets/db", availableReplicas=3, updatedReplicas=3)
+    stage.until(
+        "the update is over",
+        lambda: (
+            (status := (stage.get("apps/v1/statefulsets/db") or {})["status"])["currentRevision"]
+            == status["updateRevision"]
+        ),
+    )
+
+
+def on_every_node(stage: Stage) -> None:
+    """A DaemonSet has a Pod on the node, and again when it is rolled out."""
+    stage.make("apps/v1/daemonsets", workload("agent"))
+    stage.until_status("apps/v1/daemonsets/agent", numberAvailable=1, desiredNumberScheduled=1)
+    stage.patch("apps/v1/daemonsets/agent", image(2))
+    stage.until_status("apps/v1/daemonsets/agent", numberAvailable=1, updatedNumberScheduled=1)
+
+
+def once(stage: Stage) -> None:
+    """Jobs run to their end; one is taken away then, and one comes from a CronJob that was late."""
+    ending = template()
+    ending["spec"]["restartPolicy"] = "Never"
+    spec = {"template": ending, "completions": 2}
+    stage.make("batch/v1/jobs", {"metadata": {"name": "done"}, "spec": spec})
+    passing = {**spec, "ttlSecondsAfterFinished": 0}
+    stage.make("batch/v1/jobs", {"metadata": {"name": "passing"}, "spec": passing})
+    cron = {"schedule": "* * * * *", "jobTemplate": {"spec": spec}}
+    stage.make("batch/v1/cronjobs", {"metadata": {"name": "late"}, "spec": cron})
+    before = SystemClock().now() - timedelta(seconds=90)
+    status = {"status": {"lastScheduleTime": f"{before:%Y-%m-%dT%H:%M:%SZ}"}}
+    stage.patch("batch/v1/cronjobs/late/status", status)
+    # Of several that were missed only the last is made up for; then no more.
+    stage.until("a job is made", lambda: len(stage.items("batch/v1/jobs")) == 3)
+    stage.patch("batch/v1/cronjobs/late", {"spec": {"suspend": True}})
+    stage.until_status("batch/v1/jobs/done", succeeded=2)
+    stage.until("one is gone", lambda: stage.get("batch/v1/jobs/passing") is None)
+    stage.until(
+        "all are complete",
+        lambda: all(each["status"].get("completionTime") for each in stage.items("batch/v1/jobs")),
+    )
+    stage.until(
+        "the schedule has seen its end",
+        lambda: (stage.get("batch/v1/cronjobs/late") or {})["status"].get("lastSuccessfulTime"),
+    )
+
+
+def cascades(stage: Stage) -> None:
+    """What owns others is deleted in each of the three ways."""
+    for name in ("first", "behind", "alone"):
+        stage.make("apps/v1/deployments", workload(name, replicas=1))
+        stage.until_status(f"apps/v1/deployments/{name}", availableReplicas=1)
+    stage.delete("apps/v1/deployments/first", propagationPolicy="Foreground")
+    stage.delete("apps/v1/deployments/behind", propagationPolicy="Background")
+    stage.delete("apps/v1/deployments/alone", propagationPolicy="Orphan")
+    stage.until("the deployments are gone", lambda: not stage.items("apps/v1/deployments"))
+    stage.until("one set is left", lambda: len(stage.items("apps/v1/replicasets")) == 1)
+    stage.until("one pod is left", lambda: len(stage.items("v1/pods")) == 1)
+    stage.until(
+        "nobody owns the set",
+        lambda: "ownerReferences" not in stage.items("apps/v1/replicasets")[0]["metadata"],
+    )
+
+
+def accounts(stage: Stage) -> None:
+    """Every namespace has an account, also again; a Secret for one gets a token that is good."""
+    stage.until("there is an account", lambda: stage.get("v1/serviceaccounts/default"))
+    stage.delete("v1/serviceaccounts/default")
+    stage.until("there is one again", lambda: stage.get("v1/serviceaccounts/default"))
+    stage.until("whom to trust is there", lambda: stage.get("v1/configmaps/kube-root-ca.crt"))
+    secret = {
+        "metadata": {
+            "name": "token",
+            "annotations": {"kubernetes.io/service-account.name": "default"},
+        },
+        "type": "kubernetes.io/service-account-token",
+    }
+    stage.make("v1/secrets", secret)
+
+    def token() -> str:
+        found = (stage.get("v1/secrets/token") or {}).get("data", {}).get("token", "")
+        return b64decode(found).decode()
+
+    stage.until("there is a token", token)
+    review = {"spec": {"token": token()}}
+    reviewed = stage.server.call("POST", "/apis/authentication.k8s.io/v1/tokenreviews", review)
+    status = reviewed.json()["status"]
+    assert status["user"]["username"] == f"system:serviceaccount:{stage.namespace}:default", status
+
+
+def limits(stage: Stage) -> None:
+    """A quota counts, and an autoscaler says what it lacks."""
+    hard = {"pods": "5", "count/configmaps": "10", "requests.cpu": "2"}
+    stage.make("v1/resourcequotas", {"metadata": {"name": "quota"}, "spec": {"hard": hard}})
+    stage.until_status("v1/resourcequotas/quota", hard=hard)
+    pods = template(app="counted")
+    pods["spec"]["containers"][0]["resources"] = {"requests": {"cpu": "500m"}}
+    counted = workload("counted", replicas=2, template=pods)
+    stage.make("apps/v1/replicasets", counted)
+    used = {"pods": "2", "count/configmaps": "1", "requests.cpu": "1"}
+    stage.until_status("v1/resourcequotas/quota", used=used)
+    target = {"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": "counted"}
+    scaler = {"scaleTargetRef": target, "minReplicas": 3, "maxReplicas": 4}
+    stage.make(
+        "autoscaling/v2/horizontalpodautoscalers", {"metadata": {"name": "scaler"}, "spec": scaler}
+    )
+    stage.until_status("apps/v1/replicasets/counted", availableReplicas=3)
+    used = {"pods": "3", "count/configmaps": "1", "requests.cpu": "1500m"}
+    stage.until_status("v1/resourcequotas/quota", used=used)
+    stage.until_status("autoscaling/v2/horizontalpodautoscalers/scaler", currentReplicas=3)
+
+
+def volumes(stage: Stage) -> None:
+    """A claim is bound to the volume that fits it, and is kept while a Pod uses it."""
+    spec = {
+        "capacity": {"storage": "1Gi"},
+        "accessModes": ["ReadWriteOnce"],
+        "hostPath": {"path": "/nowhere"},
+        "storageClassName": stage.namespace,
+        "persistentVolumeReclaimPolicy": "Retain",
+    }
+    volume = {"metadata": {"name": f"volume-of-{stage.namespace}"}, "spec": spec}
+    assert stage.server.call("POST", "/api/v1/persistentvolumes", volume).status == 201
+    claim = {
+        "accessModes": ["ReadWriteOnce"],
+        "resources": {"requests": {"storage": "1Gi"}},
+        "storageClassName": stage.namespace,
+    }
+    stage.make("v1/persistentvolumeclaims", {"metadata": {"name": "claim"}, "spec": claim})
+    stage.until_status("v1/persistentvolumeclaims/claim", phase="Bound")
+    pod = template()
+    pod["metadata"]["name"] = "user"
+    pod["spec"]["volumes"] = [{"name": "data", "persistentVolumeClaim": {"claimName": "claim"}}]
+    stage.make("v1/pods", pod)
+    stage.until_status("v1/pods/user", phase="Running")
+    stage.delete("v1/persistentvolumeclaims/claim")
+    stage.until(
+        "the claim waits for its user",
+        lambda: (
+            "deletionTimestamp"
+            in (stage.get("v1/persistentvolumeclaims/claim") or {}).get("metadata", {})
+        ),
+    )
+
+
+def an_end(stage: Stage) -> None:
+    """A namespace goes with all that is in it, once the last finalizer does."""
+    stage.make("apps/v1/deployments", workload("web", replicas=1))
+    stage.until_status("apps/v1/deployments/web", availableReplicas=1)
+    held = {"metadata": {"name": "held", "finalizers": ["example.com/held"]}}
+    stage.make("v1/configmaps", held)
+    place = f"/api/v1/namespaces/{stage.namespace}"
+    stage.server.call("DELETE", place)
+
+    def condition(kind: str) -> Object:
+        status = stage.server.call("GET", place).json().get("status", {})
+        found = (each for each in status.get("conditions", ()) if each["type"] == kind)
+        return next(found, {})
+
+    stage.until(
+        "it says what it waits for",
+        lambda: (
+            condition("NamespaceFinalizersRemaining").get("message")
+            == "Some content in the namespace has finalizers remaining:"
+            " example.com/held in 1 resource instances"
+        ),
+    )
+    stage.until("the rest is gone", lambda: not stage.items("v1/pods"))
+    stage.patch("v1/configmaps/held", {"metadata": {"finalizers": None}})
+    stage.until("it is gone", lambda: stage.server.call("GET", place).status == 404)
+
+
+STORIES = (
+    rollout,
+    stateful,
+    on_every_node,
+    once,
+    cascades,
+    accounts,
+    limits,
+    volumes,
+    an_end,
+)

@@ -1,0 +1,42 @@
+"""Test suites in Go cannot tell the embedded server from the real one."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from steersman.cli.envtest import write_assets
+from steersman.testing.programs import find_binaries
+from tests.real.foreign.go_suites import OURS, QUICK, GoSuite
+
+pytestmark = pytest.mark.timeout(600)
+
+
+@pytest.fixture(scope="module")
+def real() -> Path:
+    """Where the real programs are."""
+    return find_binaries(environ=os.environ).directory
+
+
+@pytest.fixture(scope="module")
+def embedded(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where the launchers are that pass for them."""
+    directory = tmp_path_factory.mktemp("assets")
+    return write_assets(directory, search_path=os.environ.get("PATH")).directory
+
+
+@pytest.mark.parametrize("suite", [OURS, *QUICK], ids=str)
+def test_all_that_passes_on_the_real_server_passes_on_the_embedded_one(
+    suite: GoSuite, real: Path, embedded: Path, tmp_path: Path
+) -> None:
+    there = suite.run(real, temporary=tmp_path)
+    here = suite.run(embedded, temporary=tmp_path)
+    if there.passed - here.passed:
+        # They are full of deadlines, and a busy machine misses one now and then.
+        here |= suite.run(embedded, temporary=tmp_path)
+
+    assert there.passed, there.log
+    # What is ours must be right about the real server; what is not may need what is not here.
+    assert suite is not OURS or not there.failed, there.failed
+    missing = there.passed - here.passed
+    assert not missing, here.failed

@@ -1,0 +1,208 @@
+"""The launchers do with flags what the real programs do with the same flags."""
+
+import json
+import os
+import re
+from collections.abc import Iterator
+from contextlib import ExitStack
+from difflib import unified_diff
+from http.client import HTTPSConnection
+from pathlib import Path
+from typing import Any
+
+import pytest
+from cryptography.hazmat.primitives import serialization
+from cryptography.hazmat.primitives.asymmetric import rsa
+
+from steersman.cli.envtest import write_assets
+from steersman.clock import SystemClock
+from steersman.testing import Binaries, ControlPlane, find_binaries, running_control_plane
+from steersman.testing.calls import Answer, Caller
+
+ACCOUNTS = "/api/v1/namespaces/default/serviceaccounts"
+PODS = "/api/v1/namespaces/default/pods"
+
+_EACH_ITS_OWN = {
+    re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ"): "<time>",
+    re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}"): "<uid>",
+    re.compile(r"(?<=kube-api-access-)\w{5}"): "<generated>",
+    re.compile(r'(?<="resourceVersion":")\d+'): "<version>",
+    re.compile(r"127\.0\.0\.1:\d+"): "<address>",
+    re.compile(r'(?<="targetPort":)\d+'): '"<port>"',
+}
+
+
+def rsa_key(directory: Path) -> Path:
+    key = rsa.generate_private_key(public_exponent=65537, key_size=2048)
+    path = directory / "accounts.key"
+    path.write_bytes(
+        key.private_bytes(
+            serialization.Encoding.PEM,
+            serialization.PrivateFormat.TraditionalOpenSSL,
+            serialization.NoEncryption(),
+        )
+    )
+    return path
+
+
+@pytest.fixture(scope="module")
+def planes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[ControlPlane, ControlPlane]]:
+    """The real programs and the launchers, started with the same flags."""
+    directory = tmp_path_factory.mktemp("flags")
+    launchers = write_assets(directory / "assets", search_path="").directory
+    key = rsa_key(directory)
+    flags = {
+        "disable-admission-plugins": "DefaultTolerationSeconds",
+        "authorization-mode": "Node,RBAC",
+        "anonymous-auth": "false",
+        "api-audiences": "one,two",
+        "service-account-issuer": "https://issuer.example",
+        "service-account-key-file": key,
+        "service-account-signing-key-file": key,
+        "service-cluster-ip-range": "10.96.0.0/28",
+        "service-node-port-range": "31000-31003",
+    }
+    both = (
+        find_binaries(environ=os.environ),
+        Binaries(directory=launchers, from_assets=True),
+    )
+    with ExitStack() as until_the_end:
+        real, ours = (
+            until_the_end.enter_context(
+                running_control_plane(each, clock=SystemClock(), api_server_flags=flags)
+            )
+            for each in both
+        )
+        yield real, ours
+
+
+def alike(answer: Answer) -> Any:
+    text = answer.body.decode()
+    for pattern, shown in _EACH_ITS_OWN.items():
+        text = pattern.sub(shown, text)
+    try:
+        return answer.status, json.loads(text)
+    except ValueError:
+        return answer.status, text
+
+
+def asked(
+    planes: tuple[ControlPlane, ControlPlane], method: str, path: str, body: Any = None
+) -> Answer:
+    """What both answer, which must be the same."""
+    answers: list[Answer] = []
+    for plane in planes:
+        with plane.caller() as server:
+            answers.append(server.call(method, path, body, accept="*/*"))
+    real, ours = map(alike, answers)
+    assert ours == real, difference(real, ours)
+    return answers[1]
+
+
+def difference(*ends: Any) -> str:
+    real, embedded = (json.dumps(each, indent=1, sort_keys=True).splitlines() for each in ends)
+    return "\n".join(unified_diff(real, embedded, "real", "ours", n=8, lineterm=""))
+
+
+def pod(name: str, **spec: Any) -> dict[str, Any]:
+    containers = [{"name": "main", "image": "image"}]
+    return {"metadata": {"name": name}, "spec": {"containers": containers, **spec}}
+
+
+def test_a_pod_needs_an_account_and_gets_a_way_to_its_token(
+    planes: tuple[ControlPlane, ControlPlane],
+) -> None:
+    missing = asked(planes, "POST", PODS, pod("missing", serviceAccountName="nobody"))
+    assert missing.status == 403
+
+    account = {"metadata": {"name": "robot"}, "imagePullSecrets": [{"name": "pull"}]}
+    assert asked(planes, "POST", ACCOUNTS, account).status == 201
+    made = asked(planes, "POST", PODS, pod("mounted", serviceAccountName="robot")).json()
+    assert made["spec"]["volumes"][0]["projected"]["sources"][0]["serviceAccountToken"]
+    assert "tolerations" not in made["spec"]
+
+    own = [{"name": "own", "mountPath": "/var/run/secrets/kubernetes.io/serviceaccount"}]
+    elsewhere = pod("elsewhere", serviceAccountName="robot", imagePullSecrets=[{"name": "mine"}])
+    elsewhere["spec"]["volumes"] = [{"name": "own", "emptyDir": {}}]
+    elsewhere["spec"]["containers"][0]["volumeMounts"] = own
+    assert asked(planes, "POST", PODS, elsewhere).status == 201
+    bare = pod("bare", serviceAccountName="robot", automountServiceAccountToken=False)
+    assert asked(planes, "POST", PODS, bare).status == 201
+
+
+def test_an_account_may_limit_the_secrets_of_its_pods(
+    planes: tuple[ControlPlane, ControlPlane],
+) -> None:
+    about = {"name": "strict", "annotations": {"kubernetes.io/enforce-mountable-secrets": "true"}}
+    account = {"metadata": about, "secrets": [{"name": "known"}]}
+    assert asked(planes, "POST", ACCOUNTS, account).status == 201
+    for name, secret, status in (("a", "known", 201), ("b", "unknown", 403)):
+        wanted = pod(name, serviceAccountName="strict")
+        wanted["spec"]["containers"][0]["envFrom"] = [{"secretRef": {"name": secret}}]
+        assert asked(planes, "POST", PODS, wanted).status == status
+    pulling = pod("c", serviceAccountName="strict", imagePullSecrets=[{"name": "unknown"}])
+    assert asked(planes, "POST", PODS, pulling).status == 403
+
+
+def test_a_mirror_pod_has_neither_account_nor_secrets(
+    planes: tuple[ControlPlane, ControlPlane],
+) -> None:
+    for name, spec in (
+        ("account", {"serviceAccountName": "robot"}),
+        ("secret", {"imagePullSecrets": [{"name": "pull"}]}),
+    ):
+        mirror = pod(f"mirror-{name}", nodeName="node", **spec)
+        mirror["metadata"]["annotations"] = {"kubernetes.io/config.mirror": "mirror"}
+        assert asked(planes, "POST", PODS, mirror).status == 403
+
+
+def test_addresses_and_ports_of_services_are_from_their_ranges(
+    planes: tuple[ControlPlane, ControlPlane],
+) -> None:
+    services = "/api/v1/namespaces/default/services"
+    kubernetes = asked(planes, "GET", f"{services}/kubernetes").json()
+    assert kubernetes["spec"]["clusterIP"] == "10.96.0.1"
+    wanted = {
+        "type": "NodePort",
+        "clusterIP": "10.96.0.3",
+        "ports": [{"port": 1, "nodePort": 31002}],
+    }
+    service = {"metadata": {"name": "within"}, "spec": wanted}
+    assert asked(planes, "POST", services, service).status == 201
+    for outside in ({"clusterIP": "10.0.0.9"}, {"ports": [{"port": 1, "nodePort": 30000}]}):
+        wrong = {
+            "metadata": {"name": "outside"},
+            "spec": {**wanted, "clusterIP": "10.96.0.4"} | outside,
+        }
+        assert asked(planes, "POST", services, wrong).status == 422
+
+
+def test_tokens_say_who_made_them_and_for_whom(planes: tuple[ControlPlane, ControlPlane]) -> None:
+    told = asked(planes, "GET", "/.well-known/openid-configuration").json()
+    assert told["issuer"] == "https://issuer.example"
+    (key,) = asked(planes, "GET", "/openid/v1/jwks").json()["keys"]
+    assert key["alg"] == "RS256"
+    # Both have the same key: what the one has signed is good for the other, but for the account.
+    for signer, reader in (planes, reversed(planes)):
+        with signer.caller() as there, reader.caller() as here:
+            there.call("POST", ACCOUNTS, {"metadata": {"name": "signed"}})
+            token = there.call("POST", f"{ACCOUNTS}/signed/token", {}).json()
+            assert token["spec"]["audiences"] == ["one", "two"]
+            review = {"spec": {"token": token["status"]["token"]}}
+            path = "/apis/authentication.k8s.io/v1/tokenreviews"
+            own = there.call("POST", path, review).json()["status"]
+            assert (own["authenticated"], own["audiences"]) == (True, ["one", "two"])
+            foreign = here.call("POST", path, review).json()["status"]
+            assert re.search(r"not found|does not match claim", foreign["error"])
+
+
+def test_strangers_are_not_even_nobody(planes: tuple[ControlPlane, ControlPlane]) -> None:
+    answers: list[tuple[int, str]] = []
+    for plane in planes:
+        host, _, port = plane.url.removeprefix("https://").partition(":")
+        connection = HTTPSConnection(host, int(port), context=plane._tls)
+        with Caller(connection, headers={}) as stranger:
+            answers.append(alike(stranger.call("GET", "/healthz")))
+
+    assert answers[1] == answers[0]
+    assert answers[1][0] == 401
