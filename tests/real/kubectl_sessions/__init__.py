@@ -1,0 +1,22 @@
+"""What people type at kubectl, told to the real server and to the embedded one alike.
+
+Takes:     sessions, in the files of ``sessions/``, and two servers that nobody has asked yet
+Gives:     the steps whose output, complaints or exit status are not the same on both
+Promises:  - what differs from run to run is replaced, and nothing else
+           - a step that differs does not keep the next ones from being compared
+Never:     excuses a difference, except the descriptions that ``explain`` prints
+"""
+
+from tests.real.kubectl_sessions.comparing import Difference, differences
+from tests.real.kubectl_sessions.running import Outcome, Place, told
+from tests.real.kubectl_sessions.scripts import Session, all_sessions
+
+__all__ = [
+    "Difference",
+    "Outcome",
+    "Place",
+    "Session",
+    "all_sessions",
+    "differences",
+    "told",
+]

@@ -1,0 +1,67 @@
+"""Tell sessions to two servers and show what differs: ``python -m tests.real.kubectl_sessions``."""
+
+import argparse
+import sys
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from time import monotonic  # noqa: TID251 - a person wants to know how long it took
+
+from tests.real.kubectl_sessions.comparing import differences
+from tests.real.kubectl_sessions.pairs import Pair, embedded, real, running_pair
+from tests.real.kubectl_sessions.running import Outcome
+from tests.real.kubectl_sessions.scripts import Session, all_sessions, commands
+
+
+def main() -> None:
+    """Do what is asked for on the command line."""
+    parser = argparse.ArgumentParser(prog="tests.real.kubectl_sessions")
+    parser.add_argument("names", nargs="*", help="of sessions; all of them if none is given")
+    parser.add_argument("--real-twice", action="store_true", help="the real server beside itself")
+    parser.add_argument("--transcripts", type=Path, help="a directory for all that was said")
+    asked = parser.parse_args()
+    wanted = [each for each in all_sessions() if not asked.names or each.name in asked.names]
+    differing = 0
+    for controllers in (False, True):
+        sessions = [each for each in wanted if each.needs_controllers is controllers]
+        if not sessions:
+            continue
+        with (
+            tempfile.TemporaryDirectory(prefix="steersman-sessions-") as directory,
+            running_pair(
+                real,
+                real if asked.real_twice else embedded,
+                directory=Path(directory),
+                controllers=controllers,
+            ) as pair,
+        ):
+            differing += sum(_compare(each, pair, asked.transcripts) for each in sessions)
+    sys.exit(1 if differing else 0)
+
+
+def _compare(session: Session, pair: Pair, transcripts: Path | None) -> int:
+    started_at = monotonic()
+    first, second = pair.told(session)
+    if transcripts is not None:
+        transcripts.mkdir(parents=True, exist_ok=True)
+        for side, outcomes in (("first", first), ("second", second)):
+            (transcripts / f"{session.name}.{side}").write_text(_transcript(outcomes))
+    found = differences(session, first, second)
+    for each in found:
+        sys.stdout.write(f"{each}\n\n")
+    took = monotonic() - started_at
+    steps = commands(session)
+    sys.stdout.write(f"{session.name}: {steps} steps, {len(found)} differ, {took:.1f} s\n")
+    sys.stdout.flush()
+    return len(found)
+
+
+def _transcript(outcomes: Sequence[Outcome]) -> str:
+    return "".join(
+        f"{each.line} $ {' '.join(each.arguments)}\n{each.stdout}{each.stderr}[{each.status}]\n\n"
+        for each in outcomes
+    )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,72 @@
+"""Which steps of a session are not told alike."""
+
+import difflib
+import shlex
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from tests.real.kubectl_sessions.normal import (
+    normal,
+    without_descriptions,
+    without_steps_on_the_way,
+)
+from tests.real.kubectl_sessions.running import Outcome, Place
+from tests.real.kubectl_sessions.scripts import Session
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Difference:
+    """A step that the second server told in another way than the first."""
+
+    session: str
+    first: Outcome
+    second: Outcome
+
+    def __str__(self) -> str:
+        command = shlex.join(("kubectl", *self.first.arguments))
+        lines = [f"{self.session}:{self.first.line}: $ {command}"]
+        for name in ("status", "stdout", "stderr"):
+            left, right = (str(getattr(each, name)) for each in (self.first, self.second))
+            lines += difflib.unified_diff(
+                left.splitlines(),
+                right.splitlines(),
+                f"{name} of the first",
+                f"{name} of the second",
+                lineterm="",
+                n=1,
+            )
+        return "\n".join(lines)
+
+
+def comparable(outcome: Outcome, place: Place) -> Outcome:
+    """The outcome, in the words that every server uses."""
+    names = {
+        place.cluster.url: "<server>",
+        place.cluster.url.removeprefix("https://"): "<address>",
+        place.cluster.url.rpartition(":")[2]: "<server's port>",
+        str(place.directory): "<home>",
+    }
+    headers = "--no-headers" not in outcome.arguments
+    stdout = normal(outcome.stdout, names=names, headers=headers)
+    if outcome.arguments[0] == "explain":
+        stdout = without_descriptions(stdout)
+    if outcome.arguments[:2] == ("rollout", "status"):
+        stdout = without_steps_on_the_way(stdout, done=outcome.status == 0)
+    return Outcome(
+        line=outcome.line,
+        arguments=outcome.arguments,
+        status=outcome.status,
+        stdout=stdout,
+        stderr=normal(outcome.stderr, names=names, headers=True),
+    )
+
+
+def differences(
+    session: Session, first: Sequence[Outcome], second: Sequence[Outcome]
+) -> list[Difference]:
+    """Where two comparable tellings differ."""
+    return [
+        Difference(session=session.name, first=left, second=right)
+        for left, right in zip(first, second, strict=True)
+        if left != right
+    ]

@@ -1,0 +1,120 @@
+"""A stand-in for a scheduler and a kubelet: Pods are bound to a Node, run, and end."""
+
+import threading
+from http.client import HTTPException
+from types import TracebackType
+from typing import Any, Self
+
+from steersman.testing import Cluster
+from steersman.testing.calls import Caller
+
+# How often it looks; a Pod's life takes a few looks.
+LOOK_SECONDS = 0.1
+
+NODE = "stand-in"
+
+
+class StandInKubelet:
+    """Runs the Pods of a namespace while it is switched on."""
+
+    def __init__(self, cluster: Cluster, *, namespace: str) -> None:
+        self._cluster = cluster
+        self._pods = f"/api/v1/namespaces/{namespace}/pods"
+        self._over = threading.Event()
+        self._looking = threading.Lock()
+        self._on = False
+        self._thread: threading.Thread | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self._over.set()
+        if self._thread is not None:
+            self._thread.join()
+
+    def switch(self, *, on: bool) -> None:
+        """Begin, or stop, to run Pods; once off, nothing changes any more."""
+        with self._looking:
+            self._on = on
+        if on and self._thread is None:
+            self._thread = threading.Thread(target=self._run, daemon=True)
+            self._thread.start()
+
+    def _run(self) -> None:
+        with self._cluster.caller() as server:
+            while not self._over.wait(LOOK_SECONDS):
+                with self._looking:
+                    if self._on:
+                        self._look(server)
+
+    def _look(self, server: Caller) -> None:
+        try:
+            found = server.call("GET", self._pods)
+            for pod in found.json().get("items", ()):
+                self._live(server, pod)
+        except (OSError, HTTPException):
+            # The server may be on its way out; the next look tells.
+            server.__exit__(None, None, None)
+
+    def _live(self, server: Caller, pod: dict[str, Any]) -> None:
+        path = f"{self._pods}/{pod['metadata']['name']}"
+        if "deletionTimestamp" in pod["metadata"]:
+            server.call("DELETE", path, {"gracePeriodSeconds": 0})
+        elif not pod["spec"].get("nodeName"):
+            target = {"apiVersion": "v1", "kind": "Node", "name": NODE}
+            binding = {
+                "apiVersion": "v1",
+                "kind": "Binding",
+                "metadata": {"name": pod["metadata"]["name"]},
+                "target": target,
+            }
+            server.call("POST", f"{path}/binding", binding)
+        elif pod["status"].get("phase") == "Pending":
+            patch = {"status": _status(pod)}
+            server.call("PATCH", f"{path}/status", patch, sends="application/merge-patch+json")
+
+
+def _status(pod: dict[str, Any]) -> dict[str, Any]:
+    """A Pod that is meant to end has ended; any other runs, and is ready."""
+    ends = pod["spec"]["restartPolicy"] != "Always"
+    now = pod["metadata"]["creationTimestamp"]
+    state: dict[str, Any] = (
+        {
+            "terminated": {
+                "exitCode": 0,
+                "reason": "Completed",
+                "startedAt": now,
+                "finishedAt": now,
+            }
+        }
+        if ends
+        else {"running": {"startedAt": now}}
+    )
+    kinds = ("Initialized", "PodScheduled") if ends else ("Ready", "ContainersReady")
+    return {
+        "phase": "Succeeded" if ends else "Running",
+        "podIP": "10.9.8.7",
+        "podIPs": [{"ip": "10.9.8.7"}],
+        "startTime": now,
+        "conditions": [
+            {"type": kind, "status": "True", "lastTransitionTime": now} for kind in kinds
+        ],
+        "containerStatuses": [
+            {
+                "name": each["name"],
+                "image": each["image"],
+                "imageID": "",
+                "ready": not ends,
+                "restartCount": 0,
+                "started": not ends,
+                "state": state,
+            }
+            for each in pod["spec"]["containers"]
+        ],
+    }

@@ -1,0 +1,230 @@
+"""kubectl in a terminal of its own: what each step of a session prints, and how it ends."""
+
+import json
+import os
+import subprocess
+import threading
+from collections.abc import Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO, Any
+
+from steersman.testing import Cluster
+from tests.real.kubectl_sessions.kubelet import StandInKubelet
+from tests.real.kubectl_sessions.scripts import End, Kubelet, Run, Session, Start, Write
+
+# How often a question is put whose answer may come late.
+ATTEMPTS = 100
+
+# Longer than any step takes on a busy machine.
+STEP_SECONDS = 60.0
+
+# What kubectl says, asked to say more, once a watch is answered.
+VERBOSE = "-v=6"
+WATCHES = ("watch=true", "200 OK")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """How one kubectl ended, and what it printed where."""
+
+    line: int
+    arguments: tuple[str, ...]
+    status: int
+    stdout: str
+    stderr: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Place:
+    """A server, and a directory in which a session may write."""
+
+    cluster: Cluster
+    directory: Path
+
+
+def told(session: Session, place: Place) -> list[Outcome]:
+    """All that kubectl prints in a session."""
+    place.directory.mkdir(parents=True, exist_ok=True)
+    terminal = _Terminal(place=place, namespace=session.name)
+    terminal.run(Run(line=0, arguments=("create", "namespace", session.name)))
+    outcomes: list[Outcome] = []
+    with ExitStack() as until_the_end:
+        until_the_end.callback(terminal.close)
+        kubelet = until_the_end.enter_context(StandInKubelet(place.cluster, namespace=session.name))
+        for step in session.steps:
+            match step:
+                case Run():
+                    outcomes.append(terminal.run(step))
+                case Write():
+                    terminal.write(step)
+                case Start():
+                    terminal.start(step)
+                case End():
+                    outcomes.append(terminal.end(step))
+                case Kubelet(on=on):
+                    kubelet.switch(on=on)
+    return outcomes
+
+
+@dataclass(slots=True)
+class _Started:
+    """A process whose lines are read as they come."""
+
+    step: Start
+    process: subprocess.Popen[str]
+    stdout: list[str] = field(default_factory=list[str])
+    stderr: list[str] = field(default_factory=list[str])
+    changed: threading.Condition = field(default_factory=threading.Condition)
+    readers: list[threading.Thread] = field(default_factory=list[threading.Thread])
+
+    def follow(self) -> None:
+        """Read both outputs in threads of their own."""
+        for pipe, lines in ((self.process.stdout, self.stdout), (self.process.stderr, self.stderr)):
+            assert pipe is not None
+            reader = threading.Thread(target=self._read, args=(pipe, lines), daemon=True)
+            reader.start()
+            self.readers.append(reader)
+
+    def _read(self, pipe: IO[str], lines: list[str]) -> None:
+        with pipe:
+            for line in pipe:
+                with self.changed:
+                    lines.append(line)
+                    self.changed.notify_all()
+
+    def watches(self) -> bool:
+        """Whether the server has begun to answer a watch."""
+        return any(all(word in line for word in WATCHES) for line in self.stderr)
+
+    def wait_until_it_watches(self) -> None:
+        with self.changed:
+            self.changed.wait_for(self.watches, timeout=STEP_SECONDS)
+
+    def wait_for_lines(self, count: int) -> None:
+        with self.changed:
+            self.changed.wait_for(lambda: len(self.stdout) >= count, timeout=STEP_SECONDS)
+
+
+@dataclass(slots=True, kw_only=True)
+class _Terminal:
+    """A directory, an environment and a kubeconfig whose namespace is the session's."""
+
+    place: Place
+    namespace: str
+    started: dict[str, _Started] = field(default_factory=dict[str, _Started])
+
+    def __post_init__(self) -> None:
+        config: dict[str, Any] = json.loads(self.place.cluster.kubeconfig.read_text())
+        for context in config["contexts"]:
+            context["context"]["namespace"] = self.namespace
+        self._kubeconfig.write_text(json.dumps(config))
+
+    def _directory(self, name: str) -> Path:
+        directory = self.place.directory / name
+        directory.mkdir(exist_ok=True)
+        return directory
+
+    @property
+    def _kubeconfig(self) -> Path:
+        return self.place.directory / "kubeconfig"
+
+    def run(self, step: Run) -> Outcome:
+        """Run it, again and again if that is asked for."""
+        outcome = self._once(step)
+        if step.until is not None:
+            for _ in range(ATTEMPTS):
+                if outcome.status == 0 and step.until(outcome.stdout):
+                    break
+                outcome = self._once(step)
+        return outcome
+
+    def _once(self, step: Run) -> Outcome:
+        try:
+            finished = subprocess.run(
+                self._command(step.arguments),
+                input=step.stdin,
+                cwd=self._directory("work"),
+                env=self._environ(dict(step.environ)),
+                capture_output=True,
+                check=False,
+                timeout=STEP_SECONDS,
+                encoding="utf-8",
+                errors="replace",
+            )
+        except subprocess.TimeoutExpired as late:
+            return Outcome(
+                line=step.line,
+                arguments=step.arguments,
+                status=-1,
+                stdout=f"{late.stdout!r}",
+                stderr=f"it took more than {STEP_SECONDS:g} s",
+            )
+        return Outcome(
+            line=step.line,
+            arguments=step.arguments,
+            status=finished.returncode,
+            stdout=finished.stdout,
+            stderr=finished.stderr,
+        )
+
+    def write(self, step: Write) -> None:
+        """Keep a file for the next steps."""
+        path = self._directory("work") / step.path
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(step.content, encoding="utf-8")
+
+    def start(self, step: Start) -> None:
+        """Start it, and return when it watches."""
+        process = subprocess.Popen(
+            self._command((*step.arguments, VERBOSE)),
+            cwd=self._directory("work"),
+            env=self._environ({}),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            encoding="utf-8",
+            errors="replace",
+        )
+        started = self.started[step.name] = _Started(step, process)
+        started.follow()
+        started.wait_until_it_watches()
+
+    def end(self, step: End) -> Outcome:
+        """End it, or wait for its end."""
+        started = self.started.pop(step.name)
+        if step.lines is not None:
+            started.wait_for_lines(step.lines)
+            started.process.terminate()
+        try:
+            started.process.wait(timeout=STEP_SECONDS)
+        except subprocess.TimeoutExpired:
+            started.process.kill()
+        for reader in started.readers:
+            reader.join()
+        return Outcome(
+            line=step.line,
+            arguments=started.step.arguments,
+            status=started.process.wait(),
+            stdout="".join(started.stdout),
+            stderr="".join(started.stderr),
+        )
+
+    def close(self) -> None:
+        """Leave nothing running."""
+        for started in self.started.values():
+            started.process.kill()
+            started.process.wait()
+
+    def _command(self, arguments: tuple[str, ...]) -> list[str | Path]:
+        return [self.place.cluster.kubectl_program(), *arguments]
+
+    def _environ(self, more: Mapping[str, str]) -> dict[str, str]:
+        return {
+            "HOME": str(self.place.directory),
+            "KUBECONFIG": str(self._kubeconfig),
+            "PATH": os.environ["PATH"],
+            "TMPDIR": str(self._directory("tmp")),
+            **more,
+        }

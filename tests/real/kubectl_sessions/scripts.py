@@ -1,0 +1,172 @@
+"""Sessions as text: each line is what somebody types, without the word ``kubectl``.
+
+# said to the reader
+$ get pods --output=wide             run it
+$ EDITOR='sed -i s/1/2/' edit cm/a   with an environment
+$ apply -f - <<END                   with the lines up to END for stdin
+~ get widgets                        run it again until it succeeds
+~ 'yes' auth can-i get pods          … and until its output contains that
+~ '' get pods                        … and until there is none
+file web.yaml <<END                  keep the lines up to END where kubectl runs
+start pods: get pods --watch         go on once it watches
+end pods 3                           end it once it has printed three lines
+end pods                             wait until it ends by itself
+kubelet on                           from now on Pods run; off: they no longer change
+"""
+
+import operator
+import shlex
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeAlias
+
+HERE = Path(__file__).with_name("sessions")
+SUFFIX = ".session"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Run:
+    """kubectl with these arguments, again until its output is right if ``until`` says what is."""
+
+    line: int
+    arguments: tuple[str, ...]
+    environ: tuple[tuple[str, str], ...] = ()
+    stdin: str = ""
+    until: Callable[[str], bool] | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Write:
+    """A file where kubectl runs."""
+
+    line: int
+    path: str
+    content: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Start:
+    """A kubectl that goes on beside the next steps."""
+
+    line: int
+    name: str
+    arguments: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class End:
+    """The end of what was started: after so many lines, or when it ends by itself."""
+
+    line: int
+    name: str
+    lines: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Kubelet:
+    """Whether Pods are run."""
+
+    line: int
+    on: bool
+
+
+Step: TypeAlias = Run | Write | Start | End | Kubelet
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Session:
+    """What one person types in one namespace, which has the name of the session."""
+
+    name: str
+    steps: tuple[Step, ...]
+
+    def __str__(self) -> str:
+        return self.name
+
+    @property
+    def needs_controllers(self) -> bool:
+        """Whether it is about what Kubernetes' own controllers do."""
+        return any(isinstance(step, Kubelet) for step in self.steps)
+
+
+def all_sessions() -> tuple[Session, ...]:
+    """Every session there is, in the order of their names."""
+    return tuple(
+        Session(name=path.stem, steps=parsed(path.read_text(encoding="utf-8")))
+        for path in sorted(HERE.glob(f"*{SUFFIX}"))
+    )
+
+
+def commands(session: Session) -> int:
+    """How many of the steps are compared."""
+    return sum(isinstance(step, Run | End) for step in session.steps)
+
+
+def parsed(text: str) -> tuple[Step, ...]:
+    """The steps of a session."""
+    lines = iter(enumerate(text.splitlines(), start=1))
+    return tuple(_step(number, line, lines) for number, line in lines if _says(line))
+
+
+def _says(line: str) -> bool:
+    return bool(line.strip()) and not line.startswith("#")
+
+
+def _step(number: int, line: str, lines: Iterator[tuple[int, str]]) -> Step:
+    line, content = _with_content(line, lines)
+    word, _, rest = line.partition(" ")
+    match word:
+        case "$":
+            environ, arguments = _command(rest)
+            return Run(line=number, arguments=arguments, environ=environ, stdin=content)
+        case "~":
+            until: Callable[[str], bool] = _anything
+            if rest.startswith("'"):
+                _, wanted, rest = rest.split("'", 2)
+                until = _contains(wanted) if wanted else operator.not_
+            environ, arguments = _command(rest)
+            return Run(
+                line=number, arguments=arguments, environ=environ, stdin=content, until=until
+            )
+        case "file":
+            return Write(line=number, path=rest.strip(), content=content)
+        case "start":
+            name, _, command = rest.partition(": ")
+            return Start(line=number, name=name, arguments=tuple(shlex.split(command)))
+        case "end":
+            name, _, count = rest.partition(" ")
+            return End(line=number, name=name, lines=int(count) if count else None)
+        case "kubelet":
+            return Kubelet(line=number, on={"on": True, "off": False}[rest])
+        case _:
+            raise ValueError(f"line {number}: nobody knows how to {line!r}")
+
+
+def _anything(_: str) -> bool:
+    return True
+
+
+def _contains(wanted: str) -> Callable[[str], bool]:
+    return lambda text: wanted in text
+
+
+def _with_content(line: str, lines: Iterator[tuple[int, str]]) -> tuple[str, str]:
+    command, marked, end = line.partition("<<")
+    if not marked:
+        return line, ""
+    content: list[str] = []
+    for _, each in lines:
+        if each == end:
+            return command.rstrip(), "".join(f"{one}\n" for one in content)
+        content.append(each)
+    raise ValueError(f"{line!r} has no end")
+
+
+def _command(text: str) -> tuple[tuple[tuple[str, str], ...], tuple[str, ...]]:
+    words = shlex.split(text)
+    environ: list[tuple[str, str]] = []
+    while words and words[0].partition("=")[0].isupper():
+        name, _, value = words.pop(0).partition("=")
+        environ.append((name, value))
+    return tuple(environ), tuple(words)

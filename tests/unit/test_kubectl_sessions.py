@@ -1,0 +1,125 @@
+"""How sessions of kubectl are read and compared; they are told in tests/real."""
+
+import pytest
+
+from tests.real.kubectl_sessions.normal import (
+    normal,
+    without_descriptions,
+    without_steps_on_the_way,
+)
+from tests.real.kubectl_sessions.scripts import End, Run, Start, Write, parsed
+
+UID = "0b8c57ef-b2e3-49d6-b176-778a989356d2"
+
+
+def alike(first: str, second: str, *, headers: bool = True) -> bool:
+    return normal(first, names={}, headers=headers) == normal(second, names={}, headers=headers)
+
+
+SAME = {
+    "ages": ("NAME   AGE\nweb    5s\n", "NAME   AGE\nweb    2m3s\n"),
+    "gaps": (
+        "NAME    IP            AGE\na       10.0.1.2      5s",
+        "NAME  IP          AGE\na     10.0.1.20   12s",
+    ),
+    "events": (
+        "  Type  Age\n  ----  ---\n  Normal  5s (x2 over 9s)",
+        "  Type  Age\n  ----  ---\n  Normal  1s (x2 over 2s)",
+    ),
+    "times": ('time: "2026-01-01T00:00:00Z"', 'time: "2026-02-03T04:05:06Z"'),
+    "versions": ('resourceVersion: "7"', 'resourceVersion: "1234"'),
+    "suffixes": ("pod/web-5d68578566-bcdfg created", "pod/web-5d68578566-zzzzz created"),
+    "ports": ("80:30123/TCP", "80:32001/TCP"),
+    "what klog says": ("I1115 15:02:25.123456    1 x.go:1] hello\nweb\n", "web\n"),
+}
+
+OTHER = {
+    "a word": (
+        "NAME   STATUS    AGE\nweb    Pending   5s\n",
+        "NAME   STATUS    AGE\nweb    Running   5s\n",
+    ),
+    "an empty cell": (
+        "NAME   A   B   AGE\nweb    x       5s\n",
+        "NAME   A   B   AGE\nweb        x   5s\n",
+    ),
+    "a duration outside of a table": ("timeout: 30s", "timeout: 60s"),
+    "a gap in a table of words": ("NAME   KIND\na      b", "NAME  KIND\na     b"),
+    "uids that are the same once": (f"{UID} {UID}", f"{UID} {UID.replace('0', '1')}"),
+    "a line": ("a\nb\n", "a\n"),
+    "the end of a line": ("a\n", "a"),
+}
+
+
+@pytest.mark.parametrize(("first", "second"), SAME.values(), ids=SAME)
+def test_what_differs_from_run_to_run_is_replaced(first: str, second: str) -> None:
+    assert alike(first, second)
+
+
+@pytest.mark.parametrize(("first", "second"), OTHER.values(), ids=OTHER)
+def test_nothing_else_is(first: str, second: str) -> None:
+    assert not alike(first, second)
+
+
+def test_a_table_may_have_no_headers() -> None:
+    assert alike("web   1   5s", "web   1   12s", headers=False)
+    assert not alike("web   1   5s", "web   2   12s", headers=False)
+
+
+def test_of_an_explanation_names_types_and_values_are_kept() -> None:
+    text = (
+        "KIND:       Pod\n\nDESCRIPTION:\n    Sentences.\n\nFIELDS:\n"
+        "  spec\t<PodSpec> -required-\n    A sentence.\n\n  policy\t<string>\n  enum: A, B\n"
+    )
+
+    assert without_descriptions(text).splitlines() == [
+        "KIND:       Pod",
+        "",
+        "DESCRIPTION:",
+        "FIELDS:",
+        "  spec\t<PodSpec> -required-",
+        "  policy\t<string>",
+        "  enum: A, B",
+    ]
+
+
+def test_of_a_rollout_the_end_is_kept() -> None:
+    text = "Waiting for it: 1 of 3\nWaiting for it: 2 of 3\n"
+
+    assert without_steps_on_the_way(f"{text}done\n", done=True) == "done\n"
+    assert without_steps_on_the_way(text, done=False) == "Waiting for it: 2 of 3\n"
+
+
+def test_a_session_is_read_line_by_line() -> None:
+    steps = parsed(
+        "# nothing\n\n$ A=b get 'a b' -f - <<END\nx: y\nEND\nfile a/b.yaml <<X\n1\nX\n"
+        "start w: get pods --watch\nend w 3\nend v\n"
+    )
+
+    assert steps == (
+        Run(line=3, arguments=("get", "a b", "-f", "-"), environ=(("A", "b"),), stdin="x: y\n"),
+        Write(line=6, path="a/b.yaml", content="1\n"),
+        Start(line=9, name="w", arguments=("get", "pods", "--watch")),
+        End(line=10, name="w", lines=3),
+        End(line=11, name="v", lines=None),
+    )
+
+
+@pytest.mark.parametrize(
+    ("line", "enough", "not_enough"),
+    [("~ 'yes' x", "oh yes", "no"), ("~ '' x", "", "no"), ("~ x", "no", None)],
+)
+def test_some_steps_are_done_again_until_it_is_enough(
+    line: str, enough: str, not_enough: str | None
+) -> None:
+    (step,) = parsed(line)
+
+    assert isinstance(step, Run)
+    assert step.until is not None
+    assert step.until(enough)
+    assert not_enough is None or not step.until(not_enough)
+
+
+@pytest.mark.parametrize("text", ["dance", "$ get <<END\nno end"])
+def test_what_nobody_understands_is_no_session(text: str) -> None:
+    with pytest.raises(ValueError, match=r"nobody knows|no end"):
+        parsed(text)
