@@ -30,6 +30,8 @@ REAL, EMBEDDED = "real", "embedded"
 # About etcd, Kubernetes' own controllers or a kubelet, or a comparison with the real server itself.
 REAL_ONLY = frozenset(
     (
+        "test_admission_policies",
+        "test_admission_webhooks",
         "test_builtin_rules",
         "test_control_plane",
         "test_decoding_rules",

@@ -21,7 +21,8 @@ from tests.real.differential.compare import (
     known_differences,
     listing,
 )
-from tests.real.differential.corpus import corpus
+from tests.real.differential.corpus import corpus, kinds_of_corpus
+from tests.real.differential.coverage import OPTIONS, asked_in, missing
 from tests.real.differential.embedded import embedded
 from tests.real.differential.normal import Told
 from tests.real.differential.replay import (
@@ -33,9 +34,11 @@ from tests.real.differential.replay import (
     with_needs,
 )
 from tests.real.differential.servers import real
-from tests.real.differential.story import Json, Server
+from tests.real.differential.story import Json, Last, Server, Story
 
-LEAST_REQUESTS = 1000
+LEAST_REQUESTS = 30_000
+LEAST_LIVE_WATCHES = 1000
+MOST_EXPLANATIONS = 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,6 +70,12 @@ REAL = Contender(
 EMBEDDED = Contender(start=embedded, pace=EMBEDDED_PACE, known=known_differences())
 
 
+@pytest.fixture(scope="module")
+def everything() -> list[Story]:
+    """The whole corpus, which takes a second or two to write down."""
+    return corpus()
+
+
 def reported(verdict: Verdict, directory: Path) -> str:
     """The verdict in short, and where to read the whole of it."""
     differences = [*verdict.unexplained, *(difference for _, difference in verdict.explained)]
@@ -75,7 +84,9 @@ def reported(verdict: Verdict, directory: Path) -> str:
     return f"{verdict.summary()}\nall differences: {file}"
 
 
-def without_races(verdict: Verdict, contender: Contender, found: Transcript) -> Verdict:
+def without_races(
+    verdict: Verdict, contender: Contender, found: Transcript, everything: list[Story]
+) -> Verdict:
     """The verdict without what the real server tells differently when it is asked anew.
 
     It patches first what its watch cache holds, and warns of that attempt too when it comes too
@@ -84,7 +95,6 @@ def without_races(verdict: Verdict, contender: Contender, found: Transcript) -> 
     names = {each.story for each in verdict.unexplained}
     if not names:
         return verdict
-    everything = corpus()
     stories = with_needs([story for story in everything if story.name in names], everything)
     with real() as server:
         again = replay(stories, server, pace=REAL_PACE)
@@ -95,7 +105,7 @@ def without_races(verdict: Verdict, contender: Contender, found: Transcript) -> 
     return replace(verdict, unexplained=unexplained)
 
 
-@pytest.mark.timeout(600)
+@pytest.mark.timeout(900)
 @pytest.mark.parametrize(
     "contender",
     [
@@ -104,9 +114,11 @@ def without_races(verdict: Verdict, contender: Contender, found: Transcript) -> 
     ],
 )
 def test_the_server_answers_like_the_real_one(
-    contender: Contender, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    contender: Contender,
+    everything: list[Story],
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
-    everything = corpus()
     chosen = [story for story in everything if story.name.startswith(contender.stories)]
     stories = with_needs(chosen, everything)
 
@@ -116,7 +128,7 @@ def test_the_server_answers_like_the_real_one(
         found = replay(stories, server, pace=contender.pace)
 
     verdict = judged(expected, found, contender.known, whole=chosen == everything)
-    verdict = without_races(verdict, contender, found)
+    verdict = without_races(verdict, contender, found, everything)
     report = reported(verdict, tmp_path)
     with capsys.disabled():
         sys.stdout.write(f"\n{report}\n")
@@ -124,24 +136,63 @@ def test_the_server_answers_like_the_real_one(
     assert not verdict.outdated, report
 
 
-def test_the_corpus_is_large_and_no_two_stories_have_one_name() -> None:
-    stories = corpus()
-
-    assert sum(len(story.requests) for story in stories) >= LEAST_REQUESTS
-    assert len({story.name for story in stories}) == len(stories)
+def test_the_corpus_is_large_and_no_two_stories_have_one_name(everything: list[Story]) -> None:
+    assert sum(len(story.requests) for story in everything) >= LEAST_REQUESTS
+    assert len({story.name for story in everything}) == len(everything)
 
 
-def test_the_corpus_is_the_same_each_time() -> None:
+def test_each_kind_is_asked_each_verb_with_each_option(everything: list[Story]) -> None:
+    kinds = kinds_of_corpus()
+
+    asked = asked_in(everything, kinds)
+
+    assert missing(asked, kinds) == []
+    assert {each.verb for each in asked} >= OPTIONS.keys()
+
+
+def test_every_kind_is_watched_while_things_happen_to_it(everything: list[Story]) -> None:
+    kinds = kinds_of_corpus()
+
+    live = [each for each in asked_in(everything, kinds) if "live" in each.options]
+
+    assert len(live) >= LEAST_LIVE_WATCHES
+    assert {each.kind for each in live} == kinds.keys()
+
+
+def test_few_differences_need_an_explanation() -> None:
+    assert len(known_differences()) <= MOST_EXPLANATIONS
+
+
+def test_the_corpus_is_the_same_each_time(everything: list[Story]) -> None:
     first, second = (
         [
             (story.name, request.name, request.path)
-            for story in corpus()
+            for story in stories
             for request in story.requests
         ]
-        for _ in range(2)
+        for stories in (everything, corpus())
     )
 
     assert first == second
+
+
+def test_what_nobody_asks_is_missed(everything: list[Story]) -> None:
+    kinds = kinds_of_corpus()
+    stories = [story for story in everything if not story.name.startswith("core/v1/pods/options")]
+
+    found = missing(asked_in(stories, kinds), kinds)
+
+    assert "core/v1/pods: json-patch with dryRun" in found
+    assert all(each.startswith("core/v1/pods: ") for each in found)
+
+
+def test_the_end_of_a_watch_is_an_event_of_one_type_about_one_object() -> None:
+    last = Last("ADDED", "last")
+
+    assert last.is_told(b'{"type":"ADDED","object":{"metadata":{"name":"last"}}}\n')
+    assert not last.is_told(b'{"type":"DELETED","object":{"metadata":{"name":"last"}}}\n')
+    assert not last.is_told(b'{"type":"ADDED","object":{"metadata":{"name":"first"}}}\n')
+    assert not last.is_told(b"nonsense")
 
 
 def told(**body: Json) -> Transcript:

@@ -117,6 +117,15 @@ def test_a_role_is_bound_by_who_holds_what_it_gives(maker: Maker) -> None:
     assert (gone.status, gone.json()["message"]) == (404, f'rolebindings.{GROUP} "gone" not found')
 
 
+def test_a_role_without_a_name_is_not_looked_for(maker: Maker) -> None:
+    nobody = {**binding("any", to="kim", kind="ClusterRole")}
+    nobody["roleRef"] = {**nobody["roleRef"], "name": ""}
+
+    answer = maker.write("rolebindings", nobody)
+
+    assert (answer.status, answer.json()["message"]) == (400, "Name parameter required.")
+
+
 def test_what_is_missing_may_be_in_a_role_that_is_not_there(maker: Maker) -> None:
     maker.admin.call("POST", f"{maker.roles}/rolebindings", binding("lost", to=maker.name))
 

@@ -14,6 +14,7 @@ from steersman.testing import ControlPlane, fresh_namespace
 from steersman.testing.calls import Answer, Caller
 from steersman.units import parse_time
 from tests.real.builtin_rules.cases import Case, Object, merged
+from tests.real.builtin_rules.job_cases import job_cases, job_change_cases
 from tests.real.builtin_rules.pod_cases import POD
 from tests.real.builtin_rules.pod_change_cases import GATED, change_cases
 from tests.real.builtin_rules.pod_spec_cases import pod_cases
@@ -38,7 +39,7 @@ def place(control_plane: ControlPlane) -> Iterator[str]:
         yield name
 
 
-@pytest.mark.parametrize("case", [*pod_cases(), *workload_cases()], ids=str)
+@pytest.mark.parametrize("case", [*pod_cases(), *workload_cases(), *job_cases()], ids=str)
 def test_a_new_object_is_completed_or_refused_as_the_real_server_does(
     case: Case, api: Caller, place: str
 ) -> None:
@@ -51,7 +52,7 @@ def test_a_new_object_is_completed_or_refused_as_the_real_server_does(
     assert warnings == (list(real.warnings) if real.status == 201 else [])
 
 
-@pytest.mark.parametrize("case", change_cases(), ids=str)
+@pytest.mark.parametrize("case", [*change_cases(), *job_change_cases()], ids=str)
 def test_a_change_is_completed_or_refused_as_the_real_server_does(
     case: Case, api: Caller, place: str
 ) -> None:

@@ -5,6 +5,7 @@
     python -m tests.real.differential record FILE      make such a recording
     python -m tests.real.differential show             what the real server answers, or answered
     python -m tests.real.differential list             what is asked
+    python -m tests.real.differential cover            how often each option of each verb is asked
     python -m tests.real.differential twice            compare the real server with itself
 
 Each takes ``--only PATTERN``: a glob, or a part of the names of stories. Differences are grouped by
@@ -25,7 +26,8 @@ from tests.real.differential.compare import (
     known_differences,
     listing,
 )
-from tests.real.differential.corpus import corpus
+from tests.real.differential.corpus import corpus, kinds_of_corpus
+from tests.real.differential.coverage import asked_in, table
 from tests.real.differential.recording import read_recording, write_recording
 from tests.real.differential.replay import (
     EMBEDDED_PACE,
@@ -48,6 +50,8 @@ def main() -> None:
     match options.command:
         case "list":
             _print_requests(chosen)
+        case "cover":
+            _print("\n".join(table(asked_in(chosen, kinds_of_corpus()))))
         case "record":
             write_recording(options.file, _transcript(real(), stories, REAL_PACE))
         case "show":
@@ -67,7 +71,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument(
         "command",
         nargs="?",
-        choices=["compare", "record", "twice", "show", "list"],
+        choices=["compare", "record", "twice", "show", "list", "cover"],
         default="compare",
     )
     parser.add_argument("file", nargs="?", type=Path, help="where to write the recording")
@@ -89,8 +93,11 @@ def _is_wanted(name: str, pattern: str) -> bool:
 def _real_transcript(options: argparse.Namespace, stories: list[Story]) -> Transcript:
     if options.against is not None:
         recorded = read_recording(options.against)
-        if not all(_is_recorded(story, recorded) for story in stories):
-            sys.exit(f"{options.against} is older than the corpus; record again")
+        new = [story for story in stories if not _is_recorded(story, recorded)]
+        if new:
+            # What is older than the corpus is asked anew.
+            asked = _transcript(real(), with_needs(new, stories), REAL_PACE)
+            return {**recorded, **{story.name: asked[story.name] for story in new}}
         return recorded
     return _transcript(real(), stories, REAL_PACE)
 

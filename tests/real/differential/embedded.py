@@ -2,18 +2,59 @@
 
 import asyncio
 import threading
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import AsyncGenerator, Callable, Iterator, Mapping
+from contextlib import aclosing, contextmanager, suppress
+from queue import Empty, SimpleQueue
 from random import Random
 from urllib.parse import parse_qsl, unquote, urlsplit
 
-from steersman.apiserver import ApiServer, RevisionLog, administrator
+from steersman.apiserver import ApiServer, NoWayOut, RevisionLog, administrator
 from steersman.clock import SystemClock
 from steersman.observe import Observation
-from steersman.wire import Request
+from steersman.wire import Reply, Request
 from tests.real.differential.story import Answer
 
 TOKEN = "differential"
+
+
+# What a watch has to tell is told by the time the write is answered, or in the next moment.
+SILENCE_SECONDS = 2.0
+
+
+class InProcessStream:
+    """A watch whose lines wait in a queue until somebody reads them."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop, reply: Reply) -> None:
+        self._reply = reply
+        self._lines: SimpleQueue[bytes | None] = SimpleQueue()
+        # The loop takes its work in order: this listens before any later request is answered.
+        self._listening = (
+            asyncio.run_coroutine_threadsafe(self._listen(reply.stream), loop)
+            if reply.stream is not None
+            else None
+        )
+
+    async def _listen(self, stream: AsyncGenerator[bytes, None]) -> None:
+        async with aclosing(stream):
+            async for piece in stream:
+                for line in piece.splitlines(keepends=True):
+                    self._lines.put(line)
+        self._lines.put(None)
+
+    def heard(self, is_last: Callable[[bytes], bool]) -> Answer:
+        """What was told up to the last line, or until nothing more came."""
+        body = self._reply.body
+        if self._listening is not None:
+            body = b"".join(self._until(is_last))
+            self._listening.cancel()
+        return Answer(status=self._reply.status, headers=self._reply.headers, body=body)
+
+    def _until(self, is_last: Callable[[bytes], bool]) -> Iterator[bytes]:
+        with suppress(Empty):
+            while (line := self._lines.get(timeout=SILENCE_SECONDS)) is not None:
+                yield line
+                if is_last(line):
+                    return
 
 
 class InProcessServer:
@@ -29,21 +70,21 @@ class InProcessServer:
             clock=SystemClock(),
             rng=Random(0),
             observe=self.observed.append,
+            outbound=NoWayOut(),
         )
 
     def call(
         self, method: str, path: str, body: bytes | None, headers: Mapping[str, str]
     ) -> Answer:
         """Ask, and wait for the whole answer."""
-        split = urlsplit(path)
-        request = Request(
-            method=method,
-            path=unquote(split.path),
-            query=tuple(parse_qsl(split.query, keep_blank_values=True)),
-            headers=tuple(headers.items()),
-            body=body,
-        )
+        request = _request(method, path, body, headers)
         return asyncio.run_coroutine_threadsafe(self._answer(request), self._loop).result()
+
+    def follow(self, path: str, headers: Mapping[str, str]) -> InProcessStream:
+        """Begin to watch."""
+        handled = self._server.handle(_request("GET", path, None, headers))
+        reply = asyncio.run_coroutine_threadsafe(handled, self._loop).result()
+        return InProcessStream(self._loop, reply)
 
     async def _answer(self, request: Request) -> Answer:
         reply = await self._server.handle(request)
@@ -51,6 +92,17 @@ class InProcessServer:
         if reply.stream is not None:
             body = b"".join([piece async for piece in reply.stream])
         return Answer(status=reply.status, headers=reply.headers, body=body)
+
+
+def _request(method: str, path: str, body: bytes | None, headers: Mapping[str, str]) -> Request:
+    split = urlsplit(path)
+    return Request(
+        method=method,
+        path=unquote(split.path),
+        query=tuple(parse_qsl(split.query, keep_blank_values=True)),
+        headers=tuple(headers.items()),
+        body=body,
+    )
 
 
 @contextmanager

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
+import msgspec
 import yaml
 
 from tests.real.differential.story import Answer, Json
@@ -19,15 +20,20 @@ YAML = "application/yaml"
 HEADERS = ("Content-Type", "Location", "Retry-After", "Warning")
 
 UID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
+UID_LETTERS = 36
 VERSION = re.compile(r"[1-9][0-9]*")
 MOMENT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ")
 ADDRESS = re.compile(r"10\.0\.\d+\.\d+")
 NODE_PORT = re.compile(r"3[0-2]\d{3}")
 SUFFIX = re.compile(r"[bcdfghjklmnpqrstvwxz2456789]{5}")
+# Of what has just been made, or when; longer ones are counted from moments that a story has set.
+AGE = re.compile(rf"\d\d?s|{MOMENT.pattern}")
 ANY = re.compile(r".+", re.DOTALL)
+FAILED_ALLOCATION = re.compile(r'failed to allocate IP: IPAddress.networking.k8s.io "10[0-9.]+"')
 
 # What the same thing is called wherever it turns up in a story, by path.
 NAMED = {
+    "cells[]": ("address", ADDRESS),
     "clusterIP": ("address", ADDRESS),
     "clusterIPs[]": ("address", ADDRESS),
     "healthCheckNodePort": ("port", NODE_PORT),
@@ -40,8 +46,10 @@ NAMED = {
 BLANKED = {
     "address": ("host", re.compile(r"127\.0\.0\.1:\d+")),
     "buildDate": ("build", ANY),
+    "cells[]": ("age", AGE),
     "compiler": ("build", ANY),
     "conditions[].lastTransitionTime": ("time", MOMENT),
+    "conditions[].lastUpdateTime": ("time", MOMENT),
     "continue": ("token", ANY),
     "creationTimestamp": ("time", MOMENT),
     "deletionTimestamp": ("time", MOMENT),
@@ -58,18 +66,39 @@ BLANKED = {
     "status.token": ("token", ANY),
 }
 
-# What a sentence tells of the server's clock and counter.
+# The last names of all those paths.
+LAST_NAMES = frozenset(path.rpartition(".")[2] for path in (*NAMED, *BLANKED))
+
+# What a sentence tells of the server's clock and counter, and by which words it is known.
 SENTENCES = (
-    (re.compile(r"current: \d+"), "current: <version>"),
-    (re.compile(r"in record \(\d+\)"), "in record (<version>)"),
-    (re.compile(r"in object meta: \d+"), "in object meta: <version>"),
-    (re.compile(r'failed to allocate IP: IPAddress.networking.k8s.io "10[0-9.]+"'), "<allocation>"),
-    (re.compile(r'((?<=resourceVersion\\":\\")|(?<=resourceVersion":"))\d+'), "<version>"),
-    (re.compile(r"(?<=Bad_)[bcdfghjklmnpqrstvwxz2456789]{5}"), "<generated>"),
-    (re.compile(r'(?<=":\\")\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ'), "<time>"),
+    (":3", re.compile(r"(?<=\d:)3[0-2]\d{3}(?=/(TCP|UDP))"), "<port>"),
+    ("current: ", re.compile(r"current: \d+"), "current: <version>"),
+    ("in record", re.compile(r"in record \(\d+\)"), "in record (<version>)"),
+    ("in object meta", re.compile(r"in object meta: \d+"), "in object meta: <version>"),
+    ("failed to allocate", FAILED_ALLOCATION, "<allocation>"),
+    (
+        "resourceVersion",
+        re.compile(r'((?<=resourceVersion\\":\\")|(?<=resourceVersion":"))\d+'),
+        "<version>",
+    ),
+    ("Bad_", re.compile(r"(?<=Bad_)[bcdfghjklmnpqrstvwxz2456789]{5}"), "<generated>"),
+    (r'":\"', re.compile(r'(?<=":\\")\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ'), "<time>"),
+    ("selfType", re.compile(r"selfType\d+"), "selfType"),
+    (
+        "in the precondition",
+        re.compile(r"in the precondition \(\d+\)"),
+        "in the precondition (<version>)",
+    ),
 )
 
-Place: TypeAlias = tuple[str, ...]
+# How those begin whose fields an object in a sentence has.
+MANAGERS = r"managedFields\":["
+
+# The shortest text in which there can be a sentence or a uid.
+SHORTEST_TEXT = 9
+
+# The names of a field and of what it is in, with [] for an element.
+Place: TypeAlias = tuple[str, str]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,6 +115,8 @@ class Normaliser:
     """Brings the answers to one story into their normal form, in the order of the story."""
 
     _names: dict[tuple[str, str], str] = field(default_factory=dict[tuple[str, str], str])
+    _said: dict[str, str] = field(default_factory=dict[str, str])
+    _events: dict[str, Json] = field(default_factory=dict[str, Json])
     _request: str = ""
     _counts: dict[str, int] = field(default_factory=dict[str, int])
 
@@ -93,28 +124,45 @@ class Normaliser:
         """The normal form of what was answered to the request of this name."""
         self._request = request
         self._counts = {}
-        body = _in_order(self._value(_decoded(answer), ()))
+        body = _in_order(self._body(answer))
         headers: dict[str, list[str]] = {}
         for name, value in answer.headers:
             if name.title() in HEADERS:
                 headers.setdefault(name.title(), []).append(self._text(value))
         return Told(status=answer.status, headers=headers, body=body)
 
+    def _body(self, answer: Answer) -> Json:
+        decoded = _decoded(answer)
+        if not isinstance(decoded, list) or not all(map(_is_event, decoded)):
+            return self._value(decoded, ("", ""))
+        # Several watches of a story tell of the same events.
+        told: list[Json] = []
+        for event in decoded:
+            written = json.dumps(event)
+            if written not in self._events:
+                self._events[written] = self._value(event, ("", "[]"))
+            told.append(self._events[written])
+        return told
+
     def _value(self, value: Json, place: Place) -> Json:
         match value:
-            case dict():
-                return self._object(value, place)
-            case list():
-                inside = (*place[:-1], f"{place[-1]}[]") if place else ("[]",)
-                items = value
-                if place[-1:] == ("managedFields",):
-                    items = sorted(value, key=_manager)
-                elif place[-1:] == ("causes",):
-                    items = _once(value)
-                return [self._value(each, inside) for each in items]
             case str():
                 return self._scalar(value, place)
-            case int() if place[-1:] in (("nodePort",), ("healthCheckNodePort",)):
+            case dict():
+                return self._fields(value) if place[1] == "fieldsV1" else self._object(value, place)
+            case list():
+                around, last = place
+                items = value
+                if last == "managedFields":
+                    items = sorted(value, key=_manager)
+                elif last == "causes":
+                    items = _once(value)
+                elif last == "finalizers" and "foregroundDeletion" in value:
+                    # Of a Namespace they are put together in any order.
+                    items = sorted(value)
+                inside = (around, f"{last}[]")
+                return [self._value(each, inside) for each in items]
+            case int() if place[1] in ("nodePort", "healthCheckNodePort"):
                 return self._scalar(str(value), place)
             case _:
                 return value
@@ -126,17 +174,30 @@ class Normaliser:
             made_up = name.removeprefix(prefix)
             if made_up != name and SUFFIX.fullmatch(made_up):
                 self._name("name", name, shown=f"{prefix}<generated in {{}}>")
+        inside = place[1]
         return {
-            self._text(key): self._value(each, (*place, key))
+            self._text(key): self._value(each, (inside, key))
             for key, each in sorted(_undated(value).items())
         }
 
+    def _fields(self, owned: Json) -> Json:
+        """A set of fields, in which only keys and values of list items can be made up."""
+        if not isinstance(owned, dict):
+            return owned
+        return {
+            self._text(name) if name[:2] in ("k:", "v:") else name: self._fields(each)
+            for name, each in owned.items()
+        }
+
     def _scalar(self, value: str, place: Place) -> str:
-        for rules in (NAMED, BLANKED):
-            for length in (1, 2):
-                kind, shape = rules.get(".".join(place[-length:]), ("", None))
-                if shape is not None and shape.fullmatch(value):
-                    return self._name(kind, value) if rules is NAMED else f"<{kind}>"
+        around, last = place
+        if last in LAST_NAMES:
+            whole = f"{around}.{last}"
+            for rules in (NAMED, BLANKED):
+                for path in (last, whole):
+                    kind, shape = rules.get(path, ("", None))
+                    if shape is not None and shape.fullmatch(value):
+                        return self._name(kind, value) if rules is NAMED else f"<{kind}>"
         return self._text(value)
 
     def _name(self, kind: str, value: str, *, shown: str = "") -> str:
@@ -147,28 +208,47 @@ class Normaliser:
             source = self._request if nth == 1 else f"{self._request} #{nth}"
             known = (shown or f"<{kind} of {{}}>").format(source)
             self._names[kind, value] = known
+            if kind in ("name", "address"):
+                self._said[value] = known
         return known
 
     def _text(self, value: str) -> str:
-        value = UID.sub(lambda found: self._name("uid", found[0]), value)
-        for (kind, name), shown in self._names.items():
-            if kind in ("name", "address") and name in value:
+        if len(value) < SHORTEST_TEXT and not self._said:
+            return value
+        if len(value) >= UID_LETTERS:
+            value = UID.sub(lambda found: self._name("uid", found[0]), value)
+        for name, shown in self._said.items():
+            if name in value:
                 value = value.replace(name, shown)
-        for pattern, shown in SENTENCES:
-            value = pattern.sub(shown, value)
-        return value
+        for words, pattern, shown in SENTENCES:
+            if words in value:
+                value = pattern.sub(shown, value)
+        return _without_managers(value) if MANAGERS in value else value
+
+
+def _without_managers(sentence: str) -> str:
+    """A sentence that shows an object, without those whose fields it has: see ``_manager``."""
+    begin = sentence.index(MANAGERS) + len(MANAGERS)
+    depth, end = 1, begin
+    while depth and end < len(sentence):
+        depth += {"[": 1, "]": -1}.get(sentence[end], 0)
+        end += 1
+    return f"{sentence[:begin]}<managers>{_rest(sentence[end:])}"
+
+
+def _rest(sentence: str) -> str:
+    return _without_managers(sentence) if MANAGERS in sentence else sentence
 
 
 def _decoded(answer: Answer) -> Json:
     """A document, the events of a watch, or text."""
-    text = answer.body.decode(errors="replace")
-    if ("content-type", YAML) in {(name.lower(), value) for name, value in answer.headers}:
-        return yaml.safe_load(text)
+    if any(value == YAML and name.lower() == "content-type" for name, value in answer.headers):
+        return yaml.load(answer.body.decode(errors="replace"), yaml.CSafeLoader)
     try:
-        lines = [json.loads(line) for line in text.splitlines()]
-    except ValueError:
+        lines = [msgspec.json.decode(line) for line in answer.body.splitlines()]
+    except (msgspec.DecodeError, UnicodeDecodeError):
         whole = answer.json()
-        return text if whole is None else whole
+        return answer.body.decode(errors="replace") if whole is None else whole
     if all(map(_is_event, lines)):
         return [event for event in lines if not _is_idle(event)] or ""
     return lines[0] if len(lines) == 1 else lines
@@ -180,7 +260,10 @@ def _is_event(line: Json) -> bool:
 
 def _is_idle(event: Json) -> bool:
     """Whether it is a bookmark that marks nothing but time; it comes when the server likes."""
-    return event["type"] == "BOOKMARK" and "annotations" not in event["object"]["metadata"]
+    shown = event["object"]
+    (row,) = shown.get("rows") or [{}]  # of a table
+    marks = (row.get("object") or shown)["metadata"].get("annotations", {})
+    return event["type"] == "BOOKMARK" and "k8s.io/initial-events-end" not in marks
 
 
 def _in_order(body: Json) -> Json:
@@ -210,12 +293,22 @@ def _once(causes: list[Json]) -> list[Json]:
 def _undated(value: Mapping[str, Json]) -> Mapping[str, Json]:
     """A list or a bookmark without its version, which is that of the moment, not of any object."""
     match value:
+        case {"type": "BOOKMARK", "object": {"rows": [dict(row)], **table}}:
+            rows = [{**row, "object": _bookmark(row["object"])}]
+            return {**value, "object": {**table, "rows": rows}}
         case {"type": "BOOKMARK", "object": dict(marked)}:
-            return {**value, "object": {**marked, "metadata": _now(marked["metadata"])}}
-        case {"items": list(), "metadata": dict(metadata)}:
+            return {**value, "object": _bookmark(marked)}
+        case {"items": list() | None, "metadata": dict(metadata)}:
+            return {**value, "metadata": _now(metadata)}
+        # Of a table of one object it is that of the object, which the row carries.
+        case {"kind": "Table", "metadata": dict(metadata)}:
             return {**value, "metadata": _now(metadata)}
         case _:
             return value
+
+
+def _bookmark(marked: Json) -> Json:
+    return marked and {**marked, "metadata": _now(marked["metadata"])}
 
 
 def _now(metadata: Mapping[str, Json]) -> Mapping[str, Json]:

@@ -2,13 +2,23 @@
 
 import json
 import threading
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TypeAlias
 
 from tests.real.differential.normal import Normaliser, Told
-from tests.real.differential.story import Answer, Json, Raw, Request, Server, Story, resolved
+from tests.real.differential.story import (
+    Answer,
+    Changed,
+    Json,
+    Raw,
+    Request,
+    Server,
+    Story,
+    Stream,
+    resolved,
+)
 
 JSON = "application/json"
 
@@ -26,13 +36,32 @@ class Pace:
 
 # Most of a watch is waiting for its end. What the server does in the background takes it a while:
 # a definition is gone after five seconds; what takes twenty is a mistake in the story.
-REAL_PACE = Pace(workers=8, looks=800)
+REAL_PACE = Pace(workers=12, looks=800)
 
 # What it is asked has happened when it answers.
-EMBEDDED_PACE = Pace(workers=8, looks=1)
+EMBEDDED_PACE = Pace(workers=24, looks=1)
 
 # What was told: the name of the story, then of the request.
 Transcript: TypeAlias = Mapping[str, Mapping[str, Told]]
+
+
+class Answers(Mapping[str, Json]):
+    """What was answered, by the name of the request; decoded when somebody speaks of it."""
+
+    def __init__(self) -> None:
+        self.heard: dict[str, Answer] = {}
+        self._decoded: dict[str, Json] = {}
+
+    def __getitem__(self, name: str) -> Json:
+        if name not in self._decoded:
+            self._decoded[name] = self.heard[name].json()
+        return self._decoded[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.heard)
+
+    def __len__(self) -> int:
+        return len(self.heard)
 
 
 def with_needs(chosen: Iterable[Story], everything: Sequence[Story]) -> list[Story]:
@@ -51,10 +80,15 @@ def with_needs(chosen: Iterable[Story], everything: Sequence[Story]) -> list[Sto
 def replay(stories: Sequence[Story], server: Server, *, pace: Pace) -> Transcript:
     """What the server answers to each request of each story."""
     told = {story.name: _tell(story, server, pace) for story in stories if story.first}
-    rest = [story for story in stories if not story.first]
+    # Those that wait longest first, so that nobody waits for them alone in the end.
+    rest = sorted((story for story in stories if not story.first), key=_waits, reverse=True)
     with ThreadPoolExecutor(pace.workers) as pool:
         answers = pool.map(lambda story: _tell(story, server, pace), rest)
         return told | {story.name: each for story, each in zip(rest, answers, strict=True)}
+
+
+def _waits(story: Story) -> int:
+    return sum("timeoutSeconds=1" in request.path for request in story.requests)
 
 
 def _tell(story: Story, server: Server, pace: Pace) -> Mapping[str, Told]:
@@ -64,26 +98,32 @@ def _tell(story: Story, server: Server, pace: Pace) -> Mapping[str, Told]:
         made = Request(name="namespace", method="POST", path="/api/v1/namespaces", body=body)
         _ask(made, server, {}, looks=1)
     normaliser = Normaliser()
-    answers: dict[str, Json] = {}
+    answers = Answers()
     told: dict[str, Told] = {}
+    followed: list[tuple[Request, Stream]] = []
     for request in story.requests:
+        if request.hears is not None:
+            followed.append((request, _follow(request, server, answers)))
+            continue
         answer = _ask(request, server, answers, looks=pace.looks)
-        answers[request.name] = answer.json()
+        answers.heard[request.name] = answer
         told[request.name] = normaliser.told(request.name, answer)
+    # After all others, so that what a watch tells is named by the answers in which it was first.
+    for request, stream in followed:
+        assert request.hears is not None
+        told[request.name] = normaliser.told(request.name, stream.heard(request.hears.is_told))
     return told
+
+
+def _follow(request: Request, server: Server, answers: Mapping[str, Json]) -> Stream:
+    path: str = resolved(request.path, answers)
+    return server.follow(path, _headers(request, server, answers, sends=False))
 
 
 def _ask(request: Request, server: Server, answers: Mapping[str, Json], *, looks: int) -> Answer:
     path: str = resolved(request.path, answers)
     body = _encoded(request.body, answers)
-    headers = {
-        "Accept": JSON,
-        "Authorization": f"Bearer {server.token}",
-        "User-Agent": "differential/1",
-        **({} if body is None else {"Content-Type": JSON}),
-        **resolved(dict(request.headers), answers),
-    }
-    sent = {name: value for name, value in headers.items() if value}
+    sent = _headers(request, server, answers, sends=body is not None)
     answer = server.call(request.method, path, body, sent)
     while looks > 1 and request.until is not None and not request.until(answer):
         threading.Event().wait(LOOK_AGAIN_SECONDS)
@@ -92,11 +132,32 @@ def _ask(request: Request, server: Server, answers: Mapping[str, Json], *, looks
     return answer
 
 
+def _headers(
+    request: Request, server: Server, answers: Mapping[str, Json], *, sends: bool
+) -> dict[str, str]:
+    headers = {
+        "Accept": JSON,
+        "Authorization": f"Bearer {server.token}",
+        "User-Agent": "differential/1",
+        **({"Content-Type": JSON} if sends else {}),
+        **resolved(dict(request.headers), answers),
+    }
+    return {name: value for name, value in headers.items() if value}
+
+
 def _encoded(body: Json, answers: Mapping[str, Json]) -> bytes | None:
     match body:
         case None:
             return None
         case Raw(content):
             return content
+        case Changed():
+            return _compact(resolved(body, answers))
         case _:
-            return json.dumps(resolved(body, answers), ensure_ascii=False).encode()
+            written = _compact(body)
+            return _compact(resolved(body, answers)) if b"{{" in written else written
+
+
+def _compact(document: Json) -> bytes:
+    """Without spaces: what the server has no type for it keeps as it is written."""
+    return json.dumps(document, ensure_ascii=False, separators=(",", ":")).encode()

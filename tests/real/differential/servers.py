@@ -3,9 +3,9 @@
 import os
 import ssl
 import threading
-from collections.abc import Iterator, Mapping
-from contextlib import closing, contextmanager
-from http.client import HTTPException, HTTPSConnection
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import closing, contextmanager, suppress
+from http.client import HTTPException, HTTPResponse, HTTPSConnection
 from urllib.parse import urlsplit
 
 from steersman.clock import SystemClock
@@ -14,6 +14,31 @@ from tests.real.differential.story import Answer
 
 # A watch of a second and a request that waits for a revision of the future take a few.
 CALL_SECONDS = 30.0
+
+# What a watch has to tell it tells within milliseconds, on a busy machine within a second or two.
+SILENCE_SECONDS = 5.0
+
+
+class HttpsStream:
+    """A watch, on a connection of its own; what nobody has read yet waits there."""
+
+    def __init__(self, connection: HTTPSConnection, response: HTTPResponse) -> None:
+        self._connection = connection
+        self._response = response
+
+    def heard(self, is_last: Callable[[bytes], bool]) -> Answer:
+        """What was told up to the last line, or until nothing more came."""
+        lines: list[bytes] = []
+        with closing(self._connection), suppress(TimeoutError):
+            while line := self._response.readline():
+                lines.append(line)
+                if is_last(line):
+                    break
+        return Answer(
+            status=self._response.status,
+            headers=tuple(self._response.getheaders()),
+            body=b"".join(lines),
+        )
 
 
 class HttpsServer:
@@ -43,6 +68,12 @@ class HttpsServer:
             connection.close()
             raise
         return answer
+
+    def follow(self, path: str, headers: Mapping[str, str]) -> HttpsStream:
+        """Begin to watch: the server sends the head of its answer once it listens."""
+        connection = HTTPSConnection(self._address, timeout=SILENCE_SECONDS, context=self._tls)
+        connection.request("GET", path, None, dict(headers))
+        return HttpsStream(connection, connection.getresponse())
 
     def _connection(self) -> HTTPSConnection:
         found: HTTPSConnection | None = getattr(self._own, "connection", None)

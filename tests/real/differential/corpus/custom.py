@@ -2,19 +2,20 @@
 
 from collections.abc import Iterator
 
-from tests.real.differential.corpus import generic
+from tests.real.differential.corpus import following, generic, options
 from tests.real.differential.corpus.definitions import (
-    GADGET,
+    CUSTOM_KINDS,
     GROUP,
     OLD_WIDGET,
     SETUP_GADGETS,
+    SETUP_OTHERS,
     SETUP_WIDGETS,
     WIDGET,
 )
 from tests.real.differential.corpus.kinds import JSON_PATCH, STRATEGIC_PATCH, Place
 from tests.real.differential.story import GONE, Changed, Json, Request, Story, edited
 
-NEEDS = (SETUP_WIDGETS, SETUP_GADGETS)
+NEEDS = (SETUP_WIDGETS, SETUP_GADGETS, SETUP_OTHERS)
 
 # What a Widget may not be, or is made into: the spec of each.
 SPECS: dict[str, Json] = {
@@ -137,8 +138,10 @@ FORMATS: dict[str, tuple[str, str]] = {
 
 def stories() -> Iterator[Story]:
     """What is told about custom resources alone, after what is told about every kind."""
-    for kind in (WIDGET, OLD_WIDGET, GADGET):
+    for kind in CUSTOM_KINDS:
         yield from generic.stories_about(kind, needs=NEEDS)
+        yield from following.stories_about(kind, needs=NEEDS)
+        yield from options.stories_about(kind, needs=NEEDS)
     yield from _schema()
     yield from _unknown_fields()
     yield from _versions()
@@ -239,6 +242,12 @@ def _versions() -> Iterator[Story]:
         Request(name="not-served", method="GET", path=gone),
         Request(name="unknown", method="GET", path=gone.replace("v1alpha1", "v9")),
         at.create("old-body-at-new-path", old.bare("two", spec={"size": 1})),
+        at.create("strange-old-body", old.bare("two", spec={"size": 1, "tags": ["x"]})),
+        at.create(
+            "strange-old-body-strictly",
+            old.bare("two", spec={"size": 1, "tags": ["x"]}),
+            {"fieldValidation": "Strict"},
+        ),
         old.delete("deleted-as-old", "one"),
     )
 

@@ -1,6 +1,7 @@
 """The custom kinds of the corpus, and how they come to be known."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from tests.real.differential.corpus.kinds import Kind
 from tests.real.differential.story import Answer, Json, Request, Story
@@ -25,6 +26,7 @@ FORMATS = (
 
 TEXT: Json = {"type": "string"}
 NUMBER: Json = {"type": "integer"}
+FREE: Json = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
 
 
 def an_object(properties: Json, **more: Json) -> Json:
@@ -197,8 +199,49 @@ GADGETS = definition(
     scope="Cluster",
 )
 
+# In a namespace and without subresources, in two versions that are alike.
+TRINKETS = definition(
+    GROUP,
+    "trinkets",
+    "Trinket",
+    *(
+        version(
+            name,
+            an_object({"spec": an_object({"kept": TEXT, "count": NUMBER}), "status": FREE}),
+            storage=name == "v2",
+            selectableFields=[{"jsonPath": ".spec.kept"}],
+        )
+        for name in ("v1", "v2")
+    ),
+)
+
+# Outside of namespaces, with subresources.
+GIZMOS = definition(
+    GROUP,
+    "gizmos",
+    "Gizmo",
+    version(
+        "v1",
+        an_object(
+            {
+                "spec": an_object({"replicas": {"type": "integer", "default": 1}}),
+                "status": an_object({"replicas": NUMBER, "phase": TEXT}),
+            }
+        ),
+        subresources={
+            "status": {},
+            "scale": {
+                "specReplicasPath": ".spec.replicas",
+                "statusReplicasPath": ".status.replicas",
+            },
+        },
+    ),
+    scope="Cluster",
+)
+
 SETUP_WIDGETS = "setup/widgets"
 SETUP_GADGETS = "setup/gadgets"
+SETUP_OTHERS = "setup/others"
 
 VERBS = frozenset(
     ("create", "delete", "deletecollection", "get", "list", "patch", "update", "watch")
@@ -247,6 +290,34 @@ GADGET = Kind(
         "spec": {"free": [1, "two", {"three": None}]},
     },
 )
+
+
+TRINKET = Kind(
+    api_version=f"{GROUP}/v2",
+    name="Trinket",
+    plural="trinkets",
+    namespaced=True,
+    verbs=VERBS,
+    subresources=frozenset(),
+    sample={
+        "apiVersion": f"{GROUP}/v2",
+        "kind": "Trinket",
+        "spec": {"kept": "here", "count": 3},
+        "status": {"any": [1]},
+    },
+)
+
+GIZMO = Kind(
+    api_version=f"{GROUP}/v1",
+    name="Gizmo",
+    plural="gizmos",
+    namespaced=False,
+    verbs=VERBS,
+    subresources=frozenset(("status", "scale")),
+    sample={"apiVersion": f"{GROUP}/v1", "kind": "Gizmo", "spec": {}},
+)
+
+CUSTOM_KINDS = (WIDGET, OLD_WIDGET, GADGET, TRINKET, GIZMO)
 
 
 def conditions(document: Json) -> Mapping[str, str]:
@@ -302,4 +373,19 @@ def setups() -> list[Story]:
             first=True,
         ),
         Story(name=SETUP_GADGETS, requests=made_known(GADGETS, f"{root}/v1/gadgets"), first=True),
+        Story(
+            name=SETUP_OTHERS,
+            requests=(
+                *made_known(
+                    TRINKETS,
+                    f"{root}/v1/namespaces/default/trinkets",
+                    f"{root}/v2/namespaces/default/trinkets",
+                ),
+                *(
+                    replace(each, name=f"gizmos-{each.name}")
+                    for each in made_known(GIZMOS, f"{root}/v1/gizmos")
+                ),
+            ),
+            first=True,
+        ),
     ]

@@ -3,8 +3,6 @@
 import json
 from collections.abc import Callable, Iterator
 
-import yaml
-
 from tests.real.differential.corpus.kinds import (
     JSON_PATCH,
     MERGE_PATCH,
@@ -12,6 +10,7 @@ from tests.real.differential.corpus.kinds import (
     YAML,
     Kind,
     Place,
+    as_yaml,
 )
 from tests.real.differential.story import GONE, Changed, Json, Raw, Request, Story
 
@@ -79,7 +78,7 @@ def creating(at: Place) -> Iterator[Request]:
     yield at.create("with-made-up-metadata", at.object("made-up", made_up))
     yield at.create("field-manager", at.object("managed"), {"fieldManager": "someone"})
     yield at.create("without-kind", at.object("kindless", {"kind": GONE, "apiVersion": GONE}))
-    yield at.create("yaml", Raw(yaml.safe_dump(at.object("yaml")).encode()), headers=_sends(YAML))
+    yield at.create("yaml", as_yaml(at.object("yaml")), headers=_sends(YAML))
     unknown = {"surprise": 1, "metadata.surprise": {"a": 1}}
     for way in ("Strict", "Warn", "Ignore"):
         body = at.object(way.lower(), unknown)
@@ -102,6 +101,9 @@ def creating_wrongly(at: Place) -> Iterator[Request]:
     yield at.create(
         "wrong-version", at.object("one", {"apiVersion": f"{at.kind.api_version}beta9"})
     )
+    strict = {"fieldValidation": "Strict"}
+    newer = at.object("one", {"apiVersion": f"{at.kind.api_version}beta9"})
+    yield at.create("wrong-version-strict", newer, strict)
     yield at.create("nameless", at.object("one", {"metadata.name": GONE}))
     yield at.create("empty-name", at.object("one", {"metadata.name": ""}))
     for case, name in {
@@ -331,7 +333,7 @@ def applying(at: Place) -> Iterator[Request]:
     yield at.apply("unknown-field", "one", {**at.bare("one"), "surprise": 1})
     yield at.apply("malformed", "one", Raw(b"a: b: c"))
     yield at.apply("missing-with-uid", "none", at.object("none", {"metadata.uid": NO_UID}))
-    yield at.apply("yaml", "yaml", Raw(yaml.safe_dump(at.object("yaml")).encode()))
+    yield at.apply("yaml", "yaml", as_yaml(at.object("yaml")))
     yield at.get("at-last", "one")
 
 

@@ -10,7 +10,17 @@ from urllib.parse import urlencode
 
 import yaml
 
-from tests.real.differential.story import Changed, Json, Request, Settled, Story, edited, slug
+from tests.real.differential.story import (
+    Changed,
+    Json,
+    Last,
+    Raw,
+    Request,
+    Settled,
+    Story,
+    edited,
+    slug,
+)
 from tests.unit.kinds.schemas import facts
 
 SAMPLES = Path(__file__).parents[1] / "samples.yaml"
@@ -51,7 +61,7 @@ class Kind:
 @cache
 def builtin_kinds() -> Mapping[str, Kind]:
     """Every built-in kind that can be created and kept, by its title."""
-    samples = yaml.safe_load(SAMPLES.read_text(encoding="utf-8"))
+    samples = yaml.load(SAMPLES.read_text(encoding="utf-8"), yaml.CSafeLoader)
     found: list[Kind] = []
     for each in facts().values():
         api_version = f"{each['group']}/{each['version']}".lstrip("/")
@@ -72,6 +82,11 @@ def builtin_kinds() -> Mapping[str, Kind]:
     return {kind.title: kind for kind in sorted(found, key=lambda kind: kind.title)}
 
 
+def as_yaml(document: Json) -> Raw:
+    """The document in YAML."""
+    return Raw(yaml.dump(document, Dumper=yaml.CSafeDumper).encode())
+
+
 class Place:
     """Where one story about a kind takes place, and the requests that it can be made of."""
 
@@ -82,6 +97,7 @@ class Place:
         self.slug = within or slug(f"{kind.title}/{story}")
         self._name = f"{kind.title}/{story}"
         self._needs = needs
+        self._sample = json.dumps(kind.sample).replace("NAMESPACE", self.slug)
 
     def story(self, *requests: Request) -> Story:
         """The story, of these requests."""
@@ -109,10 +125,9 @@ class Place:
 
     def object(self, short: str, changes: Mapping[str, Json] | None = None) -> Json:
         """The sample under this name, with these changes."""
-        text = json.dumps(self.kind.sample).replace("NAMESPACE", self.slug)
         metadata = {"name": self.name(short), "labels": {"story": self.slug}}
-        document = {**json.loads(text), "metadata": metadata}
-        return edited(document, changes or {})
+        document = {**json.loads(self._sample), "metadata": metadata}
+        return edited(document, changes) if changes else document
 
     def bare(self, short: str, metadata: Json | None = None, **parts: Json) -> Json:
         """An object of which nothing is said but this."""
@@ -140,6 +155,12 @@ class Place:
         asked = f"?{urlencode(query, safe='{}')}" if query else ""
         return f"{self.kind.root}{where}/{self.kind.plural}{which}{below}{asked}"
 
+    def _only_mine(self, query: Mapping[str, str]) -> dict[str, str]:
+        """The query, for objects of this story alone."""
+        mine = f"story={self.slug}"
+        selector = ",".join(filter(None, (mine, query.get("labelSelector"))))
+        return {**query, "labelSelector": selector}
+
     # Requests. What comes after the name is always: of which object, with what, and how.
 
     def get(
@@ -164,15 +185,37 @@ class Place:
         headers: Mapping[str, str] | None = None,
     ) -> Request:
         """Read all of this story's."""
-        asked = dict(query or {})
-        if not self.kind.namespaced:
-            mine = f"story={self.slug}"
-            asked["labelSelector"] = ",".join(filter(None, (mine, asked.get("labelSelector"))))
+        asked = dict(query or {}) if self.kind.namespaced else self._only_mine(query or {})
         return Request(name=name, method="GET", path=self.path(query=asked), headers=headers or {})
 
     def watch(self, name: str, query: Mapping[str, str] | None = None) -> Request:
         """Hear what happens to this story's objects, for a second."""
         return self.list(name, {"watch": "true", "timeoutSeconds": "1", **(query or {})})
+
+    def follow(
+        self,
+        name: str,
+        last: tuple[str, str],
+        query: Mapping[str, str] | None = None,
+        *,
+        short: str | None = None,
+        everywhere: bool = False,
+        old_style: bool = False,
+        headers: Mapping[str, str] | None = None,
+    ) -> Request:
+        """Hear what happens to this story's objects from now on, up to this type and object."""
+        asked = {"timeoutSeconds": "60", **(query or {})}
+        if not old_style:
+            asked["watch"] = "true"
+        if short is None and (everywhere or not self.kind.namespaced):
+            asked = self._only_mine(asked)
+        path = self.path(short, query=asked)
+        if everywhere:
+            path = path.replace(f"/namespaces/{self.slug}", "", 1)
+        if old_style:
+            path = path.replace(self.kind.root, f"{self.kind.root}/watch", 1)
+        hears = Last(last[0], self.name(last[1]))
+        return Request(name=name, method="GET", path=path, headers=headers or {}, hears=hears)
 
     def create(
         self,
@@ -244,6 +287,5 @@ class Place:
         """Take one away, or all that the query selects."""
         asked = dict(query or {})
         if short is None and not self.kind.namespaced:
-            mine = f"story={self.slug}"
-            asked["labelSelector"] = ",".join(filter(None, (mine, asked.get("labelSelector"))))
+            asked = self._only_mine(asked)
         return Request(name=name, method="DELETE", path=self.path(short, query=asked), body=options)

@@ -1,0 +1,49 @@
+"""The least and the most that can be said of an object of each kind, and what becomes of it."""
+
+import json
+from collections.abc import Iterator, Mapping
+from functools import cache
+from pathlib import Path
+
+import yaml
+
+from tests.real.differential.corpus.kinds import Kind, Place
+from tests.real.differential.story import Changed, Json, Request, Story
+
+EXTREMES = Path(__file__).parents[1] / "extremes.yaml"
+
+
+@cache
+def extremes() -> Mapping[str, Mapping[str, Json]]:
+    """By the title of a kind: the least and the most, without kind and metadata."""
+    found: Mapping[str, Mapping[str, Json]] = yaml.load(
+        EXTREMES.read_text(encoding="utf-8"), yaml.CSafeLoader
+    )
+    return found
+
+
+def stories_about(kind: Kind) -> Iterator[Story]:
+    """What is filled in, kept and shown of each."""
+    at = Place(kind, "wholes")
+    requests = [
+        request
+        for size, parts in extremes().get(kind.title, {}).items()
+        for request in _life(at, size, parts or {})
+    ]
+    if requests:
+        yield at.story(*requests)
+
+
+def _life(at: Place, size: str, parts: Json) -> Iterator[Request]:
+    written = json.loads(json.dumps(parts).replace("NAMESPACE", at.slug))
+
+    def whole(short: str) -> Json:
+        return at.bare(short, {"labels": {"story": at.slug}}, **written)
+
+    yield at.create(f"{size}-created", whole(size))
+    yield at.get(f"{size}-read", size)
+    yield at.update(f"{size}-written-back", size, Changed(f"{size}-read", {}))
+    yield at.create(f"{size}-strict", whole(f"{size}-strict"), {"fieldValidation": "Strict"})
+    yield at.apply(f"{size}-applied", f"{size}-a", whole(f"{size}-a"))
+    yield at.apply(f"{size}-applied-again", f"{size}-a", whole(f"{size}-a"))
+    yield at.patch(f"{size}-labelled", size, {"metadata": {"labels": {"more": "yes"}}})

@@ -1,0 +1,273 @@
+"""One story told to two servers: what they answer, and what they ask webhooks on the way."""
+
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
+from itertools import count
+from typing import Any, TypeAlias
+
+import pytest
+
+from steersman.clock import SystemClock
+from steersman.testing import Cluster, running_embedded_cluster
+from tests.real.differential.servers import HttpsServer
+from tests.webhook_server import Heard, Script, WebhookServer, webhook_server
+
+REGISTRATION = "/apis/admissionregistration.k8s.io/v1"
+JSON, MERGE = "application/json", "application/merge-patch+json"
+APPLY = "application/apply-patch+yaml"
+
+# How long it may take until a real server has heard of a new configuration.
+READY_SECONDS = 10.0
+
+EVERYTHING = [{"operations": ["*"], "apiGroups": ["*"], "apiVersions": ["*"], "resources": ["*/*"]}]
+
+_UID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
+_TIME = re.compile(r"20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z")
+_VERSION = re.compile(r'"resourceVersion": "(\d+)"')
+_RECORD = re.compile(r"in record \((\d+)\)")
+_MADE_UP = re.compile(r"(made-up-)[a-z0-9]{5}")
+
+_NUMBERS = count(1)
+
+
+class Stage:
+    """A server, webhooks for it, a namespace of its own, and all that has happened so far."""
+
+    def __init__(self, server: HttpsServer, hooks: WebhookServer, *, number: int) -> None:
+        self.hooks = hooks
+        self.namespace = f"story-{number}"
+        self.told: list[Any] = []
+        self._server = server
+        self._number = number
+        self._configured: list[str] = []
+        self._turns = count(1)
+        self._versions: dict[str, str] = {}
+        self.ask("POST", "/api/v1/namespaces", {"metadata": {"name": self.namespace}})
+
+    @property
+    def here(self) -> str:
+        """The path of the namespace in the core group."""
+        return f"/api/v1/namespaces/{self.namespace}"
+
+    def within(self, group_version: str) -> str:
+        """The path of the namespace in another group."""
+        return f"/apis/{group_version}/namespaces/{self.namespace}"
+
+    @property
+    def only_here(self) -> dict[str, Any]:
+        """A selector of this namespace."""
+        return {"matchLabels": {"kubernetes.io/metadata.name": self.namespace}}
+
+    def ask(
+        self, method: str, path: str, body: Any = None, *, sends: str = JSON, as_user: str = ""
+    ) -> tuple[int, Any, list[str]]:
+        """Ask without telling anybody."""
+        headers = {"authorization": f"Bearer {self._server.token}", "accept": JSON}
+        if as_user:
+            headers["impersonate-user"] = as_user
+        if body is not None:
+            headers["content-type"] = sends
+            body = json.dumps(body).encode()
+        answer = self._server.call(method, path, body, headers)
+        warnings = [value for name, value in answer.headers if name.lower() == "warning"]
+        is_json = answer.body.startswith(b"{")  # a path that is not served answers in plain text
+        return answer.status, json.loads(answer.body) if is_json else None, warnings
+
+    def step(self, method: str, path: str, body: Any = None, **more: str) -> Any:
+        """Ask, and remember the answer and what webhooks were asked meanwhile."""
+        if method in ("PUT", "PATCH", "DELETE"):
+            self._catch_up(path)
+        self.hooks.forget()
+        status, answer, warnings = self.ask(method, path, body, **more)
+        # A real server that writes from an outdated cache notices it, and asks once more.
+        heard = {
+            _order(each): (each.path, each.query, each.review)
+            for each in self.hooks.heard
+            if not each.path.startswith("ready")
+        }
+        told = {
+            "asked": f"{method} {path}",
+            "status": status,
+            "answer": answer,
+            "warnings": warnings,
+            # Some are asked at the same time, and any may be heard first.
+            "heard": [heard[each] for each in sorted(heard)],
+        }
+        self.told.append(self._normal(told))
+        return answer
+
+    def _catch_up(self, path: str) -> None:
+        """Have the caches of a real server know the object: it asks about what they hold first."""
+        root, version, *rest = path.partition("?")[0].removeprefix("/").split("/")
+        if root == "apis":
+            version, rest = f"{version}/{rest[0]}", rest[1:]
+        there = "/".join((root, version, *rest[: 4 if rest[0] == "namespaces" and rest[3:] else 2]))
+        status, found, _ = self.ask("GET", f"/{there}")
+        if status == 200 and "name" in found["metadata"]:
+            self.ask("GET", f"/{there}?resourceVersion={found['metadata']['resourceVersion']}")
+
+    def webhook(self, path: str, script: Script | None = None, **more: Any) -> dict[str, Any]:
+        """A webhook that looks at everything in this namespace, unless it says otherwise."""
+        if script is not None:
+            self.hooks.scripts[path] = script
+        return {
+            "name": f"{path}.example.com",
+            "clientConfig": self.hooks.client_config(path),
+            "rules": EVERYTHING,
+            "namespaceSelector": self.only_here,
+            "objectSelector": {"matchExpressions": [{"key": "ready", "operator": "DoesNotExist"}]},
+            "sideEffects": "None",
+            "admissionReviewVersions": ["v1"],
+            **more,
+        }
+
+    def configure(self, kind: str, *webhooks: Mapping[str, Any], name: str = "") -> None:
+        """Have webhooks called from now on; ``kind`` is mutating or validating."""
+        name = f"{name or 'story'}-{self._number}"
+        path = f"{REGISTRATION}/{kind}webhookconfigurations"
+        status, answer, _ = self.ask(
+            "POST", path, {"metadata": {"name": name}, "webhooks": webhooks}
+        )
+        assert status == 201, answer
+        self._configured.append(f"{path}/{name}")
+        self.settle()
+
+    def settle(self) -> None:
+        """Until the server has heard of all configurations so far."""
+        turn = f"{self._number}-{next(self._turns)}"
+        paths: list[str] = []
+        for kind in ("mutating", "validating"):
+            ready = self.webhook(
+                f"ready-{kind}-{turn}",
+                objectSelector={"matchLabels": {"ready": turn}},
+                rules=[{**EVERYTHING[0], "resources": ["configmaps"]}],
+            )
+            path = f"{REGISTRATION}/{kind}webhookconfigurations"
+            body = {"metadata": {"name": f"zz-ready-{turn}"}, "webhooks": [ready]}
+            assert self.ask("POST", path, body)[0] == 201
+            paths.append(f"{path}/zz-ready-{turn}")
+        probe = {"metadata": {"name": "ready", "labels": {"ready": turn}}}
+        wanted = {f"ready-{kind}-{turn}" for kind in ("mutating", "validating")}
+        until(
+            lambda: (
+                self.ask("POST", f"{self.here}/configmaps?dryRun=All", probe)[0] > 0
+                and wanted <= {each.path for each in self.hooks.heard}
+            )
+        )
+        for path in paths:
+            self.ask("DELETE", path)
+
+    def policy(self, name: str, bindings: Sequence[Any] = ({},), **spec: Any) -> None:
+        """Have a policy for ConfigMaps of this namespace that are labelled with its name."""
+        rule = {"operations": ["*"], "apiGroups": [""], "apiVersions": ["v1"]}
+        constraints = {
+            "resourceRules": [{**rule, "resources": ["configmaps"]}],
+            "namespaceSelector": self.only_here,
+            "objectSelector": {"matchLabels": {"policy": name}},
+        }
+        full = f"{self.namespace}-{name}"
+        policies = f"{REGISTRATION}/validatingadmissionpolicies"
+        body = {"metadata": {"name": full}, "spec": {"matchConstraints": constraints, **spec}}
+        status, answer, _ = self.ask("POST", policies, body)
+        assert status == 201, answer
+        self._configured.append(f"{policies}/{full}")
+        path = f"{REGISTRATION}/validatingadmissionpolicybindings"
+        for number, binding in enumerate(bindings):
+            about = {"name": f"{full}-{number}"}
+            bound = {"policyName": full, "validationActions": ["Deny"], **binding}
+            status, answer, _ = self.ask("POST", path, {"metadata": about, "spec": bound})
+            assert status == 201, answer
+            self._configured.append(f"{path}/{about['name']}")
+
+    def settle_policies(self) -> None:
+        """Until the server has heard of all policies so far, which it looks for every second."""
+        turn = f"ready-{next(self._turns)}"
+        bindings = [{"validationActions": ["Warn"]}]
+        self.policy(turn, bindings, validations=[{"expression": "false", "message": turn}])
+        probe = {"metadata": {"name": "ready", "labels": {"policy": turn}}}
+        path = f"{self.here}/configmaps?dryRun=All"
+        until(lambda: turn in str(self.ask("POST", path, probe)[2]))
+
+    def leave(self) -> None:
+        """Take away what would disturb others."""
+        for path in self._configured:
+            self.ask("DELETE", path)
+
+    def _normal(self, told: Any) -> Any:
+        text = json.dumps(told, sort_keys=True)
+        text = text.replace(str(self.hooks.port), "PORT").replace(self.namespace, "NAMESPACE")
+        text = _RECORD.sub("in record (VERSION)", text)
+        text = _MADE_UP.sub(r"\1XXXXX", _TIME.sub("TIME", _UID.sub("UID", text)))
+        text = _VERSION.sub(
+            lambda found: '"resourceVersion": "{}"'.format(
+                self._versions.setdefault(found[1], f"version {len(self._versions) + 1}")
+            ),
+            text,
+        )
+        return _with_owners_in_order(json.loads(text))
+
+
+def _with_owners_in_order(told: Any) -> Any:
+    """Owners of fields stand in the order of their times, which depends on when seconds end."""
+    if isinstance(told, list):
+        return [_with_owners_in_order(each) for each in told]
+    if not isinstance(told, dict):
+        return told
+    found = {name: _with_owners_in_order(value) for name, value in told.items()}
+    if isinstance(owners := found.get("managedFields"), list):
+        found["managedFields"] = sorted(owners, key=json.dumps)
+    return found
+
+
+def _order(heard: Heard) -> tuple[str, str]:
+    text = json.dumps(heard.review, sort_keys=True)
+    return heard.path, _VERSION.sub("", _TIME.sub("", _UID.sub("", text)))
+
+
+Story: TypeAlias = Callable[[Stage], None]
+
+
+def until(holds: Callable[[], bool]) -> None:
+    """Ask again and again, until a real server has done what it does in its own time."""
+    clock = SystemClock()
+    deadline_at = clock.monotonic() + READY_SECONDS
+    while not holds():
+        assert clock.monotonic() < deadline_at, "it never came about"
+
+
+@contextmanager
+def asked(cluster: Cluster) -> Iterator[HttpsServer]:
+    """A cluster's server, as the administrator."""
+    who = cluster.credentials
+    server = HttpsServer(cluster.url, ca_file=str(who.ca_file), token=who.admin_token)
+    with closing(server):
+        yield server
+
+
+def tell(story: Story, server: HttpsServer, *names: str, number: int) -> list[Any]:
+    """What one server makes of a story."""
+    with webhook_server(*names) as hooks:
+        stage = Stage(server, hooks, number=number)
+        try:
+            story(stage)
+        finally:
+            stage.leave()
+        return stage.told
+
+
+def next_number() -> int:
+    """A number for the next story, the same on both servers."""
+    return next(_NUMBERS)
+
+
+@pytest.fixture(scope="module")
+def both(control_plane: Cluster) -> Iterator[tuple[HttpsServer, HttpsServer]]:
+    """The real server, and the embedded one."""
+    with (
+        running_embedded_cluster(clock=SystemClock()) as embedded,
+        asked(control_plane) as first,
+        asked(embedded) as second,
+    ):
+        yield first, second

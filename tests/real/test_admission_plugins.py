@@ -1,0 +1,119 @@
+"""Admission plugins beside the real API server: the same object or the same refusal, whole."""
+
+import json
+from collections.abc import Iterator
+from typing import TypeAlias
+
+import pytest
+
+from steersman.clock import SystemClock
+from tests.real.builtin_rules.cases import Object, merged
+from tests.real.builtin_rules.plugin_stories import Story, stories
+from tests.real.differential.embedded import embedded
+from tests.real.differential.servers import real
+from tests.real.differential.story import Server
+
+pytestmark = pytest.mark.timeout(60)
+OF_THE_REQUEST = ("uid", "resourceVersion", "creationTimestamp", "managedFields")
+Answer: TypeAlias = tuple[int, Object, list[str]]
+# The longest that the real server's plugins may take to hear of what is new.
+HEARD_SECONDS = 10.0
+
+
+@pytest.fixture(scope="module")
+def theirs() -> Iterator["Teller"]:
+    with real() as server:
+        yield Teller(server)
+
+
+@pytest.fixture(scope="module")
+def ours() -> Iterator["Teller"]:
+    with embedded() as server:
+        yield Teller(server)
+
+
+@pytest.mark.parametrize(("number", "story"), [*enumerate(stories())], ids=str)
+def test_a_plugin_does_what_the_real_servers_does(
+    number: int, story: Story, theirs: "Teller", ours: "Teller"
+) -> None:
+    namespace, clock = f"plugins-{number}", SystemClock()
+    ours.begin(story, namespace)
+    theirs.begin(story, namespace)
+    try:
+        expected = ours.answers(story, namespace)
+        found = theirs.answers(story, namespace)
+        until_at = clock.monotonic() + HEARD_SECONDS
+        while found != expected and clock.monotonic() < until_at:
+            found = theirs.answers(story, namespace)
+        assert expected == found
+    finally:
+        ours.end(story, namespace)
+        theirs.end(story, namespace)
+
+
+class Teller:
+    """Tells stories to one server."""
+
+    def __init__(self, server: Server) -> None:
+        self._server = server
+
+    def begin(self, story: Story, namespace: str) -> None:
+        """Make what is given."""
+        metadata = {"name": namespace, "labels": story.labels}
+        self._must("POST", "/api/v1/namespaces", {"metadata": metadata})
+        for path, body in story.given:
+            self._must("POST", path.format(namespace=namespace), body)
+        for path, status in story.statuses:
+            path = path.format(namespace=namespace)
+            _, there, _ = self._ask("GET", path.removesuffix("/status"))
+            self._must("PUT", path, {**there, "status": status})
+
+    def answers(self, story: Story, namespace: str) -> list[Answer]:
+        """What is answered to what is tried, without what differs from request to request."""
+        found: list[Answer] = []
+        for path, body in story.tried:
+            path = path.format(namespace=namespace)
+            found.append(self._ask("POST", f"{path}?dryRun=All", body))
+        for path, change in story.changes:
+            path = path.format(namespace=namespace)
+            _, there, _ = self._ask("GET", path)
+            found.append(self._ask("PUT", f"{path}?dryRun=All", merged(there, change)))
+        return [*map(without_chance, found)]
+
+    def end(self, story: Story, namespace: str) -> None:
+        """Take away what others could see."""
+        for path, body in story.given:
+            if "{namespace}" not in path:
+                self._ask("DELETE", f"{path}/{body['metadata']['name']}")
+        self._ask("DELETE", f"/api/v1/namespaces/{namespace}")
+
+    def _must(self, method: str, path: str, body: Object) -> None:
+        status, answer, _ = self._ask(method, path, body)
+        assert status < 300, answer
+
+    def _ask(self, method: str, path: str, body: Object | None = None) -> Answer:
+        headers = {
+            "authorization": f"Bearer {self._server.token}",
+            "content-type": "application/json",
+            "accept": "application/json",
+        }
+        content = None if body is None else json.dumps(body).encode()
+        answer = self._server.call(method, path, content, headers)
+        warnings = [value for name, value in answer.headers if name.lower() == "warning"]
+        return answer.status, answer.json(), warnings
+
+
+def without_chance(found: Answer) -> Answer:
+    status, answer, warnings = found
+    if answer["kind"] == "Status":
+        # Of what it refuses, the real server warns by chance.
+        return status, answer, []
+    metadata = {k: v for k, v in answer["metadata"].items() if k not in OF_THE_REQUEST}
+    spec = {k: v for k, v in answer.get("spec", {}).items() if k not in ("clusterIP", "clusterIPs")}
+    for port in spec.get("ports", ()) if answer["kind"] == "Service" else ():
+        port.pop("nodePort", None)
+    if answer["kind"] == "Job":
+        # Its pods are chosen by its uid.
+        spec = {"template": {"spec": spec["template"]["spec"]}}
+        metadata.pop("labels", None)
+    return status, {**answer, "metadata": metadata, "spec": spec}, warnings

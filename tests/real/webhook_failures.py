@@ -1,0 +1,264 @@
+"""Stories of webhooks that object, or do not answer as they should."""
+
+from base64 import b64encode
+from typing import Any
+
+from tests.real.reviewing import MERGE, Stage, Story
+from tests.real.webhook_stories import both_kinds, config_map, encoded
+from tests.webhook_server import Said, deny, patch
+
+
+def objections(stage: Stage) -> None:
+    both_kinds(stage)
+    maps = f"{stage.here}/configmaps"
+    causes = [{"reason": "FieldValueInvalid", "message": "bad", "field": "data"}]
+    for script in (
+        deny("no way"),
+        deny(),
+        deny(reason="Because"),
+        deny("no way", code=418, reason="Teapot", details={"causes": causes}),
+        deny("later", code=429, details={"retryAfterSeconds": 3}),
+        deny("no way", code=200, status="Success"),
+        lambda _: {"allowed": True, "warnings": ["one", 'two "quoted"', ""]},
+        lambda _: {"allowed": False, "warnings": ["one"]},
+    ):
+        for path in ("first", "second"):
+            stage.hooks.scripts = {path: script}
+            stage.step("POST", maps, config_map("a"))
+            stage.ask("DELETE", f"{maps}/a")
+    stage.hooks.scripts = {}
+    stage.ask("POST", maps, config_map("a"))
+    stage.hooks.scripts = {"second": deny("stays")}
+    stage.step("DELETE", f"{maps}/a")
+    stage.step("PATCH", f"{maps}/a", {"data": {"x": "y"}}, sends=MERGE)
+    stage.hooks.scripts = {"first": deny("stays")}
+    stage.step("DELETE", f"{maps}/a")
+    stage.step("GET", f"{maps}/a")
+
+
+def no_answers(stage: Stage) -> None:
+    both_kinds(stage)
+    maps = f"{stage.here}/configmaps?dryRun=All"
+
+    def review(**document: Any) -> Any:
+        response = {"response": {"uid": "other", "allowed": True}, **document}
+        return lambda _: Said(body=encoded(response))
+
+    def failed(status: int, body: bytes = b"body", **headers: str) -> Any:
+        named = {name.replace("_", "-"): value for name, value in headers.items()}
+        return lambda _: Said(status=status, body=body, headers=named)
+
+    kind, version = "AdmissionReview", "admission.k8s.io/v1"
+    for script in (
+        lambda _: {"allowed": True, "uid": "other"},
+        lambda _: {"allowed": "yes"},
+        lambda _: {"allowed": True, "warnings": [1]},
+        lambda _: {"allowed": True, "patch": 7},
+        lambda _: {"allowed": False, "status": {"details": "x"}},
+        lambda _: {"allowed": False, "status": {"code": "x"}},
+        lambda _: {"allowed": False, "status": {"details": {"retryAfterSeconds": "x"}}},
+        review(kind=kind, apiVersion=version, response=None),
+        review(kind=kind, apiVersion=version, response="yes"),
+        review(kind="Pod", apiVersion="v1"),
+        review(kind=kind, apiVersion="admission.k8s.io/v1beta1"),
+        review(kind=kind, apiVersion="admission.k8s.io/v2"),
+        lambda sent: Said(body=encoded({"response": {"uid": sent["request"]["uid"]}})),
+        lambda _: Said(body=b"hello"),
+        lambda _: Said(body=b"[]"),
+        lambda _: Said(body=b"", headers={"content-type": "text/plain"}),
+        lambda _: Said(hangs_up=True),
+        failed(500, b"oops\n"),
+        failed(500, b"oops " * 1000),
+        failed(500, b"{}", content_type="application/json"),
+        failed(500, encoded({"kind": "Status", "apiVersion": "v1", "message": "mine"})),
+        failed(204, b""),
+        *(failed(each) for each in (302, 400, 401, 403, 404, 405, 406, 409, 410)),
+        *(failed(each) for each in (415, 422, 429, 502, 503, 504)),
+    ):
+        stage.hooks.scripts = {"first": script}
+        stage.step("POST", maps, config_map("a"))
+    for script in (
+        lambda _: {"allowed": True, "patch": "W10="},
+        lambda _: {"allowed": True, "patchType": "JSONPatch"},
+    ):
+        stage.hooks.scripts = {"second": script}
+        stage.step("POST", maps, config_map("a"))
+
+
+def patches(stage: Stage) -> None:
+    both_kinds(stage)
+    maps = f"{stage.here}/configmaps?dryRun=All"
+
+    def raw(content: bytes, **more: Any) -> Any:
+        told = b64encode(content).decode()
+        return lambda _: {"allowed": True, "patch": told, "patchType": "JSONPatch", **more}
+
+    def change(op: str, path: str, value: Any = None, **more: Any) -> Any:
+        given = {} if op == "remove" else {"value": value}
+        return patch({"op": op, "path": path, **given, **more})
+
+    for script in (
+        raw(b"hello"),
+        raw(b"{}"),
+        raw(b"[1]"),
+        raw(b"[]"),
+        raw(b"null"),
+        raw(b"[]", patchType="Merge"),
+        raw(b'[{"op":"add"}]', patchType="Merge"),
+        raw(b"[]", patchType=""),
+        lambda _: {"allowed": True, "patch": "!!", "patchType": "JSONPatch"},
+        lambda _: {"allowed": True, "patch": "W10="},
+        lambda _: {"allowed": True, "patchType": "JSONPatch"},
+        raw(b'[{"op":"remove"}]'),
+        raw(b'[{"op":"foo","path":"/data"}]'),
+        raw(b'[{"op":"move","path":"/data/x"}]'),
+        raw(b'[{"op":"copy","from":"/nowhere/at/all","path":"/data/x"}]'),
+        change("remove", "/data/nothing"),
+        change("remove", "/metadata/managedFields/9"),
+        change("test", "/data/x", "z"),
+        change("test", "/nowhere/at/all", "z"),
+        change("add", "/nowhere/at/all", "z"),
+        change("add", "/metadata/managedFields/9", {}),
+        change("add", "/metadata/managedFields/here", {}),
+        change("replace", "", 7),
+        change("replace", "/nowhere/at/all", 7),
+        change("add", "/data", 7),
+        change("add", "/data/x", None),
+        change("add", "/unknown", 7),
+        change("replace", "/kind", "Pod"),
+        change("replace", "/apiVersion", "v2"),
+        change("replace", "/metadata/namespace", "other"),
+        change("add", "/metadata/labels", {"a b": "c"}),
+        change("add", "/metadata/labels", {"a": "b"}),
+        change("add", "/metadata/uid", "mine"),
+        change("add", "/metadata/managedFields", [{"manager": "x"}]),
+        change("remove", "/metadata/managedFields"),
+    ):
+        stage.hooks.scripts = {"first": script}
+        stage.step("POST", maps, config_map("a", x="y"))
+    stage.hooks.scripts = {}
+    stage.ask("POST", f"{stage.here}/configmaps", config_map("a"))
+    stage.hooks.scripts = {"first": change("add", "/data", {})}
+    stage.step("DELETE", f"{stage.here}/configmaps/a")
+
+
+def failures_that_may_be_ignored(stage: Stage) -> None:
+    nobody = {"url": "https://127.0.0.1:1/nobody"}
+    stage.configure(
+        "mutating",
+        stage.webhook("ignored", failurePolicy="Ignore", clientConfig=nobody),
+        stage.webhook("wrong", lambda _: Said(body=b"hello"), failurePolicy="Ignore"),
+    )
+    stage.configure(
+        "validating",
+        stage.webhook("refused", deny("all the same"), failurePolicy="Ignore"),
+        stage.webhook("ignored", failurePolicy="Ignore", clientConfig=nobody),
+    )
+
+    stage.step("POST", f"{stage.here}/configmaps", config_map("a"))
+    stage.hooks.scripts = {}
+    stage.step("POST", f"{stage.here}/configmaps", config_map("a"))
+
+
+def nobody_there(stage: Stage) -> None:
+    service = {"name": "nowhere", "namespace": stage.namespace, "path": "/p/q"}
+    ports = {"ports": [{"port": 443, "name": "https"}]}
+    stage.ask("POST", f"{stage.here}/services", {"metadata": {"name": "there"}, "spec": ports})
+    external = {"type": "ExternalName", "externalName": "localhost"}
+    stage.ask("POST", f"{stage.here}/services", {"metadata": {"name": "away"}, "spec": external})
+    elsewhere = {**service, "name": "there", "port": 8443}
+    away = {"name": "away", "namespace": stage.namespace, "port": stage.hooks.port}
+    trusted = {"caBundle": stage.hooks.ca_bundle}
+    for number, client in enumerate(
+        (
+            {"url": "https://127.0.0.1:1/nobody"},
+            {"url": "https://127.0.0.1:1"},
+            {"url": stage.hooks.url("untrusted")},
+            {"url": stage.hooks.url("garbage"), "caBundle": b64encode(b"garbage").decode()},
+            {"service": service, **trusted},
+            {"service": elsewhere, **trusted},
+            {"service": away, **trusted},
+        )
+    ):
+        rules = [
+            {
+                "operations": ["CREATE"],
+                "apiGroups": [""],
+                "apiVersions": ["v1"],
+                "resources": ["configmaps"],
+            }
+        ]
+        selector = {"matchLabels": {"number": str(number)}}
+        webhook = stage.webhook("a", clientConfig=client, rules=rules, objectSelector=selector)
+        stage.configure("validating", webhook, name=f"number-{number}")
+        labelled = {"metadata": {"name": "a", "labels": {"number": str(number)}}}
+        stage.step("POST", f"{stage.here}/configmaps", labelled)
+
+
+def too_slow(stage: Stage) -> None:
+    stage.configure("validating", stage.webhook("slow", timeoutSeconds=1))
+    stage.hooks.scripts["slow"] = lambda _: Said(hangs=True)
+
+    stage.step("POST", f"{stage.here}/configmaps", config_map("a"))
+
+
+def bad_configurations(stage: Stage) -> None:
+    def refused(kind: str = "validating", **changes: Any) -> None:
+        webhook = {
+            "name": "a.example.com",
+            "clientConfig": {"url": "https://127.0.0.1:1/a"},
+            "sideEffects": "None",
+            "admissionReviewVersions": ["v1"],
+            **changes,
+        }
+        path = f"/apis/admissionregistration.k8s.io/v1/{kind}webhookconfigurations?dryRun=All"
+        stage.step("POST", path, {"metadata": {"name": "bad"}, "webhooks": [webhook, webhook]})
+
+    rule = {
+        "operations": ["CREATE"],
+        "apiGroups": [""],
+        "apiVersions": ["v1"],
+        "resources": ["configmaps"],
+    }
+    refused()
+    refused(name="")
+    refused(name="a.b")
+    refused(name="A.b.c")
+    refused("mutating", reinvocationPolicy="Perhaps")
+    refused(failurePolicy="Perhaps", matchPolicy="Perhaps", sideEffects="Some")
+    refused("mutating", sideEffects=None, timeoutSeconds=31)
+    refused(timeoutSeconds=0, admissionReviewVersions=[])
+    refused(admissionReviewVersions=["v2", "v2", "A"])
+    refused(clientConfig={})
+    refused(clientConfig={"url": "http://user:word@host/path?query=1#part"})
+    refused(clientConfig={"url": "https:///path"})
+    refused(clientConfig={"url": "https://host:port/path"})
+    refused(clientConfig={"service": {"name": "a", "namespace": "b", "path": "p//Q", "port": 0}})
+    refused(clientConfig={"service": {"name": "", "namespace": "", "port": 70000}})
+    refused(clientConfig={"service": {"name": "a", "namespace": "b"}, "url": "https://a"})
+    refused(rules=[{}])
+    refused(rules=[{**rule, "operations": ["*", "CONJURE"], "scope": "Everywhere"}])
+    refused(rules=[{**rule, "apiGroups": ["*", ""], "apiVersions": ["*", ""]}])
+    refused(rules=[{**rule, "resources": ["*", "pods", "", "*/*", "pods/*", "pods/log", "a/log"]}])
+    refused(rules=[{**rule, "resources": ["*/scale", "a/scale"]}])
+    refused(namespaceSelector={"matchLabels": {"a b": "c d"}})
+    refused(objectSelector={"matchExpressions": [{"key": "a", "operator": "Like"}]})
+    refused(matchConditions=[{"name": "", "expression": ""}])
+    refused(
+        matchConditions=[
+            {"name": "a", "expression": "request.nothing == 1"},
+            {"name": "a", "expression": "params.x"},
+            {"name": "b/c/d", "expression": " 1 "},
+        ]
+    )
+
+
+FAILURES: tuple[Story, ...] = (
+    objections,
+    no_answers,
+    patches,
+    failures_that_may_be_ignored,
+    nobody_there,
+    too_slow,
+    bad_configurations,
+)
