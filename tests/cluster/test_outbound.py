@@ -5,8 +5,8 @@ from collections.abc import Iterator
 import msgspec
 import pytest
 
-from steersman.apiserver.outbound import LARGEST_ANSWER, MOST_KEPT, NetworkOutbound
 from steersman.apiserver.outside import Delivered, Undelivered
+from steersman.apiserver.outside.network import LARGEST_ANSWER, MOST_KEPT, NetworkOutbound
 from steersman.clock import SystemClock
 from tests.webhook_server import Said, WebhookServer, webhook_server
 

@@ -8,7 +8,7 @@ from typing import Any, Self
 
 import pytest
 
-from steersman.apiserver.builtin.service_network import ADDRESSES
+from steersman.apiserver.builtin.network.service_network import ADDRESSES
 from steersman.apiserver.refusals import Refusal
 from steersman.testing import ControlPlane, fresh_namespace
 from steersman.testing.calls import Caller

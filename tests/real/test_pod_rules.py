@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from steersman.apiserver.builtin.pods import bound, check_binding, eviction_options
+from steersman.apiserver.builtin.pods.pods import bound, check_binding, eviction_options
 from steersman.apiserver.refusals import Refusal
 from steersman.testing import ControlPlane, fresh_namespace
 from steersman.testing.calls import Answer, Caller

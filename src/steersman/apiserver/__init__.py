@@ -12,8 +12,9 @@ Never:     imports ``kinds`` or ``client``, or claims to be a cluster for produc
 
 A request meets ``server``, which asks ``access`` who it is and whether they may; ``asking``, which
 reads it; ``verbs``, which do it by the ``Rules`` in ``builtin`` and ``custom``, with ``schema``,
-``patching`` and ``fields``; and ``storage``, which keeps it. What is served is in ``served``; in
-which of the ``forms`` it is shown is up to who asks, and ``tables`` are one of them.
+``cel``, ``patching`` and ``fields``; ``admission``, which shows it to those ``outside`` who want to
+see it; and ``storage``, which keeps it. What is served is in ``served``; in which of the ``forms``
+it is shown is up to who asks, and ``tables`` are one of them.
 """
 
 from importlib import import_module

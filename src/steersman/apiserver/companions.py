@@ -10,9 +10,9 @@ from contextlib import suppress
 from steersman.apiserver import metadata
 from steersman.apiserver.asking.delete_options import DeleteOptions
 from steersman.apiserver.assembling import Managements
-from steersman.apiserver.builtin.availability import SERVICES, SLICES, judged, verdict
-from steersman.apiserver.builtin.bootstrap import api_service, ip_address_of
-from steersman.apiserver.builtin.service_network import ServiceNetwork
+from steersman.apiserver.builtin.cluster.availability import SERVICES, SLICES, judged, verdict
+from steersman.apiserver.builtin.cluster.bootstrap import api_service, ip_address_of
+from steersman.apiserver.builtin.network.service_network import ServiceNetwork
 from steersman.apiserver.group_claims import GROUP_PRIORITY, VERSION_PRIORITY, Claim
 from steersman.apiserver.rules import Object
 from steersman.apiserver.served import Registry, Served

@@ -21,7 +21,7 @@ import yaml
 
 from steersman.apiserver.access import Issuing, User
 from steersman.apiserver.access.signing import signing_key_in, verifying_keys_in
-from steersman.apiserver.outbound import NetworkOutbound
+from steersman.apiserver.outside.network import NetworkOutbound
 from steersman.apiserver.server import LARGEST_BODY, ApiServer, administrator
 from steersman.apiserver.storage import RevisionLog, SqliteJournal
 from steersman.apiserver.terms import Terms

@@ -42,10 +42,10 @@ from steersman.apiserver.assembling import (
     Managements,
     builtin_served,
 )
-from steersman.apiserver.builtin.approvals import SIGNING_REQUEST_APPROVAL
-from steersman.apiserver.builtin.namespaces import NAMESPACE_FINALIZE, NAMESPACES
-from steersman.apiserver.builtin.pod_parts import POD_DEBUGGING, POD_RESIZING
-from steersman.apiserver.builtin.service_network import ServiceNetwork
+from steersman.apiserver.builtin.cluster.approvals import SIGNING_REQUEST_APPROVAL
+from steersman.apiserver.builtin.cluster.namespaces import NAMESPACE_FINALIZE, NAMESPACES
+from steersman.apiserver.builtin.network.service_network import ServiceNetwork
+from steersman.apiserver.builtin.pods.pod_parts import POD_DEBUGGING, POD_RESIZING
 from steersman.apiserver.builtin.table import builtin_rules
 from steersman.apiserver.companions import CALL_FOR_COMPANIONS, Companions
 from steersman.apiserver.definitions import DEFINITIONS, Definitions

@@ -7,7 +7,7 @@ import msgspec
 
 from steersman.apiserver import metadata
 from steersman.apiserver.assembling import Managements
-from steersman.apiserver.builtin.bootstrap import bootstrap_objects
+from steersman.apiserver.builtin.cluster.bootstrap import bootstrap_objects
 from steersman.apiserver.rules import Object
 from steersman.apiserver.served import Registry, Served
 from steersman.apiserver.storage import Key

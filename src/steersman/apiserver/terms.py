@@ -5,7 +5,8 @@ from ipaddress import IPv4Network
 from typing import Final
 
 from steersman.apiserver.access import ALWAYS_ALLOW, NODE, RBAC_MODE, Issuing
-from steersman.apiserver.builtin.pod_admission import (
+from steersman.apiserver.builtin.network.service_network import ADDRESSES, PORTS
+from steersman.apiserver.builtin.plugins.pod_admission import (
     DEFAULT_TOLERATIONS,
     LIMIT_RANGER,
     POD_SECURITY,
@@ -13,7 +14,6 @@ from steersman.apiserver.builtin.pod_admission import (
     RUNTIME_CLASS,
     SERVICE_ACCOUNT,
 )
-from steersman.apiserver.builtin.service_network import ADDRESSES, PORTS
 
 AUTHORIZATION_MODES: Final = (ALWAYS_ALLOW, RBAC_MODE, NODE)
 

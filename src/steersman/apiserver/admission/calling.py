@@ -30,9 +30,9 @@ from steersman.apiserver.admission.variables import values_of
 from steersman.apiserver.admission.webhooks import Webhook
 from steersman.apiserver.cel import Authorizer
 from steersman.apiserver.outside import Known, Unanswered
+from steersman.apiserver.outside.places import place_of
 from steersman.apiserver.refusals import Refusal, bad_request, forbidden, internal_error
 from steersman.apiserver.rules import Object, Surroundings
-from steersman.apiserver.webhook_places import place_of
 
 
 class Versions(World, Protocol):

@@ -9,7 +9,7 @@ from steersman.apiserver.admission.evaluating import (
     aggregated,
     outcome,
 )
-from steersman.apiserver.builtin.admission_expressions import compiled
+from steersman.apiserver.builtin.cluster.admission_expressions import compiled
 from steersman.apiserver.cel import CelType
 
 # What may be spent on the conditions of one webhook or policy for one request.

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from steersman.apiserver.builtin.admission_expressions import Compiled
+from steersman.apiserver.builtin.cluster.admission_expressions import Compiled
 from steersman.apiserver.cel import CostExceeded, NotCompiled, NotEvaluated
 
 # What one evaluation may cost, and has cost when it is stopped for that.

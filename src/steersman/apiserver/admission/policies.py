@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from steersman.apiserver.admission.conditions import Conditions
 from steersman.apiserver.admission.matching import Matching
-from steersman.apiserver.builtin.admission_expressions import (
+from steersman.apiserver.builtin.cluster.admission_expressions import (
     Compiled,
     compiled,
     declared,

@@ -9,13 +9,13 @@ from typing import Any, NamedTuple
 import msgspec
 
 from steersman.apiserver.admission.webhooks import Webhook
-from steersman.apiserver.answers import BadAnswer, check_kind, document
 from steersman.apiserver.field_errors import shown
 from steersman.apiserver.go_words import cannot_unmarshal
 from steersman.apiserver.outside import Delivered, Outbound, Undelivered
+from steersman.apiserver.outside.answers import BadAnswer, check_kind, document
+from steersman.apiserver.outside.places import Place as Address
 from steersman.apiserver.refusals import Refusal
 from steersman.apiserver.rules import Object
-from steersman.apiserver.webhook_places import Place as Address
 
 _GROUP = "admission.k8s.io"
 _REVIEW = "AdmissionReview"

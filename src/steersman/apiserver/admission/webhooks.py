@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from steersman.apiserver.admission.conditions import Conditions
 from steersman.apiserver.admission.matching import Matching
-from steersman.apiserver.builtin.admission_expressions import declared
+from steersman.apiserver.builtin.cluster.admission_expressions import declared
 from steersman.apiserver.rules import Object
 
 HARMLESS = frozenset(("None", "NoneOnDryRun"))

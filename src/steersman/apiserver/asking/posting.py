@@ -4,7 +4,7 @@ from steersman.apiserver import metadata
 from steersman.apiserver.asking.bodies import read_body
 from steersman.apiserver.asking.call import Call
 from steersman.apiserver.asking.options import WriteOptions
-from steersman.apiserver.builtin.namespaces import check_namespace
+from steersman.apiserver.builtin.cluster.namespaces import check_namespace
 from steersman.apiserver.rules import Object
 from steersman.units import format_time
 

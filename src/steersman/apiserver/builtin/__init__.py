@@ -10,16 +10,15 @@ Promises:  - every built-in resource has rules
            - what a cluster begins with follows its own rules
 Never:     reads or writes the store, waits, or knows how a request came
 
-``table`` leads to the rules of every kind. Each kind that a person meets daily has a module of its
-own, or several that begin alike (``pod_``, ``service_``); the others share one, ``…_kinds``. What
-stands in many of them is in ``common_rules`` and ``common_defaults``. What objects of one kind ask
-of those of another (limits, quotas, runtimes, the standards in ``pod_standards``) is in modules
-that end in ``_admission``, and in ``pod_security``.
+``table`` leads to the rules of every kind, which are in ``pods``, ``workloads``, ``network``,
+``storage`` and ``cluster``: each kind that a person meets daily has a module of its own, or several
+that begin alike; the others share one, ``…_kinds``. What objects of one kind ask of those of
+another is in ``plugins``. What stands in many of them is in the modules right here.
 """
 
-from steersman.apiserver.builtin.bootstrap import bootstrap_objects
+from steersman.apiserver.builtin.cluster.bootstrap import bootstrap_objects
 from steersman.apiserver.builtin.converting import to_served, to_stored
-from steersman.apiserver.builtin.service_network import ServiceNetwork
+from steersman.apiserver.builtin.network.service_network import ServiceNetwork
 from steersman.apiserver.builtin.table import builtin_rules
 
 __all__ = [

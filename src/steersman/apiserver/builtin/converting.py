@@ -5,7 +5,7 @@ Stored are Events as v1 has them, and HorizontalPodAutoscalers as autoscaling/v2
 
 from collections.abc import Mapping
 
-from steersman.apiserver.builtin import autoscaler_versions
+from steersman.apiserver.builtin.workloads import autoscaler_versions
 from steersman.apiserver.rules import Object
 from steersman.names import GroupResource
 

@@ -4,46 +4,46 @@ from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
 
-from steersman.apiserver.builtin import admission_kinds as admission
-from steersman.apiserver.builtin import cluster_kinds as cluster
-from steersman.apiserver.builtin import csi_kinds as csi
-from steersman.apiserver.builtin import device_kinds as devices
-from steersman.apiserver.builtin import network_kinds as networking
-from steersman.apiserver.builtin import rbac_kinds as rbac
-from steersman.apiserver.builtin import storage_kinds as storage
-from steersman.apiserver.builtin.api_services import API_SERVICE
-from steersman.apiserver.builtin.approvals import SIGNING_REQUEST
-from steersman.apiserver.builtin.autoscalers import HORIZONTAL_POD_AUTOSCALER
-from steersman.apiserver.builtin.budgets import POD_DISRUPTION_BUDGET
-from steersman.apiserver.builtin.claims import PERSISTENT_VOLUME_CLAIM
-from steersman.apiserver.builtin.configuration import CONFIG_MAP, SECRET
+from steersman.apiserver.builtin.cluster import admission_kinds as admission
+from steersman.apiserver.builtin.cluster import cluster_kinds as cluster
+from steersman.apiserver.builtin.cluster import device_kinds as devices
+from steersman.apiserver.builtin.cluster import rbac_kinds as rbac
+from steersman.apiserver.builtin.cluster.api_services import API_SERVICE
+from steersman.apiserver.builtin.cluster.approvals import SIGNING_REQUEST
+from steersman.apiserver.builtin.cluster.configuration import CONFIG_MAP, SECRET
+from steersman.apiserver.builtin.cluster.events import EVENT, NEW_EVENT
+from steersman.apiserver.builtin.cluster.leases import LEASE
+from steersman.apiserver.builtin.cluster.limit_ranges import LIMIT_RANGE
+from steersman.apiserver.builtin.cluster.namespaces import NAMESPACE, NAMESPACES
+from steersman.apiserver.builtin.cluster.nodes import NODE
+from steersman.apiserver.builtin.cluster.quotas import RESOURCE_QUOTA
 from steersman.apiserver.builtin.converting import EVENTS, NEW_EVENTS
-from steersman.apiserver.builtin.cron_jobs import CRON_JOB
-from steersman.apiserver.builtin.daemon_sets import DAEMON_SET
-from steersman.apiserver.builtin.deployments import DEPLOYMENT
-from steersman.apiserver.builtin.endpoints import ENDPOINT_SLICE, ENDPOINTS
-from steersman.apiserver.builtin.events import EVENT, NEW_EVENT
-from steersman.apiserver.builtin.ingresses import INGRESS, INGRESS_CLASS
-from steersman.apiserver.builtin.jobs import JOB
-from steersman.apiserver.builtin.leases import LEASE
-from steersman.apiserver.builtin.limit_ranges import LIMIT_RANGE
-from steersman.apiserver.builtin.namespaces import NAMESPACE, NAMESPACES
-from steersman.apiserver.builtin.network_policies import NETWORK_POLICY
-from steersman.apiserver.builtin.nodes import NODE
-from steersman.apiserver.builtin.persistent_volumes import PERSISTENT_VOLUME
-from steersman.apiserver.builtin.pod_admission import POD_SECURITY, USUAL_PLUGINS
-from steersman.apiserver.builtin.pod_classes import PRIORITY_CLASS, RUNTIME_CLASS
-from steersman.apiserver.builtin.pod_security import judge_namespace, template_judge
-from steersman.apiserver.builtin.pods import pod_rules
-from steersman.apiserver.builtin.quotas import RESOURCE_QUOTA
-from steersman.apiserver.builtin.replica_sets import (
+from steersman.apiserver.builtin.network import network_kinds as networking
+from steersman.apiserver.builtin.network.endpoints import ENDPOINT_SLICE, ENDPOINTS
+from steersman.apiserver.builtin.network.ingresses import INGRESS, INGRESS_CLASS
+from steersman.apiserver.builtin.network.network_policies import NETWORK_POLICY
+from steersman.apiserver.builtin.network.service_network import ServiceNetwork
+from steersman.apiserver.builtin.network.services import service_rules
+from steersman.apiserver.builtin.plugins.pod_admission import POD_SECURITY, USUAL_PLUGINS
+from steersman.apiserver.builtin.plugins.pod_classes import PRIORITY_CLASS, RUNTIME_CLASS
+from steersman.apiserver.builtin.plugins.pod_security import judge_namespace, template_judge
+from steersman.apiserver.builtin.pods.pods import pod_rules
+from steersman.apiserver.builtin.storage import csi_kinds as csi
+from steersman.apiserver.builtin.storage import storage_kinds as storage
+from steersman.apiserver.builtin.storage.claims import PERSISTENT_VOLUME_CLAIM
+from steersman.apiserver.builtin.storage.persistent_volumes import PERSISTENT_VOLUME
+from steersman.apiserver.builtin.workloads.autoscalers import HORIZONTAL_POD_AUTOSCALER
+from steersman.apiserver.builtin.workloads.budgets import POD_DISRUPTION_BUDGET
+from steersman.apiserver.builtin.workloads.cron_jobs import CRON_JOB
+from steersman.apiserver.builtin.workloads.daemon_sets import DAEMON_SET
+from steersman.apiserver.builtin.workloads.deployments import DEPLOYMENT
+from steersman.apiserver.builtin.workloads.jobs import JOB
+from steersman.apiserver.builtin.workloads.replica_sets import (
     POD_TEMPLATE,
     REPLICA_SET,
     REPLICATION_CONTROLLER,
 )
-from steersman.apiserver.builtin.service_network import ServiceNetwork
-from steersman.apiserver.builtin.services import service_rules
-from steersman.apiserver.builtin.stateful_sets import STATEFUL_SET
+from steersman.apiserver.builtin.workloads.stateful_sets import STATEFUL_SET
 from steersman.apiserver.custom.definition_rules import DEFINITION
 from steersman.apiserver.rules import Rules
 from steersman.names import GroupResource

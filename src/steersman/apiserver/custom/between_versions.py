@@ -6,12 +6,12 @@ from functools import partial
 
 from steersman.apiserver.custom.converting import Conversion, Remembered
 from steersman.apiserver.outside import Known
+from steersman.apiserver.outside.places import place_of
 from steersman.apiserver.rules import Object, Surroundings
 from steersman.apiserver.schema.defaulting import Defaults, copied
 from steersman.apiserver.schema.node import Schema
 from steersman.apiserver.schema.pruning import accept
 from steersman.apiserver.served import Served
-from steersman.apiserver.webhook_places import place_of
 
 
 def converting(

@@ -6,13 +6,13 @@ from typing import Any, Final
 
 import msgspec
 
-from steersman.apiserver.answers import BadAnswer, check_kind, document
 from steersman.apiserver.field_errors import FieldError, aggregated, shown
 from steersman.apiserver.go_words import cannot_unmarshal, go_type
 from steersman.apiserver.metadata import annotation_errors, label_errors
 from steersman.apiserver.outside import Delivered, Outbound, Undelivered
+from steersman.apiserver.outside.answers import BadAnswer, check_kind, document
+from steersman.apiserver.outside.places import Place
 from steersman.apiserver.rules import Object
-from steersman.apiserver.webhook_places import Place
 
 # What a conversion may change, and must leave alone.
 CHANGED: Final[Mapping[str, Callable[[dict[str, str]], Iterable[FieldError]]]] = {

@@ -12,8 +12,8 @@ from steersman.apiserver.field_errors import (
     not_supported,
     required,
 )
+from steersman.apiserver.outside.client_rules import client_errors, review_errors
 from steersman.apiserver.rules import Object
-from steersman.apiserver.webhook_rules import client_errors, review_errors
 
 _STRATEGIES: Final = ("None", "Webhook")
 _CERTIFICATE: Final = re.compile(

@@ -11,9 +11,9 @@ import msgspec
 
 from steersman.apiserver.custom.conversion_reviews import CHANGED, SAME, UNDERSTOOD, Failed, Review
 from steersman.apiserver.outside import Known, Unanswered
+from steersman.apiserver.outside.places import Place
 from steersman.apiserver.refusals import Refusal
 from steersman.apiserver.rules import Object
-from steersman.apiserver.webhook_places import Place
 
 # About how many bytes of objects one review is; the objects of a list are put into as many reviews
 # as it takes. What comes back may be several times as large before it is too much.

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 
 from steersman.apiserver.asking.call import Call
-from steersman.apiserver.builtin.quota_admission import QUOTAS, charged_quotas
-from steersman.apiserver.builtin.quotas import RESOURCE_QUOTA
+from steersman.apiserver.builtin.cluster.quotas import RESOURCE_QUOTA
+from steersman.apiserver.builtin.plugins.quota_admission import QUOTAS, charged_quotas
 from steersman.apiserver.rules import Object
 from steersman.apiserver.storage import Key
 

@@ -10,8 +10,12 @@ from steersman.apiserver.asking.call import Call
 from steersman.apiserver.asking.delete_options import DeleteOptions
 from steersman.apiserver.asking.options import WriteOptions
 from steersman.apiserver.asking.posting import changed, read_post
-from steersman.apiserver.builtin.disruptions import BUDGETS, charged_budget, marked_disrupted
-from steersman.apiserver.builtin.pods import eviction_options
+from steersman.apiserver.builtin.pods.pods import eviction_options
+from steersman.apiserver.builtin.workloads.disruptions import (
+    BUDGETS,
+    charged_budget,
+    marked_disrupted,
+)
 from steersman.apiserver.rules import Object
 from steersman.apiserver.storage import Entry
 from steersman.apiserver.verbs import deleting, writing

@@ -9,7 +9,7 @@ from steersman.apiserver import refusals
 from steersman.apiserver.asking.call import Answer, Call
 from steersman.apiserver.asking.options import WriteOptions
 from steersman.apiserver.asking.posting import changed, read_post
-from steersman.apiserver.builtin.pods import bound, check_binding
+from steersman.apiserver.builtin.pods.pods import bound, check_binding
 from steersman.apiserver.rules import Object
 from steersman.apiserver.storage import Entry
 from steersman.apiserver.verbs import kubelets, reading, scaling, writing

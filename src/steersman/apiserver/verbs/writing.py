@@ -24,7 +24,7 @@ from steersman.apiserver.asking.negotiating import (
     patch_type,
 )
 from steersman.apiserver.asking.options import WriteOptions
-from steersman.apiserver.builtin.namespaces import check_namespace
+from steersman.apiserver.builtin.cluster.namespaces import check_namespace
 from steersman.apiserver.field_errors import FieldError
 from steersman.apiserver.fields.management import keep_times
 from steersman.apiserver.fields.walking import is_same

@@ -7,7 +7,11 @@ from steersman.apiserver.admission.conditions import ConditionFailed, Conditions
 from steersman.apiserver.admission.evaluating import Budget, OutOfBudget, Variables, aggregated
 from steersman.apiserver.admission.matching import Place
 from steersman.apiserver.admission.variables import values_of
-from steersman.apiserver.builtin.admission_expressions import compiled, declared, variables_of
+from steersman.apiserver.builtin.cluster.admission_expressions import (
+    compiled,
+    declared,
+    variables_of,
+)
 from steersman.apiserver.cel import Authorizer, NotEvaluated, Verdict
 from tests.unit.apiserver.admission.asking import MAP, MAPS, request
 

@@ -19,7 +19,7 @@ from steersman.apiserver.admission.reviews import (
 )
 from steersman.apiserver.admission.webhooks import Webhook, webhooks_of
 from steersman.apiserver.outside import Delivered, Undelivered
-from steersman.apiserver.webhook_places import Place as Address
+from steersman.apiserver.outside.places import Place as Address
 from tests.outbounds import Webhooks, allow, webhook
 from tests.unit.apiserver.admission.asking import MAP, MAPS, request
 

@@ -8,10 +8,10 @@ from typing import Any
 import msgspec
 
 from steersman.apiserver import field_errors, refusals
+from steersman.apiserver.builtin.cluster.namespaces import NAMESPACE_FINALIZE
 from steersman.apiserver.builtin.converting import to_served, to_stored
 from steersman.apiserver.builtin.label_selectors import label_errors
-from steersman.apiserver.builtin.namespaces import NAMESPACE_FINALIZE
-from steersman.apiserver.builtin.service_network import ServiceNetwork
+from steersman.apiserver.builtin.network.service_network import ServiceNetwork
 from steersman.apiserver.builtin.table import builtin_rules
 from steersman.apiserver.rules import Object, Rules
 from steersman.apiserver.schema.decoding import Expectations, Expected, decode

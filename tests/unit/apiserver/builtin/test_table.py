@@ -2,7 +2,7 @@ from random import Random
 
 import pytest
 
-from steersman.apiserver.builtin.service_network import ServiceNetwork
+from steersman.apiserver.builtin.network.service_network import ServiceNetwork
 from steersman.apiserver.builtin.table import builtin_rules
 from steersman.names import GroupResource
 from tests.unit.apiserver.builtin.here import SCHEMAS, Here

@@ -13,8 +13,8 @@ from steersman.apiserver.custom.converting import (
     Remembered,
 )
 from steersman.apiserver.outside import Delivered, Known, Unanswered
+from steersman.apiserver.outside.places import Place
 from steersman.apiserver.refusals import Refusal
-from steersman.apiserver.webhook_places import Place
 
 V1, V2 = "example.com/v1", "example.com/v2"
 PLACE = Place(url="https://webhook.example.com")

@@ -1,0 +1,87 @@
+"""What is said of an APIService, by what is kept of the service behind it."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import pytest
+
+from steersman.apiserver.builtin.cluster.availability import LOCAL, SERVICES, judged, verdict
+from steersman.apiserver.rules import Object
+from steersman.names import GroupResource
+from tests.unit.apiserver.builtin.here import Around
+
+BEFORE, NOW = "2026-01-01T00:00:00Z", "2026-01-02T00:00:00Z"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cluster(Around):
+    """A cluster with one Service, or none, and slices of its endpoints."""
+
+    service: Object | None = None
+    slices: tuple[Object, ...] = field(default=())
+
+    def find(self, resource: GroupResource, namespace: str, name: str) -> Object | None:
+        return self.service if (resource, namespace, name) == (SERVICES, "ns", "zoo") else None
+
+    def every(self, resource: GroupResource, *, namespace: str = "") -> Iterable[Object]:
+        return self.slices
+
+
+def api_service(**spec: Any) -> Object:
+    return {"metadata": {"name": "v1.zoo"}, "spec": {"group": "zoo", "version": "v1", **spec}}
+
+
+REMOTE = api_service(service={"namespace": "ns", "name": "zoo", "port": 443})
+SERVICE = {"spec": {"type": "ClusterIP", "ports": [{"name": "https", "port": 443}]}}
+
+
+def endpoints(*, ready: bool | None = None, port: str = "https", of: str = "zoo") -> Object:
+    return {
+        "metadata": {"labels": {"kubernetes.io/service-name": of}},
+        "endpoints": [{"conditions": {} if ready is None else {"ready": ready}}],
+        "ports": [{"name": port, "port": 1}],
+    }
+
+
+def test_what_has_no_service_is_always_available() -> None:
+    assert verdict(api_service(), Cluster()) == LOCAL
+
+
+@pytest.mark.parametrize(
+    ("cluster", "reason"),
+    [
+        (Cluster(), "ServiceNotFound"),
+        (
+            Cluster(service={"spec": {"type": "ClusterIP", "ports": [{"port": 80}]}}),
+            "ServicePortError",
+        ),
+        (Cluster(service=SERVICE), "EndpointsNotFound"),
+        (Cluster(service=SERVICE, slices=(endpoints(of="farm"),)), "EndpointsNotFound"),
+        (Cluster(service=SERVICE, slices=(endpoints(ready=False),)), "MissingEndpoints"),
+        (Cluster(service=SERVICE, slices=(endpoints(port="http"),)), "MissingEndpoints"),
+        (Cluster(service=SERVICE, slices=(endpoints(),)), "FailedDiscoveryCheck"),
+        (Cluster(service={"spec": {"type": "ExternalName"}}), "FailedDiscoveryCheck"),
+    ],
+)
+def test_what_another_server_should_answer_is_not_available(cluster: Cluster, reason: str) -> None:
+    found = verdict(REMOTE, cluster)
+
+    assert (found.status, found.reason) == ("False", reason)
+
+
+def test_a_condition_keeps_its_time_until_its_status_is_another() -> None:
+    missing = verdict(REMOTE, Cluster())
+    portless = verdict(
+        REMOTE, replace(Cluster(), service={"spec": {"type": "ClusterIP", "ports": []}})
+    )
+
+    first = judged(REMOTE, missing, now=BEFORE)
+    second = judged(first, portless, now=NOW)
+    third = judged(second, LOCAL, now=NOW)
+
+    times = [
+        each["status"]["conditions"][0]["lastTransitionTime"] for each in (first, second, third)
+    ]
+    assert times == [BEFORE, BEFORE, NOW]
+    assert judged(first, missing, now=NOW) is first

@@ -1,0 +1,75 @@
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from steersman.apiserver.builtin.cluster.bootstrap import bootstrap_objects
+from steersman.apiserver.rules import Object
+from tests.unit.apiserver.builtin.here import SCHEMAS, Here
+
+NOW = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
+PLURALS = {(each.gvk.api_version, each.gvk.kind): each.plural for each in SCHEMAS.resources()}
+
+
+def begun_with(address: str = "192.168.1.2") -> list[Object]:
+    return bootstrap_objects(address=address, port=6443, client_ca="CERTIFICATE", now=NOW)
+
+
+def coordinates(obj: Object) -> tuple[str, str, str]:
+    metadata = obj["metadata"]
+    return obj["kind"], metadata.get("namespace", ""), metadata["name"]
+
+
+def without_what_time_writes(obj: Object) -> dict[str, Any]:
+    metadata = {key: value for key, value in obj["metadata"].items() if key != "uid"}
+    # Statuses of these are written by controllers, not by the rules.
+    parts = {key: value for key, value in obj.items() if key != "status"}
+    return {**parts, "metadata": metadata}
+
+
+@pytest.mark.parametrize("obj", begun_with(), ids=lambda obj: "/".join(coordinates(obj)))
+def test_what_a_cluster_begins_with_follows_its_own_rules(obj: Object) -> None:
+    here = Here(obj["apiVersion"], PLURALS[obj["apiVersion"], obj["kind"]])
+
+    stored = here.create(obj, namespace=obj["metadata"].get("namespace", ""))
+
+    assert without_what_time_writes(stored) == without_what_time_writes(obj)
+
+
+def test_namespaces_come_first() -> None:
+    kinds = [obj["kind"] for obj in begun_with()]
+
+    assert kinds[:4] == ["Namespace"] * 4
+    assert "Namespace" not in kinds[4:]
+
+
+def test_the_server_is_a_service_with_the_first_address() -> None:
+    service = next(obj for obj in begun_with() if obj["kind"] == "Service")
+
+    assert service["spec"]["clusterIP"] == "10.0.0.1"
+    assert service["spec"]["ports"] == [
+        {"name": "https", "protocol": "TCP", "port": 443, "targetPort": 6443}
+    ]
+
+
+@pytest.mark.parametrize(
+    ("address", "kinds"),
+    [
+        ("127.0.0.1", set[str]()),
+        ("::1", set[str]()),
+        ("192.168.1.2", {"Endpoints", "EndpointSlice"}),
+        ("fd00::2", {"Endpoints", "EndpointSlice"}),
+    ],
+)
+def test_the_service_leads_to_the_server_unless_only_this_machine_gets_there(
+    address: str, kinds: set[str]
+) -> None:
+    found = {obj["kind"] for obj in begun_with(address)}
+
+    assert found & {"Endpoints", "EndpointSlice"} == kinds
+
+
+def test_nothing_is_there_twice() -> None:
+    found = [coordinates(obj) for obj in begun_with()]
+
+    assert len(found) == len(set(found))

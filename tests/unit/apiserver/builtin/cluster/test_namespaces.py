@@ -1,0 +1,145 @@
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from random import Random
+
+import pytest
+
+from steersman.apiserver.builtin.cluster.namespaces import (
+    NAMESPACE,
+    NAMESPACES,
+    check_namespace,
+    terminating,
+)
+from steersman.apiserver.refusals import Refusal
+from steersman.apiserver.rules import Object
+from steersman.clock import Clock
+from steersman.names import GroupResource
+from tests.clocks import FakeClock
+from tests.unit.apiserver.builtin.here import Here
+
+PODS = GroupResource("", "pods")
+NOW = "2026-01-02T03:04:05Z"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Stored:
+    """Surroundings that have some namespaces."""
+
+    namespaces: dict[str, Object]
+    clock: Clock = field(default_factory=FakeClock)
+    rng: Random = field(default_factory=Random)
+
+    def find(self, resource: GroupResource, namespace: str, name: str) -> Object | None:
+        assert (resource, namespace) == (NAMESPACES, "")
+        return self.namespaces.get(name)
+
+    def every(self, resource: GroupResource, *, namespace: str = "") -> Iterable[Object]:
+        return self.namespaces.values()
+
+
+def a_namespace(name: str = "here", **spec: object) -> Object:
+    return Here("v1", "namespaces").create({"metadata": {"name": name}, "spec": spec}, namespace="")
+
+
+def test_a_new_namespace_is_active_finalized_by_kubernetes_and_labelled_with_its_name() -> None:
+    namespace = a_namespace(finalizers=["example.com/mine"])
+
+    assert namespace["status"] == {"phase": "Active"}
+    assert namespace["spec"] == {"finalizers": ["example.com/mine", "kubernetes"]}
+    assert namespace["metadata"]["labels"] == {"kubernetes.io/metadata.name": "here"}
+
+
+def test_a_write_into_a_namespace_that_is_not_there_is_refused() -> None:
+    with pytest.raises(Refusal) as refused:
+        check_namespace(Stored(namespaces={}), "here", resource=PODS, name="x", creating=True)
+
+    assert refused.value.status()["message"] == 'namespaces "here" not found'
+    assert refused.value.code == 404
+
+
+def test_nothing_new_comes_into_a_namespace_that_ends() -> None:
+    ending = Stored(namespaces={"here": terminating(a_namespace(), NOW)})
+
+    with pytest.raises(Refusal) as refused:
+        check_namespace(ending, "here", resource=PODS, name="x", creating=True)
+
+    assert refused.value.status() == {
+        "kind": "Status",
+        "apiVersion": "v1",
+        "metadata": {},
+        "status": "Failure",
+        "message": 'pods "x" is forbidden: unable to create new content in namespace here'
+        " because it is being terminated",
+        "reason": "Forbidden",
+        "details": {
+            "name": "x",
+            "kind": "pods",
+            "causes": [
+                {
+                    "reason": "NamespaceTerminating",
+                    "message": "namespace here is being terminated",
+                    "field": "metadata.namespace",
+                }
+            ],
+        },
+        "code": 403,
+    }
+
+
+def test_what_is_in_a_namespace_that_ends_can_still_be_written() -> None:
+    ending = Stored(namespaces={"here": terminating(a_namespace(), NOW)})
+
+    check_namespace(ending, "here", resource=PODS, name="x", creating=False)
+
+
+def test_a_deleted_namespace_stays_until_its_finalizers_are_gone() -> None:
+    assert NAMESPACE.begin_end is not None
+
+    ending = NAMESPACE.begin_end(a_namespace(), NOW)
+
+    assert ending["status"] == {"phase": "Terminating"}
+    assert ending["metadata"]["deletionTimestamp"] == NOW
+    assert NAMESPACE.is_held(ending)
+    assert not NAMESPACE.is_held({**ending, "spec": {}})
+
+
+def test_a_namespace_that_ends_is_not_ended_again() -> None:
+    assert NAMESPACE.begin_end is not None
+    ending = NAMESPACE.begin_end(a_namespace(), NOW)
+
+    assert NAMESPACE.begin_end(ending, "2027-01-01T00:00:00Z") is ending
+
+
+@pytest.mark.parametrize("name", ["default", "kube-system", "kube-public"])
+def test_a_namespace_that_the_cluster_cannot_be_without_is_not_deleted(name: str) -> None:
+    assert NAMESPACE.begin_end is not None
+
+    with pytest.raises(Refusal) as refused:
+        NAMESPACE.begin_end(a_namespace(name), NOW)
+
+    assert refused.value.message == (
+        f'namespaces "{name}" is forbidden: this namespace may not be deleted'
+    )
+
+
+def test_only_finalizing_changes_the_finalizers_of_the_spec() -> None:
+    here, old = Here("v1", "namespaces"), a_namespace()
+    new = {**old, "spec": {"finalizers": ["example.com/mine"]}}
+
+    updated = here.update(new, old, namespace="", subresource="")
+    finalized = here.update(new, old, namespace="", subresource="finalize")
+
+    assert updated["spec"] == {"finalizers": ["kubernetes"]}
+    assert finalized["spec"] == {"finalizers": ["example.com/mine"]}
+
+
+@pytest.mark.parametrize(("ending", "phase"), [(False, "Terminating"), (True, "Active")])
+def test_a_phase_that_contradicts_the_deletion_is_refused(ending: bool, phase: str) -> None:
+    old = terminating(a_namespace(), NOW) if ending else a_namespace()
+
+    with pytest.raises(Refusal, match="422 Invalid") as refused:
+        Here("v1", "namespaces").update(
+            {**old, "status": {"phase": phase}}, old, namespace="", subresource="status"
+        )
+
+    assert refused.value.status()["details"]["causes"][0]["field"] == "status.Phase"

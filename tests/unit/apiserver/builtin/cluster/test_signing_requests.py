@@ -1,0 +1,38 @@
+from base64 import b64encode
+from typing import Any
+
+import pytest
+
+from steersman.apiserver.builtin.cluster.signing_requests import REQUEST_PEM, request_errors
+
+SPEC = {
+    "request": b64encode(REQUEST_PEM).decode(),
+    "signerName": "example.com/signer",
+    "usages": ["client auth"],
+}
+
+WRONG = {
+    "no PEM": ({"request": "bm8="}, ["spec.request"]),
+    "no usages": ({"usages": []}, ["spec.usages"]),
+    "an unknown usage": ({"usages": ["dancing"]}, ["spec.usages[0]"]),
+    "a usage twice": ({"usages": ["any", "any"]}, ["spec.usages[1]"]),
+    "no signer": ({"signerName": ""}, ["spec.signerName"]),
+    "no path": ({"signerName": "example.com"}, ["spec.signerName"]),
+    "two paths": ({"signerName": "example.com/a/b"}, ["spec.signerName"]),
+    "no domain": ({"signerName": "example/a"}, ["spec.signerName"]),
+    "a bad domain": ({"signerName": "Example_.com/a"}, ["spec.signerName"]),
+    "a bad path": ({"signerName": "example.com/A_"}, ["spec.signerName"]),
+    "an old signer": ({"signerName": "kubernetes.io/legacy-unknown"}, ["spec.signerName"]),
+    "a short life": ({"expirationSeconds": 599}, ["spec.expirationSeconds"]),
+}
+
+
+def test_a_good_request_is_not_refused() -> None:
+    assert request_errors({"spec": {**SPEC, "expirationSeconds": 600}}) == []
+
+
+@pytest.mark.parametrize(("spec", "fields"), WRONG.values(), ids=WRONG)
+def test_a_request_is_refused_for_each_thing_that_is_wrong(
+    spec: dict[str, Any], fields: list[str]
+) -> None:
+    assert [each.field for each in request_errors({"spec": {**SPEC, **spec}})] == fields

@@ -1,0 +1,85 @@
+"""LimitRanges, and what they make of pods and claims."""
+
+from collections.abc import Iterable
+
+import pytest
+
+from steersman.apiserver.builtin.plugins.limit_admission import judge_claim, judge_pod, limit_pod
+from steersman.apiserver.refusals import Refusal
+from steersman.apiserver.rules import Object
+from steersman.names import GroupResource
+from tests.unit.apiserver.builtin.here import Around
+
+
+class Limited(Around):
+    """A world with limits."""
+
+    def every(self, resource: GroupResource, *, namespace: str = "") -> Iterable[Object]:
+        items = [
+            {"type": "Container", "default": {"cpu": "500m"}, "defaultRequest": {"cpu": "100m"}},
+            {"type": "Container", "max": {"cpu": "1"}, "maxLimitRequestRatio": {"cpu": "4"}},
+            {"type": "PersistentVolumeClaim", "min": {"storage": "1Gi"}},
+        ]
+        return [{"metadata": {"name": "limits"}, "spec": {"limits": items}}]
+
+
+def pod(resources: Object) -> Object:
+    containers = [{"name": "main", "resources": resources}]
+    return {"metadata": {"name": "web", "namespace": "x"}, "spec": {"containers": containers}}
+
+
+def why_not(pod: Object) -> str:
+    with pytest.raises(Refusal) as refusal:
+        judge_pod(pod, Limited())
+    return refusal.value.message
+
+
+def test_who_asks_for_nothing_gets_what_is_usual_and_is_told() -> None:
+    plain = pod({})
+
+    limit_pod(plain, Limited())
+
+    (container,) = plain["spec"]["containers"]
+    assert container["resources"] == {"requests": {"cpu": "100m"}, "limits": {"cpu": "500m"}}
+    assert plain["metadata"]["annotations"] == {
+        "kubernetes.io/limit-ranger": (
+            "LimitRanger plugin set: cpu request for container main; cpu limit for container main"
+        )
+    }
+
+
+def test_what_was_asked_for_stays() -> None:
+    asking = pod({"requests": {"cpu": "200m"}, "limits": {"cpu": "300m"}})
+
+    limit_pod(asking, Limited())
+
+    assert asking == pod({"requests": {"cpu": "200m"}, "limits": {"cpu": "300m"}})
+    judge_pod(asking, Limited())
+
+
+def test_more_than_the_most_is_refused() -> None:
+    assert why_not(pod({"requests": {"cpu": "1"}, "limits": {"cpu": "2"}})) == (
+        'pods "web" is forbidden: maximum cpu usage per Container is 1, but limit is 2'
+    )
+
+
+def test_a_limit_too_far_above_its_request_is_refused() -> None:
+    assert why_not(pod({"requests": {"cpu": "100m"}, "limits": {"cpu": "1"}})) == (
+        'pods "web" is forbidden: cpu max limit to request ratio per Container is 4,'
+        " but provided ratio is 10.000000"
+    )
+
+
+def test_a_claim_for_too_little_is_refused() -> None:
+    claim = {
+        "metadata": {"name": "data"},
+        "spec": {"resources": {"requests": {"storage": "1Mi"}}},
+    }
+
+    with pytest.raises(Refusal) as refusal:
+        judge_claim(claim, Limited())
+
+    assert refusal.value.message == (
+        'persistentvolumeclaims "data" is forbidden: minimum storage usage per'
+        " PersistentVolumeClaim is 1Gi, but request is 1Mi"
+    )

@@ -1,0 +1,100 @@
+"""ResourceQuotas, and what is left of them."""
+
+import pytest
+
+from steersman.apiserver.builtin.plugins.quota_admission import charged_quotas
+from steersman.apiserver.refusals import Refusal
+from steersman.apiserver.rules import Object
+from steersman.names import GroupResource
+
+PODS = GroupResource("", "pods")
+SERVICES = GroupResource("", "services")
+LEASES = GroupResource("coordination.k8s.io", "leases")
+
+
+def quota(hard: Object, used: Object, **spec: object) -> Object:
+    return {
+        "metadata": {"name": "quota"},
+        "spec": {"hard": hard, **spec},
+        "status": {"hard": hard, "used": used},
+    }
+
+
+def pod(**requests: str) -> Object:
+    container = {"name": "main", "resources": {"requests": requests}}
+    return {"metadata": {"name": "web"}, "spec": {"containers": [container]}}
+
+
+def service(kind: str) -> Object:
+    return {"metadata": {"name": "web"}, "spec": {"type": kind, "ports": [{"port": 80}]}}
+
+
+def why_not(quotas: list[Object], resource: GroupResource, obj: Object) -> str:
+    with pytest.raises(Refusal) as refusal:
+        charged_quotas(quotas, resource, obj, None)
+    return refusal.value.message
+
+
+def test_a_new_object_uses_up_what_it_asks_for() -> None:
+    hard = {"pods": "2", "requests.cpu": "1", "secrets": "1"}
+
+    (charged,) = charged_quotas(
+        [quota(hard, {**dict.fromkeys(hard, "0"), "requests.cpu": "200m"})],
+        PODS,
+        pod(cpu="300m"),
+        None,
+    )
+
+    assert charged["status"]["used"] == {"pods": "1", "requests.cpu": "500m", "secrets": "0"}
+
+
+def test_what_is_more_than_is_left_is_refused() -> None:
+    full = quota({"pods": "1"}, {"pods": "1"})
+
+    assert why_not([full], PODS, pod()) == (
+        'pods "web" is forbidden: exceeded quota: quota, requested: pods=1, used: pods=1,'
+        " limited: pods=1"
+    )
+
+
+def test_who_does_not_say_what_it_needs_is_refused() -> None:
+    counted = quota({"requests.cpu": "1"}, {"requests.cpu": "0"})
+
+    assert why_not([counted], PODS, pod()) == (
+        'pods "web" is forbidden: failed quota: quota: must specify requests.cpu for: main'
+    )
+
+
+def test_a_quota_that_nobody_has_counted_yet_refuses() -> None:
+    assert why_not([quota({"pods": "1"}, {})], PODS, pod()) == (
+        'pods "web" is forbidden: status unknown for quota: quota, resources: pods'
+    )
+
+
+def test_a_quota_of_others_is_left_alone() -> None:
+    full = {"pods": "0"}
+    terminating = quota(full, full, scopes=["Terminating"])
+
+    assert charged_quotas([terminating], PODS, pod(), None) == []
+    assert charged_quotas([quota({"secrets": "0"}, {"secrets": "0"})], PODS, pod(), None) == []
+
+
+def test_every_kind_can_be_counted() -> None:
+    counted = quota(
+        {"count/leases.coordination.k8s.io": "1"}, {"count/leases.coordination.k8s.io": "1"}
+    )
+
+    message = why_not([counted], LEASES, {"metadata": {"name": "lock"}})
+
+    assert "exceeded quota: quota, requested: count/leases.coordination.k8s.io=1" in message
+
+
+def test_a_change_uses_up_only_what_is_new() -> None:
+    ports = {"services": "1", "services.nodeports": "1"}
+    used = {"services": "1", "services.nodeports": "0"}
+
+    (charged,) = charged_quotas(
+        [quota(ports, used)], SERVICES, service("NodePort"), service("ClusterIP")
+    )
+
+    assert charged["status"]["used"] == {"services": "1", "services.nodeports": "1"}
