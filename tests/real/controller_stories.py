@@ -134,6 +134,9 @@ def _shown(obj: Object, namespace: str) -> Object:
     if "hard" in alike.get("spec", {}):
         # The real server counts too, where a quota has to hold: who counted last is chance.
         about.pop("managedFields", None)
+    if "endpoints" in alike:
+        # How many changes of Pods the controller sees at once is chance.
+        about.pop("generation", None)
     status = alike.get("status") or {}
     for parts in (about.get("managedFields"), alike.get("endpoints"), status.get("conditions")):
         if parts:
