@@ -44,10 +44,10 @@ class Authenticator:
         """Who may show ``token`` to one of ``audiences``, or to this server if there are none."""
         own = self._accounts.audiences
         audiences = audiences or own
+        meant = own if audiences is own else tuple(each for each in own if each in audiences)
         digest = _digest(token)
         # All of them, so that the time it takes tells nothing about any.
         users = [user for known, user in self._users.items() if hmac.compare_digest(known, digest)]
-        meant = tuple(each for each in own if each in audiences)
         if users and meant:
             return Bearer(users[0], meant)
         found = self._accounts.bearer(token, audiences=audiences)

@@ -100,7 +100,8 @@ class Impersonation:
         shown = [
             (name, value.strip())
             for header, value in request.headers
-            if (name := header.lower()).startswith(_HEADERS)
+            # Hardly any other header begins so, and this is done for every request.
+            if header[:1] in "iI" and (name := header.lower()).startswith(_HEADERS)
         ]
         other = _taken_on(shown) if shown else None
         if other is None:

@@ -26,8 +26,9 @@ _RANGES = {"*/*": JSON, "application/*": JSON, JSON: JSON, YAML: YAML}
 
 def header(request: Request, name: str) -> str:
     """A header by its lower-case name; empty where it is not there."""
+    size = len(name)
     for key, value in request.headers:  # several times a request: a generator takes twice as long
-        if key.lower() == name:
+        if len(key) == size and key.lower() == name:
             return value
     return ""
 
