@@ -6,6 +6,7 @@ from typing import Any, Final, NamedTuple
 import msgspec
 
 from steersman.apiserver.go_words import float_text
+from steersman.units import quoted
 
 
 class _Omitted:
@@ -54,42 +55,13 @@ class FieldError(NamedTuple):
 def shown(value: Any) -> str:
     """A value as the messages have it: text in quotes, anything else as JSON as Go writes it."""
     if isinstance(value, str):
-        return _quoted(value)
+        return quoted(value)
     if isinstance(value, float):
         return float_text(value)
     text = msgspec.json.encode(value, order="sorted").decode()
     return text.translate(_ESCAPED) if isinstance(value, (dict, list, msgspec.Raw)) else text
 
 
-def _quoted(text: str) -> str:
-    """As Go's ``%q`` has it."""
-    if text.isprintable() and '"' not in text and "\\" not in text:
-        return f'"{text}"'
-    return f'"{"".join(map(_escaped, text))}"'
-
-
-def _escaped(character: str) -> str:
-    if character in _SHORT_ESCAPES:
-        return _SHORT_ESCAPES[character]
-    if character.isprintable():
-        return character
-    code = ord(character)
-    if code < 0x80:
-        return f"\\x{code:02x}"
-    return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
-
-
-_SHORT_ESCAPES: Final = {
-    '"': '\\"',
-    "\\": "\\\\",
-    "\a": "\\a",
-    "\b": "\\b",
-    "\f": "\\f",
-    "\n": "\\n",
-    "\r": "\\r",
-    "\t": "\\t",
-    "\v": "\\v",
-}
 # Go's JSON could stand in a web page.
 _ESCAPED: Final = str.maketrans({"<": "\\u003c", ">": "\\u003e", "&": "\\u0026"})
 

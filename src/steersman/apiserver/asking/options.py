@@ -6,7 +6,7 @@ from steersman.apiserver import field_errors, refusals
 from steersman.apiserver.asking.asked import FALSE, Asked
 from steersman.apiserver.asking.selecting import selected_name
 from steersman.apiserver.field_errors import FieldError
-from steersman.apiserver.go_durations import duration_problem
+from steersman.units import duration_problem
 
 LONGEST_MANAGER = 128
 EXACT, NOT_OLDER_THAN = "Exact", "NotOlderThan"

@@ -1,9 +1,8 @@
-"""Lengths of time as Go reads them, and its words for what is none: ``1h30m``, ``0.5s``."""
+"""Why a text is no length of time, in the words of Go."""
 
+import json
 import re
 from typing import Final
-
-from steersman.apiserver.schema.go_json import quoted
 
 _TERM: Final = re.compile(r"(?P<number>[0-9]*(?:\.[0-9]*)?)(?P<unit>[^0-9.]*)")
 _NANOSECONDS: Final = {
@@ -21,7 +20,8 @@ _MOST: Final = 1 << 63
 
 def duration_problem(text: str) -> str:
     """Why ``text`` is no length of time; nothing, if it is one."""
-    invalid = f"time: invalid duration {quoted(text)}"
+    shown = json.dumps(text, ensure_ascii=False)
+    invalid = f"time: invalid duration {shown}"
     rest = text[1:] if text[:1] in ("+", "-") else text
     if rest == "0":
         return ""
@@ -34,9 +34,10 @@ def duration_problem(text: str) -> str:
         if not number.strip("."):
             return invalid
         if not unit:
-            return f"time: missing unit in duration {quoted(text)}"
+            return f"time: missing unit in duration {shown}"
         if unit not in _NANOSECONDS:
-            return f"time: unknown unit {quoted(unit)} in duration {quoted(text)}"
+            unknown = json.dumps(unit, ensure_ascii=False)
+            return f"time: unknown unit {unknown} in duration {shown}"
         whole = number.partition(".")[0].lstrip("0")
         # More digits than any number that fits are not read: reading them takes its time.
         total += int(whole[:20] or "0") * _NANOSECONDS[unit]

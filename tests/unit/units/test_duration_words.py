@@ -2,7 +2,7 @@
 
 import pytest
 
-from steersman.apiserver.go_durations import duration_problem
+from steersman.units import duration_problem
 
 
 @pytest.mark.parametrize("text", ["0", "-0", "5s", "1h30m", "1.5h", ".5s", "+3ms", "7µs", "7us"])

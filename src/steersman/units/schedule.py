@@ -1,0 +1,254 @@
+"""Schedules as CronJobs have them: ``*/5 * * * *``, ``@daily``, ``@every 1h30m``.
+
+    minute  hour  day of the month  month  day of the week
+    0-59    0-23  1-31              1-12   0-6, from Sunday
+
+Days are those of both fields if one of them is a star, and those of either if none is. Clocks that
+are put forward skip what would have been in the hour that is not; what is in an hour that comes
+twice comes twice.
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta, tzinfo
+from typing import Final, NamedTuple, TypeAlias
+
+from steersman.errors import BadValue
+from steersman.units.duration import parse_duration
+from steersman.units.duration_words import duration_problem
+from steersman.units.quoting import quoted
+from steersman.units.zones import time_zone
+
+_DESCRIPTORS: Final = {
+    "@yearly": "0 0 1 1 *",
+    "@annually": "0 0 1 1 *",
+    "@monthly": "0 0 1 * *",
+    "@weekly": "0 0 * * 0",
+    "@daily": "0 0 * * *",
+    "@midnight": "0 0 * * *",
+    "@hourly": "0 * * * *",
+}
+_MONTHS: Final = (
+    *("jan", "feb", "mar", "apr", "may", "jun"),
+    *("jul", "aug", "sep", "oct", "nov", "dec"),
+)
+_DAYS: Final = ("sun", "mon", "tue", "wed", "thu", "fri", "sat")
+_integer = re.compile("[+-]?[0-9]+").fullmatch
+_MOST: Final = 2**63
+
+_SECOND: Final = timedelta(seconds=1)
+_DAY: Final = timedelta(days=1)
+# The 29th of February can be eight years away, over the turn of a century; cron looks five ahead.
+_YEARS_AHEAD: Final = 5
+
+
+class _Field(NamedTuple):
+    low: int
+    high: int
+    names: Mapping[str, int]
+
+
+_FIELDS: Final = (
+    _Field(0, 59, {}),
+    _Field(0, 23, {}),
+    _Field(1, 31, {}),
+    _Field(1, 12, {name: number for number, name in enumerate(_MONTHS, 1)}),
+    _Field(0, 6, {name: number for number, name in enumerate(_DAYS)}),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Chosen:
+    """The values of a field that are in the schedule, a bit for each."""
+
+    bits: int
+    is_star: bool
+
+    def __contains__(self, value: int) -> bool:
+        return bool(self.bits >> value & 1)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CalendarSchedule:
+    """Certain minutes of certain hours of certain days, by the clocks of a zone."""
+
+    minutes: _Chosen
+    hours: _Chosen
+    days: _Chosen
+    months: _Chosen
+    weekdays: _Chosen
+    zone: tzinfo
+
+    def after(self, moment: datetime) -> datetime | None:
+        """The first moment of the schedule after this one; ``None`` if it takes years to come."""
+        at = moment.astimezone(UTC).replace(microsecond=0) + _SECOND
+        local = at.astimezone(self.zone)
+        last_year = local.year + _YEARS_AHEAD
+        while local.year <= last_year:
+            if local.month not in self.months:
+                at = self._first_of(_next_month(local))
+            elif not self._has_day(local):
+                at = self._first_of(local + _DAY)
+            elif local.hour not in self.hours:
+                # In steps of real hours: one of the clock may be missing, or come twice.
+                at += timedelta(minutes=60 - local.minute, seconds=-local.second)
+            elif local.minute not in self.minutes or local.second:
+                at += timedelta(minutes=self._minutes_on(local), seconds=-local.second)
+            else:
+                return at
+            local = at.astimezone(self.zone)
+        return None
+
+    def _has_day(self, local: datetime) -> bool:
+        of_month = local.day in self.days
+        of_week = local.isoweekday() % 7 in self.weekdays
+        if self.days.is_star or self.weekdays.is_star:
+            return of_month and of_week
+        return of_month or of_week
+
+    def _minutes_on(self, local: datetime) -> int:
+        """How far it is to the next of its minutes, or to the end of the hour."""
+        later = (each for each in range(local.minute + 1, 60) if each in self.minutes)
+        return next(later, 60) - local.minute
+
+    def _first_of(self, local: datetime) -> datetime:
+        """The first moment of a day: not all have a midnight."""
+        midnight = datetime(local.year, local.month, local.day, tzinfo=self.zone)
+        return midnight.astimezone(UTC)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IntervalSchedule:
+    """Every so many seconds, counted from the last time."""
+
+    seconds: int
+
+    def after(self, moment: datetime) -> datetime | None:
+        """So many seconds after this moment; ``None`` if time ends before."""
+        try:
+            at = moment.astimezone(UTC).replace(microsecond=0)
+            return at + timedelta(seconds=self.seconds)
+        except OverflowError:
+            return None
+
+
+Schedule: TypeAlias = CalendarSchedule | IntervalSchedule
+
+
+def parse_schedule(text: str, *, zone: str | None = None) -> Schedule:
+    """What ``text`` says, by the clocks of ``zone``, or of the zone that it names itself.
+
+    The rule of a ``BadValue`` is what the parser of the real controller says.
+    """
+    spec, name = text, zone or ""
+    if text.startswith(("TZ=", "CRON_TZ=")):
+        name, space, spec = text.partition("=")[2].partition(" ")
+        if not space:
+            # Where it looks for the space, the real parser falls over and is caught.
+            raise _bad(
+                text, "invalid schedule format: runtime error: slice bounds out of range [:-1]"
+            )
+        spec = spec.strip()
+    try:
+        chosen = time_zone(name)
+    except BadValue as error:
+        raise _bad(text, f"provided bad location {name}: {error.rule}") from error
+    try:
+        return _read(spec, chosen)
+    except _Unreadable as error:
+        raise _bad(text, str(error)) from None
+
+
+class _Unreadable(Exception):
+    """What the real parser says of a text."""
+
+
+def _read(spec: str, zone: tzinfo) -> Schedule:
+    if spec.startswith("@every "):
+        return _interval(spec)
+    if spec.startswith("@"):
+        if spec not in _DESCRIPTORS:
+            raise _Unreadable(f"unrecognized descriptor: {spec}")
+        spec = _DESCRIPTORS[spec]
+    texts = spec.split()
+    if len(texts) != len(_FIELDS):
+        listed = " ".join(texts)
+        raise _Unreadable(f"expected exactly {len(_FIELDS)} fields, found {len(texts)}: [{listed}]")
+    minutes, hours, days, months, weekdays = map(_chosen, texts, _FIELDS)
+    return CalendarSchedule(
+        minutes=minutes, hours=hours, days=days, months=months, weekdays=weekdays, zone=zone
+    )
+
+
+def _interval(descriptor: str) -> IntervalSchedule:
+    length = descriptor.removeprefix("@every ")
+    try:
+        seconds = parse_duration(length)
+    except BadValue:
+        problem = duration_problem(length) or f"time: invalid duration {quoted(length)}"
+        raise _Unreadable(f"failed to parse duration {descriptor}: {problem}") from None
+    return IntervalSchedule(seconds=max(1, int(seconds)))
+
+
+def _chosen(text: str, field: _Field) -> _Chosen:
+    bits, is_star = 0, False
+    for part in text.split(","):
+        if part:
+            some, has_star = _range(part, field)
+            bits |= some
+            is_star |= has_star
+    return _Chosen(bits, is_star)
+
+
+def _range(text: str, field: _Field) -> tuple[int, bool]:
+    limits, *steps = text.split("/")
+    lowest, *highest = limits.split("-")
+    is_star = lowest in ("*", "?")
+    if is_star:
+        first, last = field.low, field.high
+    else:
+        first = last = _number(lowest, field.names)
+        if len(highest) == 1:
+            last = _number(highest[0], field.names)
+        elif highest:
+            raise _Unreadable(f"too many hyphens: {text}")
+    step = 1
+    if len(steps) == 1:
+        step = _number(steps[0], {})
+        if not highest:
+            last = field.high
+    elif steps:
+        raise _Unreadable(f"too many slashes: {text}")
+    if first < field.low:
+        raise _Unreadable(f"beginning of range ({first}) below minimum ({field.low}): {text}")
+    if last > field.high:
+        raise _Unreadable(f"end of range ({last}) above maximum ({field.high}): {text}")
+    if first > last:
+        raise _Unreadable(f"beginning of range ({first}) beyond end of range ({last}): {text}")
+    if step == 0:
+        raise _Unreadable(f"step of range should be a positive number: {text}")
+    return sum(1 << value for value in range(first, last + 1, step)), is_star and step == 1
+
+
+def _number(text: str, names: Mapping[str, int]) -> int:
+    if (named := names.get(text.lower())) is not None:
+        return named
+    failed = f"failed to parse int from {text}: strconv.Atoi: parsing {quoted(text)}"
+    if not _integer(text):
+        raise _Unreadable(f"{failed}: invalid syntax")
+    # What is longer than any number that fits is not read at all: reading takes its time.
+    if len(text.lstrip("+-0")) > 19 or not -_MOST <= (number := int(text)) < _MOST:
+        raise _Unreadable(f"{failed}: value out of range")
+    if number < 0:
+        raise _Unreadable(f"negative number ({number}) not allowed: {text}")
+    return number
+
+
+def _next_month(local: datetime) -> datetime:
+    # From the first, four days after four weeks are in the next month, whatever its length.
+    return (local.replace(day=1) + 32 * _DAY).replace(day=1)
+
+
+def _bad(text: str, problem: str) -> BadValue:
+    return BadValue(wanted="a schedule", value=text, rule=problem)

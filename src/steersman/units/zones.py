@@ -1,0 +1,33 @@
+"""Time zones by name, and Go's words for a name that is none."""
+
+from datetime import UTC, tzinfo
+from pathlib import Path
+
+from steersman.errors import BadValue
+
+
+def time_zone(name: str) -> tzinfo:
+    """The zone of this name; that of no name, and of "Local", is UTC.
+
+    The rule of a ``BadValue`` is what Go says of the name.
+    """
+    # A cluster's controllers run in containers, whose local time is UTC.
+    if name in ("", "UTC", "Local"):
+        return UTC
+    if ".." in name or name[0] in "/\\":
+        raise _no_zone(name, "time: invalid location name")
+    # Most who load this never meet a zone, and the database takes as long as all the rest.
+    from zoneinfo import TZPATH, ZoneInfo, ZoneInfoNotFoundError
+
+    try:
+        return ZoneInfo(name)
+    except ValueError as error:
+        raise _no_zone(name, "malformed time zone information") from error
+    except (ZoneInfoNotFoundError, OSError) as error:
+        is_directory = any(Path(root, name).is_dir() for root in TZPATH)
+        problem = "is a directory" if is_directory else f"unknown time zone {name}"
+        raise _no_zone(name, problem) from error
+
+
+def _no_zone(name: str, problem: str) -> BadValue:
+    return BadValue(wanted="a time zone", value=name, rule=problem)

@@ -1,0 +1,69 @@
+"""Schedules, as the CronJob controller of Kubernetes follows them."""
+
+from datetime import UTC, datetime
+
+import pytest
+
+from steersman.errors import BadValue
+from steersman.units import format_time, parse_schedule
+from tests.unit.units.facts import known
+
+
+def moments(schedule: str, after: datetime, *, zone: str | None = None) -> list[str]:
+    """The next three, or fewer if there are no more."""
+    read, found, moment = parse_schedule(schedule, zone=zone), list[str](), after
+    while len(found) < 3 and (upcoming := read.after(moment)) is not None:
+        found.append(format_time(upcoming))
+        moment = upcoming
+    return found
+
+
+@pytest.mark.parametrize(("schedule", "after", "expected"), known("schedules"))
+def test_a_schedule_comes_due_when_that_of_go_does(
+    schedule: str, after: str, expected: list[str]
+) -> None:
+    assert moments(schedule, datetime.fromisoformat(after)) == expected
+
+
+def test_a_schedule_loses_no_day_because_clocks_change_at_midnight() -> None:
+    # Go's would leave out the whole of April: its first of April begins an hour late.
+    after = datetime(2012, 3, 20, tzinfo=UTC)
+
+    assert moments("30 10 1 * *", after, zone="America/Havana") == [
+        "2012-04-01T14:30:00Z",
+        "2012-05-01T14:30:00Z",
+        "2012-06-01T14:30:00Z",
+    ]
+
+
+def test_a_schedule_goes_by_the_clocks_of_the_zone_that_it_is_given() -> None:
+    after = datetime(2026, 6, 1, tzinfo=UTC)
+
+    assert moments("0 9 * * *", after, zone="Asia/Tokyo")[0] == "2026-06-02T00:00:00Z"
+
+
+def test_a_zone_in_the_schedule_itself_goes_before_the_one_that_it_is_given() -> None:
+    after = datetime(2026, 6, 1, tzinfo=UTC)
+
+    assert moments("TZ=Asia/Tokyo 0 9 * * *", after, zone="UTC")[0] == "2026-06-02T00:00:00Z"
+
+
+def test_a_zone_that_nobody_knows_is_a_bad_schedule() -> None:
+    with pytest.raises(BadValue) as caught:
+        parse_schedule("* * * * *", zone="Middle/Earth")
+
+    assert caught.value.rule == "provided bad location Middle/Earth: unknown time zone Middle/Earth"
+
+
+def test_a_length_of_time_beyond_all_time_is_never_due_again() -> None:
+    assert moments("@every 2562047h", datetime(9900, 1, 1, tzinfo=UTC)) == []
+
+
+def test_a_length_of_time_that_go_cannot_count_is_refused_in_its_words() -> None:
+    with pytest.raises(BadValue) as caught:
+        parse_schedule("@every 9223372036854775808ns")
+
+    assert caught.value.rule == (
+        "failed to parse duration @every 9223372036854775808ns:"
+        ' time: invalid duration "9223372036854775808ns"'
+    )
