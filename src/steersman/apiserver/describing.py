@@ -1,6 +1,6 @@
 """What the server says about itself: health, version, discovery and OpenAPI."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from steersman.apiserver import refusals
 from steersman.apiserver.access import AccountTokens
@@ -63,6 +63,7 @@ class SelfDescription:
         self._server_address = server_address
         self._open_api = OpenApi(schemas.written)
         self._swagger = Swagger(self._open_api)
+        self._unwritten: Sequence[DiscoveredResource] | None = None
         self._revision = -1
         self._discovery = Discovery((), server_address=server_address)
 
@@ -90,6 +91,7 @@ class SelfDescription:
         if path in OPEN_ID_PATHS:
             return self._open_id(path, accept)
         if path.startswith("/openapi/"):
+            self._write_open_api()
             is_swagger = path == SWAGGER
             document = self._swagger.find(accept) if is_swagger else self._open_api.find(path)
             return None if document is None else (document.headers(hashed=hashed), document.body)
@@ -133,9 +135,15 @@ class SelfDescription:
             other_paths=OTHER_PATHS,
             claims=self._registry.claims,
         )
-        custom = {each.gvk: each.schema.written for each in self._registry if each.custom}
-        self._open_api.serve(resources, custom)
-        self._swagger = Swagger(self._open_api)
+        self._unwritten = resources
+
+    def _write_open_api(self) -> None:
+        """Only now: controllers ask what there is again and again, and hardly anybody for this."""
+        if self._unwritten is not None:
+            custom = {each.gvk: each.schema.written for each in self._registry if each.custom}
+            self._open_api.serve(self._unwritten, custom)
+            self._swagger = Swagger(self._open_api)
+            self._unwritten = None
 
 
 def _discovered(served: Served) -> DiscoveredResource:

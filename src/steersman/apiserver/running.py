@@ -95,6 +95,7 @@ class RunningCluster:
     url: str
     kubeconfig: Path
     server: ApiServer
+    ca: str
     token: str = field(repr=False)
 
 
@@ -139,7 +140,9 @@ async def running_cluster(
             url = f"https://{_bracketed(settings.host)}:{port}"
             path = settings.kubeconfig or directory / "kubeconfig"
             with _kubeconfig(path, _document(url, ca, token)):
-                yield RunningCluster(url=url, kubeconfig=path, server=server, token=token)
+                yield RunningCluster(
+                    url=url, kubeconfig=path, server=server, ca=ca.decode(), token=token
+                )
 
 
 @asynccontextmanager

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -126,7 +126,7 @@ class Served:
         """What Go writes of an object of which nothing is known; nothing of a custom resource."""
         if self.custom:
             return {}
-        whole: Object = Canonical().of(self.schema)({})
+        whole: Object = _as_go_writes(self.schema)({})
         blank = {
             name: value
             for name, value in whole.items()
@@ -201,7 +201,7 @@ class Served:
     def _canonical_status(self) -> Walk | None:
         """What writes a status as Go would, if it is written even where there is nothing in it."""
         status = None if self.custom else self.schema.properties.get("status")
-        return None if status is None or status.absent is UNSET else Canonical().of(status)
+        return None if status is None or status.absent is UNSET else _as_go_writes(status)
 
     def forget_status(self, obj: Object) -> None:
         """A new object has no status yet, whatever its author thinks."""
@@ -245,6 +245,12 @@ class Served:
         return f"{namespace}/{name}" if self.namespaced else name
 
 
+@cache
+def _as_go_writes(schema: Schema) -> Walk:
+    """What writes a built-in type as Go does: the same for all servers of a process."""
+    return Canonical().of(schema)
+
+
 def _part(obj: Object, path: str) -> Any:
     """What stands at ``path``, such as ``spec`` or ``metadata.annotations``."""
     for name in path.split("."):
@@ -259,6 +265,7 @@ class Registry:
         self._builtin = {_coordinates(each): each for each in builtin}
         self._custom: dict[str, tuple[Served, ...]] = {}  # by the name of the definition
         self._all = dict(self._builtin)
+        self._versions = _by_resource(self._all.values())
         self.claims: Mapping[tuple[str, str], Claim] = {}  # by group and version
         self.revision = 0  # of the registry itself: what is derived from it is then out of date
 
@@ -268,7 +275,7 @@ class Registry:
 
     def versions(self, resource: GroupResource) -> list[Served]:
         """A resource in each version that is served."""
-        return [each for each in self._all.values() if each.group_resource == resource]
+        return self._versions.get(resource, [])
 
     def is_served(self, group: str, version: str) -> bool:
         """Whether there is anything in that version, or might be: built-in groups answer for it."""
@@ -315,7 +322,15 @@ class Registry:
         }
         # A definition never hides a resource of the server's own.
         self._all = custom | self._builtin
+        self._versions = _by_resource(self._all.values())
         self.revision += 1
+
+
+def _by_resource(served: Iterable[Served]) -> dict[GroupResource, list[Served]]:
+    found: dict[GroupResource, list[Served]] = {}
+    for each in served:
+        found.setdefault(each.group_resource, []).append(each)
+    return found
 
 
 def _coordinates(served: Served) -> tuple[str, str, str]:

@@ -124,7 +124,7 @@ class ApiServer:
             (resource, name): replace(self._serving(resource), rules=own)
             for resource, name, own in _WITH_RULES_OF_THEIR_OWN
         }
-        self._expectations = Expectations(schemas)
+        self._expectations = Expectations.of(schemas)
         self._expected_options = self._expectations.builtin(DELETE_OPTIONS)
         self._managements = Managements(self.registry, schemas)
         self._account_tokens = AccountTokens(self.store, terms.issuing)
@@ -318,7 +318,7 @@ class ApiServer:
         scales = asked.subresource == "scale"
         # What is sent to a container has no kind.
         part = "" if asked.subresource in _CONNECTED else asked.subresource
-        expected = self._expected(served, part)
+        expect = partial(self._expected, served, part)
         if asked.subresource:
             served = self._subresources.get((served.group_resource, asked.subresource), served)
 
@@ -333,7 +333,7 @@ class ApiServer:
             there = self._serving(other.group_resource)
             return self._call(request, other, there, user, warnings, WHOLE, known)
 
-        management = self._managements.of(served, part)
+        manage = partial(self._managements.of, served, part)
         if served.for_request is not None:
             served = served.for_request(known, self.store)
         return Call(
@@ -343,9 +343,9 @@ class ApiServer:
             served=served,
             store=self.store,
             form=form,
-            expected=expected,
+            expect=expect,
             schema=self._scale_schema if scales else served.schema,
-            management=management,
+            manage=manage,
             may=may,
             elsewhere=elsewhere,
             check_grant=check_grant,

@@ -12,7 +12,6 @@ from steersman.apiserver.rules import Object
 from steersman.apiserver.served import Registry, Served
 from steersman.apiserver.storage import Key
 from steersman.apiserver.store import Store
-from steersman.names import GroupVersionKind
 from steersman.units import format_time
 
 POLICY = Path(__file__).parent / "access" / "policy-1.36.json"
@@ -50,10 +49,10 @@ def fill(
         service_addresses=service_addresses,
         now=now,
     )
-    by_kind = {each.gvk: each for each in registry}
+    by_kind = {(each.gvk.api_version, each.gvk.kind): each for each in registry}
     owners = _Owners(managements, time=format_time(now))
     for obj in (*objects, *policy):
-        served = by_kind[GroupVersionKind.of(obj["apiVersion"], obj["kind"])]
+        served = by_kind[obj["apiVersion"], obj["kind"]]
         about = obj["metadata"]
         key = Key(served.stored_as, served.place(about.get("namespace", ""), about["name"]))
         if store.view.get(key) is None:

@@ -53,6 +53,9 @@ class _Answered:
         return tuple(value for name, value in self._reply.headers if name == "warning")
 
     async def read(self, *, limit_bytes: int) -> bytes:
+        body = self._reply.body
+        if self._reply.stream is None and len(body) <= limit_bytes:
+            return body
         pieces, size = [], 0
         async for piece in self.chunks():
             size += len(piece)
@@ -61,10 +64,10 @@ class _Answered:
             pieces.append(piece)
         return b"".join(pieces)
 
-    async def chunks(self) -> AsyncGenerator[bytes, None]:
-        if self._reply.stream is None:
-            if self._reply.body:
-                yield self._reply.body
-            return
-        async for piece in self._reply.stream:
-            yield piece
+    def chunks(self) -> AsyncGenerator[bytes, None]:
+        # The stream itself: each generator that passes pieces on takes time at every event.
+        return self._reply.stream or self._whole()
+
+    async def _whole(self) -> AsyncGenerator[bytes, None]:
+        if self._reply.body:
+            yield self._reply.body

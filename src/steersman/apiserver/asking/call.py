@@ -42,9 +42,9 @@ class Call:
     store: Store
     form: Form  # how what is answered is shown
     # What is sent and answered is mostly the object itself; where it is its scale, that one's.
-    expected: Expected
+    expect: Callable[[], Expected]
     schema: Schema
-    management: FieldManagement
+    manage: Callable[[], FieldManagement]
     may: Callable[[str], None]  # refuses where the user may not use another verb here
     elsewhere: Callable[[Asked], "Call"]  # for what the server itself then does to other objects
     account_tokens: AccountTokens
@@ -56,6 +56,18 @@ class Call:
     known: Known  # what somebody outside has answered
     learn: Callable[[Unanswered, Known], Awaitable[None]]  # for a watch, which is not run again
     warnings: list[str] = field(default_factory=list)
+
+    # These two are made when somebody first writes to a kind, and not for those who only read.
+
+    @property
+    def expected(self) -> Expected:
+        """How what is sent is read."""
+        return self.expect()
+
+    @property
+    def management(self) -> FieldManagement:
+        """Who holds which fields."""
+        return self.manage()
 
     def entry(self) -> Entry | None:
         """What is kept of the object that was asked about."""

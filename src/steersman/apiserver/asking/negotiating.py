@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from steersman.apiserver import refusals
-from steersman.apiserver.asking.metadata_only import VERSIONS, MetadataOnly
+from steersman.apiserver.asking.metadata_only import LIST, OBJECT, VERSIONS, MetadataOnly
 from steersman.apiserver.forms import LIKE_MESSAGES, WHOLE, Form
 from steersman.apiserver.schema.protobuf import PROTOBUF
 from steersman.wire import Request
@@ -57,6 +57,12 @@ class AnswerForm(NamedTuple):
 
 PLAIN = AnswerForm(JSON)
 
+# How controllers ask for metadata: many times over, and always in these words.
+_USUAL = {
+    f"{JSON};as={kind};g=meta.k8s.io;v=v1": AnswerForm(JSON, MetadataOnly(kind, "v1"))
+    for kind in (OBJECT, LIST)
+}
+
 
 def wants_plain(request: Request) -> bool:
     """Whether an answer is wanted as it is most of the time."""
@@ -83,7 +89,10 @@ def answer_form(
     """
     if wants_plain(request):
         return PLAIN
-    wanted = list(clauses(header(request, "accept")))
+    accept = header(request, "accept")
+    if (usual := _USUAL.get(accept)) is not None:
+        return usual
+    wanted = list(clauses(accept))
     # The way to a built-in resource is found by whole types, before anybody reads the rest.
     if not custom and not any(media_type in _WHOLE_TYPES for media_type, _ in wanted):
         why = f"406: Not Acceptable\n\nAvailable representations: {', '.join(SPOKEN)}"

@@ -1,6 +1,7 @@
 """OpenAPI v3: an index, and a document for each version of each group, made when asked for."""
 
 from collections.abc import Iterable, Iterator, Mapping
+from functools import cached_property
 from hashlib import sha512
 from typing import Any, NamedTuple
 
@@ -55,13 +56,16 @@ class OpenApi:
     def __init__(self, written: Mapping[str, Any]) -> None:
         """``written``: the built-in schemas by their full names."""
         self.written = written
-        self._names = {
-            GroupVersionKind(gvk["group"], gvk["version"], gvk["kind"]): name
-            for name, schema in written.items()
-            for gvk in schema.get("x-kubernetes-group-version-kind", ())
-        }
         self._sources: dict[str, _Source] = {}
         self._made: dict[str, OpenApiDocument] = {}
+
+    @cached_property
+    def _names(self) -> dict[GroupVersionKind, str]:
+        return {
+            GroupVersionKind(gvk["group"], gvk["version"], gvk["kind"]): name
+            for name, schema in self.written.items()
+            for gvk in schema.get("x-kubernetes-group-version-kind", ())
+        }
 
     def serve(
         self,

@@ -4,6 +4,7 @@ Whatever is wrong is told in the words of the real server, which clients show to
 """
 
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, NamedTuple
 
 import msgspec
@@ -62,6 +63,12 @@ class Expectations:
         self._canonical = Canonical()
         self._messages = Messages()
         self._builtin: dict[GroupVersionKind, Expected] = {}
+
+    @classmethod
+    @cache
+    def of(cls, schemas: BuiltinSchemas) -> "Expectations":
+        """Those by these schemas: what has been made of them serves every server."""
+        return cls(schemas)
 
     def builtin(self, gvk: GroupVersionKind) -> Expected:
         """Objects of a kind of the server's own."""

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -63,8 +63,12 @@ class BuiltinSchemas:
         self._compiled: dict[str, Schema] = {}
 
     @classmethod
+    @cache
     def read(cls) -> "BuiltinSchemas":
-        """Those of the package."""
+        """Those of the package: the same for all servers of a process, because none changes them.
+
+        To read and compile them takes longer than all else that a server does before its start.
+        """
         return cls(
             {
                 path.stem: msgspec.json.decode(path.read_bytes())

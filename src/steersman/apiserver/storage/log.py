@@ -1,7 +1,7 @@
 """The revision log: every write gets the next number, and knows what it replaced."""
 
 from bisect import bisect_right, insort
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple, Protocol
 
 
@@ -50,6 +50,14 @@ class Entry:
         while entry is not None and entry.revision > revision:
             entry = entry.previous
         return entry
+
+    def alone(self) -> "Entry":
+        """The same without what it replaced."""
+        if self.previous is None:
+            return self
+        alone = Entry(self.revision, self.key, self.value, None)
+        alone.rendered, alone.metadata_end = self.rendered, self.metadata_end
+        return alone
 
     def __repr__(self) -> str:
         what = "deleted" if self.value is None else "written"
@@ -107,6 +115,14 @@ class RevisionLog:
             for revision, key, value in recorded:
                 self.shelf(key.resource).put(Entry(revision, key, value, self.latest(key)))
 
+    def forked(self) -> "RevisionLog":
+        """A log in memory that begins with what stands here now, and goes its own way."""
+        fork = RevisionLog()
+        fork.revision = fork.compacted = self.revision
+        for resource, shelf in self._shelves.items():
+            fork._shelves[resource] = shelf.forked(forgotten=self.revision)
+        return fork
+
     def shelf(self, resource: str) -> "Shelf":
         """Everything of one resource."""
         found = self._shelves.get(resource)
@@ -117,6 +133,15 @@ class RevisionLog:
     def latest(self, key: Key) -> Entry | None:
         """What was last written under the key, a deletion included."""
         return self.shelf(key.resource).entries.get(key.place)
+
+    def standing(self) -> Iterator[Entry]:
+        """All that stands now, resource by resource, in order."""
+        for resource in sorted(self._shelves):
+            shelf = self._shelves[resource]
+            for place in shelf.places:
+                entry = shelf.entries[place]
+                if entry.value is not None:
+                    yield entry
 
     def append(self, key: Key, value: dict[str, Any] | None, *, expected: int) -> Entry:
         """Write; ``expected`` is the revision that the caller read there, 0 for nothing."""
@@ -165,6 +190,18 @@ class Shelf:
         self.places: list[str] = []  # sorted; deleted ones stay until they are compacted
         self._story: list[Entry] = []
         self._revisions: list[int] = []
+
+    def forked(self, *, forgotten: int) -> "Shelf":
+        """The same places with what stands there, without the story that led to it."""
+        fork = Shelf(forgotten=forgotten)
+        fork.last_revision = self.last_revision
+        fork.entries = {
+            place: self.entries[place].alone()
+            for place in self.places
+            if self.entries[place].value is not None
+        }
+        fork.places = list(fork.entries)
+        return fork
 
     def put(self, entry: Entry) -> None:
         """The next entry of the story."""

@@ -183,3 +183,31 @@ def test_a_view_that_lags_sees_what_was_true_when_it_last_heard() -> None:
     assert nothing_new == []
     assert len(lagging.since(web.revision, "pods")) == 2
     assert lagging.get(DB) is not None
+
+
+def test_a_fork_begins_with_what_stands_and_goes_its_own_way() -> None:
+    log = RevisionLog()
+    first = log.append(WEB, {"size": 1}, expected=0)
+    second = log.append(WEB, {"size": 2}, expected=first.revision)
+    gone = log.append(DB, {}, expected=0)
+    log.append(DB, None, expected=gone.revision)
+
+    fork = log.forked()
+    there = fork.append(WEB, {"size": 3}, expected=second.revision)
+    here = log.append(WEB, {"size": 4}, expected=second.revision)
+
+    assert [each.value for each in fork.standing()] == [{"size": 3}]
+    assert [each.value for each in log.standing()] == [{"size": 4}]
+    assert there.revision == here.revision
+    assert fork.latest(DB) is None
+    with pytest.raises(Compacted):
+        fork.since(first.revision, "pods", until=there.revision)
+
+
+def test_all_that_stands_comes_in_one_order_whichever_was_written_first() -> None:
+    keys = [Key("secrets", "default/a"), DB, WEB]
+    log = RevisionLog()
+    for key in reversed(keys):
+        log.append(key, {}, expected=0)
+
+    assert [each.key for each in log.standing()] == [DB, WEB, keys[0]]
