@@ -183,3 +183,54 @@ async def test_a_warmed_cache_is_put_right_by_the_first_list(scene: Scene) -> No
 
         informer.warm([config_map(HERE, "one", color="old")])
         assert (informer.lister.get("one", namespace=HERE) or config_map(HERE, "")).uid
+
+
+async def test_a_prompt_handler_has_been_told_of_whatever_the_cache_shows(scene: Scene) -> None:
+    informer, told = scene.informer(), Told()
+    registration = informer.add_handler(told, prompt=True)
+
+    async with informer.running():
+        assert registration.has_synced
+        assert sorted(told.story) == [("Added", "one"), ("Added", "two")]
+        await scene.patch("one", new="yes")
+        await scene.until(lambda: informer.lister.list()[0].data == {"new": "yes"})
+
+    assert told.story[2:] == [("Updated", "one")]
+
+
+async def test_a_prompt_handler_that_raises_is_told_of_the_next_change(scene: Scene) -> None:
+    informer = scene.informer()
+    told: list[str] = []
+
+    def handle(delta: Delta[Any]) -> None:
+        told.append(delta.key.name)
+        raise ValueError("no")
+
+    informer.add_handler(handle, name="failing", prompt=True)
+    async with informer.running():
+        pass
+
+    assert sorted(told) == ["one", "two"]
+    assert [each.handler for each in scene.seen(HandlerFailed)] == ["failing", "failing"]
+
+
+async def test_a_prompt_handler_that_wants_to_wait_has_failed(scene: Scene) -> None:
+    informer = scene.informer()
+    waiting = asyncio.get_running_loop().create_future()
+
+    informer.add_handler(lambda _: waiting, name="patient", prompt=True)
+    async with informer.running():
+        pass
+
+    assert {type(each.error) for each in scene.seen(HandlerFailed)} == {TypeError}
+
+
+async def test_a_prompt_handler_that_was_removed_is_told_nothing(scene: Scene) -> None:
+    informer, told = scene.informer(), Told()
+    registration = informer.add_handler(told, prompt=True)
+    informer.remove_handler(registration)
+
+    async with informer.running():
+        pass
+
+    assert told.story == []

@@ -13,7 +13,7 @@ from steersman.cache.scope import Scope
 from steersman.client import Client
 from steersman.errors import NotFollowed
 from steersman.kinds import Resource, Unstructured
-from steersman.names import ResourceType
+from steersman.names import GroupVersionKind, ResourceType
 from steersman.observe import Observer
 
 Obj = TypeVar("Obj", bound=Resource | Unstructured)
@@ -39,6 +39,8 @@ class Caches:
         self._settings = settings or InformerSettings()
         self._transforms = {_same(kind): each for kind, each in (transforms or {}).items()}
         self._shared: dict[Hashable, _Shared] = {}
+        # The same: of a write, those want to know that hold objects of its kind.
+        self._by_kind: dict[GroupVersionKind, list[_Shared]] = {}
         self._flights = Flights()
         self._start: Start | None = None
 
@@ -48,6 +50,11 @@ class Caches:
     def __len__(self) -> int:
         """How many informers run."""
         return len(self._shared)
+
+    @property
+    def settings(self) -> InformerSettings:
+        """What the informers do."""
+        return self._settings
 
     @property
     def informers(self) -> tuple[Informer[Any], ...]:
@@ -63,6 +70,7 @@ class Caches:
             finally:
                 self._start = None
                 self._shared.clear()
+                self._by_kind.clear()
 
     @asynccontextmanager
     async def following(
@@ -93,7 +101,7 @@ class Caches:
         """
         with Ticket(self._flights) as ticket:
             answer = await write
-            for shared in self._shared.values():
+            for shared in self._by_kind.get(answer.resource_type.gvk, ()):
                 shared.informer.note(answer, ticket)
         return answer
 
@@ -118,6 +126,7 @@ class Caches:
             )
             task = self._start(informer.run(), name=f"informer of {kind.resource_type}, {scope}")
             shared = self._shared[identity] = _Shared(identity, informer, task)
+            self._by_kind.setdefault(kind.resource_type.gvk, []).append(shared)
         shared.users += 1
         return shared
 
@@ -126,6 +135,7 @@ class Caches:
         if shared.users == 0:
             if self._shared.get(shared.identity) is shared:
                 del self._shared[shared.identity]
+                self._by_kind[shared.informer.kind.resource_type.gvk].remove(shared)
             shared.task.cancel()
 
 

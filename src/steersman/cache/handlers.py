@@ -198,3 +198,23 @@ class Registration(Generic[Obj]):
             await answer
         finally:
             self._busy_with = None
+
+
+class PromptRegistration(Registration[Obj]):
+    """One that is told by whoever hears, without a buffer or a task of its own."""
+
+    def tell(self, deltas: Iterable[Delta[Obj]]) -> None:
+        """Tell the handler, change by change."""
+        for delta in deltas:
+            if self._is_ended:
+                return
+            try:
+                if self._handler(delta) is not None:
+                    raise TypeError("a prompt handler is a plain function that returns nothing")
+            except Exception as error:  # noqa: BLE001  as above
+                self._failed(delta, error)
+
+    def end_initial(self) -> None:
+        """What it has been told up to here is what was there at first."""
+        self._initial_left = 0
+        self._caught_up.set()

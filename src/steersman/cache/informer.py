@@ -25,7 +25,7 @@ from typing import Any, Generic, TypeVar
 from steersman.cache.background import Start, in_background
 from steersman.cache.delta_fifo import Added, Deleted, Delta, Sync
 from steersman.cache.flights import Flights, Ticket
-from steersman.cache.handlers import Handler, Registration
+from steersman.cache.handlers import Handler, PromptRegistration, Registration
 from steersman.cache.indexer import Indexer
 from steersman.cache.indexes import IndexFunction
 from steersman.cache.keys import key_of
@@ -45,9 +45,6 @@ from steersman.watch import ClientSource, ReflectorSettings
 Obj = TypeVar("Obj", bound=Resource | Unstructured)
 Answer = TypeVar("Answer", bound=Resource | Unstructured | Deletion[Any])
 
-# How often an informer looks after itself: whether it has gone stale, whether a handler hangs.
-LOOK_SECONDS = 10.0
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InformerSettings:
@@ -65,12 +62,16 @@ class InformerSettings:
     # takes to restart; short enough that nobody acts for minutes on what may have changed.
     stale_seconds: float = 60.0
 
+    # How often an informer looks after itself: whether it has gone stale, whether a handler hangs.
+    look_seconds: float = 10.0
+
     # Costs an encoding of each object: for tests.
     detect_mutations: bool = False
 
     def __post_init__(self) -> None:
-        if not self.stale_seconds > 0:
-            raise ValueError(f"stale_seconds must be positive, got {self.stale_seconds}")
+        for name in ("stale_seconds", "look_seconds"):
+            if not getattr(self, name) > 0:
+                raise ValueError(f"{name} must be positive, got {getattr(self, name)}")
 
 
 class Informer(Generic[Obj]):
@@ -185,16 +186,23 @@ class Informer(Generic[Obj]):
                     self._objects.put(obj, key)
 
     def add_handler(
-        self, handler: Handler[Obj], *, name: str = "", resync_seconds: float | None = None
+        self,
+        handler: Handler[Obj],
+        *,
+        name: str = "",
+        resync_seconds: float | None = None,
+        prompt: bool = False,
     ) -> Registration[Obj]:
         """Tell ``handler`` of each change; of what is there already first, as Added.
 
-        Every ``resync_seconds`` it is told of everything again, as Sync.
+        Every ``resync_seconds`` it is told of everything again, as Sync. A ``prompt`` one is told
+        in passing, which costs next to nothing, and is for plain functions that only note what has
+        changed: while one of them runs, everybody else waits.
         """
         if resync_seconds is not None and not resync_seconds > 0:
             raise ValueError(f"resync_seconds must be positive, got {resync_seconds}")
         self._drain()
-        registration = Registration(
+        registration = (PromptRegistration if prompt else Registration)(
             handler,
             name=name or getattr(handler, "__qualname__", type(handler).__qualname__),
             resource=self.kind.resource_type.plural,
@@ -241,7 +249,7 @@ class Informer(Generic[Obj]):
                 for registration in self._registrations:
                     self._start_telling(registration, start)
                 while True:
-                    await self._clock.sleep(LOOK_SECONDS)
+                    await self._clock.sleep(self._settings.look_seconds)
                     self._look_after()
             finally:
                 self._start, self._has_ended = None, True
@@ -249,8 +257,10 @@ class Informer(Generic[Obj]):
                 self._tell.ended()
 
     def _start_telling(self, registration: Registration[Obj], start: Start) -> None:
-        tasks = [start(registration.run(), name=f"handler {registration.name}")]
+        tasks: list[asyncio.Task[None]] = []
         self._registrations[registration] = tasks
+        if not isinstance(registration, PromptRegistration):
+            tasks.append(start(registration.run(), name=f"handler {registration.name}"))
         if registration.resync_seconds is not None:
             resync = self._resync(registration, registration.resync_seconds)
             tasks.append(start(resync, name=f"resync of {registration.name}"))
@@ -344,7 +354,7 @@ class Informer(Generic[Obj]):
         """Take in all that was heard, then tell the handlers."""
         for part in self._parts.values():
             if deltas := part.drain():
-                for registration in self._registrations:
+                for registration in tuple(self._registrations):
                     registration.tell(deltas)
                 if self._detector is not None:
                     _remember(self._detector, deltas)

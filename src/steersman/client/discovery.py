@@ -36,9 +36,14 @@ class ServedResource:
 
 @dataclass(frozen=True, slots=True)
 class Discovery:
-    """Every resource that the server serves, its preferred versions first."""
+    """Every resource that the server serves, its preferred versions first.
+
+    ``stale`` names versions, such as ``metrics.k8s.io/v1``, whose resources nobody can tell at the
+    moment, because the server behind them does not answer.
+    """
 
     resources: tuple[ServedResource, ...]
+    stale: tuple[str, ...] = ()
 
     def of_kind(self, api_version: str, kind: str) -> ServedResource | None:
         """The resource whose objects say this of themselves."""
@@ -77,17 +82,19 @@ class Discovery:
 async def discover(ask: Asker) -> Discovery:
     """Ask the server for everything it serves."""
     resources: list[ServedResource] = []
+    stale: list[str] = []
     for root in ("/api", "/apis"):
         body = await ask.body(_asking_for(root, _AGGREGATED))
         page = _decoded(_AGGREGATED_LIST, body, root)
         match page.kind:
             case "APIGroupDiscoveryList":
                 resources.extend(_aggregated(page))
+                stale.extend(_stale(page))
             case "APIVersions" | "APIGroupList":
-                resources.extend([each async for each in _one_by_one(ask, root, body)])
+                resources.extend([each async for each in _one_by_one(ask, root, body, stale)])
             case _:
                 raise _unreadable(root, "it is of another kind")
-    return Discovery(tuple(resources))
+    return Discovery(tuple(resources), tuple(stale))
 
 
 def _asking_for(path: str, accept: str = "application/json") -> Question:
@@ -128,6 +135,7 @@ class _Resource(msgspec.Struct, rename="camel"):
 
 class _Version(msgspec.Struct):
     version: str
+    freshness: str = ""
     resources: tuple[_Resource, ...] | None = None
 
 
@@ -169,6 +177,13 @@ def _aggregated(page: _GroupList) -> Iterator[ServedResource]:
                     )
 
 
+def _stale(page: _GroupList) -> Iterator[str]:
+    for group in page.items or ():
+        for version in group.versions or ():
+            if version.freshness == "Stale":
+                yield f"{group.metadata.name}/{version.version}"
+
+
 # The older form: one answer for each group and version
 
 
@@ -204,13 +219,16 @@ _OLD_ROOT = msgspec.json.Decoder(_OldRoot)
 _OLD_RESOURCES = msgspec.json.Decoder(_OldResources)
 
 
-async def _one_by_one(ask: Asker, root: str, body: bytes) -> AsyncIterator[ServedResource]:
+async def _one_by_one(
+    ask: Asker, root: str, body: bytes, stale: list[str]
+) -> AsyncIterator[ServedResource]:
     for api_version in _versions_in(_decoded(_OLD_ROOT, body, root)):
         path = f"{root}/{api_version}"
         try:
             answer = await ask.body(_asking_for(path))
         except (NotFound, ServerFailed):
             # The server behind an aggregated API is away; that is no reason to know nothing.
+            stale.append(api_version)
             continue
         for each in _old_resources(api_version, _decoded(_OLD_RESOURCES, answer, path)):
             yield each

@@ -72,6 +72,7 @@ class _Versioned(msgspec.Struct):
 
 _LINE = msgspec.json.Decoder(_Line)
 _VERSIONED = msgspec.json.Decoder(_Versioned)
+_BOOKMARK = b'{"type":"BOOKMARK"'
 _INITIAL_EVENTS_END = "k8s.io/initial-events-end"
 
 
@@ -102,8 +103,10 @@ def read_events(
     lines: bytes, kind: type[Obj], *, codec: Codec, wanted: str
 ) -> Iterable[WatchEvent[Obj]]:
     """The events in whole lines of a watch, as far as there is none that stands for an error."""
-    # All lines of a chunk at once take two thirds of the time that they take one by one.
-    written = codec.decode_events(kind, lines)
+    # All lines of a chunk at once take two thirds of the time that they take one by one. But what
+    # begins with a bookmark is mostly nothing else, and has no object to be decoded.
+    is_bookmark = lines.startswith(_BOOKMARK)
+    written = None if is_bookmark else codec.decode_events(kind, lines)
     if written is None:
         return _one_by_one(lines, kind, codec, wanted)
     return [

@@ -29,11 +29,14 @@ class MetadataOnly(Resource):
         kind: Literal["PartialObjectMetadata"] = "PartialObjectMetadata"
 
 
-def metadata_only(kind: type[Obj]) -> type[MetadataOnly]:
+def metadata_only(kind: type[Obj] | ResourceType) -> type[MetadataOnly]:
     """A class for the metadata of a kind's objects, to be passed wherever the kind could be.
 
-    It is the same class every time, whichever class of the kind it is asked for.
+    It is the same class every time, whichever class of the kind it is asked for, or only where the
+    objects live, as discovery says it.
     """
+    if isinstance(kind, ResourceType):
+        return _metadata_of(kind)
     return kind if issubclass(kind, MetadataOnly) else _metadata_of(kind.resource_type)
 
 

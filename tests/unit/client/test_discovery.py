@@ -163,7 +163,7 @@ async def test_a_server_that_knows_only_the_older_form_is_asked_for_each_group()
 
     discovery = await world.client.discover()
 
-    assert discovery == Discovery((PODS, NODES, scaler("v2"), scaler("v1")))
+    assert discovery.resources == (PODS, NODES, scaler("v2"), scaler("v1"))
 
 
 @pytest.mark.parametrize("dead", [refusing(503), refusing(404, "NotFound"), refusing(500)])
@@ -175,6 +175,18 @@ async def test_one_dead_api_does_not_hide_the_others(dead: Scripted) -> None:
 
     assert discovery.named("scalers") is not None
     assert discovery.of_kind("dead.example.com/v1", "Ghost") is None
+    assert discovery.stale == ("dead.example.com/v1",)
+
+
+async def test_a_version_whose_server_does_not_answer_is_named_in_the_aggregated_form() -> None:
+    dead = {"metadata": {"name": "dead.example.com"}}
+    stale = {**dead, "versions": [{"version": "v1", "freshness": "Stale"}]}
+    world = World(AGGREGATED_CORE, aggregated(stale))
+
+    discovery = await world.client.discover()
+
+    assert discovery.stale == ("dead.example.com/v1",)
+    assert discovery.resources == (PODS, NODES)
 
 
 async def test_a_refusal_at_the_root_is_raised() -> None:

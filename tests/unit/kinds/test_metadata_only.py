@@ -40,6 +40,7 @@ def test_the_class_is_the_same_every_time_and_another_for_each_kind() -> None:
 
     assert metadata_only(core_v1.Secret) is SecretMetadata
     assert metadata_only(loose) is SecretMetadata
+    assert metadata_only(core_v1.Secret.resource_type) is SecretMetadata
     assert metadata_only(SecretMetadata) is SecretMetadata
     assert metadata_only(core_v1.ConfigMap) is not SecretMetadata
 
