@@ -49,7 +49,11 @@ SteersmanError
 ├── BadSettings                  settings of a manager that cannot be used
 ├── ManagerFailed                a manager could not start, or what it runs has failed
 ├── NoConversion                 no way from one version of a kind to another
+├── NamespaceHeld                something in a namespace that is being deleted stays there
 ├── NotSettled                   a condition that was waited for did not come about in time
+├── Deadlock                     in a simulation, everybody waits and nothing can happen any more
+├── DidNotSurvive                an operator came to something else when it was disturbed
+├── TimeCannotBeSkipped          a test of a real cluster asked for what only a virtual one can do
 ├── ControlPlaneError            a control plane for tests could not be built, started or used
 └── ClusterError                 the embedded cluster could not be started
 
@@ -503,6 +507,18 @@ class NoConversion(SteersmanError):
         )
 
 
+class NamespaceHeld(SteersmanError):
+    """Something in a namespace that is being deleted cannot be deleted, or not even be found."""
+
+    def __init__(self, *, namespace: str, problems: Sequence[str]) -> None:
+        self.namespace = namespace
+        self.problems = tuple(problems)
+        super().__init__(
+            f"Namespace {namespace} cannot be let go: {'; '.join(problems)}."
+            f" Its conditions say more; it is tried again."
+        )
+
+
 class NotSettled(SteersmanError):
     """What was waited for did not come about in time."""
 
@@ -513,6 +529,45 @@ class NotSettled(SteersmanError):
         super().__init__(
             f"waited {waited_seconds:g} s for {waited_for}, in vain; last seen: {last_seen}."
         )
+
+
+class Deadlock(SteersmanError):
+    """In a simulation everybody waits, and nothing can happen any more."""
+
+    def __init__(self, *, waiting: Sequence[str], after_seconds: float) -> None:
+        self.waiting = tuple(waiting)
+        self.after_seconds = after_seconds
+        lines = "".join(f"\n  {each}" for each in waiting)
+        super().__init__(
+            f"nothing can happen any more after {after_seconds:g} s, and these wait."
+            f" Find out who should have woken the first of them.{lines}"
+        )
+
+
+class DidNotSurvive(SteersmanError):
+    """Disturbed, an operator came to something else: ``found``, after what ``story`` tells.
+
+    ``fault`` and ``seed`` lead there again.
+    """
+
+    def __init__(
+        self, *, sweep: str, fault: str, seed: int, story: Sequence[str], found: Sequence[str]
+    ) -> None:
+        self.sweep, self.fault, self.seed = sweep, fault, seed
+        self.story, self.found = tuple(story), tuple(found)
+        what, only = (f"the fault {fault!r}", f', only="{fault}"') if fault else ("no fault", "")
+        lines = "".join(f"{line}\n" for line in (*story, *(f"  {each}" for each in found)))
+        replay = f"replay: await {sweep}(scenario, seed={seed}{only})"
+        super().__init__(f"with {what} and seed {seed} this happened:\n\n{lines}\n{replay}")
+
+
+class TimeCannotBeSkipped(SteersmanError):
+    """A test on a real cluster asked for what only time that is a number can do."""
+
+    def __init__(self, *, wanted: str) -> None:
+        self.wanted = wanted
+        what_now = "Mark the test with pytest.mark.embedded_only, or wait with settle()."
+        super().__init__(f"could not {wanted}: a real cluster has its own time. {what_now}")
 
 
 class ControlPlaneError(SteersmanError):

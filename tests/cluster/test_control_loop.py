@@ -17,7 +17,7 @@ from steersman.errors import (
     UndeclaredRead,
     UndeclaredWrite,
 )
-from steersman.kinds import core_v1, events_v1, meta_v1
+from steersman.kinds import apps_v1, core_v1, events_v1, meta_v1
 from steersman.names import ObjectKey
 from steersman.observe import ReconcileFinished, ReconcileSkipped, ignore
 from tests.cluster.informing import HERE, Scene
@@ -171,6 +171,7 @@ async def test_only_what_is_declared_can_be_read_or_written(scene: Scene) -> Non
             lambda: ctx.apply(config_map("a")),
             lambda: ctx.delete(config_map("a")),
             lambda: ctx.live.get(core_v1.Secret, "a"),
+            lambda: ctx.live.scale(apps_v1.Deployment, "a"),
         ):
             try:
                 await attempt()
@@ -185,8 +186,9 @@ async def test_only_what_is_declared_can_be_read_or_written(scene: Scene) -> Non
     async with operating(scene, sm.Controller(Widget, reconcile=reconcile)) as operator:
         await scene.until(lambda: len(operator.seen(ReconcileFinished)) == 2)
 
-    assert len(raised) == 10
+    assert len(raised) == 12
     assert "owns=(ConfigMap,)" in str(raised[0])
+    assert "reads=(Scale,)" in str(raised[4])
     assert not operator.writes
 
 
@@ -540,7 +542,7 @@ async def test_nothing_is_kept_of_an_object_that_is_gone(scene: Scene) -> None:
             client=scene.client,
             caches=caches,
             namespaces=(HERE,),
-            threads=Threads(1, observe=ignore),
+            threads=Threads(1, hand_over=False, observe=ignore),
             instance="test",
             observe=ignore,
         ) as ready,

@@ -37,7 +37,7 @@ async def looping(
             client=scene.client,
             caches=caches,
             namespaces=(HERE,),
-            threads=Threads(1, observe=ignore),
+            threads=Threads(1, hand_over=False, observe=ignore),
             instance="test",
             observe=ignore,
         ) as ready,

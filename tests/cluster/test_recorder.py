@@ -53,7 +53,7 @@ class Failing:
 class Scene:
     """A recorder at work in a world whose clock the test moves."""
 
-    def __init__(self) -> None:
+    def __init__(self, source: str = "") -> None:
         self.world = World(clock=ManualClock())
         self.transport = Failing(InProcessTransport(self.world.server), self.world.clock)
         client = Client(
@@ -69,6 +69,7 @@ class Scene:
             clock=self.world.clock,
             rng=Random(0),
             observe=self.world.observed.append,
+            source=source,
         )
 
     async def events(self, url: str = EVENTS) -> list[Any]:
@@ -86,8 +87,8 @@ class Scene:
 
 
 @asynccontextmanager
-async def recording() -> AsyncIterator[Scene]:
-    scene = Scene()
+async def recording(source: str = "") -> AsyncIterator[Scene]:
+    scene = Scene(source)
     async with asyncio.TaskGroup() as group:
         running = group.create_task(scene.recorder.run())
         yield scene
@@ -101,6 +102,23 @@ def config_map(
         name=name, namespace=namespace, uid=f"uid-of-{name}", resource_version=resource_version
     )
     return core_v1.ConfigMap(metadata=meta)
+
+
+async def test_an_event_of_a_component_is_of_the_older_api_and_each_repetition_is_told() -> None:
+    async with recording("deployment-controller") as scene:
+        for seconds in (0, 1, 1):
+            await scene.settle(seconds)
+            scene.recorder.record(config_map(), "Scaled", "to three")
+        await scene.settle()
+
+        (event,) = await scene.events("/api/v1/namespaces/default/events")
+
+    assert event["source"] == {"component": "deployment-controller"}
+    assert event["involvedObject"]["name"] == "web"
+    assert (event["reason"], event["message"], event["count"]) == ("Scaled", "to three", 3)
+    assert event["firstTimestamp"] == "2026-01-01T00:00:00Z"
+    assert event["lastTimestamp"] == "2026-01-01T00:00:02Z"
+    assert event["eventTime"] is None
 
 
 async def test_an_event_is_written_about_its_object() -> None:

@@ -6,7 +6,8 @@ consistent as for everybody else.
 
 from collections.abc import Callable
 from datetime import datetime
-from typing import Any, Literal, TypeVar
+from random import Random
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from steersman.client import Fields, Labels, Patch
 from steersman.controller.context import Context
@@ -14,6 +15,10 @@ from steersman.controller.declaring import Kind
 from steersman.controller.threads import Desk
 from steersman.kinds import Part, Resource, Unstructured
 from steersman.observe import Why
+
+if TYPE_CHECKING:
+    from steersman.client import ServedResource
+    from steersman.kinds import autoscaling_v1
 
 Obj = TypeVar("Obj", bound=Resource | Unstructured)
 T = TypeVar("T")
@@ -44,6 +49,11 @@ class BlockingContext:
         return self._context.failures
 
     @property
+    def rng(self) -> Random:
+        """Chance, for whoever needs some: in a simulation it is the same each time."""
+        return self._context.rng
+
+    @property
     def now(self) -> datetime:
         """The time, in UTC."""
         return self._context.now
@@ -63,6 +73,14 @@ class BlockingContext:
         return self._plainly(lambda: self._context.by_index(kind, index, value))
 
     # Writing
+
+    def create(self, obj: Obj) -> Obj:
+        """A new object; ``AlreadyExists`` if there is one of its name."""
+        return self._desk.ask(lambda: self._context.create(obj))
+
+    def create_owned(self, child: Obj) -> Obj:
+        """The same for an object that belongs to this one, and goes when it goes."""
+        return self._desk.ask(lambda: self._context.create_owned(child))
 
     def apply(self, obj: Obj, *, force: bool = False) -> Obj:
         """Exactly these fields of it are ours, with these values; its answer."""
@@ -85,12 +103,15 @@ class BlockingContext:
         obj: Resource | Unstructured,
         *,
         propagation: Literal["Background", "Foreground", "Orphan"] = "Background",
+        grace_seconds: int | None = None,
     ) -> None:
         """Ask for its end, if it is still the same object; it is fine if it is gone already."""
-        self._desk.ask(lambda: self._context.delete(obj, propagation=propagation))
+        self._desk.ask(
+            lambda: self._context.delete(obj, propagation=propagation, grace_seconds=grace_seconds)
+        )
 
     def prune(self, *kinds: Kind) -> None:
-        """Delete what this object owns and ``apply_owned`` was not called for in this run."""
+        """Delete what this object owns and was neither applied nor created in this run."""
         self._desk.ask(lambda: self._context.prune(*kinds))
 
     def record(
@@ -146,6 +167,19 @@ class BlockingLive:
     def get(self, kind: type[Obj], name: str, *, namespace: str | None = None) -> Obj:
         """One object, as it is now; ``NotFound`` if it is not there."""
         return self._desk.ask(lambda: self._live.get(kind, name, namespace=namespace))
+
+    def scale(
+        self, kind: Kind, name: str, *, namespace: str | None = None
+    ) -> "autoscaling_v1.Scale":
+        """How many replicas an object of any kind has and should have.
+
+        Whoever has ``autoscaling_v1.Scale`` among its ``reads`` may ask that of all objects.
+        """
+        return self._desk.ask(lambda: self._live.scale(kind, name, namespace=namespace))
+
+    def served(self, api_version: str, kind: str) -> "ServedResource | None":
+        """Where objects of this kind live, if the server serves it; everybody may ask that."""
+        return self._desk.ask(lambda: self._live.served(api_version, kind))
 
     def list(
         self,

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Awaitable, Callable
 from datetime import datetime
+from random import Random
 from typing import TYPE_CHECKING, Any, Literal, NoReturn, TypeVar
 
 from steersman.client import Client, Fields, Labels, Patch
@@ -16,8 +17,10 @@ from steersman.names import ObjectKey
 from steersman.observe import Why, Write
 
 if TYPE_CHECKING:
+    from steersman.client import ServedResource
     from steersman.controller.recorder import Recorder
     from steersman.controller.writing import Writer
+    from steersman.kinds import autoscaling_v1
 
 Obj = TypeVar("Obj", bound=Resource | Unstructured)
 T = TypeVar("T")
@@ -90,6 +93,11 @@ class Context:
         return Live(self._client, check=self._may_ask, home=self._home)
 
     @property
+    def rng(self) -> Random:
+        """Chance, for whoever needs some: in a simulation it is the same each time."""
+        return self._client.rng
+
+    @property
     def now(self) -> datetime:
         """The time, in UTC."""
         return self._clock.now()
@@ -112,6 +120,27 @@ class Context:
         return self._cached.by_index(kind, index, value)
 
     # Writing
+
+    async def create(self, obj: Obj) -> Obj:
+        """A new object; ``AlreadyExists`` if there is one of its name.
+
+        For what has no name of its own, and gets one by ``metadata.generateName``. What has one
+        is better applied: that can be repeated.
+        """
+        self._may_write(type(obj), "create")
+        return await self._sent(self._writer.create(obj, report=self._report))
+
+    async def create_owned(self, child: Obj) -> Obj:
+        """The same for an object that belongs to this one, and goes when it goes.
+
+        Whether there are enough of them already is to be asked of ``owned``, which knows of each
+        from the moment that this returns.
+        """
+        kind = type(child)
+        self._may_write(kind, "create")
+        created = await self._sent(self._writer.create_owned(child, self._obj, report=self._report))
+        self._kept.add((kind, ObjectKey(created.namespace, created.name)))
+        return created
 
     async def apply(self, obj: Obj, *, force: bool = False) -> Obj:
         """Exactly these fields of it are ours, with these values; its answer.
@@ -162,15 +191,24 @@ class Context:
         obj: Resource | Unstructured,
         *,
         propagation: Literal["Background", "Foreground", "Orphan"] = "Background",
+        grace_seconds: int | None = None,
     ) -> None:
-        """Ask for its end, if it is still the same object; it is fine if it is gone already."""
+        """Ask for its end, if it is still the same object; it is fine if it is gone already.
+
+        A Pod gets ``grace_seconds`` to end; those of its own, if it is ``None``.
+        """
         self._may_write(type(obj), "delete")
-        await self._sent(self._writer.delete(obj, propagation=propagation, report=self._report))
+        await self._sent(
+            self._writer.delete(
+                obj, propagation=propagation, grace_seconds=grace_seconds, report=self._report
+            )
+        )
 
     async def prune(self, *kinds: Kind) -> None:
-        """Delete what this object owns and ``apply_owned`` was not called for in this run.
+        """Delete what this object owns and was neither applied nor created in this run.
 
-        Of these kinds, or of all that the controller owns.
+        Of these kinds, or of all that the controller owns. Not for what is created, then, but for
+        what is applied each time.
         """
         for kind in kinds:
             self._may_own(kind, "prune")
@@ -327,6 +365,23 @@ class Live:
         """One object, as it is now; ``NotFound`` if it is not there."""
         self._check(kind)
         return await self._client.get(kind, name, namespace=self._home(kind, namespace))
+
+    async def scale(
+        self, kind: Kind, name: str, *, namespace: str | None = None
+    ) -> "autoscaling_v1.Scale":
+        """How many replicas an object of any kind has and should have.
+
+        Whoever has ``autoscaling_v1.Scale`` among its ``reads`` may ask that of all objects.
+        """
+        from steersman.kinds import autoscaling_v1
+
+        self._check(autoscaling_v1.Scale)
+        home = self._home(kind, namespace)
+        return await self._client.scale(kind, name, namespace=home).get()
+
+    async def served(self, api_version: str, kind: str) -> "ServedResource | None":
+        """Where objects of this kind live, if the server serves it; everybody may ask that."""
+        return (await self._client.discover()).of_kind(api_version, kind)
 
     async def list(
         self,

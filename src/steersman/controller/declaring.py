@@ -76,9 +76,13 @@ class Controller(Generic[Obj]):
     - ``owns``, ``watches``: see there. ``reads`` are kinds to be read from the server only, and
       ``writes`` kinds to be written without being owned. Nothing else can be read or written.
     - ``when`` says which changes to an object of ``kind`` deserve a look; all, if it is ``None``.
+    - ``while_deleting``: without a ``finalize``, whether ``reconcile`` is also called for an object
+      that is being deleted and that others hold; for whoever carries out deletions.
     - ``sources`` wake objects for reasons that are not in the cluster.
     - ``name`` is in the names of the finalizer and the field manager, which are stored in the
       cluster: whoever changes it loses both. A second controller of a kind must have one.
+    - ``reports_as`` is whom its events are from, ``GROUP/NAME`` unless told otherwise. What has one
+      stands for a part of Kubernetes, and its events are of the older API, as theirs are.
     """
 
     kind: type[Obj]
@@ -101,7 +105,9 @@ class Controller(Generic[Obj]):
     # Five minutes, where Go's controllers go up to a quarter of an hour: people wait for this.
     max_backoff_seconds: float = field(default=300.0, kw_only=True)
     resync_seconds: float | None = field(default=None, kw_only=True)
+    while_deleting: bool = field(default=False, kw_only=True)
     name: str = field(default="", kw_only=True)
+    reports_as: str = field(default="", kw_only=True)
 
     def __post_init__(self) -> None:
         if not _is_kind(self.kind):
@@ -195,6 +201,11 @@ class Controller(Generic[Obj]):
             raise self._bad(
                 "one of reconcile and finalize is a plain function and the other is not",
                 "Make both `async def`, or neither: they get the same kind of context.",
+            )
+        if self.finalize is not None and self.while_deleting:
+            raise self._bad(
+                "it has a finalize function and wants reconcile to be called while deleting",
+                "Leave out while_deleting: finalize is what is called then.",
             )
         for watch in self.watches:
             if watch.to is not None and not _takes(watch.to, 2):

@@ -92,9 +92,13 @@ class Row:
 
 
 class EventRows:
-    """The rows that are remembered, and those of them that the server is to be told of."""
+    """The rows that are remembered, and those of them that the server is to be told of.
 
-    def __init__(self) -> None:
+    The first ``eager`` of a row are told at once.
+    """
+
+    def __init__(self, *, eager: int = 2) -> None:
+        self._eager = eager
         self._rows: OrderedDict[Said, Row] = OrderedDict()  # those that came last are last
         self._shares: OrderedDict[str, tuple[float, float]] = OrderedDict()
         self._line: list[tuple[float, int, Row]] = []  # by when they are due
@@ -149,7 +153,7 @@ class EventRows:
             if not row.is_waiting:
                 continue
             self._leave_line(row)
-            if _due_at(row, now_at) <= now_at:
+            if self._due_at(row, now_at) <= now_at:
                 return row
             self._put(row, now_at)  # it came again while it was being told
         return None
@@ -198,7 +202,12 @@ class EventRows:
 
     def _put(self, row: Row, now_at: float) -> None:
         if not row.is_waiting:
-            self._enter_line(row, _due_at(row, now_at))
+            self._enter_line(row, self._due_at(row, now_at))
+
+    def _due_at(self, row: Row, now_at: float) -> float:
+        if row.told < self._eager:
+            return now_at
+        return max(now_at, row.told_at + REFRESH_SECONDS)
 
     def _enter_line(self, row: Row, due_at: float) -> None:
         row.is_waiting = True
@@ -215,10 +224,6 @@ class EventRows:
 
     def __repr__(self) -> str:
         return f"<EventRows {len(self._rows)} kept, {len(self._line)} in line>"
-
-
-def _due_at(row: Row, now_at: float) -> float:
-    return now_at if row.told < 2 else max(now_at, row.told_at + REFRESH_SECONDS)
 
 
 def reference_to(obj: Resource | Unstructured) -> core_v1.ObjectReference:

@@ -111,6 +111,8 @@ class ControlLoop(Generic[Obj]):
         self._start: Start | None = None
         self._stopped = asyncio.Event()
         self._ends_since_at: float | None = None
+        self._employed = 0
+        self._idle = 0
 
     def __repr__(self) -> str:
         return f"<ControlLoop of {self._controller!r}: {self._queue!r}>"
@@ -143,8 +145,7 @@ class ControlLoop(Generic[Obj]):
                 for source in controller.sources:
                     start(self._run_source(source), name=f"{controller.name}: {source!r}")
                 async with asyncio.TaskGroup() as workers:
-                    for number in range(controller.workers):
-                        self._employ(workers, f"{controller.name}/{number}")
+                    self._employ(workers, 0)
                     await self._stopped.wait()
         finally:
             self._start = None
@@ -211,27 +212,35 @@ class ControlLoop(Generic[Obj]):
 
     # Work
 
-    def _employ(self, workers: asyncio.TaskGroup, name: str) -> None:
+    def _employ(self, workers: asyncio.TaskGroup, number: int) -> None:
         """Start a worker, and another in its place if an author's function cancels it."""
-        work = self._work()
+        self._employed = max(self._employed, number + 1)
+        work = self._work(workers)
         try:
-            task = workers.create_task(work, name=name)
+            task = workers.create_task(work, name=f"{self._controller.name}/{number}")
         except RuntimeError:  # The others are being cancelled too: it is the end.
             work.close()
             return
 
         def replace(done: asyncio.Task[None]) -> None:
             if done.cancelled():
-                self._employ(workers, name)
+                self._employ(workers, number)
 
         task.add_done_callback(replace)
 
-    async def _work(self) -> None:
+    async def _work(self, workers: asyncio.TaskGroup) -> None:
         while True:
+            self._idle += 1
             try:
                 key = await self._queue.get()
             except QueueClosed:
                 return
+            finally:
+                self._idle -= 1
+            # One more than there is work for, as far as that is allowed: most controllers never
+            # have enough to do for all of them.
+            if not self._idle and self._employed < self._controller.workers:
+                self._employ(workers, self._employed)
             try:
                 await self._look_at(key)
             except BaseException:
@@ -272,7 +281,7 @@ class ControlLoop(Generic[Obj]):
         if isinstance(obj, str):
             self._skip(key, reason=obj)
             return
-        is_ending = obj.deletion_time is not None
+        is_ending = obj.deletion_time is not None and not self._controller.while_deleting
         failures = self._queue.num_requeues(key)
         # Nothing has happened: it was put back by its last look.
         whys = taken.whys or (Why(about=obj.ref, event="retry" if failures else "later"),)
@@ -337,7 +346,11 @@ class ControlLoop(Generic[Obj]):
             if self._given_up[key] == fingerprint(obj):
                 return "permanent"
             del self._given_up[key]
-        if obj.deletion_time is not None and not has_finalizer(obj, self._controller.finalizer):
+        if (
+            obj.deletion_time is not None
+            and not self._controller.while_deleting
+            and not has_finalizer(obj, self._controller.finalizer)
+        ):
             return "being deleted"
         return obj
 

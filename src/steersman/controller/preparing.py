@@ -91,7 +91,9 @@ async def prepared(
     """Follow all kinds that it declares; the block is entered once their caches are whole."""
     recorder = Recorder(
         client,
-        controller=controller.finalizer,  # a qualified name, as the reporter of events has
+        # A qualified name, as the reporter of events has.
+        controller=controller.reports_as or controller.finalizer,
+        source=controller.reports_as,
         instance=instance,
         clock=client.clock,
         rng=client.rng,

@@ -2,13 +2,20 @@
 
 import asyncio
 import re
+from datetime import UTC, datetime, timedelta
 from math import inf
 from random import Random
 from typing import Final, Literal
 
-from steersman.client import Client, MergePatch
+from steersman.client import Client
 from steersman.clock import Clock
-from steersman.controller.event_rows import EventRows, Row, Said, reference_to
+from steersman.controller.event_objects import (
+    change_of,
+    component_change,
+    component_event,
+    event_of,
+)
+from steersman.controller.event_rows import BURST, EventRows, Row, Said, reference_to
 from steersman.errors import (
     AlreadyExists,
     BadName,
@@ -20,10 +27,9 @@ from steersman.errors import (
     Unauthorized,
     Unreachable,
 )
-from steersman.kinds import Resource, Unstructured, events_v1, meta_v1
+from steersman.kinds import Resource, Unstructured, core_v1, events_v1
 from steersman.names import ObjectRef, check_label_key, check_subdomain
 from steersman.observe import EventNotRecorded, EventsDropped, Observer
-from steersman.units import MicroTime, format_micro_time
 from steersman.workqueue import BackoffPolicy
 
 # The server's limits, in bytes.
@@ -42,6 +48,7 @@ _CLOSED_SECONDS: Final = 300.0
 _DROPS_SECONDS: Final = 60.0
 
 _PASSING: Final = (Unreachable, TooManyRequests, ServerFailed, Unauthorized)
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _UNFIT: Final = re.compile(r"[^a-z0-9.-]+")
 
 
@@ -53,7 +60,8 @@ class Recorder:
     does not take is told to the observer, and is nobody's failure.
 
     ``controller`` is who reports, as ``NAME`` or ``DOMAIN/NAME``; observations have the ``NAME``.
-    ``record`` belongs to the thread of the event loop.
+    With a ``source`` events are of the older API, from that component, as those of Kubernetes' own
+    controllers are. ``record`` belongs to the thread of the event loop.
     """
 
     def __init__(
@@ -65,7 +73,9 @@ class Recorder:
         clock: Clock,
         rng: Random,
         observe: Observer,
+        source: str = "",
     ) -> None:
+        self._source = source
         self._client = client.adjusted(deadline_seconds=_DEADLINE_SECONDS)
         self._reporting = reporting_name(controller)
         self._controller = controller.rpartition("/")[2]
@@ -73,7 +83,9 @@ class Recorder:
         self._clock = clock
         self._rng = rng
         self._observe = observe
-        self._rows = EventRows()
+        # Kubernetes' own tell of each that comes again, up to their share.
+        self._rows = EventRows(eager=BURST if source else 2)
+        self._number = 0
         self._news = asyncio.Event()
         self._one_at_a_time = asyncio.Lock()
         self._failures = 0
@@ -104,11 +116,12 @@ class Recorder:
         now_at, now_time = self._clock.monotonic(), self._clock.now()
         is_one_more = self._rows.repeated(said, now_at=now_at, now_time=now_time)
         if not is_one_more and self._rows.may_begin(about, now_at=now_at):
+            self._number += 1
             row = Row(
                 said,
                 regarding=reference_to(obj),
                 related=None if related is None else reference_to(related),
-                name=event_name(obj.ref, self._rng),
+                name=event_name(obj.ref, now_time, self._number, self._rng),
                 now_at=now_at,
                 now_time=now_time,
             )
@@ -190,36 +203,23 @@ class Recorder:
         return 0.0
 
     async def _create(self, row: Row) -> None:
-        said, series = row.said, None
-        if row.count > 1:
-            series = events_v1.EventSeries(
-                count=row.count, last_observed_time=MicroTime.of(row.last_time)
-            )
-        event = events_v1.Event(
-            metadata=meta_v1.ObjectMeta(name=row.name, namespace=row.namespace),
-            event_time=MicroTime.of(row.first_time),
-            series=series,
-            reporting_controller=self._reporting,
-            reporting_instance=self._instance,
-            type=said.type,
-            reason=said.reason,
-            action=said.action,
-            note=said.note,
-            regarding=row.regarding,
-            related=row.related,
-        )
+        event: Resource
+        if self._source:
+            event = component_event(row, self._source)
+        else:
+            event = event_of(row, self._reporting, self._instance)
         try:
             await self._client.create(event)
         except AlreadyExists:
             # The answer to an earlier attempt was lost. What came since is still to be told.
-            if series is not None:
+            if row.count > 1:
                 await self._patch(row)
 
     async def _patch(self, row: Row) -> None:
-        last_time = format_micro_time(row.last_time)
-        patch = MergePatch({"series": {"count": row.count, "lastObservedTime": last_time}})
+        kind: type[Resource] = core_v1.Event if self._source else events_v1.Event
+        patch = component_change(row) if self._source else change_of(row)
         try:
-            await self._client.patch(events_v1.Event, row.name, patch, namespace=row.namespace)
+            await self._client.patch(kind, row.name, patch, namespace=row.namespace)
         except NotFound:
             # The server keeps events for an hour or so, and somebody may have deleted it.
             await self._create(row)
@@ -276,18 +276,21 @@ def reporting_name(controller: str) -> str:
         return _UNFIT.sub("-", controller.lower())[:63].strip(".-") or "controller"
 
 
-def event_name(ref: ObjectRef, rng: Random) -> str:
+def event_name(ref: ObjectRef, now_time: datetime, number: int, rng: Random) -> str:
     """A name for an event about this object that no other has, and that the server accepts.
 
-    Not every object's name is a DNS name (``system:node`` is a role), and an event's must be.
+    Names are in the order of time, and then of numbers: kubectl shows events of one second in the
+    order of their names. Not every object's name is a DNS name (``system:node`` is a role), and an
+    event's must be.
     """
-    # Sixteen digits and a dot, of 253 characters.
-    readable = _UNFIT.sub("-", ref.name.lower())[:236].rstrip(".-")
+    # Twenty-four digits and a dot, of 253 characters.
+    readable = _UNFIT.sub("-", ref.name.lower())[:228].rstrip(".-")
     try:
         check_subdomain(readable)
     except BadName:
         readable = _UNFIT.sub("-", ref.kind.lower())
-    return f"{readable}.{rng.getrandbits(64):016x}"
+    micros = (now_time - _EPOCH) // timedelta(microseconds=1)
+    return f"{readable}.{micros:014x}{number & 0xFFFF:04x}{rng.getrandbits(24):06x}"
 
 
 def _identity(obj: Resource | Unstructured) -> str:

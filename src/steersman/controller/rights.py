@@ -1,10 +1,11 @@
 """What an operator needs the right to, read off its controllers: no more, and no less.
 
 - own kind: to read it, to say how it stands, and to patch it if there is a finalizer to put on it
-  or it is in ``writes``. With something owned also to update its finalizers: a cluster may ask for
-  that of whoever makes objects hold up their owner's deletion.
+  or it is in ``writes``. With something owned or written also to update its finalizers: a cluster
+  may ask for that of whoever makes objects hold up their owner's deletion.
 - ``owns``: to read, to apply (which takes both ``create`` and ``patch``) and to delete.
-- ``watches``: to read. ``reads``: to ask. ``writes``: all but to watch, and the status.
+- ``watches``: to read. ``reads``: to ask, and with ``Scale`` among them, for that of anything.
+  ``writes``: all but to watch, and the status.
 - events about any of these, which it can do without, and its lease.
 
 ``Context`` allows the same, and no more: who changes the one changes the other.
@@ -18,11 +19,14 @@ from typing import Any, Final
 
 from steersman.controller.declaring import Controller, Kind
 from steersman.kinds import Unstructured, rbac_v1
+from steersman.names import GroupVersionKind
 
 _VERBS: Final = ("get", "list", "watch", "create", "update", "patch", "delete")
 _LIVE: Final = ("get", "list")
 _FOLLOW: Final = (*_LIVE, "watch")
 _MAKE: Final = ("create", "patch", "delete")
+
+_SCALE: Final = GroupVersionKind("autoscaling", "v1", "Scale")
 
 # What YAML takes for text without quotes, whoever reads it.
 _BARE: Final = re.compile(r"[a-z][a-z0-9./-]*")
@@ -62,6 +66,9 @@ class Rule:
         named = f" {', '.join(self.names)}" if self.names else ""
         where = f"in namespace {self.namespace}" if self.namespace else "in the whole cluster"
         return f"{', '.join(self.verbs)} {self.resource}{group}{sub}{named} {where}"
+
+
+_ANY_SCALE: Final = Rule(group="*", resource="*", subresource="scale", verbs=("get",))
 
 
 def permissions(
@@ -126,7 +133,7 @@ def _wanted_by(controller: Controller[Any]) -> Iterator[tuple[Rule, bool]]:
         yield _rule(own, "patch", subresource="status")
     if controller.finalize is not None:
         yield _rule(own, "patch")
-    if controller.owned:
+    if controller.owned or controller.writes:
         rule, is_namespaced = _rule(own, "update", subresource="finalizers")
         # Few clusters ask for it, and those say so when it is missing.
         yield replace(rule, is_needed=False), is_namespaced
@@ -135,7 +142,9 @@ def _wanted_by(controller: Controller[Any]) -> Iterator[tuple[Rule, bool]]:
     for watch in controller.watches:
         yield _rule(watch.kind, *_FOLLOW)
     for kind in controller.reads:
-        yield _rule(kind, *_LIVE)
+        # A Scale is nowhere but below other objects, of whichever kind.
+        is_scale = kind.resource_type.gvk == _SCALE
+        yield (_ANY_SCALE, True) if is_scale else _rule(kind, *_LIVE)
     for kind in controller.writes:
         yield _rule(kind, *_LIVE, *_MAKE)
         if _has_status(kind):
@@ -160,7 +169,7 @@ def _events_of(controller: Controller[Any], namespaces: Sequence[str]) -> Iterat
         places.append("default")  # where events about what has no namespace live
     for place in places:
         yield Rule(
-            group="events.k8s.io",
+            group="" if controller.reports_as else "events.k8s.io",
             resource="events",
             verbs=("create", "patch"),
             namespace=place,

@@ -6,6 +6,10 @@ for it, in the loop:
     thread   ──call──▶   task        one at a time: while the task works, the thread waits
              ◀─answer─
 
+With hand-over, which is for simulations, the loop waits as well while the thread works: then only
+one of all threads runs at any time, and always the same one next. Who holds a lock while it calls
+must not be waited for by another thread: neither would ever go on.
+
 A thread cannot be stopped. Once its task has gone, because of a timeout or the end, each call that
 it makes raises ``ContextEnded``; until it ends of itself it holds its place.
 """
@@ -16,6 +20,8 @@ from collections import deque
 from collections.abc import Awaitable, Callable
 from concurrent.futures import Future
 from contextlib import suppress
+from contextvars import copy_context
+from functools import partial
 from typing import Any, Generic, Protocol, TypeVar
 
 from steersman.errors import ContextEnded
@@ -35,10 +41,11 @@ class Desk(Protocol):
 class Threads:
     """A bounded number of threads."""
 
-    def __init__(self, most: int, *, observe: Observer) -> None:
+    def __init__(self, most: int, *, hand_over: bool, observe: Observer) -> None:
         if most < 1:
             raise ValueError(f"there must be at least one thread, got {most}")
         self._most = most
+        self._hand_over = hand_over
         self._observe = observe
         self._free = asyncio.Semaphore(most)
         self._waiting = 0
@@ -60,7 +67,7 @@ class Threads:
             await self._free.acquire()
         finally:
             self._waiting -= 1
-        job = Job(function, holder=holder, ended=ended, over=self._over)
+        job = Job(function, holder=holder, ended=ended, over=self._over, hand_over=self._hand_over)
         try:
             job.begin()
         except BaseException:  # The machine has no more threads, and this one will never end.
@@ -93,12 +100,17 @@ class Job(Generic[T]):
         holder: str,
         ended: Callable[[], ContextEnded],
         over: "Callable[[Job[T]], None]",
+        hand_over: bool,
     ) -> None:
         self.holder = holder
+        # With hand-over, set while the thread waits for the loop or has ended.
+        self._pause = threading.Event() if hand_over else None
         self._function = function
         self._ended = ended
         self._over = over
         self._loop = asyncio.get_running_loop()
+        # What the thread wakes belongs to whoever has started it.
+        self._context = copy_context()
         self._asked: deque[tuple[Callable[[], Awaitable[Any]], Future[Any]]] = deque()
         self._something = asyncio.Event()
         self._result: Future[T] = Future()
@@ -119,6 +131,7 @@ class Job(Generic[T]):
         """Start its thread."""
         # A daemon: one that hangs for ever must not keep the process alive.
         threading.Thread(target=self._run, name=self.holder, daemon=True).start()
+        self._wait_for_pause()
 
     async def result(self) -> T:
         """Do what the thread asks for until it ends; what it returned, or what it raised."""
@@ -141,7 +154,7 @@ class Job(Generic[T]):
             if not self._is_served:
                 raise self._ended()
             self._asked.append((make, answer))
-        self._loop.call_soon_threadsafe(self._something.set)
+        self._wake(self._something.set)
         return answer.result()
 
     def _run(self) -> None:
@@ -157,9 +170,21 @@ class Job(Generic[T]):
         else:
             self._result.set_result(returned)
         with suppress(RuntimeError):  # The loop is closed: nobody waits any more.
-            self._loop.call_soon_threadsafe(self._end)
+            self._wake(self._end)
+
+    def _wake(self, callback: Callable[[], object]) -> None:
+        try:
+            self._loop.call_soon_threadsafe(callback, context=self._context)
+        finally:
+            if self._pause is not None:
+                self._pause.set()
 
     # In the loop
+
+    def _wait_for_pause(self) -> None:
+        """With hand-over, let the thread run until it waits for us: nobody else runs meanwhile."""
+        if self._pause is not None:
+            self._pause.wait()
 
     def _end(self) -> None:
         self._something.set()
@@ -168,16 +193,24 @@ class Job(Generic[T]):
 
     async def _do(self, make: Callable[[], Awaitable[Any]], answer: "Future[Any]") -> None:
         try:
-            answer.set_result(await make())
+            done = await make()
         except Exception as error:  # noqa: BLE001  it belongs to whoever asked
-            answer.set_exception(error)
+            self._go_on(partial(answer.set_exception, error))
         except BaseException:
-            answer.set_exception(self._ended())
+            self._go_on(partial(answer.set_exception, self._ended()))
             raise
+        else:
+            self._go_on(partial(answer.set_result, done))
+
+    def _go_on(self, tell: Callable[[], None]) -> None:
+        if self._pause is not None:
+            self._pause.clear()
+        tell()
+        self._wait_for_pause()
 
     def _leave(self) -> None:
         with self._lock:
             self._is_served = False
             left = list(self._asked)
         for _, answer in left:
-            answer.set_exception(self._ended())
+            self._go_on(partial(answer.set_exception, self._ended()))

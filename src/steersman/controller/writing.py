@@ -1,6 +1,7 @@
 """``Writer``: all that a controller writes, each write in such a way that it can do no harm.
 
-- What it makes is born by apply, and only if nothing of that name is there.
+- What it makes is born by apply, and only if nothing of that name is there; or created, which the
+  server refuses then.
 - What it has seen is written by its uid: an object that was made anew under the name is another.
 - What would change nothing is not sent.
 - What somebody else has is not taken over.
@@ -93,6 +94,23 @@ class Writer:
 
     def __repr__(self) -> str:
         return f"<Writer {self._manager}, {len(self)} applied>"
+
+    # Creating
+
+    async def create(self, obj: Obj, *, report: Report) -> Obj:
+        """A new object, under its name or one that the server gives it.
+
+        ``AlreadyExists`` if there is one of its name.
+        """
+        body = self._codec.encode(obj)
+        write = self._client.create(obj, field_manager=self._manager)
+        answer = await self._sent(write, obj, uid="", verb="create")
+        _tell(report, "create", None, answer, body)
+        return answer
+
+    async def create_owned(self, child: Obj, owner: Object, *, report: Report) -> Obj:
+        """The same for an object that ``owner`` controls from the start."""
+        return await self.create(owned_by(child, owner), report=report)
 
     # Applying
 
@@ -285,7 +303,12 @@ class Writer:
     # Deleting
 
     async def delete(
-        self, obj: Object, *, propagation: Propagation = "Background", report: Report
+        self,
+        obj: Object,
+        *,
+        propagation: Propagation = "Background",
+        grace_seconds: int | None = None,
+        report: Report,
     ) -> None:
         """Its end was asked for, or it is gone already, or another by now."""
         kind, key = type(obj), key_of(obj)
@@ -300,6 +323,7 @@ class Writer:
                     namespace=key.namespace,
                     preconditions=Preconditions(uid=uid) if uid else None,
                     propagation=propagation,
+                    grace_seconds=grace_seconds,
                 )
             )
         except (NotFound, Conflict):

@@ -53,6 +53,9 @@ PREFLIGHT_SECONDS = 5.0
 TURN_SECONDS = 1.0
 LATE_SECONDS = 0.5
 
+# In a simulation no turn comes late, and every look costs more than the time that it is about.
+SLOWNESS = 60.0
+
 
 class Operation:
     """One life of an operator."""
@@ -82,6 +85,7 @@ class Operation:
         self._stopping = asyncio.Event()
         self._loops: list[ControlLoop[Any]] = []
         self._is_acting = False
+        self._slowness = SLOWNESS if around.is_simulated else 1.0
 
     async def run(self, stop: Awaitable[str]) -> None:
         """Operate until ``stop`` comes, with a word on why; then within the grace, to the end."""
@@ -123,7 +127,13 @@ class Operation:
             client, unfenced, leasing = map(self._client, (fenced, apart, apart))
             managers = frozenset(each.field_manager for each in self._controllers)
             self._caches = caches = Caches(
-                client, observe=self._observe, settings=InformerSettings(kept_managers=managers)
+                client,
+                observe=self._observe,
+                settings=InformerSettings(
+                    reflector=around.reflector,
+                    kept_managers=managers,
+                    look_seconds=10.0 * self._slowness,
+                ),
             )
             services = Services(
                 client=client,
@@ -236,7 +246,11 @@ class Operation:
     async def _all_prepared(
         self, client: Client, caches: Caches
     ) -> AsyncIterator[Sequence[Prepared[Any]]]:
-        threads = Threads(self._settings.max_threads, observe=self._observe)
+        threads = Threads(
+            self._settings.max_threads,
+            hand_over=self._around.is_simulated,
+            observe=self._observe,
+        )
         loop = asyncio.get_running_loop()
         ended = asyncio.Event()
 
@@ -370,8 +384,8 @@ class Operation:
                 is_ready = not why_not
                 self._observe(ReadinessChanged(is_ready=is_ready, failing=why_not))
             slept_at = self._clock.monotonic()
-            await self._clock.sleep(TURN_SECONDS)
-            late_seconds = self._clock.monotonic() - slept_at - TURN_SECONDS
+            await self._clock.sleep(TURN_SECONDS * self._slowness)
+            late_seconds = self._clock.monotonic() - slept_at - TURN_SECONDS * self._slowness
             if late_seconds > LATE_SECONDS:
                 self._observe(LoopBlocked(seconds=late_seconds))
 

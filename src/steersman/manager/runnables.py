@@ -10,6 +10,7 @@ from steersman.cache import Caches
 from steersman.client import Client
 from steersman.clock import Clock
 from steersman.observe import Observer
+from steersman.watch import ReflectorSettings
 from steersman.wire import Transport
 
 if TYPE_CHECKING:
@@ -54,7 +55,10 @@ class Surroundings:
     """What an operator needs from outside: a way to the cluster, time, chance and an audience.
 
     Each call of ``reach`` gives connections of its own. ``namespace`` is where the operator itself
-    lives, and ``hostname`` on which machine.
+    lives, and ``hostname`` on which machine. ``reflector`` is how its caches hear of what is there.
+    In a simulation plain functions run one at a time, and nothing else meanwhile, so that the same
+    story can be told twice; and who looks after themselves every second does so less often, because
+    there an hour is to cost nothing.
     """
 
     reach: Callable[[], AbstractAsyncContextManager[Transport]]
@@ -64,3 +68,5 @@ class Surroundings:
     rng: Random
     observe: Observer
     registry: "CollectorRegistry | None" = None
+    reflector: ReflectorSettings = ReflectorSettings()
+    is_simulated: bool = False

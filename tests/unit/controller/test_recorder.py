@@ -1,5 +1,6 @@
 """What a recorder makes of names and words; what it writes is tried on a server."""
 
+from datetime import UTC, datetime, timedelta
 from random import Random
 
 import pytest
@@ -11,6 +12,8 @@ from steersman.observe import ignore
 from tests.clocks import FakeClock
 from tests.transports import ScriptedTransport
 from tests.unit.controller.apps import app
+
+NOW = datetime(2026, 1, 1, tzinfo=UTC)
 
 
 def test_text_is_cut_between_characters_and_only_if_it_must_be() -> None:
@@ -25,10 +28,19 @@ def test_text_is_cut_between_characters_and_only_if_it_must_be() -> None:
     [("web", "web."), ("system:node", "system-node."), ("..", "role."), ("a" * 253, "aaaa")],
 )
 def test_an_events_name_is_one_that_the_server_accepts(name: str, begins: str) -> None:
-    made = event_name(ObjectRef("Role", None, name), Random(0))
+    made = event_name(ObjectRef("Role", None, name), NOW, 0, Random(0))
 
     assert made.startswith(begins)
     assert len(made) <= 253
+
+
+def test_events_are_named_in_the_order_in_which_they_came() -> None:
+    ref, rng = ObjectRef("Pod", "here", "web"), Random(0)
+    moments = [(NOW, 9), (NOW, 10), (NOW + timedelta(microseconds=1), 0)]
+
+    names = [event_name(ref, time, number, rng) for time, number in moments]
+
+    assert names == sorted(names)
 
 
 @pytest.mark.parametrize(

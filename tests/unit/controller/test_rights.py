@@ -13,7 +13,7 @@ from steersman.controller.rights import (
     permissions,
     rule_yaml,
 )
-from steersman.kinds import Unstructured, apps_v1, core_v1, rbac_v1
+from steersman.kinds import Unstructured, apps_v1, autoscaling_v1, core_v1, rbac_v1
 from tests.unit.controller.apps import App
 
 EVENTS = "create, patch events.events.k8s.io in the whole cluster"
@@ -32,6 +32,7 @@ def needed(*controllers: Controller[Any], lease: tuple[str, str] | None = None) 
 
 
 PLURAL = f"{App.resource_type.plural}.{App.resource_type.gvk.group}"
+FINALIZERS = f"update {PLURAL}/finalizers in the whole cluster"
 
 
 def test_a_controller_reads_its_kind_and_says_how_it_stands() -> None:
@@ -50,7 +51,7 @@ def test_a_controller_reads_its_kind_and_says_how_it_stands() -> None:
             {"owns": (apps_v1.Deployment,)},
             {
                 "get, list, watch, create, patch, delete deployments.apps in the whole cluster",
-                f"update {PLURAL}/finalizers in the whole cluster",
+                FINALIZERS,
             },
         ),
         (
@@ -63,15 +64,19 @@ def test_a_controller_reads_its_kind_and_says_how_it_stands() -> None:
             {
                 "get, list, create, patch, delete deployments.apps in the whole cluster",
                 "patch deployments.apps/status in the whole cluster",
+                FINALIZERS,
             },
         ),
         (
             {"writes": (core_v1.ConfigMap,)},  # which has no status
-            {"get, list, create, patch, delete configmaps in the whole cluster"},
+            {"get, list, create, patch, delete configmaps in the whole cluster", FINALIZERS},
         ),
         (
             {"writes": (App,)},
-            {f"get, list, watch, create, patch, delete {PLURAL} in the whole cluster"},
+            {
+                f"get, list, watch, create, patch, delete {PLURAL} in the whole cluster",
+                FINALIZERS,
+            },
         ),
     ],
     ids=lambda each: next(iter(each)) if isinstance(each, dict) else "",
@@ -80,6 +85,20 @@ def test_what_it_declares_is_what_it_may_do_and_no_more(
     declared: dict[str, Any], also: set[str]
 ) -> None:
     assert set(needed(controller(**declared))) - set(needed(controller())) == also
+
+
+def test_who_reads_scales_may_ask_for_that_of_anything() -> None:
+    rules = permissions([controller(reads=(autoscaling_v1.Scale,))], lease=None, namespaces=())
+
+    assert Rule(group="*", resource="*", subresource="scale", verbs=("get",)) in rules
+    assert not [rule for rule in rules if rule.resource == "scales"]
+
+
+def test_what_stands_for_a_part_of_kubernetes_writes_events_of_the_older_api() -> None:
+    wanted = needed(controller(reports_as="deployment-controller"))
+
+    assert "create, patch events in the whole cluster" in wanted
+    assert EVENTS not in wanted
 
 
 def test_a_kind_without_a_class_may_have_a_status() -> None:

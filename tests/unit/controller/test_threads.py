@@ -33,7 +33,7 @@ async def test_a_function_in_a_thread_has_its_calls_done_in_the_loop(
     observed: list[Observation],
 ) -> None:
     loop_thread = threading.get_ident()
-    threads = Threads(1, observe=observed.append)
+    threads = Threads(1, hand_over=False, observe=observed.append)
 
     async def where() -> int:
         return threading.get_ident()
@@ -49,7 +49,7 @@ async def test_a_function_in_a_thread_has_its_calls_done_in_the_loop(
 
 
 async def test_what_it_raises_comes_out(observed: list[Observation]) -> None:
-    threads = Threads(1, observe=observed.append)
+    threads = Threads(1, hand_over=False, observe=observed.append)
 
     async def fail() -> None:
         raise LookupError("in the loop")
@@ -69,7 +69,7 @@ async def test_what_it_raises_comes_out(observed: list[Observation]) -> None:
 async def test_the_loop_goes_on_while_a_thread_works(
     observed: list[Observation], hang: threading.Event
 ) -> None:
-    threads = Threads(1, observe=observed.append)
+    threads = Threads(1, hand_over=False, observe=observed.append)
     job = await threads.start(lambda _: hang.wait(), holder="one", ended=ended)
 
     async with asyncio.TaskGroup() as group:
@@ -84,7 +84,7 @@ async def test_the_loop_goes_on_while_a_thread_works(
 async def test_when_all_threads_are_busy_those_who_hold_them_are_named(
     observed: list[Observation], hang: threading.Event
 ) -> None:
-    threads = Threads(2, observe=observed.append)
+    threads = Threads(2, hand_over=False, observe=observed.append)
     jobs = [
         await threads.start(lambda _: hang.wait(), holder=name, ended=ended)
         for name in ("one", "two")
@@ -105,7 +105,7 @@ async def test_when_all_threads_are_busy_those_who_hold_them_are_named(
 async def test_a_thread_whose_task_is_gone_can_do_nothing_more_and_holds_its_place(
     observed: list[Observation], hang: threading.Event
 ) -> None:
-    threads = Threads(1, observe=observed.append)
+    threads = Threads(1, hand_over=False, observe=observed.append)
     told: list[Exception] = []
 
     async def nothing() -> None:
@@ -135,7 +135,7 @@ async def test_a_thread_whose_task_is_gone_can_do_nothing_more_and_holds_its_pla
 async def test_a_thread_that_waits_for_the_loop_is_let_go_when_its_task_ends(
     observed: list[Observation],
 ) -> None:
-    threads = Threads(1, observe=observed.append)
+    threads = Threads(1, hand_over=False, observe=observed.append)
     asked = asyncio.Event()
 
     async def hang_for_ever() -> None:
@@ -155,7 +155,7 @@ async def test_a_thread_that_waits_for_the_loop_is_let_go_when_its_task_ends(
 
 
 async def test_a_thread_that_cannot_be_started_holds_no_place(observed: list[Observation]) -> None:
-    threads = Threads(1, observe=observed.append)
+    threads = Threads(1, hand_over=False, observe=observed.append)
     usual = threading.stack_size(2**46)  # more than any machine has to give
     try:
         with pytest.raises(RuntimeError, match="can't start new thread"):
@@ -171,7 +171,7 @@ async def test_a_thread_that_cannot_be_started_holds_no_place(observed: list[Obs
 async def test_a_function_that_ends_its_thread_does_not_end_the_operator(
     observed: list[Observation],
 ) -> None:
-    threads = Threads(1, observe=observed.append)
+    threads = Threads(1, hand_over=False, observe=observed.append)
 
     def function(_: Desk) -> None:
         raise SystemExit(2)

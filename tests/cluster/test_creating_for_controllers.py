@@ -1,0 +1,173 @@
+"""What a controller creates: objects without names of their own, of which there are just enough."""
+
+import pytest
+
+import steersman as sm
+from steersman.client import MergePatch
+from steersman.controller import controller_of
+from steersman.errors import AlreadyExists, BadController, UndeclaredWrite
+from steersman.kinds import core_v1, meta_v1
+from steersman.simulation import SimulatedWorld, simulate
+from steersman.workloads import WorkloadSettings
+from tests.simulation.test_worlds import Note, note
+
+BARE = WorkloadSettings(parts=())
+ConfigMap = core_v1.ConfigMap
+Secret = core_v1.Secret
+
+NAMELESS = ConfigMap(metadata=meta_v1.ObjectMeta(generate_name="copy-"))
+
+
+async def reconcile(a_note: Note, ctx: sm.Context) -> sm.Outcome:
+    for _ in range(a_note.spec.copies - len(ctx.owned(ConfigMap))):
+        await ctx.create_owned(NAMELESS)
+    return sm.Done()
+
+
+CONTROLLER = sm.Controller(Note, reconcile=reconcile, owns=(ConfigMap,))
+
+
+def test_what_was_created_is_counted_at_once() -> None:
+    async def main(world: SimulatedWorld) -> list[ConfigMap]:
+        await world.install(Note)
+        await world.run_operator(CONTROLLER)
+        await world.apply(note(copies=3))
+        await world.settle()
+        await world.apply(note(copies=5))
+        await world.settle()
+        return await world.list(ConfigMap)
+
+    found = simulate(main, settings=BARE)
+
+    assert len(found) == 5
+    assert len({each.name for each in found}) == 5
+    assert all(each.name.startswith("copy-") for each in found)
+    assert {owner.name for each in found if (owner := controller_of(each))} == {"one"}
+
+
+def test_what_is_there_already_is_refused() -> None:
+    async def main(world: SimulatedWorld) -> list[Exception]:
+        seen: list[Exception] = []
+
+        async def make_twice(a_note: Note, ctx: sm.Context) -> sm.Outcome:
+            twin = ConfigMap(metadata=meta_v1.ObjectMeta(name="twin"))
+            if ctx.owned(ConfigMap):
+                return sm.Done()
+            await ctx.create_owned(twin)
+            try:
+                await ctx.create_owned(twin)
+            except AlreadyExists as error:
+                seen.append(error)
+            return sm.Done()
+
+        await world.install(Note)
+        await world.run_operator(sm.Controller(Note, reconcile=make_twice, owns=(ConfigMap,)))
+        await world.apply(note())
+        await world.settle()
+        return seen
+
+    assert len(simulate(main, settings=BARE)) == 1
+
+
+def test_a_kind_that_was_not_declared_is_not_created() -> None:
+    async def main(world: SimulatedWorld) -> list[Exception]:
+        seen: list[Exception] = []
+
+        async def make_a_secret(a_note: Note, ctx: sm.Context) -> sm.Outcome:
+            for make in (ctx.create, ctx.create_owned):
+                try:
+                    await make(Secret(metadata=meta_v1.ObjectMeta(name="one")))
+                except UndeclaredWrite as error:
+                    seen.append(error)
+            return sm.Done()
+
+        await world.install(Note)
+        await world.run_operator(sm.Controller(Note, reconcile=make_a_secret))
+        await world.apply(note())
+        await world.settle()
+        return seen
+
+    assert len(simulate(main, settings=BARE)) == 2
+
+
+def test_what_was_just_created_is_not_pruned() -> None:
+    async def main(world: SimulatedWorld) -> int:
+        async def make_and_prune(a_note: Note, ctx: sm.Context) -> sm.Outcome:
+            await ctx.create_owned(NAMELESS)
+            await ctx.prune()
+            return sm.Done()
+
+        await world.install(Note)
+        await world.run_operator(
+            sm.Controller(
+                Note, reconcile=make_and_prune, owns=(sm.Owns(ConfigMap, when=lambda *_: False),)
+            )
+        )
+        await world.apply(note())
+        await world.settle()
+        return len(await world.list(ConfigMap))
+
+    assert simulate(main, settings=BARE) == 1
+
+
+def test_a_pod_gets_the_grace_with_which_it_is_deleted() -> None:
+    async def main(world: SimulatedWorld) -> int | None:
+        async def delete(pod: core_v1.Pod, ctx: sm.Context) -> sm.Outcome:
+            await ctx.delete(pod, grace_seconds=7)
+            return sm.Done()
+
+        await world.run_operator(
+            sm.Controller(core_v1.Pod, reconcile=delete, writes=(core_v1.Pod,))
+        )
+        container = core_v1.Container(name="main", image="main:1")
+        metadata = meta_v1.ObjectMeta(name="one", finalizers=("test.example.com/held",))
+        spec = core_v1.PodSpec(containers=(container,), node_name="somewhere")
+        await world.create(core_v1.Pod(metadata=metadata, spec=spec))
+        await world.settle()
+        return (await world.get(core_v1.Pod, "one")).metadata.deletion_grace_period_seconds
+
+    assert simulate(main, settings=BARE) == 7
+
+
+def test_a_plain_function_creates_as_well() -> None:
+    async def main(world: SimulatedWorld) -> int:
+        def plainly(a_note: Note, ctx: sm.BlockingContext) -> sm.Outcome:
+            if not ctx.owned(ConfigMap):
+                ctx.create_owned(NAMELESS)
+                ctx.create(ConfigMap(metadata=meta_v1.ObjectMeta(name="free", namespace="default")))
+            return sm.Done()
+
+        await world.install(Note)
+        await world.run_operator(sm.Controller(Note, reconcile=plainly, owns=(ConfigMap,)))
+        await world.apply(note())
+        await world.settle()
+        return len(await world.list(ConfigMap))
+
+    assert simulate(main, settings=BARE) == 2
+
+
+@pytest.mark.parametrize("sees", [True, False])
+def test_an_object_that_is_being_deleted_is_looked_at_by_whoever_wants_to(sees: bool) -> None:
+    async def main(world: SimulatedWorld) -> list[bool]:
+        seen: list[bool] = []
+
+        async def look(a_note: Note, ctx: sm.Context) -> sm.Outcome:
+            seen.append(a_note.deletion_time is not None)
+            return sm.Done()
+
+        await world.install(Note)
+        await world.run_operator(sm.Controller(Note, reconcile=look, while_deleting=sees))
+        await world.apply(note())
+        held = MergePatch({"metadata": {"finalizers": ["test.example.com/held"]}})
+        await world.patch(Note, "one", held)
+        await world.settle()
+        await world.delete(Note, "one")
+        await world.settle()
+        return seen
+
+    assert (True in simulate(main, settings=BARE)) is sees
+
+
+def test_a_controller_that_finalizes_is_not_to_reconcile_what_is_being_deleted() -> None:
+    with pytest.raises(BadController, match="Leave out while_deleting"):
+        sm.Controller(Note, reconcile=reconcile, finalize=reconcile, while_deleting=True)

@@ -1,0 +1,38 @@
+"""How many look at objects at once: as many as there is work for, and no more than may."""
+
+import asyncio
+
+import pytest
+
+import steersman as sm
+from steersman.simulation import SimulatedWorld, simulate
+from steersman.workloads import WorkloadSettings
+from tests.simulation.test_worlds import Note, note
+
+BARE = WorkloadSettings(parts=())
+
+
+@pytest.mark.parametrize(("objects", "at_once", "employed"), [(1, 1, 2), (2, 2, 3), (9, 4, 4)])
+def test_workers_are_employed_as_there_is_work_for_them(
+    objects: int, at_once: int, employed: int
+) -> None:
+    async def main(world: SimulatedWorld) -> tuple[int, int]:
+        inside, most = 0, 0
+
+        async def look(a_note: Note, ctx: sm.Context) -> sm.Outcome:
+            nonlocal inside, most
+            inside += 1
+            most = max(most, inside)
+            await world.clock.sleep(10.0)
+            inside -= 1
+            return sm.Done()
+
+        await world.install(Note)
+        for number in range(objects):
+            await world.apply(note(f"note-{number}"))
+        await world.run_operator(sm.Controller(Note, reconcile=look, name="looker", workers=4))
+        await world.advance(60.0)
+        workers = [each for each in asyncio.all_tasks() if each.get_name().startswith("looker/")]
+        return most, len(workers)
+
+    assert simulate(main, settings=BARE) == (at_once, employed)
