@@ -1,0 +1,47 @@
+"""A Pod from a template. Pure."""
+
+from collections.abc import Mapping
+
+from steersman.controller import owner_reference
+from steersman.kinds import Resource, core_v1, meta_v1
+
+# A Pod's name is no longer than this, and a dash at the end of the prefix counts.
+_LONGEST_NAME = 253
+
+
+def pod_prefix(owner_name: str) -> str:
+    """What the names of an owner's Pods begin with."""
+    return f"{owner_name}-" if len(owner_name) < _LONGEST_NAME else owner_name
+
+
+def pod_from(
+    template: core_v1.PodTemplateSpec,
+    *,
+    owner: Resource,
+    name: str | None = None,
+    generate_name: str | None = None,
+    labels: Mapping[str, str] | None = None,
+    annotations: Mapping[str, str] | None = None,
+    finalizers: tuple[str, ...] = (),
+    spec: core_v1.PodSpec | None = None,
+) -> core_v1.Pod:
+    """A Pod like the template, in its owner's namespace and controlled by it.
+
+    ``labels``, ``annotations`` and ``finalizers`` come on top of the template's, and ``spec`` in
+    the place of its spec. Without a ``name`` the server makes one up that begins as the owner's.
+    """
+    inner = template.metadata or meta_v1.ObjectMeta()
+    all_labels = {**(inner.labels or {}), **(labels or {})}
+    all_annotations = {**(inner.annotations or {}), **(annotations or {})}
+    return core_v1.Pod(
+        metadata=meta_v1.ObjectMeta(
+            name=name,
+            generate_name=None if name else generate_name or pod_prefix(owner.name),
+            namespace=owner.namespace,
+            labels=all_labels or None,
+            annotations=all_annotations or None,
+            finalizers=(*(inner.finalizers or ()), *finalizers) or None,
+            owner_references=(owner_reference(owner),),
+        ),
+        spec=spec if spec is not None else template.spec,
+    )

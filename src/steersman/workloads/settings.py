@@ -1,0 +1,63 @@
+"""``WorkloadSettings``: which parts of a cluster are played, and how large it is."""
+
+from dataclasses import dataclass
+from typing import Final
+
+from steersman.errors import BadSettings
+from steersman.units import Quantity
+
+#: All parts, in the order in which they are started.
+PARTS: Final = (
+    "namespaces",
+    "garbage",
+    "nodes",
+    "volumes",
+    "replicasets",
+    "deployments",
+    "statefulsets",
+    "daemonsets",
+    "jobs",
+    "cronjobs",
+    "services",
+    "autoscaling",
+    "disruptions",
+    "quotas",
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorkloadSettings:
+    """Which parts run, on how many nodes, and how large a node is.
+
+    ``root_ca`` is what every namespace is told to trust the API server by. A Pod starts
+    ``pod_start_seconds`` after it was given a node, unless it says otherwise. A node gives a sign
+    of life every ``heartbeat_seconds``; only a real node controller misses it. Without
+    ``routine_events`` nothing is told of Pods for which all goes well.
+    """
+
+    parts: tuple[str, ...] = PARTS
+    nodes: int = 1
+    node_cpu: str = "8"
+    node_memory: str = "32Gi"
+    node_pods: int = 110
+    pod_start_seconds: float = 0.0
+    heartbeat_seconds: float | None = None
+    root_ca: str = ""
+    routine_events: bool = True
+
+    def __post_init__(self) -> None:
+        unknown = [each for each in self.parts if each not in PARTS]
+        if unknown:
+            raise BadSettings(
+                source="parts",
+                problem=f"there is no part {unknown[0]!r} of a cluster",
+                what_now=f"Choose among {', '.join(PARTS)}.",
+            )
+        if self.nodes < 0 or self.node_pods < 1:
+            raise BadSettings(
+                source="nodes",
+                problem=f"{self.nodes} nodes with room for {self.node_pods} Pods each cannot be",
+                what_now="Give no fewer than no nodes, and each room for at least one Pod.",
+            )
+        for quantity in (self.node_cpu, self.node_memory):
+            Quantity(quantity)

@@ -1,0 +1,92 @@
+"""All parts of a cluster, or some of them, joined in one manager."""
+
+from typing import Any
+
+import pytest
+
+from steersman.errors import BadSettings
+from steersman.kinds import apps_v1, core_v1, is_ready, meta_v1, recipes
+from steersman.simulation import SimulatedWorld, simulate
+from steersman.simulation.simulated import WORKLOADS
+from steersman.workloads import PARTS, WorkloadSettings, workloads
+
+Deployment = apps_v1.Deployment
+Pod = core_v1.Pod
+
+
+def web(*, replicas: int = 2) -> Deployment:
+    container = core_v1.Container(name="main", image="nginx")
+    return recipes.deployment("web", container, replicas=replicas)
+
+
+def test_all_parts_together_make_a_cluster_of_a_bare_api_server() -> None:
+    async def main(world: SimulatedWorld) -> tuple[bool, list[str | None]]:
+        await world.apply(web())
+        await world.settle()
+        statuses = [pod.status or core_v1.PodStatus() for pod in await world.list(Pod)]
+        return is_ready(await world.get(Deployment, "web")), [each.phase for each in statuses]
+
+    ready, phases = simulate(main)
+
+    assert ready
+    assert phases == ["Running", "Running"]
+
+
+def test_a_part_that_is_not_wanted_does_not_run() -> None:
+    async def main(world: SimulatedWorld) -> list[str]:
+        await world.apply(web())
+        await world.settle()
+        return [each.name for each in await world.list(Pod)]
+
+    without = tuple(each for each in PARTS if each != "replicasets")
+
+    assert simulate(main, settings=WorkloadSettings(parts=without)) == []
+
+
+def test_a_cluster_whose_controllers_were_killed_goes_on_where_it_was() -> None:
+    async def main(world: SimulatedWorld) -> int:
+        await world.apply(web(replicas=2))
+        await world.clock.sleep(0.005)
+        (cluster,) = [each for each in world.operators if each.name == WORKLOADS]
+        await cluster.kill()
+        await world.apply(web(replicas=5))
+        cluster.again()
+        await world.settle()
+        return len(await world.list(Pod))
+
+    assert simulate(main) == 5
+
+
+def test_no_two_controllers_have_one_name() -> None:
+    names = [each.name for each in workloads(WorkloadSettings()).controllers]
+
+    assert len(names) == len(set(names))
+
+
+@pytest.mark.parametrize(
+    ("wrong", "why"),
+    [
+        ({"nodes": -1}, "-1 nodes"),
+        ({"node_pods": 0}, "room for 0 Pods"),
+        ({"node_cpu": "many"}, "many"),
+    ],
+)
+def test_settings_that_cannot_be_are_refused(wrong: dict[str, Any], why: str) -> None:
+    with pytest.raises(ValueError, match=why):
+        WorkloadSettings(**wrong)
+
+
+def test_an_unknown_part_is_refused_with_those_that_there_are() -> None:
+    with pytest.raises(BadSettings, match=r"no part 'unicorns' .* Choose among namespaces, "):
+        WorkloadSettings(parts=("unicorns",))
+
+
+def test_a_namespace_is_furnished_before_anybody_asks() -> None:
+    async def main(world: SimulatedWorld) -> list[str]:
+        await world.create(core_v1.Namespace(metadata=meta_v1.ObjectMeta(name="new")))
+        await world.settle()
+        accounts = await world.list(core_v1.ServiceAccount, namespace="new")
+        maps = await world.list(core_v1.ConfigMap, namespace="new")
+        return [each.name for each in (*accounts, *maps)]
+
+    assert simulate(main) == ["default", "kube-root-ca.crt"]

@@ -1,0 +1,99 @@
+"""Whom a change of a Pod is about."""
+
+from collections.abc import Iterable
+from typing import Any
+
+import pytest
+
+from steersman.cache import Indexer, Lister, Scope
+from steersman.controller import Cached
+from steersman.kinds import apps_v1, core_v1, meta_v1, replace
+from steersman.names import ObjectKey
+from steersman.workloads.pods import SELECTOR_INDEX, HolderOf, by_selector, is_counted_anew
+from tests.unit.workloads.pods.samples import NOW, ago, pod, replica_set
+
+ReplicaSet = apps_v1.ReplicaSet
+WHOM = HolderOf(ReplicaSet)
+
+
+def holding(*sets: ReplicaSet) -> Cached:
+    """A cache of these ReplicaSets."""
+
+    def failed(index: str, key: ObjectKey, error: Exception) -> None:
+        raise error
+
+    objects: Indexer[ReplicaSet] = Indexer(
+        failed=failed, indexes={f"they/{SELECTOR_INDEX}": by_selector}
+    )
+    for each in sets:
+        objects.put(each)
+    lister = Lister(
+        objects,
+        resource_type=ReplicaSet.resource_type,
+        scope=Scope(),
+        is_whole=lambda: True,
+    )
+    return Cached("they", {ReplicaSet: lister})
+
+
+def names(keys: Iterable[ObjectKey]) -> list[str]:
+    return [key.name for key in keys]
+
+
+def selecting(**labels: str) -> meta_v1.LabelSelector:
+    return meta_v1.LabelSelector(match_labels=labels)
+
+
+def test_a_pod_is_about_the_one_that_controls_it_whether_that_is_there_or_not() -> None:
+    assert names(WHOM(pod(owner=replica_set("gone")), holding())) == ["gone"]
+
+
+def test_a_pod_of_another_kind_of_owner_is_about_nobody() -> None:
+    job = apps_v1.StatefulSet(metadata=meta_v1.ObjectMeta(name="web", uid="1"))
+
+    assert names(WHOM(pod(owner=job), holding(replica_set()))) == []
+
+
+def test_a_pod_that_nobody_controls_is_about_all_who_select_it() -> None:
+    expression = meta_v1.LabelSelectorRequirement(key="app", operator="Exists")
+    cached = holding(
+        replica_set("by-app", selector=selecting(app="web")),
+        replica_set("by-both", selector=selecting(app="web", tier="front")),
+        replica_set("by-other", selector=selecting(app="api")),
+        replica_set("by-more", selector=selecting(app="web", tier="front", zone="z")),
+        replica_set("elsewhere", selector=selecting(app="web"), namespace="there"),
+        replica_set(
+            "by-expression", selector=meta_v1.LabelSelector(match_expressions=(expression,))
+        ),
+    )
+
+    found = WHOM(pod(labels={"app": "web", "tier": "front"}), cached)
+
+    assert sorted(names(found)) == ["by-app", "by-both", "by-expression"]
+    assert names(WHOM(pod(labels={}), cached)) == []
+
+
+CHANGES: dict[str, dict[str, Any]] = {
+    "ready": {"ready": NOW},
+    "phase": {"phase": "Failed"},
+    "deletion": {"ending": True},
+    "labels": {"labels": {"app": "else"}},
+    "owner": {"owner": replica_set()},
+}
+
+
+@pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
+def test_whoever_counts_pods_hears_of_what_counts(change: dict[str, Any]) -> None:
+    assert is_counted_anew(pod(), pod(**change))
+    assert is_counted_anew(None, pod())
+
+
+def test_whoever_counts_pods_does_not_hear_of_the_rest() -> None:
+    before = pod(ready=ago(10))
+    status = before.status
+    assert status is not None
+    scheduled = core_v1.PodCondition(type="PodScheduled", status="False")
+    told = replace(status, conditions=(scheduled, *(status.conditions or ())))
+    after = replace(pod(ready=ago(10), restarts=3, annotations={"a": "b"}), status=told)
+
+    assert not is_counted_anew(before, after)
