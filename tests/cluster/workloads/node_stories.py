@@ -1,0 +1,163 @@
+"""Pods and nodes for stories about them, and what is to be read off them."""
+
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any
+
+from steersman.kinds import core_v1, events_v1, meta_v1
+from steersman.kinds.base import replace
+from steersman.simulation import SimulatedWorld, simulate
+from steersman.units import Quantity
+from steersman.workloads.settings import WorkloadSettings
+
+Pod = core_v1.Pod
+PREFIX = "nodes.steersman.dev/"
+
+
+def told(**said: str) -> dict[str, str]:
+    """Annotations for the stand-in: ``run_seconds="3"``."""
+    return {f"{PREFIX}{what.replace('_', '-')}": value for what, value in said.items()}
+
+
+def pod(
+    name: str = "one",
+    *,
+    annotations: Mapping[str, str] | None = None,
+    labels: Mapping[str, str] | None = None,
+    requests: Mapping[str, str] | None = None,
+    host_port: int | None = None,
+    finalizers: tuple[str, ...] | None = None,
+    init: tuple[core_v1.Container, ...] | None = None,
+    **spec: Any,
+) -> Pod:
+    """A Pod of one container."""
+    resources = None
+    if requests is not None:
+        amounts = {each: Quantity(amount) for each, amount in requests.items()}
+        # What cannot be shared must be limited, too.
+        limits = {each: amount for each, amount in amounts.items() if "/" in each} or None
+        resources = core_v1.ResourceRequirements(requests=amounts, limits=limits)
+    ports = (core_v1.ContainerPort(container_port=80, host_port=host_port),) if host_port else None
+    container = core_v1.Container(name="app", image="app:1", resources=resources, ports=ports)
+    return Pod(
+        metadata=meta_v1.ObjectMeta(
+            name=name, annotations=annotations, labels=labels, finalizers=finalizers
+        ),
+        spec=core_v1.PodSpec(containers=(container,), init_containers=init, **spec),
+    )
+
+
+def node(name: str, *, labels: Mapping[str, str] | None = None, **spec: Any) -> core_v1.Node:
+    """A node of the test's own, whose kubelet is the stand-in."""
+    return core_v1.Node(
+        metadata=meta_v1.ObjectMeta(name=name, labels=labels, annotations=told(stand_in="true")),
+        spec=core_v1.NodeSpec(**spec),
+    )
+
+
+def story(tell: Callable[[SimulatedWorld], Awaitable[None]], **settings: Any) -> None:
+    """Tell it in a cluster that has nodes and nothing else."""
+    given: dict[str, Any] = {"parts": ("nodes",), **settings}
+    simulate(tell, settings=WorkloadSettings(**given))
+
+
+def node_of(each: Pod) -> str | None:
+    return each.spec.node_name if each.spec is not None else None
+
+
+def status_of(each: Pod) -> core_v1.PodStatus:
+    return each.status or core_v1.PodStatus()
+
+
+def container_of(each: Pod) -> core_v1.ContainerStatus:
+    """What is said of its one container."""
+    statuses = status_of(each).container_statuses or ()
+    assert len(statuses) == 1
+    return statuses[0]
+
+
+def state_of(container: core_v1.ContainerStatus) -> str:
+    """``running``, ``waiting: REASON`` or ``terminated: CODE``."""
+    return _shown(container.state)
+
+
+def last_state_of(container: core_v1.ContainerStatus) -> str:
+    """The same of its last run."""
+    return _shown(container.last_state)
+
+
+def _shown(state: core_v1.ContainerState | None) -> str:
+    if state is None:
+        return ""
+    if state.waiting is not None:
+        return f"waiting: {state.waiting.reason}"
+    if state.terminated is not None:
+        return f"terminated: {state.terminated.exit_code} {state.terminated.reason}"
+    return "running" if state.running is not None else ""
+
+
+def inits_of(each: Pod) -> list[str]:
+    """The states of its init containers."""
+    return [state_of(one) for one in status_of(each).init_container_statuses or ()]
+
+
+def taints_of(each: core_v1.Node) -> list[tuple[str, str]]:
+    """Keys and effects."""
+    taints = each.spec.taints if each.spec is not None else None
+    return [(one.key, one.effect) for one in taints or ()]
+
+
+def conditions_of(each: Pod) -> dict[str, tuple[str, str | None]]:
+    """Status and reason of each."""
+    return {one.type: (one.status, one.reason) for one in status_of(each).conditions or ()}
+
+
+def message_of(each: Pod, type_: str) -> str | None:
+    return next(
+        (one.message for one in status_of(each).conditions or () if one.type == type_), None
+    )
+
+
+async def events_of(world: SimulatedWorld, name: str) -> list[tuple[str, str, str]]:
+    """From whom, why and what, of each event about a Pod."""
+    found = await world.list(events_v1.Event)
+    about = [each for each in found if each.regarding and each.regarding.name == name]
+    # In the name the time comes first; who speaks first at one moment is chance.
+    about.sort(key=lambda e: (e.name.rpartition(".")[2][:14], e.reporting_controller or "", e.name))
+    return [(e.reporting_controller or "", e.reason or "", e.note or "") for e in about]
+
+
+def writes_since(world: SimulatedWorld, before: int) -> list[str]:
+    """What the cluster's own controllers have changed since so many requests."""
+    writes = world.history.writes(since=before, actor="workloads")
+    return [f"{each.method} {each.target.partition('?')[0]}" for each in writes]
+
+
+def with_node_affinity(each: Pod, **affinity: Any) -> Pod:
+    return _with_affinity(each, node_affinity=core_v1.NodeAffinity(**affinity))
+
+
+def far_from(each: Pod, labels: Mapping[str, str], *, key: str = "kubernetes.io/hostname") -> Pod:
+    """The Pod, on no node where one with these labels is."""
+    anti = core_v1.PodAntiAffinity(
+        required_during_scheduling_ignored_during_execution=(_term(labels, key),)
+    )
+    return _with_affinity(each, pod_anti_affinity=anti)
+
+
+def near_to(each: Pod, labels: Mapping[str, str], *, key: str = "kubernetes.io/hostname") -> Pod:
+    """The Pod, only where one with these labels is."""
+    near = core_v1.PodAffinity(
+        required_during_scheduling_ignored_during_execution=(_term(labels, key),)
+    )
+    return _with_affinity(each, pod_affinity=near)
+
+
+def _term(labels: Mapping[str, str], key: str) -> core_v1.PodAffinityTerm:
+    return core_v1.PodAffinityTerm(
+        topology_key=key, label_selector=meta_v1.LabelSelector(match_labels=labels)
+    )
+
+
+def _with_affinity(each: Pod, **affinity: Any) -> Pod:
+    assert each.spec is not None
+    return replace(each, spec=replace(each.spec, affinity=core_v1.Affinity(**affinity)))

@@ -1,0 +1,72 @@
+"""Far more Pods than there is room for."""
+
+from collections import Counter
+
+import pytest
+
+from steersman.kinds import apps_v1, core_v1, events_v1, is_ready, recipes
+from steersman.simulation import SimulatedWorld, simulate
+from steersman.simulation.simulated import WORKLOADS
+from steersman.units import Quantity
+from steersman.workloads import WorkloadSettings
+
+Deployment = apps_v1.Deployment
+Pod = core_v1.Pod
+
+WHY = (
+    "0/2 nodes are available: 2 Insufficient cpu. preemption: 0/2 nodes are available:"
+    " 2 No preemption victims found for incoming pod."
+)
+
+
+def deployment(name: str, *, replicas: int, cpu: str | None = None) -> Deployment:
+    requests = {"cpu": Quantity(cpu)} if cpu is not None else None
+    container = core_v1.Container(
+        name="main", image="nginx", resources=core_v1.ResourceRequirements(requests=requests)
+    )
+    return recipes.deployment(name, container, replicas=replicas)
+
+
+async def conditions(world: SimulatedWorld, name: str) -> dict[str, tuple[str, str | None]]:
+    status = (await world.get(Deployment, name)).status
+    found = (status.conditions if status is not None else None) or ()
+    return {each.type: (each.status, each.reason) for each in found}
+
+
+def why_not(pod: Pod) -> str | None:
+    """Why it has no node, if it has none."""
+    for each in (pod.status.conditions if pod.status is not None else None) or ():
+        if (each.type, each.status, each.reason) == ("PodScheduled", "False", "Unschedulable"):
+            return each.message
+    return None
+
+
+@pytest.mark.timeout(240)
+def test_five_thousand_pods_asked_of_two_nodes_are_told_why_not_and_starve_nobody() -> None:
+    async def main(world: SimulatedWorld) -> None:
+        # Both are there when the controllers start: nobody is served because he came first.
+        (cluster,) = [each for each in world.operators if each.name == WORKLOADS]
+        await cluster.kill()
+        await world.apply(deployment("crowd", replicas=5000, cpu="1"))
+        await world.apply(deployment("small", replicas=2))
+        before = len(world.history)
+        cluster.again()
+        await world.settle()
+        writes = world.history.writes(since=before)
+        on_time = await conditions(world, "crowd")
+        await world.advance(601)
+        late = await conditions(world, "crowd")
+
+        pods = await world.list(Pod)
+        assert Counter(map(why_not, pods)) == {WHY: 4984, None: 18}
+        notes = {each.note for each in await world.list(events_v1.Event) if each.type == "Warning"}
+        assert notes == {WHY}
+        assert on_time["Available"] == ("False", "MinimumReplicasUnavailable")
+        assert on_time["Progressing"] == ("True", "ReplicaSetUpdated")
+        assert late["Progressing"] == ("False", "ProgressDeadlineExceeded")
+        assert is_ready(await world.get(Deployment, "small"))
+        # The small one was served long before all was said about the crowd.
+        small = [place for place, each in enumerate(writes) if "/small" in each.target]
+        assert max(small) < len(writes) / 10
+
+    simulate(main, settings=WorkloadSettings(nodes=2, routine_events=False))
