@@ -1,0 +1,162 @@
+"""StatefulSets and claims in a simulated world, and what was said about them."""
+
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any
+
+from steersman.cache import on
+from steersman.client import MergePatch
+from steersman.kinds import apps_v1, core_v1, events_v1, meta_v1
+from steersman.manager import Runnable, Services
+from steersman.simulation import SimulatedWorld, simulate
+from steersman.units import Quantity
+from steersman.workloads import WorkloadSettings
+
+Pod = core_v1.Pod
+Claim = core_v1.PersistentVolumeClaim
+Volume = core_v1.PersistentVolume
+StatefulSet = apps_v1.StatefulSet
+Revision = apps_v1.ControllerRevision
+
+# What it takes for a StatefulSet with claims to come and go.
+PARTS = ("garbage", "nodes", "volumes", "statefulsets")
+
+
+def told(
+    story: Callable[[SimulatedWorld], Awaitable[None]],
+    *,
+    parts: tuple[str, ...] = PARTS,
+    seed: int = 0,
+) -> None:
+    """Tell a story in a world of its own."""
+    simulate(story, seed=seed, settings=WorkloadSettings(parts=parts, nodes=2))
+
+
+def stateful_set(
+    replicas: int = 3,
+    *,
+    image: str = "web:1",
+    name: str = "web",
+    claims: tuple[Claim, ...] = (),
+    pod_annotations: Mapping[str, str] | None = None,
+    **spec: Any,
+) -> StatefulSet:
+    """A StatefulSet as it is applied."""
+    return apps_v1.StatefulSet(
+        metadata=meta_v1.ObjectMeta(name=name),
+        spec=apps_v1.StatefulSetSpec(
+            replicas=replicas,
+            selector=meta_v1.LabelSelector(match_labels={"app": name}),
+            service_name=name,
+            template=core_v1.PodTemplateSpec(
+                metadata=meta_v1.ObjectMeta(labels={"app": name}, annotations=pod_annotations),
+                spec=core_v1.PodSpec(
+                    containers=(core_v1.Container(name="main", image=image),),
+                    termination_grace_period_seconds=5,
+                ),
+            ),
+            volume_claim_templates=claims or None,
+            **spec,
+        ),
+    )
+
+
+def claim(name: str = "data", size: str = "1Gi", **spec: Any) -> Claim:
+    """A claim as it is made, or stands in a set."""
+    spec.setdefault("access_modes", ("ReadWriteOnce",))
+    return core_v1.PersistentVolumeClaim(
+        metadata=meta_v1.ObjectMeta(name=name),
+        spec=core_v1.PersistentVolumeClaimSpec(
+            resources=core_v1.VolumeResourceRequirements(requests={"storage": Quantity(size)}),
+            **spec,
+        ),
+    )
+
+
+def rolling(*, partition: int) -> apps_v1.StatefulSetUpdateStrategy:
+    """Updates from the highest number down to this one."""
+    return apps_v1.StatefulSetUpdateStrategy(
+        type="RollingUpdate",
+        rolling_update=apps_v1.RollingUpdateStatefulSetStrategy(partition=partition),
+    )
+
+
+def retention(
+    *, when_deleted: str = "Retain", when_scaled: str = "Retain"
+) -> apps_v1.StatefulSetPersistentVolumeClaimRetentionPolicy:
+    """What becomes of claims."""
+    return apps_v1.StatefulSetPersistentVolumeClaimRetentionPolicy(
+        when_deleted=when_deleted, when_scaled=when_scaled
+    )
+
+
+async def scale(world: SimulatedWorld, replicas: int, name: str = "web") -> None:
+    """Ask for so many Pods."""
+    await world.patch(StatefulSet, name, MergePatch({"spec": {"replicas": replicas}}))
+
+
+async def names(world: SimulatedWorld, kind: type[Any]) -> list[str]:
+    """Of all objects of a kind."""
+    return sorted(each.name for each in await world.list(kind))
+
+
+async def images(world: SimulatedWorld) -> dict[str, str | None]:
+    """What each Pod runs."""
+    pods = sorted(await world.list(Pod), key=lambda each: each.name)
+    return {each.name: each.spec.containers[0].image for each in pods if each.spec is not None}
+
+
+async def status(world: SimulatedWorld, name: str = "web") -> apps_v1.StatefulSetStatus:
+    """How the set stands."""
+    found = (await world.get(StatefulSet, name)).status
+    assert found is not None
+    return found
+
+
+async def phase_of(world: SimulatedWorld, kind: type[Any], name: str) -> str | None:
+    """In which phase it is."""
+    found = await world.get(kind, name)
+    return None if found.status is None else found.status.phase
+
+
+async def said(world: SimulatedWorld, kind: str = "StatefulSet") -> list[str]:
+    """What events tell about objects of a kind, in order."""
+    events = [
+        each
+        for each in await world.list(events_v1.Event)
+        if each.regarding is not None and each.regarding.kind == kind
+    ]
+    events.sort(key=lambda each: str(each.event_time))
+    return [f"{each.reason}: {each.note}" for each in events]
+
+
+class PodsSeen:
+    """Hears of each Pod that comes and goes: ``+0`` made, ``-0`` asked to go, ``0`` gone."""
+
+    def __init__(self) -> None:
+        self.story: list[str] = []
+
+    async def following(self, world: SimulatedWorld) -> "PodsSeen":
+        """Listen from now on."""
+        runnable = Runnable(self._listen, needs_leadership=False, name="pods seen")
+        await world.run_operator(runnables=(runnable,), name="onlooker")
+        return self
+
+    async def _listen(self, services: Services) -> None:
+        async with services.caches.following(Pod) as informer:
+            handler = on(added=self._added, updated=self._updated, deleted=self._deleted)
+            informer.add_handler(handler)
+            await services.clock.sleep(1e9)
+
+    def _added(self, pod: Pod) -> None:
+        self.story.append(f"+{_number(pod)}")
+
+    def _updated(self, old: Pod, new: Pod) -> None:
+        if old.deletion_time is None and new.deletion_time is not None:
+            self.story.append(f"-{_number(new)}")
+
+    def _deleted(self, pod: Pod) -> None:
+        self.story.append(_number(pod))
+
+
+def _number(pod: Pod) -> str:
+    return pod.name.rpartition("-")[2]

@@ -1,0 +1,38 @@
+"""StatefulSets and claims come to the same end wherever their controllers crash."""
+
+import pytest
+
+from steersman.simulation import Scenario, World, survives_crashes, survives_late_caches
+from steersman.workloads import WorkloadSettings, statefulsets, volumes
+from steersman.workloads.volumes.provisioning import standard_class
+from tests.cluster.workloads.stateful import StatefulSet, claim, retention, stateful_set
+
+pytestmark = pytest.mark.timeout(60)
+
+SETTINGS = WorkloadSettings()
+
+
+async def made_and_deleted(world: World) -> None:
+    await world.create(standard_class())
+    policy = retention(when_deleted="Delete", when_scaled="Delete")
+    await world.apply(
+        stateful_set(1, claims=(claim(),), persistent_volume_claim_retention_policy=policy)
+    )
+    await world.settle()
+    await world.delete(StatefulSet, "web")
+    await world.settle()
+
+
+SCENARIO = Scenario(
+    operator=(*statefulsets.controllers(SETTINGS), *volumes.controllers(SETTINGS)),
+    story=made_and_deleted,
+    workloads=WorkloadSettings(parts=("garbage", "nodes")),
+)
+
+
+async def test_a_stateful_set_survives_the_crash_of_its_controllers_at_every_call() -> None:
+    await survives_crashes(SCENARIO)
+
+
+async def test_a_stateful_set_survives_caches_that_are_late() -> None:
+    await survives_late_caches(SCENARIO)

@@ -1,0 +1,474 @@
+"""Claims and volumes on the embedded server."""
+
+from typing import Any
+
+import pytest
+
+from steersman.client import MergePatch
+from steersman.kinds import core_v1, meta_v1, storage_v1
+from steersman.simulation import SimulatedWorld
+from steersman.units import Quantity
+from steersman.workloads import WorkloadSettings
+from steersman.workloads.volumes import controllers, runnables
+from tests.cluster.workloads.stateful import (
+    Claim,
+    Pod,
+    Volume,
+    claim,
+    names,
+    phase_of,
+    said,
+    told,
+)
+
+VOLUMES = ("volumes",)
+StorageClass = storage_v1.StorageClass
+
+
+def storage_class(
+    name: str, *, mode: str = "Immediate", annotations: Any = None, **rest: Any
+) -> StorageClass:
+    rest.setdefault("provisioner", "disks.example.com")
+    return StorageClass(
+        metadata=meta_v1.ObjectMeta(name=name, annotations=annotations),
+        volume_binding_mode=mode,
+        **rest,
+    )
+
+
+def volume(name: str, size: str, **spec: Any) -> Volume:
+    spec.setdefault("storage_class_name", "manual")
+    return core_v1.PersistentVolume(
+        metadata=meta_v1.ObjectMeta(name=name),
+        spec=core_v1.PersistentVolumeSpec(
+            access_modes=("ReadWriteOnce",),
+            capacity={"storage": Quantity(size)},
+            host_path=core_v1.HostPathVolumeSource(path="/data"),
+            **spec,
+        ),
+    )
+
+
+def user(name: str, *claims: str) -> Pod:
+    """A Pod that uses these claims."""
+    return core_v1.Pod(
+        metadata=meta_v1.ObjectMeta(name=name),
+        spec=core_v1.PodSpec(
+            containers=(core_v1.Container(name="main", image="main"),),
+            volumes=tuple(
+                core_v1.Volume(
+                    name=each,
+                    persistent_volume_claim=core_v1.PersistentVolumeClaimVolumeSource(
+                        claim_name=each
+                    ),
+                )
+                for each in claims
+            ),
+        ),
+    )
+
+
+async def only_volume(world: SimulatedWorld) -> Volume:
+    [found] = await world.list(Volume)
+    return found
+
+
+def test_a_claim_whose_class_has_a_provisioner_gets_a_volume_of_its_own() -> None:
+    async def story(world: SimulatedWorld) -> None:
+        await world.create(storage_class("fast", reclaim_policy="Retain"))
+        made = await world.create(claim("data", "5Gi", storage_class_name="fast"))
+        await world.settle()
+
+        found = await world.get(Claim, "data")
+        there = await only_volume(world)
+        assert there.name == f"pvc-{made.uid}"
+        assert there.status is not None
+        assert there.status.phase == "Bound"
+        assert there.spec is not None
+        assert there.spec.claim_ref is not None
+        assert there.spec.claim_ref.uid == made.uid
+        assert there.spec.persistent_volume_reclaim_policy == "Retain"
+        assert there.annotations == {"pv.kubernetes.io/provisioned-by": "disks.example.com"}
+        assert found.spec is not None
+        assert found.spec.volume_name == there.name
+        assert found.status == core_v1.PersistentVolumeClaimStatus(
+            phase="Bound",
+            access_modes=("ReadWriteOnce",),
+            capacity={"storage": Quantity("5Gi")},
+        )
+        assert found.annotations == {
+            "pv.kubernetes.io/bind-completed": "yes",
+            "pv.kubernetes.io/bound-by-controller": "yes",
+            "volume.beta.kubernetes.io/storage-provisioner": "disks.example.com",
+            "volume.kubernetes.io/storage-provisioner": "disks.example.com",
+        }
+
+    told(story, parts=VOLUMES)
+
+
+def test_a_claim_that_names_no_class_gets_the_default_one() -> None:
+    async def story(world: SimulatedWorld) -> None:
+        await world.settle()
+        await world.create(claim("data"))
+        await world.settle()
+
+        assert await phase_of(world, Claim, "data") == "Bound"
+        there = await only_volume(world)
+        assert there.spec is not None
+        assert there.spec.storage_class_name == "standard"
+
+    told(story, parts=VOLUMES)
+
+
+def test_a_claim_that_was_there_before_the_default_class_gets_it_too() -> None:
+    async def story(world: SimulatedWorld) -> None:
+        await world.settle()
+        await world.delete(StorageClass, "standard")
+        await world.create(claim("data"))
+        await world.settle()
+        assert await phase_of(world, Claim, "data") == "Pending"
+        assert await said(world, "PersistentVolumeClaim") == [
+            "FailedBinding: no persistent volumes available for this claim and no storage class"
+            " is set"
+        ]
+
+        default = {"storageclass.kubernetes.io/is-default-class": "true"}
+        await world.create(storage_class("new", annotations=default))
+        await world.settle()
+
+        assert await phase_of(world, Claim, "data") == "Bound"
+
+    told(story, parts=VOLUMES)
+
+
+def test_a_cluster_with_a_default_class_of_its_own_gets_no_other() -> None:
+    async def story(world: SimulatedWorld) -> None:
+        default = {"storageclass.kubernetes.io/is-default-class": "true"}
+        await world.create(storage_class("mine", annotations=default))
+        await world.run_operator(
+            *controllers(WorkloadSettings()), runnables=runnables(WorkloadSettings())
+        )
+        await world.settle()
+
+        assert await names(world, StorageClass) == ["mine"]
+
+    told(story, parts=())
+
+
+def test_a_claim_that_waits_for_its_first_consumer_is_bound_when_there_is_one() -> None:
+    async def story(world: SimulatedWorld) -> None:
+        await world.create(storage_class("late", mode="WaitForFirstConsumer"))
+        await world.create(claim("data", storage_class_name="late"))
+        await world.settle()
+
+        assert await phase_of(world, Claim, "data") == "Pending"
+        assert await names(world, Volume) == []
+        assert await said(world, "PersistentVolumeClaim") == [
+            "WaitForFirstConsumer: waiting for first consumer to be created before binding"
+        ]
+
+        await world.create(user("one", "data"))
+        await world.settle()
+
+        assert await phase_of(world, Claim, "data") == "Bound"
+
+    told(story, parts=VOLUMES)
+
+
+def test_a_claim_takes_a_volume_that_is_there_and_no_two_take_the_same() -> None:
+    async def story(world: SimulatedWorld) -> None:
+        for name, size in (("large", "9Gi"), ("small", "2Gi"), ("tiny", "1Mi")):
+            await world.create(volume(name, size))
+        await world.settle()
+        assert await phase_of(world, Volume, "small") == "Available"
+
+        for name in ("one", "two", "three"):
+            await world.create(claim(name, "1Gi", storage_class_name="manual"))
+        await world.settle()
+
+        bound = {
+            each.name: each.spec.volume_name
+            for each in await world.list(Claim)
+            if each.spec is not None
+        }
+        assert sorted(filter(None, bound.values())) == ["large", "small"]
+        assert await phase_of(world, Volume, "small") == "Bound"
+        assert await phase_of(world, Volume, "tiny") == "Available"
+
+    told(story, parts=VOLUMES)
+
+
+def test_a_claim_that_waits_takes_a_volume_that_comes_later() -> None:
+    async def story(world: SimulatedWorld) -> None:
+        await world.create(claim("data", "1Gi", storage_class_name="manual"))
+        await world.settle()
+        assert await said(world, "PersistentVolumeClaim") == [
+            'ProvisioningFailed: storageclass.storage.k8s.io "manual" not found'
+        ]
+
+        await world.create(volume("late", "2Gi"))
+        await world.settle()
+
+        assert await phase_of(world, Claim, "data") == "Bound"
+
+    told(story, parts=VOLUMES)
+
+
+def test_a_claim_gets_the_volume_that_it_names_if_that_fits() -> None:
+    async def story(world: SimulatedWorld) -> None:
+        await world.create(volume("small", "1Gi"))
+        await world.create(volume("large", "9Gi"))
+        await world.create(claim("one", "2Gi", storage_class_name="manual", volume_name="small"))
+        await world.create(claim("two", "2Gi", storage_class_name="manual", volume_name="large"))
+        await world.settle()
+        await world.create(claim("three", "2Gi", storage_class_name="manual", volume_name="large"))
+        await world.settle()
+
+        assert [await phase_of(world, Claim, each) for each in ("one", "two", "three")] == [
+            "Pending",
+            "Bound",
+            "Pending",
+        ]
+        assert await said(world, "PersistentVolumeClaim") == [
+            'VolumeMismatch: Cannot bind to requested volume "small": requested PV is too small',
+            'FailedBinding: volume "large" already bound to a different claim.',
+        ]
+
+    told(story, parts=VOLUMES)
+
+
+def test_a_claim_in_use_is_not_gone_before_the_last_pod_is() -> None:
+    async def story(world: SimulatedWorld) -> None:
+        await world.create(claim("data"))
+        await world.create(user("one", "data"))
+        await world.create(user("two", "data"))
+        await world.settle()
+
+        await world.delete(Claim, "data")
+        await world.delete(Pod, "one")
+        await world.settle()
+        assert await names(world, Claim) == ["data"]
+
+        await world.delete(Pod, "two")
+        await world.settle()
+        assert await names(world, Claim) == []
+
+    told(story, parts=("nodes", "volumes"))
+
+
+def with_its_own(name: str) -> Pod:
+    """A Pod with a claim for itself."""
+    spec = claim().spec
+    assert spec is not None
+    template = core_v1.PersistentVolumeClaimTemplate(
+        metadata=meta_v1.ObjectMeta(labels={"tier": "scratch"}), spec=spec
+    )
+    source = core_v1.EphemeralVolumeSource(volume_claim_template=template)
+    return core_v1.Pod(
+        metadata=meta_v1.ObjectMeta(name=name),
+        spec=core_v1.PodSpec(
+            containers=(core_v1.Container(name="main", image="main"),),
+            volumes=(core_v1.Volume(name="scratch", ephemeral=source),),
+        ),
+    )
+
+
+def test_a_claim_that_a_pod_has_for_itself_comes_and_goes_with_it() -> None:
+    async def story(world: SimulatedWorld) -> None:
+        await world.create(with_its_own("one"))
+        await world.settle()
+
+        made = await world.get(Claim, "one-scratch")
+        assert made.labels == {"tier": "scratch"}
+        assert made.status is not None
+        assert made.status.phase == "Bound"
+
+        await world.delete(Pod, "one")
+        await world.settle()
+
+        assert await names(world, Claim) == []
+        assert await names(world, Volume) == []
+
+    told(story, parts=("garbage", "nodes", "volumes"))
+
+
+@pytest.mark.parametrize(
+    ("claims", "why"),
+    [
+        (
+            (),
+            "waiting for ephemeral volume controller to create the persistentvolumeclaim"
+            ' "one-scratch"',
+        ),
+        (
+            (claim("one-scratch"),),
+            "PVC default/one-scratch was not created for pod default/one (pod is not owner)",
+        ),
+    ],
+)
+def test_a_pod_gets_no_node_before_the_claim_that_it_has_for_itself(
+    claims: tuple[Claim, ...], why: str
+) -> None:
+    async def story(world: SimulatedWorld) -> None:
+        for each in claims:
+            await world.create(each)
+        await world.create(with_its_own("one"))
+        await world.settle()
+
+        pod = await world.get(Pod, "one")
+        assert pod.status is not None
+        [scheduled] = [each for each in pod.status.conditions or () if each.type == "PodScheduled"]
+        assert (scheduled.message or "").startswith(f"0/2 nodes are available: {why}. preemption:")
+
+    told(story, parts=("nodes",))
+
+
+def test_a_pod_that_has_lost_the_claim_it_had_for_itself_gets_another() -> None:
+    async def story(world: SimulatedWorld) -> None:
+        await world.create(with_its_own("one"))
+        await world.settle()
+        before = await world.get(Claim, "one-scratch")
+
+        await world.delete(Claim, "one-scratch")
+        await world.settle()
+
+        assert (await world.get(Claim, "one-scratch")).uid != before.uid
+
+    told(story, parts=VOLUMES)
+
+
+def test_a_claim_of_somebody_else_is_not_taken_for_a_pods_own() -> None:
+    async def story(world: SimulatedWorld) -> None:
+        await world.create(claim("one-scratch"))
+        await world.create(with_its_own("one"))
+        await world.settle()
+
+        assert (await world.get(Claim, "one-scratch")).metadata.owner_references is None
+        assert await said(world, "Pod") == [
+            "FailedBinding: ephemeral volume scratch: PVC default/one-scratch was not created for"
+            " pod default/one (pod is not owner)"
+        ]
+
+    told(story, parts=VOLUMES)
+
+
+@pytest.mark.parametrize(
+    ("policy", "left"), [("Delete", []), ("Retain", ["Released"]), ("Recycle", ["Failed"])]
+)
+def test_a_volume_whose_claim_is_gone_is_deleted_or_kept_as_its_policy_says(
+    policy: str, left: list[str]
+) -> None:
+    async def story(world: SimulatedWorld) -> None:
+        await world.create(volume("disk", "2Gi", persistent_volume_reclaim_policy=policy))
+        await world.create(claim("data", "1Gi", storage_class_name="manual"))
+        await world.settle()
+        assert await phase_of(world, Claim, "data") == "Bound"
+
+        await world.delete(Claim, "data")
+        await world.settle()
+
+        phases = [each.status.phase for each in await world.list(Volume) if each.status]
+        assert phases == left
+
+    told(story, parts=VOLUMES)
+
+
+def test_a_volume_in_use_is_not_gone_before_its_claim_is() -> None:
+    async def story(world: SimulatedWorld) -> None:
+        await world.create(volume("disk", "2Gi"))
+        await world.create(claim("data", "1Gi", storage_class_name="manual"))
+        await world.settle()
+
+        await world.delete(Volume, "disk")
+        await world.settle()
+        assert await names(world, Volume) == ["disk"]
+
+        await world.delete(Claim, "data")
+        await world.settle()
+        assert await names(world, Volume) == []
+
+    told(story, parts=VOLUMES)
+
+
+def test_a_claim_whose_volume_is_gone_is_lost() -> None:
+    async def story(world: SimulatedWorld) -> None:
+        await world.create(claim("data"))
+        await world.settle()
+        there = await only_volume(world)
+
+        await world.patch(Volume, there.name, MergePatch({"metadata": {"finalizers": []}}))
+        await world.delete(Volume, there.name)
+        await world.settle()
+
+        assert await phase_of(world, Claim, "data") == "Lost"
+        assert (await said(world, "PersistentVolumeClaim"))[-1] == (
+            "ClaimLost: Bound claim has lost its PersistentVolume. Data on the volume is lost!"
+        )
+
+    told(story, parts=VOLUMES)
+
+
+def test_a_class_that_somebody_else_serves_is_left_to_them() -> None:
+    async def story(world: SimulatedWorld) -> None:
+        others = {"volumes.steersman.dev/provision": "false"}
+        await world.create(storage_class("theirs", annotations=others))
+        made = await world.create(claim("data", storage_class_name="theirs"))
+        await world.settle()
+        assert await phase_of(world, Claim, "data") == "Pending"
+        assert await names(world, Volume) == []
+
+        reference = core_v1.ObjectReference(namespace=made.namespace, name="data", uid=made.uid)
+        theirs = volume("disk", "1Gi", storage_class_name="theirs", claim_ref=reference)
+        await world.create(theirs)
+        await world.settle()
+
+        assert await phase_of(world, Claim, "data") == "Bound"
+
+    told(story, parts=VOLUMES)
+
+
+def test_a_class_without_a_provisioner_has_only_the_volumes_that_people_make() -> None:
+    async def story(world: SimulatedWorld) -> None:
+        await world.create(storage_class("local", provisioner="kubernetes.io/no-provisioner"))
+        await world.create(claim("data", storage_class_name="local"))
+        await world.settle()
+
+        assert await phase_of(world, Claim, "data") == "Pending"
+        assert await said(world, "PersistentVolumeClaim") == [
+            "ProvisioningFailed: no volume plugin matched name: kubernetes.io/no-provisioner"
+        ]
+
+    told(story, parts=VOLUMES)
+
+
+def test_a_claim_that_asks_for_more_gets_more() -> None:
+    async def story(world: SimulatedWorld) -> None:
+        await world.create(claim("data", "1Gi"))
+        await world.settle()
+
+        more = {"spec": {"resources": {"requests": {"storage": "3Gi"}}}}
+        await world.patch(Claim, "data", MergePatch(more))
+        await world.settle()
+
+        found = await world.get(Claim, "data")
+        there = await only_volume(world)
+        assert found.status is not None
+        assert found.status.capacity == {"storage": Quantity("3Gi")}
+        assert there.spec is not None
+        assert there.spec.capacity == {"storage": Quantity("3Gi")}
+
+    told(story, parts=VOLUMES)
+
+
+def test_claims_and_volumes_that_are_as_they_should_be_are_not_written_to() -> None:
+    async def story(world: SimulatedWorld) -> None:
+        await world.create(storage_class("fast"))
+        await world.run_operator(*controllers(WorkloadSettings()))
+        await world.create(claim("data", storage_class_name="fast"))
+        await world.create(volume("free", "2Gi"))
+        await world.settle()
+        assert await phase_of(world, Claim, "data") == "Bound"
+
+        await world.assert_second_pass_writes_nothing()
+
+    told(story, parts=())

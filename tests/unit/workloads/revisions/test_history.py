@@ -1,0 +1,65 @@
+"""Which revision a template is, and which are too many."""
+
+from datetime import UTC, datetime, timedelta
+
+from steersman.kinds import apps_v1, meta_v1
+from steersman.workloads.revisions import Keep, Make, Renumber, excess, in_order, planned
+
+Revision = apps_v1.ControllerRevision
+EPOCH = datetime(2026, 1, 1, tzinfo=UTC)
+
+
+def revision(name: str, number: int, *, data: str = "", after: float = 0.0) -> Revision:
+    return apps_v1.ControllerRevision(
+        metadata=meta_v1.ObjectMeta(name=name, creation_timestamp=EPOCH + timedelta(seconds=after)),
+        data={"is": data or name},
+        revision=number,
+    )
+
+
+def test_a_history_begins_with_one() -> None:
+    assert planned((), b'{"is":"new"}') == Make(number=1)
+
+
+def test_the_newest_revision_is_kept_while_the_template_stays_the_same() -> None:
+    history = (revision("one", 1), revision("two", 2))
+
+    assert planned(history, b'{"is":"two"}') == Keep(revision=history[1])
+
+
+def test_a_template_that_was_there_before_keeps_its_revision_under_a_new_number() -> None:
+    history = (revision("one", 1), revision("two", 2))
+
+    assert planned(history, b'{"is":"one"}') == Renumber(revision=history[0], number=3)
+
+
+def test_a_new_template_gets_the_next_number() -> None:
+    history = (revision("one", 3), revision("two", 7))
+
+    assert planned(history, b'{"is":"new"}') == Make(number=8)
+
+
+def test_of_revisions_with_the_same_number_the_older_comes_first_and_then_the_name() -> None:
+    mixed = [
+        revision("c", 2, after=5),
+        revision("b", 2),
+        revision("a", 2),
+        revision("d", 1, after=9),
+    ]
+
+    assert [each.name for each in in_order(mixed)] == ["d", "a", "b", "c"]
+
+
+def test_no_revision_that_is_in_use_is_taken_out_of_a_history() -> None:
+    history = [revision(name, number) for number, name in enumerate("abcde")]
+
+    gone = excess(history, is_live=lambda each: each.name in ("a", "e"), limit=1)
+
+    assert [each.name for each in gone] == ["b", "c"]
+
+
+def test_without_a_limit_the_whole_history_stays() -> None:
+    history = [revision(name, number) for number, name in enumerate("abc")]
+
+    assert excess(history, is_live=lambda _: False, limit=None) == ()
+    assert excess(history, is_live=lambda _: False, limit=-1) == ()

@@ -1,0 +1,85 @@
+"""Who owns the claims of a StatefulSet."""
+
+import pytest
+
+from steersman.controller import owner_reference
+from steersman.kinds import Resource, apps_v1, meta_v1, replace
+from steersman.workloads.statefulsets.retention import (
+    corrected,
+    has_other_controller,
+    is_left_over,
+    references_at_birth,
+)
+from tests.unit.workloads.statefulsets.samples import claim, pod, stateful_set
+
+KEPT = pod(0)
+
+STRANGER = apps_v1.StatefulSet(metadata=meta_v1.ObjectMeta(name="other", uid="uid-of-other"))
+
+
+def uids(references: tuple[meta_v1.OwnerReference, ...] | None) -> list[str] | None:
+    return None if references is None else [each.uid for each in references]
+
+
+@pytest.mark.parametrize(
+    ("when_deleted", "when_scaled", "while_wanted", "while_too_many"),
+    [
+        ("Retain", "Retain", [], []),
+        ("Delete", "Retain", ["uid-of-web"], ["uid-of-web"]),
+        ("Retain", "Delete", [], ["uid-of-web-0"]),
+        ("Delete", "Delete", ["uid-of-web"], ["uid-of-web-0"]),
+    ],
+)
+def test_the_policy_says_who_owns_a_claim(
+    when_deleted: str, when_scaled: str, while_wanted: list[str], while_too_many: list[str]
+) -> None:
+    owner = stateful_set(1, when_deleted=when_deleted, when_scaled=when_scaled)
+    smaller = stateful_set(0, when_deleted=when_deleted, when_scaled=when_scaled)
+    wrong = claim(owner, KEPT)
+
+    assert uids(references_at_birth(owner)) == while_wanted
+    assert uids(corrected(wrong, owner, KEPT)) == while_wanted
+    assert uids(corrected(wrong, smaller, KEPT)) == while_too_many
+
+
+def test_a_claim_that_has_the_right_owners_is_left_as_it_is() -> None:
+    owner = stateful_set(1, when_deleted="Delete")
+
+    assert corrected(claim(owner), owner, KEPT) is None
+    assert corrected(claim(), stateful_set(1), KEPT) is None
+
+
+def test_an_owner_that_does_not_control_becomes_one_that_does() -> None:
+    owner = stateful_set(1, when_deleted="Delete")
+
+    found = corrected(claim(owner_reference(owner, controller=False)), owner, KEPT)
+
+    assert found == (owner_reference(owner),)
+
+
+def test_owners_that_are_nobody_of_ours_stay() -> None:
+    owner = stateful_set(1, when_deleted="Delete")
+
+    found = corrected(claim(owner_reference(STRANGER, controller=False)), owner, KEPT)
+
+    assert uids(found) == ["uid-of-other", "uid-of-web"]
+
+
+def test_a_claim_that_another_controls_gets_no_owner_of_ours_and_loses_those_it_has() -> None:
+    owner = stateful_set(1, when_deleted="Delete")
+
+    assert has_other_controller(claim(STRANGER), owner, KEPT)
+    assert corrected(claim(STRANGER), owner, KEPT) is None
+    assert uids(corrected(claim(STRANGER, owner), owner, KEPT)) == ["uid-of-other"]
+
+
+@pytest.mark.parametrize("gone", [stateful_set(1), KEPT], ids=["set", "pod"])
+def test_a_claim_of_an_earlier_set_or_pod_of_the_name_is_not_touched(gone: Resource) -> None:
+    earlier = replace(owner_reference(gone), uid="uid-of-an-earlier-one")
+
+    assert corrected(claim(earlier), stateful_set(1, when_deleted="Delete"), KEPT) is None
+
+
+def test_a_claim_that_goes_with_an_earlier_pod_is_left_over() -> None:
+    assert is_left_over(claim(KEPT), "web-0")
+    assert not is_left_over(claim(stateful_set(1)), "web-0")
