@@ -1,0 +1,49 @@
+"""How long a Pod that failed on a node is left there, so that none is made in vain all the time."""
+
+from datetime import datetime, timedelta
+from typing import Final, NamedTuple
+
+FIRST_SECONDS: Final = 1.0
+LONGEST_SECONDS: Final = 15 * 60.0
+_KEPT: Final = timedelta(seconds=2 * LONGEST_SECONDS)
+
+
+class _Last(NamedTuple):
+    moment: datetime
+    wait_seconds: float
+
+
+class FailedPods:
+    """Remembers where Pods have failed: twice as long each time, until it is long past.
+
+    A key is a DaemonSet, one generation of it, and a node.
+    """
+
+    def __init__(self) -> None:
+        self._last: dict[tuple[str, int, str], _Last] = {}  # in the order of their moments
+
+    def __len__(self) -> int:
+        return len(self._last)
+
+    def __repr__(self) -> str:
+        return f"<FailedPods on {len(self)} nodes>"
+
+    def wait_for(self, key: tuple[str, int, str], now: datetime) -> float:
+        """How long to wait; 0 if the Pod may be deleted now, which is taken for done."""
+        last = self._last.get(key)
+        if last is not None:
+            since = (now - last.moment).total_seconds()
+            if since < last.wait_seconds:
+                return last.wait_seconds - since
+            if now - last.moment > _KEPT:
+                last = None
+        wait_seconds = FIRST_SECONDS if last is None else last.wait_seconds * 2
+        self._last.pop(key, None)
+        self._last[key] = _Last(now, min(wait_seconds, LONGEST_SECONDS))
+        self._forget_old(now)
+        return 0.0
+
+    def _forget_old(self, now: datetime) -> None:
+        # It ends with the one that was just put in, if not before.
+        while now - self._last[oldest := next(iter(self._last))].moment > _KEPT:
+            del self._last[oldest]

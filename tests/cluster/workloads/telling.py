@@ -1,0 +1,113 @@
+"""Stories told in simulated worlds, about what daemons, budgets and quotas come to."""
+
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from typing import Any
+
+from steersman.client import MergePatch
+from steersman.kinds import apps_v1, core_v1, events_v1, meta_v1, recipes
+from steersman.simulation import SimulatedWorld, simulate
+from steersman.simulation.actors import Actor
+from steersman.wire import Request
+from steersman.workloads import WorkloadSettings
+
+Pod = core_v1.Pod
+Story = Callable[[SimulatedWorld], Awaitable[None]]
+
+# A node of the test's own, which is played by the cluster.
+STAND_IN = {"nodes.steersman.dev/stand-in": "true"}
+
+
+def told(story: Story, *, parts: tuple[str, ...], nodes: int = 2) -> None:
+    """Tell a story in a world of its own."""
+    simulate(story, settings=WorkloadSettings(parts=parts, nodes=nodes))
+
+
+def deployment(name: str = "web", *, replicas: int = 3, **rest: Any) -> apps_v1.Deployment:
+    """A Deployment as it is applied; its Pods have the label ``app.kubernetes.io/name``."""
+    container = core_v1.Container(name="main", image="main", **rest)
+    return recipes.deployment(name, container, replicas=replicas)
+
+
+def bare_pod(
+    name: str,
+    *,
+    labels: Mapping[str, str] | None = None,
+    annotations: Mapping[str, str] | None = None,
+    requests: Mapping[str, Any] | None = None,
+    **spec: Any,
+) -> Pod:
+    """A Pod that nobody controls."""
+    resources = core_v1.ResourceRequirements(requests=requests) if requests else None
+    container = core_v1.Container(name="main", image="main", resources=resources)
+    return Pod(
+        metadata=meta_v1.ObjectMeta(name=name, labels=labels, annotations=annotations),
+        spec=core_v1.PodSpec(containers=(container,), **spec),
+    )
+
+
+async def add_node(
+    world: SimulatedWorld,
+    name: str,
+    *,
+    labels: Mapping[str, str] | None = None,
+    taints: Iterable[core_v1.Taint] = (),
+) -> None:
+    """One more node."""
+    metadata = meta_v1.ObjectMeta(name=name, labels=labels, annotations=STAND_IN)
+    spec = core_v1.NodeSpec(taints=tuple(taints) or None)
+    await world.create(core_v1.Node(metadata=metadata, spec=spec))
+
+
+async def set_taints(world: SimulatedWorld, node: str, *taints: tuple[str, str]) -> None:
+    """The node has exactly these taints, of these keys and effects."""
+    said = [{"key": key, "effect": effect} for key, effect in taints]
+    await world.patch(core_v1.Node, node, MergePatch({"spec": {"taints": said}}))
+
+
+async def notes(world: SimulatedWorld, reason: str) -> list[str]:
+    """What was said to people for this reason, by whom and about what."""
+    events = await world.list(events_v1.Event)
+    return sorted(
+        f"{each.reporting_controller}: {each.regarding.kind}: {each.note}"
+        for each in events
+        if each.reason == reason and each.regarding is not None
+    )
+
+
+def writes_of(world: SimulatedWorld, part: str, since: int = 0) -> list[str]:
+    """What was written to paths with this part in them, by anybody."""
+    return [
+        f"{each.actor} {each.method} {each.target}"
+        for each in world.history.asked[since:]
+        if each.is_write and part in each.target
+    ]
+
+
+class Crossing:
+    """Something happens just before a write reaches the server, and something just after it.
+
+    Once, to the first write of a status below this path after ``is_armed`` was set.
+    """
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        self.is_armed = False
+        self.before: Callable[[], Awaitable[None]] | None = None
+        self.after: Callable[[], Awaitable[None]] | None = None
+
+    async def sending(self, actor: Actor, request: Request) -> None:
+        if self._is_meant(request) and self.before is not None:
+            before, self.before = self.before, None
+            await before()
+
+    async def answering(self, actor: Actor, request: Request) -> None:
+        if self._is_meant(request) and self.after is not None:
+            self.is_armed = False
+            await self.after()
+
+    async def telling(self, actor: Actor, request: Request, piece: bytes) -> None:
+        """Nothing."""
+
+    def _is_meant(self, request: Request) -> bool:
+        is_status = self.path in request.path and request.path.endswith("/status")
+        return self.is_armed and is_status and request.method == "PATCH"
