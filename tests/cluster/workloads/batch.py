@@ -1,0 +1,110 @@
+"""Jobs and CronJobs on a simulated cluster."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from steersman.client import MergePatch
+from steersman.kinds import batch_v1, core_v1, events_v1, meta_v1
+from steersman.simulation import World
+from steersman.workloads import WorkloadSettings
+
+Job = batch_v1.Job
+Pod = core_v1.Pod
+CronJob = batch_v1.CronJob
+
+#: Jobs and all that it takes for their Pods to live and to go.
+BATCH = WorkloadSettings(parts=("namespaces", "garbage", "nodes", "jobs", "cronjobs"))
+#: The same for whoever runs the Pods by hand.
+BY_HAND = WorkloadSettings(parts=("jobs",))
+
+
+def job(
+    name: str = "work",
+    *,
+    runs: Mapping[str, str] | None = None,
+    restart_policy: str = "Never",
+    **spec: Any,
+) -> Job:
+    """A Job whose Pods run as ``runs`` says: ``{"run-seconds": "5", "exit-code": "1"}``."""
+    template = job_template(runs, restart_policy)
+    return Job(
+        metadata=meta_v1.ObjectMeta(name=name), spec=batch_v1.JobSpec(template=template, **spec)
+    )
+
+
+def cron_job(schedule: str, *, runs: Mapping[str, str] | None = None, **spec: Any) -> CronJob:
+    """A CronJob of such Jobs."""
+    inner = batch_v1.JobSpec(template=job_template(runs, "Never"))
+    return CronJob(
+        metadata=meta_v1.ObjectMeta(name="tick"),
+        spec=batch_v1.CronJobSpec(
+            schedule=schedule, job_template=batch_v1.JobTemplateSpec(spec=inner), **spec
+        ),
+    )
+
+
+def job_template(runs: Mapping[str, str] | None, restart_policy: str) -> core_v1.PodTemplateSpec:
+    told = {f"nodes.steersman.dev/{what}": how for what, how in (runs or {}).items()}
+    return core_v1.PodTemplateSpec(
+        metadata=meta_v1.ObjectMeta(annotations=told or None),
+        spec=core_v1.PodSpec(
+            containers=(core_v1.Container(name="main", image="work:1"),),
+            restart_policy=restart_policy,
+        ),
+    )
+
+
+async def status_of(world: World, name: str = "work") -> batch_v1.JobStatus:
+    found = await world.get(Job, name)
+    return found.status or batch_v1.JobStatus()
+
+
+async def counts(world: World, name: str = "work") -> tuple[int, int, int]:
+    """How many are active, succeeded and failed."""
+    status = await status_of(world, name)
+    return status.active or 0, status.succeeded or 0, status.failed or 0
+
+
+async def conditions(world: World, name: str = "work") -> list[tuple[str, str, str | None]]:
+    """Types that are true or false, and why."""
+    status = await status_of(world, name)
+    return [(each.type, each.status, each.reason) for each in status.conditions or ()]
+
+
+async def ended(world: World, pod: Pod, phase: str, *, exit_code: int = 0) -> None:
+    """Let a Pod come to its end by hand."""
+    moment = world.clock.now().isoformat(timespec="seconds").replace("+00:00", "Z")
+    state = {"terminated": {"exitCode": exit_code, "finishedAt": moment}}
+    container = {
+        "name": "main",
+        "image": "work:1",
+        "imageID": "",
+        "ready": False,
+        "restartCount": 0,
+        "state": state,
+    }
+    status = {"phase": phase, "containerStatuses": [container]}
+    await world.patch(Pod, pod.name, MergePatch({"status": status}), subresource="status")
+
+
+async def pods(world: World, *phases: str) -> list[Pod]:
+    """The Pods in these phases, or all."""
+    found = await world.list(Pod)
+    return [
+        pod
+        for pod in sorted(found, key=lambda each: each.name)
+        if not phases or (pod.status is not None and pod.status.phase in phases)
+    ]
+
+
+async def events(world: World, about: str = "work") -> list[tuple[str, str, str]]:
+    """What was told of an object by the controllers of Jobs, in order."""
+    found = [
+        each
+        for each in await world.list(events_v1.Event)
+        if each.regarding is not None
+        and each.regarding.name == about
+        and "job-controller" in (each.reporting_controller or "")
+    ]
+    found.sort(key=lambda each: str(each.event_time))
+    return [(each.type or "", each.reason or "", each.note or "") for each in found]

@@ -1,0 +1,92 @@
+"""What policies make of failures and of successes."""
+
+import pytest
+
+from steersman.kinds import batch_v1
+from steersman.workloads.jobs.indexes import Indexes
+from steersman.workloads.jobs.policies import Judged, judged, success
+from tests.unit.workloads.jobs.samples import pod
+
+
+def on_codes(
+    action: str, operator: str, *values: int, container: str | None = None
+) -> batch_v1.PodFailurePolicyRule:
+    return batch_v1.PodFailurePolicyRule(
+        action=action,
+        on_exit_codes=batch_v1.PodFailurePolicyOnExitCodesRequirement(
+            container_name=container, operator=operator, values=values
+        ),
+    )
+
+
+def on_condition(action: str, type: str) -> batch_v1.PodFailurePolicyRule:
+    pattern = batch_v1.PodFailurePolicyOnPodConditionsPattern(type=type, status="True")
+    return batch_v1.PodFailurePolicyRule(action=action, on_pod_conditions=(pattern,))
+
+
+def policy(*rules: batch_v1.PodFailurePolicyRule) -> batch_v1.PodFailurePolicy:
+    return batch_v1.PodFailurePolicy(rules=rules)
+
+
+def test_a_failure_counts_unless_a_rule_says_otherwise() -> None:
+    assert judged(None, pod("p", "Failed")) == Judged()
+    assert judged(policy(on_codes("Ignore", "In", 42)), pod("p", "Failed")) == Judged()
+
+
+def test_the_first_rule_that_matches_decides() -> None:
+    rules = policy(on_codes("Ignore", "In", 42), on_codes("FailJob", "NotIn", 1))
+
+    assert judged(rules, pod("p", "Failed", exit_code=42)) == Judged(counts=False, action="Ignore")
+    assert judged(rules, pod("p", "Failed", exit_code=1)) == Judged()
+    assert judged(rules, pod("p", "Failed", exit_code=3)) == Judged(
+        action="FailJob",
+        failure="Container main for pod here/p failed with exit code 3"
+        " matching FailJob rule at index 1",
+    )
+
+
+def test_a_code_of_zero_matches_nothing() -> None:
+    rules = policy(on_codes("FailJob", "NotIn", 1))
+
+    assert judged(rules, pod("p", "Failed", exit_code=0)) == Judged()
+
+
+def test_a_rule_for_one_container_does_not_match_another() -> None:
+    rules = policy(on_codes("FailIndex", "In", 1, container="other"))
+
+    assert judged(rules, pod("p", "Failed", exit_code=1)) == Judged()
+
+
+def test_a_condition_of_the_pod_can_be_the_reason() -> None:
+    rules = policy(on_condition("FailJob", "DisruptionTarget"))
+    disrupted = pod("p", "Failed", conditions=(("DisruptionTarget", "True"),))
+
+    assert judged(rules, disrupted).failure == (
+        "Pod here/p has condition DisruptionTarget matching FailJob rule at index 0"
+    )
+    assert judged(rules, pod("p", "Failed")).failure is None
+
+
+@pytest.mark.parametrize(
+    ("indexes", "count", "done", "is_met"),
+    [
+        ("0,2", None, "0-2", True),
+        ("0,2", None, "0,1", False),
+        ("0-4", 2, "3,4", True),
+        ("0-4", 2, "4-6", False),
+        (None, 3, "4-6", True),
+        (None, 3, "4,5", False),
+        ("12", None, "1-6", False),
+        (None, 0, "", False),
+    ],
+)
+def test_a_rule_of_success_is_met_by_its_indexes_or_by_enough_of_them(
+    indexes: str | None, count: int | None, done: str, is_met: bool
+) -> None:
+    never = batch_v1.SuccessPolicyRule(succeeded_count=100)
+    rule = batch_v1.SuccessPolicyRule(succeeded_indexes=indexes, succeeded_count=count)
+    rules = batch_v1.SuccessPolicy(rules=(never, rule))
+
+    said = success(rules, Indexes.read(done, 10), 10)
+
+    assert said == ("Matched rules at index 1" if is_met else None)
