@@ -1,0 +1,540 @@
+"""The garbage collector on the embedded server: each cascade, and whatever owners can do."""
+
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import pytest
+
+from steersman.client import Labels, MergePatch
+from steersman.errors import Forbidden
+from steersman.kinds import CustomResource, Part, apps_v1, core_v1, events_v1, meta_v1
+from steersman.kinds.apiextensions_v1 import CustomResourceDefinition
+from steersman.kinds.apiregistration_v1 import APIService, APIServiceSpec, ServiceReference
+from steersman.kinds.rbac_v1 import ClusterRole
+from steersman.simulation import Actor, Calm, SimulatedWorld, simulate
+from steersman.simulation.ways import for_ever
+from steersman.wire import Request
+from steersman.workloads import WorkloadSettings
+from steersman.workloads.garbage import runnables
+from steersman.workloads.garbage.following import LATE_SECONDS
+from tests.cluster.workloads.owners import (
+    HELD,
+    ConfigMap,
+    Secret,
+    config_map,
+    left,
+    named,
+    of,
+    secret,
+)
+
+GARBAGE = WorkloadSettings(parts=("garbage",))
+NOBODY = WorkloadSettings(parts=())
+
+Story = Callable[[SimulatedWorld], Awaitable[None]]
+
+
+def told(story: Story, *, settings: WorkloadSettings = GARBAGE) -> None:
+    simulate(story, settings=settings)
+
+
+class Empty(Part):
+    """Nothing."""
+
+
+class Boat(CustomResource[Empty, Empty], group="sea.example.com", version="v1"):
+    """A kind that is defined while the collector runs."""
+
+
+class Fleet(CustomResource[Empty, Empty], group="sea.example.com", version="v1", namespaced=False):
+    """A kind of which objects live in no namespace."""
+
+
+async def delete(world: SimulatedWorld, obj: Any, propagation: Any = "Background") -> None:
+    await world.delete(type(obj), obj.name, namespace=obj.namespace, propagation=propagation)
+    await world.settle()
+
+
+def test_dependents_go_when_the_last_of_their_owners_has_gone() -> None:
+    async def story(world: SimulatedWorld) -> None:
+        one = await world.create(config_map("one"))
+        two = await world.create(config_map("two"))
+        child = await world.create(secret("child", of(one), of(two)))
+        await world.create(config_map("grandchild", of(child)))
+        await world.settle()
+
+        await delete(world, one)
+        assert await left(world) == ["child", "grandchild", "two"]
+        await delete(world, two)
+
+        assert await left(world) == []
+
+    told(story)
+
+
+def test_nothing_is_deleted_whose_owner_is_there() -> None:
+    async def story(world: SimulatedWorld) -> None:
+        owner = await world.create(config_map("owner"))
+        await world.create(config_map("other"))
+        await world.create(secret("child", of(owner)))
+        await world.settle()
+        before = world.server.store.log.revision
+
+        await delete(world, config_map("other"))
+
+        assert await left(world) == ["child", "owner"]
+        assert world.server.store.log.revision == before + 1
+
+    told(story)
+
+
+def test_a_dependent_keeps_its_owners_that_are_there_and_loses_the_others() -> None:
+    async def story(world: SimulatedWorld) -> None:
+        one = await world.create(config_map("one"))
+        two = await world.create(config_map("two"))
+        await world.create(config_map("child", of(one), of(two)))
+        await world.settle()
+
+        await delete(world, one)
+
+        child = await world.get(ConfigMap, "child")
+        assert child.metadata.owner_references == (of(two),)
+
+    told(story)
+
+
+def test_an_owner_that_never_was_takes_its_dependents_along() -> None:
+    async def story(world: SimulatedWorld) -> None:
+        there = await world.create(config_map("there"))
+        await world.settle()
+        gone = of(config_map("gone"), uid="0b7c9d3a-0000-4000-8000-000000000000")
+
+        await world.create(config_map("doomed", gone))
+        await world.create(config_map("kept", gone, of(there)))
+        await world.settle()
+
+        assert await left(world) == ["kept", "there"]
+        kept = await world.get(ConfigMap, "kept")
+        assert kept.metadata.owner_references == (of(there),)
+
+    told(story)
+
+
+def test_an_owner_that_comes_back_is_another() -> None:
+    async def story(world: SimulatedWorld) -> None:
+        first = await world.create(config_map("owner"))
+        await world.client.delete(ConfigMap, "owner", namespace="default")
+        await world.create(config_map("owner"))
+
+        await world.create(config_map("child", of(first)))
+        await world.settle()
+
+        assert await left(world) == ["owner"]
+
+    told(story)
+
+
+def test_what_lost_its_owner_while_nobody_watched_goes_as_well() -> None:
+    async def story(world: SimulatedWorld) -> None:
+        owner = await world.create(config_map("owner"))
+        await world.create(secret("child", of(owner)))
+        await delete(world, owner)
+        assert await left(world) == ["child"]
+
+        await world.run_operator(runnables=runnables(GARBAGE))
+        await world.settle()
+
+        assert await left(world) == []
+
+    told(story, settings=NOBODY)
+
+
+@pytest.mark.parametrize("blocks", [True, False])
+def test_an_owner_that_waits_goes_after_the_last_dependent_that_blocks_it(blocks: bool) -> None:
+    async def story(world: SimulatedWorld) -> None:
+        owner = await world.create(config_map("owner"))
+        await world.create(secret("held", of(owner, blocks=blocks), finalizers=(HELD,)))
+        await world.create(secret("free", of(owner, blocks=True)))
+        await world.settle()
+
+        await delete(world, owner, "Foreground")
+        assert await left(world) == (["held", "owner"] if blocks else ["held"])
+        held = await world.get(Secret, "held")
+        assert held.deletion_time is not None
+        await world.patch(Secret, "held", MergePatch({"metadata": {"finalizers": None}}))
+        await world.settle()
+
+        assert await left(world) == []
+
+    told(story)
+
+
+def test_dependents_of_dependents_go_first_in_the_foreground() -> None:
+    async def story(world: SimulatedWorld) -> None:
+        owner = await world.create(config_map("owner"))
+        child = await world.create(secret("child", of(owner, blocks=True)))
+        await world.create(config_map("leaf", of(child, blocks=True), finalizers=(HELD,)))
+        await world.settle()
+
+        await delete(world, owner, "Foreground")
+
+        middle = await world.get(Secret, "child")
+        assert middle.metadata.finalizers == ("foregroundDeletion",)
+        await world.patch(ConfigMap, "leaf", MergePatch({"metadata": {"finalizers": None}}))
+        await world.settle()
+        assert await left(world) == []
+
+    told(story)
+
+
+def test_orphaned_dependents_stay_and_name_their_owner_no_more() -> None:
+    async def story(world: SimulatedWorld) -> None:
+        owner = await world.create(config_map("owner"))
+        other = await world.create(config_map("other"))
+        await world.create(secret("child", of(owner), of(other)))
+        await world.create(secret("alone", of(owner)))
+        await world.settle()
+
+        await delete(world, owner, "Orphan")
+
+        assert await left(world) == ["alone", "child", "other"]
+        child = await world.get(Secret, "child")
+        assert child.metadata.owner_references == (of(other),)
+        assert (await world.get(Secret, "alone")).metadata.owner_references is None
+
+    told(story)
+
+
+@pytest.mark.parametrize("propagation", ["Background", "Foreground"])
+def test_circles_of_owners_do_not_keep_each_other_from_being_deleted(propagation: str) -> None:
+    async def story(world: SimulatedWorld) -> None:
+        ring = [await world.create(config_map(name)) for name in ("one", "two", "three")]
+        for each, owner in zip(ring, (ring[-1], *ring), strict=False):
+            reference = {
+                "apiVersion": "v1",
+                "kind": "ConfigMap",
+                "name": owner.name,
+                "uid": owner.uid,
+                "blockOwnerDeletion": True,
+            }
+            change = {"metadata": {"ownerReferences": [reference]}}
+            await world.patch(ConfigMap, each.name, MergePatch(change))
+        await world.settle()
+
+        await delete(world, ring[0], propagation)
+
+        assert await left(world) == []
+
+    told(story)
+
+
+def test_an_owner_in_another_namespace_is_none_and_an_event_says_so() -> None:
+    async def story(world: SimulatedWorld) -> None:
+        owner = await world.create(config_map("owner", namespace="kube-public"))
+        await world.settle()
+
+        child = await world.create(config_map("child", of(owner)))
+        await world.settle()
+
+        assert await left(world) == ["owner"]
+        events = (await world.client.list(events_v1.Event, namespace="default")).items
+        assert [(each.reason, each.type, each.reporting_controller) for each in events] == [
+            ("OwnerRefInvalidNamespace", "Warning", "garbage-collector-controller")
+        ]
+        assert events[0].note == (
+            f"ownerRef [v1/ConfigMap, namespace: default, name: owner, uid: {owner.uid}]"
+            ' does not exist in namespace "default"'
+        )
+        assert events[0].regarding is not None
+        assert events[0].regarding.uid == child.uid
+
+    told(story)
+
+
+def test_a_dependent_without_a_namespace_stays_if_its_owner_has_one() -> None:
+    async def story(world: SimulatedWorld) -> None:
+        owner = await world.create(config_map("owner"))
+        volume = core_v1.Namespace(metadata=named("space", of(owner)))
+        await world.create(volume)
+        await world.settle()
+
+        await delete(world, owner)
+
+        assert "space" in await left(world, core_v1.Namespace)
+
+    told(story)
+
+
+def test_an_owner_without_a_namespace_owns_what_has_one() -> None:
+    async def story(world: SimulatedWorld) -> None:
+        node = await world.create(core_v1.Node(metadata=named("far-node")))
+        await world.create(config_map("child", of(node)))
+        await world.settle()
+        assert await left(world) == ["child"]
+
+        await delete(world, node)
+
+        assert await left(world) == []
+
+    told(story)
+
+
+def test_a_new_kind_is_collected_as_soon_as_it_is_defined() -> None:
+    async def story(world: SimulatedWorld) -> None:
+        await world.settle()
+        await world.install(Boat)
+        boat = await world.create(Boat(metadata=meta_v1.ObjectMeta(name="anna"), spec=Empty()))
+        tender = Boat(metadata=named("tender", of(boat)), spec=Empty())
+        await world.create(tender)
+        await world.create(config_map("log", of(boat)))
+        await world.settle()
+        before, since = world.clock.monotonic(), world.moment()
+
+        await delete(world, boat)
+
+        assert await left(world, Boat, ConfigMap) == []
+        assert all(each.at - before < 1 for each in world.history.asked[since:] if each.is_write)
+
+    told(story)
+
+
+def test_what_lives_in_no_namespace_goes_with_an_owner_that_does_not_either() -> None:
+    async def story(world: SimulatedWorld) -> None:
+        await world.install(Fleet)
+        fleet = await world.create(Fleet(metadata=meta_v1.ObjectMeta(name="north"), spec=Empty()))
+        role = await world.create(ClusterRole(metadata=named("captain", of(fleet))))
+        await world.create(ClusterRole(metadata=named("mate", of(role))))
+        await world.settle()
+        assert {"captain", "mate"} <= set(await left(world, ClusterRole))
+
+        await delete(world, fleet)
+
+        assert world.clock.monotonic() < LATE_SECONDS
+        assert not {"captain", "mate"} & set(await left(world, ClusterRole))
+
+    told(story)
+
+
+@pytest.mark.parametrize("seconds", [0.0, 2 * LATE_SECONDS])
+def test_quiet_kinds_are_followed_after_a_while(seconds: float) -> None:
+    async def story(world: SimulatedWorld) -> None:
+        await world.advance(seconds)
+        role = await world.create(ClusterRole(metadata=named("captain")))
+
+        await delete(world, role, "Foreground")
+        if not seconds:
+            await world.advance(LATE_SECONDS)
+
+        assert "captain" not in await left(world, ClusterRole)
+
+    told(story)
+
+
+def test_dependents_go_with_the_kind_of_their_owner() -> None:
+    async def story(world: SimulatedWorld) -> None:
+        await world.install(Boat)
+        boat = await world.create(Boat(metadata=meta_v1.ObjectMeta(name="anna"), spec=Empty()))
+        await world.create(config_map("log", of(boat)))
+        await world.settle()
+
+        await world.delete(CustomResourceDefinition, "boats.sea.example.com")
+        await world.settle()
+
+        assert await left(world) == []
+
+    told(story)
+
+
+def test_a_server_that_is_away_keeps_the_dependents_of_its_objects() -> None:
+    async def story(world: SimulatedWorld) -> None:
+        await world.install(Boat)
+        boat = await world.create(Boat(metadata=meta_v1.ObjectMeta(name="anna"), spec=Empty()))
+        await world.create(config_map("log", of(boat)))
+        await world.settle()
+
+        away = APIServiceSpec(
+            group="sea.example.com",
+            version="v1",
+            group_priority_minimum=100,
+            version_priority=100,
+            service=ServiceReference(name="sea", namespace="default"),
+        )
+        claim = MergePatch({"spec": away, "metadata": {"labels": None}})
+        await world.patch(APIService, "v1.sea.example.com", claim)
+        await world.advance(300)
+
+        assert await left(world) == ["log"]
+
+    told(story)
+
+
+def test_an_owner_of_a_kind_that_nobody_serves_keeps_its_dependents() -> None:
+    async def story(world: SimulatedWorld) -> None:
+        unknown = meta_v1.OwnerReference(
+            api_version="sea.example.com/v1",
+            kind="Boat",
+            name="anna",
+            uid="0b7c9d3a-0000-4000-8000-000000000000",
+        )
+        await world.create(config_map("log", unknown))
+        await world.settle()
+        assert await left(world) == ["log"]
+
+        await world.install(Boat)
+        await world.advance(100)
+
+        assert await left(world) == []
+
+    told(story)
+
+
+class Refusing(Calm):
+    """Does not let anybody read Secrets."""
+
+    async def sending(self, actor: Actor, request: Request) -> None:
+        if request.path == "/api/v1/secrets":
+            raise Forbidden(wanted="read", code=403, reason="Forbidden", message="not you")
+
+
+def test_a_kind_that_may_not_be_read_does_not_stop_the_others() -> None:
+    async def story(world: SimulatedWorld) -> None:
+        world.disturbance = Refusing()
+        await world.run_operator(runnables=runnables(GARBAGE))
+        owner = await world.create(config_map("owner"))
+        await world.create(config_map("child", of(owner)))
+        await world.settle()
+
+        await delete(world, owner)
+
+        assert await left(world) == []
+
+    told(story, settings=NOBODY)
+
+
+class WrittenMeanwhile(Calm):
+    """Has somebody else write an object just before each of the first few patches of it arrives."""
+
+    def __init__(self, path: str, times: int) -> None:
+        self.path = path
+        self.left = times
+        self.write: Callable[[int], Awaitable[object]] | None = None
+
+    async def sending(self, actor: Actor, request: Request) -> None:
+        if request.method == "PATCH" and request.path.endswith(self.path) and self.left:
+            self.left -= 1
+            if self.write is not None:
+                await self.write(self.left)
+
+
+def test_somebody_who_keeps_writing_a_dependent_does_not_keep_its_lost_owner_in_it() -> None:
+    async def story(world: SimulatedWorld) -> None:
+        fault = WrittenMeanwhile("/secrets/child", 7)
+        world.disturbance = fault
+        await world.run_operator(runnables=runnables(GARBAGE))
+        stays, goes = (
+            await world.create(config_map("stays")),
+            await world.create(config_map("goes")),
+        )
+        await world.create(secret("child", of(stays), of(goes)))
+        await world.settle()
+
+        async def write(number: int) -> None:
+            change = MergePatch({"metadata": {"labels": {"written": str(number)}}})
+            await world.patch(Secret, "child", change)
+
+        fault.write = write
+        await delete(world, goes)
+
+        child = await world.get(Secret, "child")
+        assert [each.name for each in child.metadata.owner_references or ()] == ["stays"]
+
+    told(story, settings=NOBODY)
+
+
+class KilledAt(Calm):
+    """Kills the collector just before or just after its nth write."""
+
+    def __init__(self, number: int, *, after: bool) -> None:
+        self.left = number
+        self.after = after
+        self.kill: Callable[[], None] | None = None
+
+    async def sending(self, actor: Actor, request: Request) -> None:
+        if not self.after:
+            await self._count(request)
+
+    async def answering(self, actor: Actor, request: Request) -> None:
+        if self.after:
+            await self._count(request)
+
+    async def _count(self, request: Request) -> None:
+        if request.method == "GET" or self.kill is None:
+            return
+        self.left -= 1
+        if self.left == 0:
+            self.kill()
+            await for_ever()
+
+
+@pytest.mark.parametrize("after", [False, True])
+def test_a_collector_that_is_killed_at_any_write_comes_to_the_same_end(after: bool) -> None:
+    ends: list[list[str]] = []
+
+    async def story(world: SimulatedWorld) -> bool:
+        fault = KilledAt(number, after=after)
+        world.disturbance = fault
+        first = await world.run_operator(runnables=runnables(GARBAGE))
+        fault.kill = first.kill_now
+        one, two, three = [await world.create(config_map(n)) for n in ("one", "two", "three")]
+        child = await world.create(secret("child", of(one, blocks=True)))
+        await world.create(config_map("leaf", of(child, blocks=True)))
+        await world.create(secret("orphan", of(two)))
+        await world.create(secret("third", of(three)))
+        await world.settle()
+        await world.delete(ConfigMap, "one", propagation="Foreground")
+        await world.delete(ConfigMap, "two", propagation="Orphan")
+        await world.delete(ConfigMap, "three")
+        await world.settle()
+        fault.kill = None
+        await world.run_operator(runnables=runnables(GARBAGE), name="second")
+        await world.settle()
+        ends.append(await left(world))
+        return first.actor.is_dead
+
+    number = 0
+    while simulate(story, settings=NOBODY) or not number:
+        number += 1
+
+    assert number > 6
+    assert [*dict.fromkeys(map(tuple, ends))] == [("orphan",)]
+
+
+def test_a_deployment_takes_all_that_was_made_of_it_along() -> None:
+    async def story(world: SimulatedWorld) -> None:
+        labels = {"app": "web"}
+        await world.create(
+            apps_v1.Deployment(
+                metadata=named("web"),
+                spec=apps_v1.DeploymentSpec(
+                    replicas=2,
+                    selector=meta_v1.LabelSelector(match_labels=labels),
+                    template=core_v1.PodTemplateSpec(
+                        metadata=meta_v1.ObjectMeta(labels=labels),
+                        spec=core_v1.PodSpec(
+                            containers=(core_v1.Container(name="web", image="web:1"),)
+                        ),
+                    ),
+                ),
+            )
+        )
+        await world.settle()
+        pods = await world.list(core_v1.Pod, labels=Labels.parse("app=web"))
+        assert len(pods) == 2
+
+        await world.delete(apps_v1.Deployment, "web", propagation="Foreground")
+        await world.settle()
+
+        assert await left(world, apps_v1.Deployment, apps_v1.ReplicaSet, core_v1.Pod) == []
+
+    parts = ("garbage", "nodes", "replicasets", "deployments")
+    told(story, settings=WorkloadSettings(parts=parts))
