@@ -1,0 +1,242 @@
+"""How far a recommendation is followed, and how fast: bounds, rates and stabilization. Pure."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from math import ceil
+from typing import Final
+
+from steersman.kinds import autoscaling_v2
+
+Rules = autoscaling_v2.HPAScalingRules
+Policy = autoscaling_v2.HPAScalingPolicy
+
+#: So long a lower number is not taken after a higher one was recommended.
+DOWN_SECONDS: Final = 300
+
+_WITHIN: Final = ("DesiredWithinRange", "the desired count is within the acceptable range")
+_TOO_FAST_UP: Final = (
+    "ScaleUpLimit",
+    "the desired replica count is increasing faster than the maximum scale rate",
+)
+_TOO_FAST_DOWN: Final = (
+    "ScaleDownLimit",
+    "the desired replica count is decreasing faster than the maximum scale rate",
+)
+_TOO_MANY: Final = (
+    "TooManyReplicas",
+    "the desired replica count is more than the maximum replica count",
+)
+_TOO_FEW: Final = (
+    "TooFewReplicas",
+    "the desired replica count is less than the minimum replica count",
+)
+_STEADY: Final = ("ReadyForNewScale", "recommended size matches current size")
+_HELD_UP: Final = (
+    "ScaleDownStabilized",
+    "recent recommendations were higher than current one, applying the highest recent"
+    " recommendation",
+)
+_HELD_DOWN: Final = (
+    "ScaleUpStabilized",
+    "recent recommendations were lower than current one, applying the lowest recent recommendation",
+)
+
+_UP: Final = Rules(
+    stabilization_window_seconds=0,
+    select_policy="Max",
+    policies=(
+        Policy(type="Pods", value=4, period_seconds=15),
+        Policy(type="Percent", value=100, period_seconds=15),
+    ),
+)
+_DOWN: Final = Rules(
+    stabilization_window_seconds=DOWN_SECONDS,
+    select_policy="Max",
+    policies=(Policy(type="Percent", value=100, period_seconds=15),),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """A number, and when: of replicas that were recommended, or by which they changed."""
+
+    number: int
+    time: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class History:
+    """What was recommended lately, and what was done."""
+
+    recommended: tuple[Moment, ...] = ()
+    ups: tuple[Moment, ...] = ()
+    downs: tuple[Moment, ...] = ()
+
+    def begun(self, current: int, now: datetime) -> "History":
+        """With the number that is there as the first one that was recommended."""
+        return self if self.recommended else replace(self, recommended=(Moment(current, now),))
+
+    def scaled(
+        self,
+        before: int,
+        after: int,
+        behavior: autoscaling_v2.HorizontalPodAutoscalerBehavior | None,
+        now: datetime,
+    ) -> "History":
+        """After this change."""
+        if behavior is None:
+            return self
+        change = Moment(abs(after - before), now)
+        if after > before:
+            return replace(self, ups=(*_recent(self.ups, _longest(behavior, now)), change))
+        return replace(self, downs=(*_recent(self.downs, _longest(behavior, now)), change))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bounded:
+    """How many it is to be, and why not as many as recommended."""
+
+    replicas: int
+    is_limited: bool
+    limit: tuple[str, str]
+    ability: tuple[str, str]
+    history: History
+
+
+def bounded(
+    recommended: int,
+    *,
+    current: int,
+    least: int,
+    most: int,
+    behavior: autoscaling_v2.HorizontalPodAutoscalerBehavior | None,
+    history: History,
+    now: datetime,
+) -> Bounded:
+    """What becomes of a recommendation."""
+    if behavior is None:
+        steady = _highest(recommended, history, now)
+        ability = _STEADY if steady == recommended else _HELD_UP
+        keep_seconds = float(DOWN_SECONDS)
+        replicas, limit = _in_range(steady, current, least, most)
+    else:
+        up, down = _filled(behavior.scale_up, _UP), _filled(behavior.scale_down, _DOWN)
+        steady = _between(recommended, current, up, down, history, now)
+        ability = _STEADY
+        if steady != recommended:
+            ability = _HELD_DOWN if recommended >= current else _HELD_UP
+        keep_seconds = float(max(_window(up), _window(down)))
+        replicas, limit = _at_rate(steady, current, least, most, up, down, history, now)
+    cutoff = now - timedelta(seconds=keep_seconds)
+    kept = tuple(each for each in history.recommended if each.time >= cutoff)
+    return Bounded(
+        replicas=replicas,
+        is_limited=replicas != steady,
+        limit=limit,
+        ability=ability,
+        history=replace(history, recommended=(*kept, Moment(recommended, now))),
+    )
+
+
+def _highest(recommended: int, history: History, now: datetime) -> int:
+    cutoff = now - timedelta(seconds=DOWN_SECONDS)
+    recent = [each.number for each in history.recommended if each.time >= cutoff]
+    return max([recommended, *recent])
+
+
+def _between(
+    recommended: int, current: int, up: Rules, down: Rules, history: History, now: datetime
+) -> int:
+    lowest = highest = recommended
+    up_cutoff = now - timedelta(seconds=_window(up))
+    down_cutoff = now - timedelta(seconds=_window(down))
+    for each in history.recommended:
+        if each.time > up_cutoff:
+            lowest = min(lowest, each.number)
+        if each.time > down_cutoff:
+            highest = max(highest, each.number)
+    return min(max(current, lowest), highest)
+
+
+def _in_range(wanted: int, current: int, least: int, most: int) -> tuple[int, tuple[str, str]]:
+    fastest = max(2 * current, 4)
+    if wanted < least:
+        return least, _TOO_FEW
+    if wanted > min(most, fastest):
+        return (fastest, _TOO_FAST_UP) if most > fastest else (most, _TOO_MANY)
+    return wanted, _WITHIN
+
+
+def _at_rate(
+    wanted: int,
+    current: int,
+    least: int,
+    most: int,
+    up: Rules,
+    down: Rules,
+    history: History,
+    now: datetime,
+) -> tuple[int, tuple[str, str]]:
+    if wanted > current:
+        fastest = max(_limit(current, up, history, now, is_up=True), current)
+        top, why = (fastest, _TOO_FAST_UP) if most > fastest else (most, _TOO_MANY)
+        if wanted > top:
+            return top, why
+    elif wanted < current:
+        fastest = min(_limit(current, down, history, now, is_up=False), current)
+        bottom, why = (fastest, _TOO_FAST_DOWN) if least < fastest else (least, _TOO_FEW)
+        if wanted < bottom:
+            return bottom, why
+    return wanted, _WITHIN
+
+
+def _limit(current: int, rules: Rules, history: History, now: datetime, *, is_up: bool) -> int:
+    """How many there may be at most, or at least, by the policy that is selected."""
+    if rules.select_policy == "Disabled":
+        return current
+    limits: list[int] = []
+    for policy in rules.policies or ():
+        cutoff = now - timedelta(seconds=policy.period_seconds)
+        begun = current - _sum_since(history.ups, cutoff) + _sum_since(history.downs, cutoff)
+        if policy.type == "Pods":
+            limits.append(begun + policy.value if is_up else begun - policy.value)
+        elif is_up:
+            # Upwards, so that a few percent of a few Pods are one more.
+            limits.append(ceil(begun * (1 + policy.value / 100)))
+        else:
+            limits.append(int(begun * (1 - policy.value / 100)))
+    if not limits:
+        return current
+    return max(limits) if is_up == (rules.select_policy != "Min") else min(limits)
+
+
+def _filled(rules: Rules | None, defaults: Rules) -> Rules:
+    if rules is None:
+        return defaults
+    window = rules.stabilization_window_seconds
+    return Rules(
+        policies=rules.policies or defaults.policies,
+        select_policy=rules.select_policy or defaults.select_policy,
+        stabilization_window_seconds=(
+            defaults.stabilization_window_seconds if window is None else window
+        ),
+    )
+
+
+def _window(rules: Rules) -> int:
+    return rules.stabilization_window_seconds or 0
+
+
+def _sum_since(changes: Sequence[Moment], cutoff: datetime) -> int:
+    return sum(each.number for each in changes if each.time > cutoff)
+
+
+def _longest(behavior: autoscaling_v2.HorizontalPodAutoscalerBehavior, now: datetime) -> datetime:
+    rules = (_filled(behavior.scale_up, _UP), _filled(behavior.scale_down, _DOWN))
+    seconds = max(policy.period_seconds for each in rules for policy in each.policies or ())
+    return now - timedelta(seconds=seconds)
+
+
+def _recent(changes: Sequence[Moment], cutoff: datetime) -> tuple[Moment, ...]:
+    return tuple(each for each in changes if each.time >= cutoff)
