@@ -14,7 +14,7 @@ FOREIGN_VENV := .venv-foreign
 FOREIGN_READY := $(FOREIGN_VENV)/.ready
 
 CODE := $(wildcard src tests tools examples)
-PYTHON_ONLY_TESTS := $(wildcard tests/unit tests/cluster tests/typing tests/architecture examples)
+PYTHON_ONLY_TESTS := $(wildcard tests/unit tests/cluster tests/simulation tests/typing tests/architecture examples)
 PYTEST := $(BIN)/python -m pytest -q
 
 # The version is pinned; a nag about a newer one would only be noise, and a look at the network.
@@ -23,7 +23,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help install check test fuzz control-plane test-real demo bench bench-apiserver bench-informers bench-reconcile generate constraints clean
+.PHONY: help install check test fuzz control-plane test-real demo bench bench-apiserver bench-informers bench-reconcile bench-living generate constraints clean
 
 help: ## say what there is
 	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 24
@@ -56,7 +56,7 @@ control-plane: $(READY) ## find or build etcd, kube-apiserver, kube-controller-m
 
 test-real: control-plane $(FOREIGN_READY) ## the same questions, put to a real kube-apiserver
 	$(BIN)/python -m tests.real.foreign.building
-	$(PYTEST) tests/real
+	$(PYTEST) -n 2 --dist loadfile tests/real
 
 $(FOREIGN_READY): $(FOREIGN)/requirements.txt
 	test -x $(FOREIGN_VENV)/bin/python || $(PYTHON) -m venv $(FOREIGN_VENV)
@@ -77,6 +77,9 @@ bench-informers: control-plane $(BENCH_READY) ## our informer beside the one of 
 
 bench-reconcile: control-plane $(BENCH_READY) ## our controllers beside those of controller-runtime and kopf
 	$(BENCH_VENV)/bin/python -m bench.reconciling
+
+bench-living: $(BENCH_READY) ## whole runs of a cluster in a minute, and how a large one grows
+	$(BENCH_VENV)/bin/python -m bench.living
 
 $(BENCH_READY): pyproject.toml constraints.txt bench/requirements.txt
 	test -x $(BENCH_VENV)/bin/python || $(PYTHON) -m venv $(BENCH_VENV)

@@ -13,7 +13,14 @@ TESTS = Path(__file__).parent
 # A property has a hundred examples, and in a fresh clone Hypothesis makes its tables of letters.
 # The command line starts as a process of its own, and on a busy machine that takes its time.
 # Type checkers read the whole package, cold. A real API server is given time to come up.
-LIMIT_SECONDS = {"unit": 2, "property": 20, "cluster": 30, "typing": 180, "real": 60}
+LIMIT_SECONDS = {
+    "unit": 2,
+    "property": 20,
+    "cluster": 30,
+    "simulation": 60,
+    "typing": 180,
+    "real": 60,
+}
 
 # Without a deadline, because a busy machine is no bug. Always the same examples, so that a red
 # run is red again; `pytest --hypothesis-profile=default` looks further.

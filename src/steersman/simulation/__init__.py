@@ -1,0 +1,85 @@
+"""A whole cluster and the operators on it in one thread, in time that is a number.
+
+Takes:     a seed, operators, and a story that a test tells
+Gives:     a ``SimulatedWorld``, in which an hour of waiting costs milliseconds; ``survives_…``,
+           which tells a ``Scenario`` again with a fault at every place where there can be one
+Promises:  - the same seed gives the same history
+           - time passes only when everybody waits
+           - a deadlock is an error that names who waits
+           - what is killed stops where it is, and none of its finally blocks runs
+           - a plain function is run by hand-over, one at a time
+           - a failure is replayed by its seed and fault
+Never:     opens a socket, asks what time it really is, or runs two things at once
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from steersman.simulation.actors import Actor
+    from steersman.simulation.clock import VirtualClock
+    from steersman.simulation.history import Asked, History
+    from steersman.simulation.loop import VirtualLoop
+    from steersman.simulation.scenario import Scenario
+    from steersman.simulation.settling import Agenda
+    from steersman.simulation.simulated import SimulatedWorld, simulate, simulated_world
+    from steersman.simulation.story import story_of
+    from steersman.simulation.sweeping import (
+        survives_crashes,
+        survives_cut_watches,
+        survives_late_caches,
+    )
+    from steersman.simulation.ways import Calm, Disturbance
+    from steersman.simulation.world import USUAL, Operator, World
+
+__all__ = [
+    "USUAL",
+    "Actor",
+    "Agenda",
+    "Asked",
+    "Calm",
+    "Disturbance",
+    "History",
+    "Operator",
+    "Scenario",
+    "SimulatedWorld",
+    "VirtualClock",
+    "VirtualLoop",
+    "World",
+    "simulate",
+    "simulated_world",
+    "story_of",
+    "survives_crashes",
+    "survives_cut_watches",
+    "survives_late_caches",
+]
+
+# The server and all kinds of a cluster are loaded when a world is made.
+_DOORS = {
+    "USUAL": "world",
+    "Actor": "actors",
+    "Agenda": "settling",
+    "Asked": "history",
+    "Calm": "ways",
+    "Disturbance": "ways",
+    "History": "history",
+    "Operator": "world",
+    "Scenario": "scenario",
+    "SimulatedWorld": "simulated",
+    "VirtualClock": "clock",
+    "VirtualLoop": "loop",
+    "World": "world",
+    "simulate": "simulated",
+    "simulated_world": "simulated",
+    "story_of": "story",
+    "survives_crashes": "sweeping",
+    "survives_cut_watches": "sweeping",
+    "survives_late_caches": "sweeping",
+}
+
+if not TYPE_CHECKING:  # to the checkers, a module with this has whatever is asked for
+
+    def __getattr__(name: str) -> object:
+        if name not in _DOORS:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        return getattr(import_module(f"{__name__}.{_DOORS[name]}"), name)

@@ -1,0 +1,437 @@
+"""The simulated world: an API server, a cluster's own controllers and operators on one loop."""
+
+import asyncio
+from collections import Counter
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
+from functools import cache
+from itertools import chain, count
+from random import Random
+from typing import Any, Final, TypeVar
+
+from steersman.apiserver import ApiServer, InProcessTransport, NoWayOut, RevisionLog
+from steersman.client import Client
+from steersman.controller import Controller
+from steersman.errors import NotSettled
+from steersman.kinds import Codec, core_v1
+from steersman.manager import Manager, ManagerSettings, Runnable, Surroundings
+from steersman.names import GroupResource
+from steersman.observe import Observation
+from steersman.simulation.actors import Actor
+from steersman.simulation.apart import run_apart
+from steersman.simulation.clock import VirtualClock
+from steersman.simulation.history import Asked, History
+from steersman.simulation.loop import VirtualLoop
+from steersman.simulation.settling import Agenda
+from steersman.simulation.ways import Calm, Disturbance, Way
+from steersman.simulation.world import USUAL, Operator, World
+from steersman.watch import ReflectorSettings
+from steersman.wire import Transport
+from steersman.workloads import ALONE, WorkloadSettings, in_motion, workloads
+
+T = TypeVar("T")
+
+# The longest that a request is under way.
+LATENCY_SECONDS: Final = 0.002
+
+# Longer than anything takes that is under way and was not put off on purpose.
+QUIET_SECONDS: Final = 1.0
+
+# What somebody puts off for so long or less is waited for; what is later comes when time is
+# advanced to it.
+PATIENCE_SECONDS: Final = 60.0
+
+# An hour of backoff and the next try, twice.
+LIMIT_SECONDS: Final = 3 * 3600.0
+
+# Whoever has written to one place so often will not stop. Not less: while a watch is away, for up
+# to two seconds, an operator may make a child anew each millisecond whose owner has gone.
+MOST_WRITES: Final = 4000
+
+NAMESPACE: Final = "default"
+KUBELET: Final = "kubelet"
+WORKLOADS: Final = "workloads"
+
+# Nothing ever comes between a cluster's own controllers and its server. One request for each kind
+# is enough then, and nobody need look whether it is still answered.
+UNDISTURBED: Final = ReflectorSettings(
+    initial="streamed", watch_seconds=7 * 86400.0, silence_seconds=30 * 86400.0
+)
+
+_PODS: Final = GroupResource("", "pods")
+
+
+class SimulatedOperator(Operator):
+    """An operator on the loop."""
+
+    def __init__(self, world: "SimulatedWorld", actor: Actor, again: Callable[[], Any]) -> None:
+        self.name = actor.name
+        self.actor = actor
+        self.again = again
+        self.ways: list[Way] = []
+        self._world = world
+        self._stop: asyncio.Future[str] = world.loop.create_future()
+        self._died: asyncio.Future[None] = world.loop.create_future()
+        self.task: asyncio.Task[None] | None = None
+
+    def __repr__(self) -> str:
+        return f"<SimulatedOperator {self.name}{', dead' if self.actor.is_dead else ''}>"
+
+    def start(self, operation: Callable[[Awaitable[str]], Any]) -> None:
+        """Begin."""
+        self.task = self._world.loop.create_task(
+            operation(self._stop), name=self.name, context=self.actor.context()
+        )
+
+    async def stop(self) -> None:
+        """Ask it to end, as SIGTERM does, and wait until it has."""
+        if not self._stop.done():
+            self._stop.set_result("SIGTERM")
+        if self.task is not None:
+            # Whoever is killed while it ends never does.
+            await asyncio.wait([self.task, self._died], return_when=asyncio.FIRST_COMPLETED)
+        # Not before: what it ends with is told as well, and nobody comes back to that.
+        self._world.leave(self)
+        self.check()
+
+    async def kill(self) -> None:
+        """End it at once, as SIGKILL does: none of its ``finally`` blocks runs."""
+        self.kill_now()
+
+    def kill_now(self) -> None:
+        """The same, for whoever cannot wait, because it is the one to be killed."""
+        if self.actor.is_dead:
+            return
+        for way in self.ways:
+            way.is_cut = True
+        self._world.loop.kill(self.actor)
+        self._died.set_result(None)
+        self._world.leave(self)
+        self._world.dead.append(self)
+
+    def check(self) -> None:
+        """Raise what has ended it, if something has."""
+        if self.task is not None and self.task.done():
+            self.task.result()
+
+
+class SimulatedWorld(World):
+    """Everything in one process, in virtual time, and the same each time for the same seed."""
+
+    def __init__(
+        self,
+        *,
+        loop: VirtualLoop,
+        seed: int,
+        rng: Random,
+        log: RevisionLog,
+        latency_seconds: float,
+        disturbance: Disturbance,
+    ) -> None:
+        self.loop = loop
+        self.seed = seed
+        self.rng = rng
+        self.history = History()
+        self.disturbance = disturbance
+        self.operators: list[SimulatedOperator] = []
+        self.dead: list[SimulatedOperator] = []
+        self._latency_seconds = latency_seconds
+        self._codec = Codec()
+        self._clock = clock = VirtualClock(loop)
+        self.agenda = Agenda(clock=clock)
+        self.server = ApiServer(
+            log=log,
+            tokens={},
+            clock=clock,
+            rng=Random(self.rng.random()),
+            observe=self._observer("apiserver"),
+            outbound=NoWayOut(),
+        )
+        self._users = Actor("user")
+        super().__init__(
+            Client(
+                self._way(self._users, Calm()),
+                clock=clock,
+                rng=Random(self.rng.random()),
+                observe=self._observer("user"),
+            ),
+            namespace=NAMESPACE,
+        )
+
+    def __repr__(self) -> str:
+        return f"<SimulatedWorld of seed {self.seed} at {self.clock.monotonic():g} s>"
+
+    # Operators
+
+    async def run_operator(
+        self,
+        *controllers: Controller[Any],
+        name: str = "operator",
+        runnables: Sequence[Runnable] = (),
+        settings: ManagerSettings | None = None,
+    ) -> SimulatedOperator:
+        """An operator at work, until it is stopped, killed, or the test is over."""
+        manager = Manager(controllers=controllers, runnables=runnables)
+        return self.operate(manager, name, settings or ManagerSettings(**ALONE), self.disturbance)
+
+    def operate(
+        self,
+        manager: Manager,
+        name: str,
+        settings: ManagerSettings,
+        disturbance: Disturbance,
+        reflector: ReflectorSettings = ReflectorSettings(),
+    ) -> SimulatedOperator:
+        """The same, for a manager."""
+        name = self._unused(name)
+        actor = Actor(name)
+        operator = SimulatedOperator(
+            self, actor, lambda: self.operate(manager, name, settings, disturbance, reflector)
+        )
+
+        def reach() -> AbstractAsyncContextManager[Transport]:
+            way = self._way(actor, disturbance)
+            operator.ways.append(way)
+            return nullcontext(way)
+
+        around = Surroundings(
+            reach=reach,
+            namespace=NAMESPACE,
+            hostname=name,
+            clock=self.clock,
+            rng=Random(self.rng.random()),
+            observe=self._observer(name),
+            reflector=reflector,
+            is_simulated=True,
+        )
+        operator.start(lambda stop: manager.operate(around, settings=settings, stop=stop))
+        self.operators.append(operator)
+        return operator
+
+    def leave(self, operator: SimulatedOperator) -> None:
+        """It runs no more."""
+        if operator in self.operators:
+            self.operators.remove(operator)
+            self.agenda.forget(operator.name)
+
+    async def look_again(self) -> None:
+        """Start each operator anew, so that it looks at everything once more."""
+        for operator in [each for each in self.operators if each.name != WORKLOADS]:
+            await operator.stop()
+            operator.again()
+
+    # Time
+
+    async def settle(
+        self,
+        *,
+        quiet_seconds: float = QUIET_SECONDS,
+        patience_seconds: float = PATIENCE_SECONDS,
+        limit_seconds: float = LIMIT_SECONDS,
+    ) -> None:
+        """Wait until nothing is left to do.
+
+        That is: nothing has been written for ``quiet_seconds``, no object is to be tried again
+        because it failed, whatever anybody has put off by ``patience_seconds`` or less has been
+        done, and no Pod is on its way to what it will be.
+        """
+        clock = self.clock
+        began_at, mark = clock.monotonic(), self.moment()
+        while True:
+            for operator in self.operators:
+                operator.check()
+            now_at = clock.monotonic()
+            changed_at = self._changed_at(began_at)
+            due_at = self.agenda.due_until(changed_at + patience_seconds) or changed_at
+            until_at = max(changed_at, due_at) + quiet_seconds
+            if now_at >= until_at:
+                until_at = max([until_at, *(at + quiet_seconds for at in self._pods_due())])
+            failing = self.agenda.failing()
+            if now_at >= until_at and not failing:
+                return
+            hot = self._hot_since(mark)
+            if hot or now_at - began_at >= limit_seconds:
+                raise NotSettled(
+                    waited_for="nothing to be left to do",
+                    waited_seconds=now_at - began_at,
+                    last_seen="; ".join([*hot, *map(str, failing)]) or "somebody always writes",
+                )
+            await clock.sleep(max(until_at - now_at, quiet_seconds))
+
+    async def advance(self, seconds: float) -> None:
+        """Let so much time pass, and all happen that is due in it."""
+        await self.clock.sleep(seconds)
+        await self.settle()
+
+    def _hot_since(self, moment: int) -> list[str]:
+        """What operators write again and again, and will go on to."""
+        often = Counter(
+            (each.actor, each.method, each.target.partition("?")[0])
+            for each in self.writes_since(moment)
+        )
+        return [
+            f"{actor} has sent {method} {path} {number} times"
+            for (actor, method, path), number in often.most_common(3)
+            if number >= MOST_WRITES
+        ]
+
+    def _changed_at(self, not_before: float) -> float:
+        for each in reversed(self.history.asked):
+            if each.at <= not_before:
+                break
+            if each.is_change and each.is_write:
+                return each.at
+        return not_before
+
+    def _pods_due(self) -> Iterator[float]:
+        """When Pods will be further on their way, however long that takes."""
+        for ref, due_at in self.agenda.due_to(WORKLOADS, KUBELET):
+            pod = self.server.store.find(_PODS, ref.namespace or "", ref.name)
+            if pod is None:
+                continue
+            said = self._codec.decode(core_v1.Pod, self._codec.encode(pod), wanted=str(ref))
+            if in_motion(said):
+                yield due_at
+
+    # What was done
+
+    def moment(self) -> int:
+        """Now, to be asked about later."""
+        return len(self.history)
+
+    def writes_since(self, moment: int) -> list[Asked]:
+        """What operators have changed since then, oldest first."""
+        return [
+            each
+            for each in self.history.writes(since=moment)
+            if each.actor not in (WORKLOADS, self._users.name)
+        ]
+
+    # Inside
+
+    async def end(self) -> None:
+        """Let go of everybody, dead or alive."""
+        for operator in [*self.operators]:
+            operator.kill_now()
+        for operator in self.dead:
+            await self.loop.bury(operator.actor)
+
+    def _unused(self, name: str) -> str:
+        """That, or with a number where somebody who runs is called so."""
+        taken = {each.name for each in self.operators}
+        numbered = (f"{name}-{number}" for number in count(2))
+        return next(each for each in chain((name,), numbered) if each not in taken)
+
+    def _way(self, actor: Actor, disturbance: Disturbance) -> Way:
+        return Way(
+            InProcessTransport(self.server),
+            actor=actor,
+            disturbance=disturbance,
+            revision=lambda: self.server.store.log.revision,
+            history=self.history,
+            # A cluster's own controllers are near: what the seed decides is when others come.
+            latency_seconds=0.0 if actor.name == WORKLOADS else self._latency_seconds,
+            clock=self._clock,
+            rng=self.rng,
+        )
+
+    def _observer(self, actor: str) -> Callable[[Observation], None]:
+        def observe(observation: Observation) -> None:
+            self.agenda.note(actor, observation)
+
+        return observe
+
+
+@asynccontextmanager
+async def simulated_world(
+    *,
+    seed: int = 0,
+    settings: WorkloadSettings = USUAL,
+    latency_seconds: float = LATENCY_SECONDS,
+    disturbance: Disturbance | None = None,
+) -> AsyncIterator[SimulatedWorld]:
+    """A cluster that lives and has nothing to do yet, on the running virtual loop."""
+    world = SimulatedWorld(
+        loop=_running_loop(),
+        seed=seed,
+        rng=Random(f"seed {seed}"),
+        log=_settled(settings).forked(),
+        latency_seconds=latency_seconds,
+        disturbance=disturbance or Calm(),
+    )
+    _enliven(world, settings)
+    try:
+        yield world
+    finally:
+        await world.end()
+
+
+def simulate(
+    main: Callable[[SimulatedWorld], Awaitable[T]],
+    *,
+    seed: int = 0,
+    settings: WorkloadSettings = USUAL,
+) -> T:
+    """What ``main`` returns, run in a simulated world on a loop of its own."""
+
+    async def run() -> T:
+        async with simulated_world(seed=seed, settings=settings) as world:
+            return await main(world)
+
+    return run_apart(run())
+
+
+# Whatever is the same in all worlds is done once: a server fills in what every cluster has, and a
+# cluster's own controllers make accounts, nodes and the like. That takes longer than most tests.
+
+
+@cache
+def _settled(settings: WorkloadSettings) -> RevisionLog:
+    """What a cluster has written when there is nothing left to do in it."""
+    log = _filled().forked()
+
+    async def settle() -> None:
+        # Not by the chance of any seed: what it brings forth must not come forth again.
+        world = SimulatedWorld(
+            loop=_running_loop(),
+            seed=0,
+            rng=Random("before any seed"),
+            log=log,
+            latency_seconds=0.0,
+            disturbance=Calm(),
+        )
+        _enliven(world, settings)
+        await world.settle()
+        await world.end()
+
+    if settings.parts:
+        run_apart(settle())
+    return log
+
+
+@cache
+def _filled() -> RevisionLog:
+    """What every server has written before anybody asks it for anything."""
+    log = RevisionLog()
+    ApiServer(
+        log=log,
+        tokens={},
+        clock=VirtualClock(VirtualLoop()),
+        rng=Random(0),
+        observe=lambda _: None,
+        outbound=NoWayOut(),
+    )
+    return log
+
+
+def _enliven(world: SimulatedWorld, settings: WorkloadSettings) -> None:
+    if settings.parts:
+        manager = workloads(settings).manager()
+        world.operate(manager, WORKLOADS, ManagerSettings(**ALONE), Calm(), UNDISTURBED)
+
+
+def _running_loop() -> VirtualLoop:
+    loop = asyncio.get_running_loop()
+    if not isinstance(loop, VirtualLoop):
+        raise TypeError("a simulated world needs a VirtualLoop; run it with `simulate`")
+    return loop

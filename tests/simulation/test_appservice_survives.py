@@ -1,0 +1,47 @@
+"""The AppService example, on a whole cluster, comes to the same whatever goes wrong once."""
+
+import pytest
+
+import steersman as sm
+from examples import appservice, appservice_plain
+from examples.appservice import AppService
+from steersman.simulation import (
+    Scenario,
+    World,
+    survives_crashes,
+    survives_cut_watches,
+    survives_late_caches,
+)
+from tests.simulation.histories import app
+
+# Forty whole lives of a cluster each; a few seconds, or many on a machine that is busy.
+pytestmark = pytest.mark.timeout(180)
+
+
+async def life_of_an_app(world: World) -> None:
+    await world.apply(app(size=2))
+    await world.settle()
+    assert sm.is_ready(await world.get(AppService, "web"))
+    await world.apply(app(size=3))
+    await world.settle()
+    await world.delete(AppService, "web")
+    await world.settle()
+
+
+def scenario(controller: sm.Controller[AppService]) -> Scenario:
+    return Scenario(operator=[controller], kinds=[AppService], story=life_of_an_app)
+
+
+@pytest.mark.parametrize(
+    "controller", [appservice.controller, appservice_plain.controller], ids=["awaited", "plain"]
+)
+async def test_an_app_service_survives_crashes(controller: sm.Controller[AppService]) -> None:
+    await survives_crashes(scenario(controller))
+
+
+async def test_an_app_service_survives_cut_watches() -> None:
+    await survives_cut_watches(scenario(appservice.controller))
+
+
+async def test_an_app_service_survives_late_caches() -> None:
+    await survives_late_caches(scenario(appservice.controller))

@@ -1,0 +1,169 @@
+"""An operator comes to the same, wherever it crashes; one with a mistake is found out."""
+
+from dataclasses import replace
+
+import pytest
+
+import steersman as sm
+from steersman.errors import DidNotSurvive
+from steersman.simulation import (
+    Scenario,
+    World,
+    survives_crashes,
+    survives_cut_watches,
+    survives_late_caches,
+)
+from tests.simulation.operators import (
+    SETTINGS,
+    Site,
+    SiteStatus,
+    finalizing,
+    impatient,
+    life_of_a_site,
+    naming,
+    own_name,
+    patient,
+    random_name,
+    reporting,
+    rollout,
+    site,
+)
+
+
+async def test_a_child_created_with_a_random_name_is_found() -> None:
+    with pytest.raises(DidNotSurvive) as caught:
+        await survives_crashes(naming(random_name))
+
+    [found] = caught.value.found
+    assert found.startswith("Site default/home has 2 objects of kind ConfigMap: home-")
+    assert found.endswith("; expected 1")
+
+
+async def test_a_child_with_a_name_of_its_own_survives() -> None:
+    await survives_crashes(naming(own_name))
+
+
+async def test_a_finalizer_removed_before_the_cleanup_is_found() -> None:
+    with pytest.raises(DidNotSurvive) as caught:
+        await survives_crashes(finalizing(cleans_up_first=False))
+
+    assert caught.value.found == ("outside the cluster: expected no titles.home, found second",)
+
+
+async def test_a_finalizer_removed_after_the_cleanup_survives() -> None:
+    await survives_crashes(finalizing(cleans_up_first=True))
+
+
+async def test_a_status_written_before_the_work_is_found() -> None:
+    with pytest.raises(DidNotSurvive) as caught:
+        await survives_crashes(reporting(works_first=False))
+
+    assert caught.value.found == ("outside the cluster: expected titles.home first, found none",)
+
+
+async def test_a_status_written_after_the_work_survives() -> None:
+    await survives_crashes(reporting(works_first=True))
+
+
+async def test_giving_up_on_a_child_whose_news_is_late_is_found() -> None:
+    with pytest.raises(DidNotSurvive) as caught:
+        await survives_late_caches(rollout(impatient))
+
+    assert "expected status.phase Ready, found Failed" in caught.value.found[0]
+
+
+async def test_waiting_for_a_child_whose_news_is_late_survives() -> None:
+    await survives_late_caches(rollout(patient))
+
+
+async def test_an_operator_survives_a_watch_that_is_cut_at_any_event() -> None:
+    await survives_cut_watches(naming(own_name))
+
+
+async def test_a_failure_is_a_story_with_the_fault_in_it_and_what_replays_it() -> None:
+    with pytest.raises(DidNotSurvive) as caught:
+        await survives_crashes(reporting(works_first=False), seed=7)
+
+    error = caught.value
+    [fault] = [line for line in error.story if "is killed" in line]
+    assert fault.endswith("s  operator  is killed before Buckets.put")
+    assert error.story[-1].endswith("s  operator  starts again")
+    assert str(error).splitlines()[-1] == (
+        'replay: await survives_crashes(scenario, seed=7, only="before call 2")'
+    )
+
+
+async def test_a_failure_is_replayed_by_its_seed_and_fault() -> None:
+    with pytest.raises(DidNotSurvive) as caught:
+        await survives_crashes(naming(random_name), seed=3)
+
+    with pytest.raises(DidNotSurvive) as again:
+        await survives_crashes(naming(random_name), seed=3, only=caught.value.fault)
+
+    assert str(again.value) == str(caught.value)
+
+
+async def test_a_fault_that_does_not_exist_is_refused_with_the_names_of_those_that_do() -> None:
+    with pytest.raises(ValueError, match='they are named "before call 1", "after call 1"'):
+        await survives_crashes(naming(own_name), only="on a Friday")
+
+
+async def test_what_fails_without_any_fault_is_the_authors_own_failure() -> None:
+    async def story(world: World) -> None:
+        await world.apply(site())
+        await world.settle()
+        raise AssertionError("as written")
+
+    scenario = replace(naming(own_name), story=story)
+
+    with pytest.raises(AssertionError, match="as written"):
+        await survives_crashes(scenario)
+
+
+async def test_an_operator_that_is_never_content_is_found_without_any_fault() -> None:
+    async def again_and_again(a_site: Site, ctx: sm.Context) -> sm.Outcome:
+        count = int(a_site.status.phase or 0) if a_site.status is not None else 0
+        await ctx.apply_status(a_site, SiteStatus(phase=str(count + 1)))
+        return sm.Done()
+
+    controller = sm.Controller(Site, reconcile=again_and_again, when=sm.changed.generation)
+    scenario = Scenario(
+        operator=[controller], kinds=[Site], story=life_of_a_site, workloads=SETTINGS
+    )
+
+    with pytest.raises(DidNotSurvive) as caught:
+        await survives_crashes(scenario)
+
+    assert caught.value.fault == ""
+    assert "a second pass over what is done should write nothing" in caught.value.found[0]
+
+
+async def test_an_operator_that_never_rests_is_found_without_any_fault() -> None:
+    async def restless(a_site: Site, ctx: sm.Context) -> sm.Outcome:
+        await ctx.apply_status(a_site, SiteStatus(phase=str(ctx.now)))
+        return sm.Later(after_seconds=60)
+
+    scenario = Scenario(
+        operator=[sm.Controller(Site, reconcile=restless)],
+        kinds=[Site],
+        story=life_of_a_site,
+        workloads=SETTINGS,
+    )
+
+    with pytest.raises(DidNotSurvive, match="it never comes to rest; it has last written PATCH"):
+        await survives_crashes(scenario)
+
+
+async def test_a_story_may_ask_for_a_second_pass_itself() -> None:
+    async def story(world: World) -> None:
+        await world.apply(site())
+        await world.assert_second_pass_writes_nothing()
+        await world.apply(site("second"))
+        await world.settle()
+
+    await survives_crashes(replace(naming(own_name), story=story))
+
+
+async def test_an_operator_is_a_function_exactly_if_there_is_something_outside() -> None:
+    with pytest.raises(TypeError, match="says with outside="):
+        Scenario(operator=lambda _: (), story=life_of_a_site)  # type: ignore[call-overload]

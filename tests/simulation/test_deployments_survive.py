@@ -1,0 +1,30 @@
+"""Our own Deployments and ReplicaSets come to the same end, wherever their controllers crash."""
+
+from steersman.client import MergePatch
+from steersman.kinds import apps_v1
+from steersman.simulation import Scenario, World, survives_crashes, survives_late_caches
+from steersman.workloads import WorkloadSettings
+from tests.cluster.workloads.replicated import THEY
+from tests.real.deployment_stories import WEB, deployment
+
+NEW = {"spec": {"template": {"spec": {"containers": [{"name": WEB, "image": "web:2"}]}}}}
+
+
+async def rollout(world: World) -> None:
+    await world.create(deployment(replicas=1))
+    await world.settle()
+    await world.patch(apps_v1.Deployment, WEB, MergePatch(NEW))
+    await world.settle()
+
+
+SCENARIO = Scenario(
+    operator=THEY, story=rollout, workloads=WorkloadSettings(parts=("nodes",), nodes=1)
+)
+
+
+async def test_a_rollout_survives_a_crash_of_its_controllers_at_every_call() -> None:
+    await survives_crashes(SCENARIO)
+
+
+async def test_a_rollout_survives_news_that_come_late() -> None:
+    await survives_late_caches(SCENARIO)

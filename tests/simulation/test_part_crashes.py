@@ -1,0 +1,80 @@
+"""Parts of the cluster come to the same wherever they crash: they are operators like any other."""
+
+import pytest
+
+from steersman.simulation import Scenario, World, survives_crashes, survives_cut_watches
+from steersman.workloads import WorkloadSettings
+from steersman.workloads.daemonsets import controllers as daemon_set_controllers
+from steersman.workloads.disruptions import controllers as budget_controllers
+from steersman.workloads.quotas import runnables as quota_runnables
+from tests.cluster.workloads.telling import Pod, bare_pod, deployment
+from tests.cluster.workloads.test_daemonsets import daemon_set, rolling
+from tests.cluster.workloads.test_disruptions import budget
+from tests.cluster.workloads.test_quotas import AT_ONCE, quota
+
+pytestmark = pytest.mark.timeout(60)
+
+SETTINGS = WorkloadSettings()
+
+
+async def update(world: World) -> None:
+    """A DaemonSet made, and updated with a surge."""
+    await world.settle()
+    await world.apply(daemon_set(strategy=rolling(0, 1)))
+    await world.settle()
+    await world.apply(daemon_set("two", strategy=rolling(0, 1)))
+    await world.settle()
+
+
+DAEMONS = Scenario(
+    operator=daemon_set_controllers(SETTINGS),
+    story=update,
+    workloads=WorkloadSettings(parts=("garbage", "nodes"), nodes=1),
+)
+
+
+async def count(world: World) -> None:
+    """A budget for a Deployment."""
+    await world.apply(deployment(replicas=1))
+    await world.apply(budget(max_unavailable=1))
+    await world.settle()
+
+
+BUDGETS = Scenario(
+    operator=budget_controllers(SETTINGS),
+    story=count,
+    workloads=WorkloadSettings(parts=("garbage", "nodes", "replicasets", "deployments")),
+)
+
+
+async def use(world: World) -> None:
+    """A quota that is used, and some of it given back."""
+    await world.apply(quota({"pods": "3", "configmaps": "9"}))
+    await world.settle()
+    for name in ("a", "b"):
+        await world.create(bare_pod(name, **AT_ONCE))
+    await world.settle()
+    await world.delete(Pod, "a")
+    await world.settle()
+
+
+QUOTAS = Scenario(
+    operator=(),
+    runnables=quota_runnables(SETTINGS),
+    story=use,
+    workloads=WorkloadSettings(parts=("garbage", "nodes")),
+)
+
+
+async def test_daemon_sets_survive_crashes() -> None:
+    await survives_crashes(DAEMONS)
+
+
+async def test_budgets_survive_crashes_and_cut_watches() -> None:
+    await survives_crashes(BUDGETS)
+    await survives_cut_watches(BUDGETS)
+
+
+async def test_quotas_survive_crashes_and_cut_watches() -> None:
+    await survives_crashes(QUOTAS)
+    await survives_cut_watches(QUOTAS)

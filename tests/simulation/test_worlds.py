@@ -1,0 +1,381 @@
+"""A world from one seed: a server, a cluster's own controllers, and operators in virtual time."""
+
+import asyncio
+
+import pytest
+
+import steersman as sm
+from steersman.errors import ManagerFailed, NotSettled
+from steersman.kinds import core_v1, meta_v1
+from steersman.simulation import SimulatedWorld, VirtualLoop, simulate, simulated_world
+from steersman.workloads import WorkloadSettings
+
+BARE = WorkloadSettings(parts=())
+
+ConfigMap = core_v1.ConfigMap
+
+
+class Spec(sm.Part):
+    """How often a note is to be repeated."""
+
+    copies: int = 1
+
+
+class Status(sm.Part):
+    """How often it is."""
+
+    copies: int | None = None
+
+
+class Note(sm.CustomResource[Spec, Status], group="test.example.com", version="v1"):
+    """A note, kept in so many ConfigMaps."""
+
+
+def note(name: str = "one", *, copies: int = 1) -> Note:
+    return Note(metadata=meta_v1.ObjectMeta(name=name), spec=Spec(copies=copies))
+
+
+def copy_of(a_note: Note, number: int) -> ConfigMap:
+    return ConfigMap(metadata=meta_v1.ObjectMeta(name=f"{a_note.name}-{number}"))
+
+
+async def reconcile(a_note: Note, ctx: sm.Context) -> sm.Outcome:
+    for number in range(a_note.spec.copies):
+        await ctx.apply_owned(copy_of(a_note, number))
+    await ctx.prune()
+    await ctx.apply_status(a_note, Status(copies=a_note.spec.copies))
+    return sm.Done()
+
+
+controller = sm.Controller(Note, reconcile=reconcile, owns=(ConfigMap,))
+
+
+def names(objects: list[ConfigMap]) -> list[str]:
+    return sorted(each.name for each in objects if each.name != "kube-root-ca.crt")
+
+
+async def story(world: SimulatedWorld) -> str:
+    await world.install(Note)
+    operator = await world.run_operator(controller)
+    await world.apply(note(copies=3))
+    await world.settle()
+    await operator.kill()
+    await world.run_operator(controller)
+    await world.apply(note(copies=1))
+    await world.settle()
+    return world.history.digest()
+
+
+def test_the_same_seed_gives_the_same_history() -> None:
+    assert simulate(story, seed=7) == simulate(story, seed=7)
+
+
+def test_another_seed_gives_another_history() -> None:
+    assert simulate(story, seed=7, settings=BARE) != simulate(story, seed=8, settings=BARE)
+
+
+def test_worlds_on_one_loop_do_not_know_each_other() -> None:
+    async def both() -> list[str]:
+        digests = []
+        for _ in range(2):
+            async with simulated_world(seed=3, settings=BARE) as world:
+                digests.append(await story(world))
+        return digests
+
+    with asyncio.Runner(loop_factory=VirtualLoop) as runner:
+        first, second = runner.run(both())
+
+    assert first == second
+
+
+def test_settling_ends_when_the_operator_is_content() -> None:
+    async def main(world: SimulatedWorld) -> tuple[list[str], float]:
+        await world.install(Note)
+        await world.run_operator(controller)
+        await world.apply(note(copies=2))
+        await world.settle()
+        return names(await world.list(ConfigMap)), world.clock.monotonic()
+
+    found, seconds = simulate(main, settings=BARE)
+
+    assert found == ["one-0", "one-1"]
+    assert seconds < 5.0
+
+
+def test_an_hour_of_backoff_is_waited_for() -> None:
+    async def main(world: SimulatedWorld) -> tuple[list[str], float]:
+        async def fail_for_an_hour(a_note: Note, ctx: sm.Context) -> sm.Outcome:
+            if world.clock.monotonic() < 3600.0:
+                raise ValueError("not yet")
+            return await reconcile(a_note, ctx)
+
+        await world.install(Note)
+        await world.run_operator(sm.Controller(Note, reconcile=fail_for_an_hour, owns=(ConfigMap,)))
+        await world.apply(note())
+        await world.settle()
+        return names(await world.list(ConfigMap)), world.clock.monotonic()
+
+    found, seconds = simulate(main, settings=BARE)
+
+    assert found == ["one-0"]
+    assert seconds > 3600.0
+
+
+def test_what_never_succeeds_is_named_when_settling_is_given_up() -> None:
+    async def main(world: SimulatedWorld) -> None:
+        async def fail(a_note: Note, ctx: sm.Context) -> sm.Outcome:
+            raise ValueError("no such luck")
+
+        await world.install(Note)
+        await world.run_operator(sm.Controller(Note, reconcile=fail))
+        await world.apply(note())
+        await world.settle()
+
+    with pytest.raises(NotSettled, match=r"Note default/one: no such luck"):
+        simulate(main, settings=BARE)
+
+
+def test_what_is_put_off_for_long_comes_when_time_is_advanced_to_it() -> None:
+    async def main(world: SimulatedWorld) -> list[list[str]]:
+        async def reconcile_tomorrow(a_note: Note, ctx: sm.Context) -> sm.Outcome:
+            if world.clock.monotonic() < 86400.0:
+                return sm.Later(after_seconds=86400.0)
+            return await reconcile(a_note, ctx)
+
+        await world.install(Note)
+        await world.run_operator(
+            sm.Controller(Note, reconcile=reconcile_tomorrow, owns=(ConfigMap,))
+        )
+        await world.apply(note())
+        await world.settle()
+        today = names(await world.list(ConfigMap))
+        await world.advance(86401.0)
+        return [today, names(await world.list(ConfigMap))]
+
+    assert simulate(main, settings=BARE) == [[], ["one-0"]]
+
+
+def test_a_second_pass_of_an_operator_that_is_content_writes_nothing() -> None:
+    async def main(world: SimulatedWorld) -> None:
+        await world.install(Note)
+        await world.run_operator(controller)
+        await world.apply(note(copies=2))
+        await world.assert_second_pass_writes_nothing()
+
+    simulate(main, settings=BARE)
+
+
+def test_a_second_pass_of_an_operator_that_never_is_content_is_shown() -> None:
+    async def main(world: SimulatedWorld) -> None:
+        async def count(a_note: Note, ctx: sm.Context) -> sm.Outcome:
+            status = a_note.status or Status()
+            if ctx.whys[0].event == "initial":
+                await ctx.apply_status(a_note, Status(copies=(status.copies or 0) + 1))
+            return sm.Done()
+
+        await world.install(Note)
+        await world.apply(note())
+        await world.run_operator(sm.Controller(Note, reconcile=count))
+        await world.assert_second_pass_writes_nothing()
+
+    with pytest.raises(AssertionError, match="notes/one/status"):
+        simulate(main, settings=BARE)
+
+
+def test_writes_are_those_of_operators_since_a_moment() -> None:
+    async def main(world: SimulatedWorld) -> list[str]:
+        await world.install(Note)
+        await world.run_operator(controller)
+        await world.apply(note())
+        await world.settle()
+        before = world.moment()
+        await world.apply(note(copies=2))
+        await world.settle()
+        return [
+            f"{each.method} {each.target.partition('?')[0]}" for each in world.writes_since(before)
+        ]
+
+    assert simulate(main) == [
+        "PATCH /api/v1/namespaces/default/configmaps/one-1",
+        "PATCH /apis/test.example.com/v1/namespaces/default/notes/one/status",
+    ]
+
+
+def test_a_stopped_operator_ends_its_work_and_writes_no_more() -> None:
+    async def main(world: SimulatedWorld) -> list[str]:
+        await world.install(Note)
+        operator = await world.run_operator(controller)
+        await world.settle()
+        await operator.stop()
+        await world.apply(note())
+        await world.settle()
+        return names(await world.list(ConfigMap))
+
+    assert simulate(main, settings=BARE) == []
+
+
+def test_nobody_waits_for_what_failed_while_its_operator_was_stopped() -> None:
+    async def main(world: SimulatedWorld) -> float:
+        async def fail(a_note: Note, ctx: sm.Context) -> sm.Outcome:
+            await world.clock.sleep(5.0)
+            raise ValueError("too late")
+
+        await world.install(Note)
+        operator = await world.run_operator(sm.Controller(Note, reconcile=fail))
+        await world.apply(note())
+        await world.clock.sleep(1.0)
+        await operator.stop()
+        await world.settle()
+        return world.clock.monotonic()
+
+    assert simulate(main, settings=BARE) < 60.0
+
+
+def test_an_operator_that_was_killed_can_be_stopped_and_killed_again() -> None:
+    async def main(world: SimulatedWorld) -> float:
+        operator = await world.run_operator(controller)
+        await operator.kill()
+        await operator.stop()
+        await operator.kill()
+        return world.clock.monotonic()
+
+    assert simulate(main, settings=BARE) == 0.0
+
+
+def test_whoever_stops_an_operator_that_is_killed_meanwhile_goes_on() -> None:
+    async def main(world: SimulatedWorld) -> float:
+        async def dawdle(a_note: Note, ctx: sm.Context) -> sm.Outcome:
+            await world.clock.sleep(20.0)
+            return sm.Done()
+
+        await world.install(Note)
+        operator = await world.run_operator(sm.Controller(Note, reconcile=dawdle))
+        await world.apply(note())
+        await world.clock.sleep(1.0)
+        async with asyncio.TaskGroup() as group:
+            group.create_task(operator.stop())
+            await world.clock.sleep(1.0)
+            await operator.kill()
+        return world.clock.monotonic()
+
+    assert simulate(main, settings=BARE) < 5.0
+
+
+def test_of_two_operators_of_one_name_one_may_be_killed_while_the_other_tries_again() -> None:
+    async def main(world: SimulatedWorld) -> tuple[str, list[str]]:
+        async def fail_for_an_hour(a_note: Note, ctx: sm.Context) -> sm.Outcome:
+            if world.clock.monotonic() < 3600.0:
+                raise ValueError("not yet")
+            return await reconcile(a_note, ctx)
+
+        await world.install(Note)
+        slow = sm.Controller(Note, reconcile=fail_for_an_hour, owns=(ConfigMap,))
+        await world.run_operator(slow)
+        other = await world.run_operator(slow)
+        await world.apply(note())
+        await world.clock.sleep(10.0)
+        await other.kill()
+        await world.settle()
+        return other.name, names(await world.list(ConfigMap))
+
+    assert simulate(main, settings=BARE) == ("operator-2", ["one-0"])
+
+
+def test_an_operator_that_fails_to_run_fails_the_test() -> None:
+    async def main(world: SimulatedWorld) -> None:
+        async def fail(services: object) -> None:
+            raise ValueError("it cannot be")
+
+        await world.run_operator(runnables=(sm.Runnable(fail),))
+        await world.settle()
+
+    with pytest.raises(ManagerFailed, match="it cannot be"):
+        simulate(main, settings=BARE)
+
+
+def test_a_plain_function_is_run_by_hand_over_one_at_a_time() -> None:
+    async def main(world: SimulatedWorld) -> tuple[list[str], list[str], str]:
+        seen: list[str] = []
+
+        def plainly(a_note: Note, ctx: sm.BlockingContext) -> sm.Outcome:
+            for number in range(a_note.spec.copies):
+                seen.append(f"{a_note.name} begins {number}")
+                ctx.apply_owned(copy_of(a_note, number))
+                seen.append(f"{a_note.name} ends {number}")
+            return sm.Done()
+
+        await world.install(Note)
+        await world.run_operator(sm.Controller(Note, reconcile=plainly, owns=(ConfigMap,)))
+        for name in ("a", "b", "c"):
+            await world.apply(note(name, copies=2))
+        await world.settle()
+        return names(await world.list(ConfigMap)), seen, world.history.digest()
+
+    first, second = (simulate(main, settings=BARE) for _ in range(2))
+
+    assert first == second
+    assert first[0] == ["a-0", "a-1", "b-0", "b-1", "c-0", "c-1"]
+
+
+def test_a_plain_function_that_is_killed_goes_no_further() -> None:
+    async def main(world: SimulatedWorld) -> tuple[list[str], list[str]]:
+        seen: list[str] = []
+
+        def plainly(a_note: Note, ctx: sm.BlockingContext) -> sm.Outcome:
+            try:
+                ctx.apply_owned(copy_of(a_note, 0))
+                seen.append("applied")
+            finally:
+                seen.append("finally")
+            return sm.Done()
+
+        await world.install(Note)
+        operator = await world.run_operator(
+            sm.Controller(Note, reconcile=plainly, owns=(ConfigMap,))
+        )
+        await world.settle()
+        await world.apply(note())
+        await world.clock.sleep(0.001)
+        await operator.kill()
+        await world.settle()
+        return [*seen], names(await world.list(ConfigMap))
+
+    seen, found = simulate(main, settings=BARE)
+
+    assert seen == []
+    assert len(found) <= 1
+
+
+def test_a_pod_that_takes_long_to_start_is_waited_for() -> None:
+    async def main(world: SimulatedWorld) -> tuple[str | None, float]:
+        slow = {"nodes.steersman.dev/start-seconds": "600"}
+        await world.create(
+            core_v1.Pod(
+                metadata=meta_v1.ObjectMeta(name="slow", annotations=slow),
+                spec=core_v1.PodSpec(containers=(core_v1.Container(name="main", image="slow"),)),
+            )
+        )
+        await world.settle()
+        status = (await world.get(core_v1.Pod, "slow")).status or core_v1.PodStatus()
+        return status.phase, world.clock.monotonic()
+
+    phase, seconds = simulate(main, settings=WorkloadSettings(parts=("namespaces", "nodes")))
+
+    assert phase == "Running"
+    assert 600.0 < seconds < 700.0
+
+
+def test_an_operator_that_never_stops_writing_is_named() -> None:
+    async def main(world: SimulatedWorld) -> None:
+        async def count(a_note: Note, ctx: sm.Context) -> sm.Outcome:
+            status = a_note.status or Status()
+            await ctx.apply_status(a_note, Status(copies=(status.copies or 0) + 1))
+            return sm.Done()
+
+        await world.install(Note)
+        await world.run_operator(sm.Controller(Note, reconcile=count))
+        await world.apply(note())
+        await world.settle()
+
+    with pytest.raises(NotSettled, match=r"operator has sent PATCH .*/notes/one/status \d+ times"):
+        simulate(main, settings=BARE)

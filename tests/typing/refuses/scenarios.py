@@ -1,0 +1,43 @@
+"""What no sweep could run is refused before it runs."""
+
+from collections.abc import Sequence
+
+import steersman as sm
+from steersman.simulation import Scenario, World, survives_crashes
+
+
+class Spec(sm.Part):
+    """What is asked for."""
+
+
+class App(sm.CustomResource[Spec, sm.Part], group="app.example.com", version="v1"):
+    """An app."""
+
+
+async def reconcile(app: App, ctx: sm.Context) -> sm.Outcome:
+    return sm.Done()
+
+
+controller = sm.Controller(App, reconcile=reconcile)
+
+
+class Buckets:
+    """A service beyond the cluster."""
+
+
+def reaching(buckets: Buckets) -> Sequence[sm.Controller[App]]:
+    """The operator of that service."""
+    return [controller]
+
+
+async def story(world: World) -> None:
+    await world.settle()
+
+
+async def misuse() -> None:
+    Scenario(operator=reaching, story=story)  # refused
+    Scenario(operator=reaching, outside=dict, story=story)  # refused
+    Scenario(operator=[controller])  # refused
+    scenario = Scenario(operator=[controller], story=story)
+    scenario.story = story  # refused
+    await survives_crashes(scenario, only=7)  # refused

@@ -1,0 +1,163 @@
+"""A fault strikes once, where its name says."""
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from steersman.errors import Unreachable
+from steersman.simulation.actors import Actor
+from steersman.simulation.faults import LATE_SECONDS, Disturber, Fault, Trouble
+from steersman.wire import Request
+from tests.clocks import FakeClock
+
+ACTOR = Actor("operator")
+WRITE = Request(method="PATCH", path="/apis/apps/v1/namespaces/default/deployments/web")
+EVENT = Request(method="POST", path="/api/v1/namespaces/default/events")
+READ = Request(method="GET", path="/api/v1/namespaces/default/pods")
+WATCH = Request(method="GET", path="/apis/apps/v1/deployments", query=(("watch", "true"),))
+
+
+class Stage:
+    """What a disturber does to its operator."""
+
+    def __init__(self, words: str = "") -> None:
+        self.clock = FakeClock()
+        self.told: list[str] = []
+        self.deaths = 0
+        self.disturber = Disturber(
+            Fault.named(words) if words else None,
+            clock=self.clock,
+            kill=self._kill,
+            note=self.told.append,
+            strike=self.told.append,
+        )
+        self.disturber.child_watches = [("/apis/apps/v1/", "/deployments")]
+
+    def _kill(self) -> None:
+        self.deaths += 1
+
+    async def call(self, request: Request = WRITE) -> None:
+        await self.disturber.sending(ACTOR, request)
+        await self.disturber.answering(ACTOR, request)
+
+
+async def ended(work: Any) -> bool:
+    """Whether it comes to an end, within as many turns as anybody needs."""
+    task = asyncio.get_running_loop().create_task(work)
+    for _ in range(5):
+        await asyncio.sleep(0)  # noqa: TID251 - nobody waits: a turn is given away
+    is_done = task.done()
+    task.cancel()
+    return is_done
+
+
+@pytest.mark.parametrize("trouble", Trouble)
+def test_a_fault_is_named_by_its_words(trouble: Trouble) -> None:
+    fault = Fault(trouble, 7)
+
+    assert Fault.named(str(fault)) == fault
+
+
+@pytest.mark.parametrize("words", ["", "after call", "after call 0", "after call x", "sometime 3"])
+def test_no_other_words_name_a_fault(words: str) -> None:
+    with pytest.raises(ValueError, match="there is no fault named"):
+        Fault.named(words)
+
+
+async def test_without_a_fault_calls_and_events_are_counted() -> None:
+    stage = Stage()
+
+    for request in (WRITE, EVENT, READ, WRITE):
+        await stage.call(request)
+    await stage.disturber.telling(ACTOR, WATCH, b'{"type":"ADDED"}')
+    await stage.disturber.telling(ACTOR, WATCH, b'{"type":"BOOKMARK"}')
+    await stage.disturber.telling(ACTOR, READ, b'{"type":"ADDED"}')
+
+    seen = stage.disturber
+    assert (seen.calls, seen.events, seen.child_events) == (2, 2, 1)
+    assert stage.told == []
+
+
+async def test_who_is_killed_before_a_call_never_makes_it() -> None:
+    stage = Stage("before call 2")
+    await stage.call()
+
+    assert not await ended(stage.disturber.sending(ACTOR, WRITE))
+    assert stage.deaths == 1
+    assert stage.told == [f"is killed before PATCH {WRITE.path}"]
+
+
+async def test_who_is_killed_after_a_call_has_made_it_and_never_knows() -> None:
+    stage = Stage("after call 1")
+    await stage.disturber.sending(ACTOR, WRITE)
+
+    assert not await ended(stage.disturber.answering(ACTOR, WRITE))
+    assert stage.deaths == 1
+
+
+async def test_an_answer_is_lost_to_the_call_it_belongs_to() -> None:
+    stage = Stage("answer lost to call 1")
+    other = Request(method="POST", path="/api/v1/namespaces/default/configmaps")
+    await stage.disturber.sending(ACTOR, WRITE)
+    await stage.call(other)
+
+    with pytest.raises(Unreachable) as caught:
+        await stage.disturber.answering(ACTOR, WRITE)
+
+    assert caught.value.may_have_happened
+    assert stage.deaths == 0
+
+
+async def test_a_fault_strikes_once() -> None:
+    stage = Stage("watch cut at event 1")
+    with pytest.raises(Unreachable):
+        await stage.disturber.telling(ACTOR, WATCH, b'{"type":"ADDED"}')
+
+    await stage.disturber.telling(ACTOR, WATCH, b'{"type":"ADDED"}')
+
+    assert stage.told == [f"loses its watch of {WATCH.path}"]
+
+
+async def test_news_of_children_is_late_and_that_of_others_is_not() -> None:
+    stage = Stage("children late from event 1")
+    began_at = stage.clock.monotonic()
+
+    await stage.disturber.telling(ACTOR, READ, b'{"type":"ADDED"}')
+    in_time_at = stage.clock.monotonic()
+    await stage.disturber.telling(ACTOR, WATCH, b'{"type":"ADDED"}')
+
+    assert in_time_at == began_at
+    assert stage.clock.monotonic() == began_at + LATE_SECONDS
+
+
+class Bell:
+    """Something beyond the cluster."""
+
+    def __init__(self) -> None:
+        self.rung = 0
+
+    async def ring(self) -> str:
+        """Ring."""
+        self.rung += 1
+        return "ding"
+
+
+async def test_a_call_beyond_the_cluster_is_a_call_like_any_other() -> None:
+    stage, bell = Stage("answer lost to call 2"), Bell()
+    reached = stage.disturber.reaching(bell)
+
+    assert await reached.ring() == "ding"
+    with pytest.raises(Unreachable):
+        await reached.ring()
+
+    assert reached.rung == bell.rung == 2
+    assert stage.told == ["Bell.ring", "Bell.ring", "never hears the answer to Bell.ring"]
+
+
+async def test_what_is_set_on_a_system_beyond_the_cluster_is_set_on_the_system() -> None:
+    bell = Bell()
+
+    Stage("answer lost to call 1").disturber.reaching(bell).rung = 7
+
+    assert bell.rung == 7

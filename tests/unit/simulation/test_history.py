@@ -1,0 +1,38 @@
+"""Which requests a history counts as writes."""
+
+import pytest
+
+from steersman.simulation import Asked
+
+
+def patch(target: str) -> Asked:
+    """Somebody wrote there."""
+    return Asked(0.0, "operator", "PATCH", target, 0, 200, True)
+
+
+@pytest.mark.parametrize(
+    "target",
+    [
+        "/api/v1/namespaces/default/events/web.1",
+        "/apis/events.k8s.io/v1/namespaces/default/events?fieldManager=web",
+        "/apis/coordination.k8s.io/v1/namespaces/default/leases/web",
+        "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews",
+        "/apis/authentication.k8s.io/v1/tokenreviews",
+    ],
+)
+def test_what_is_told_or_kept_alive_is_no_write(target: str) -> None:
+    assert not patch(target).is_write
+
+
+@pytest.mark.parametrize(
+    "target",
+    [
+        "/api/v1/namespaces/default/configmaps/events",
+        "/api/v1/namespaces/events/configmaps/web",
+        "/apis/pages.example.com/v1/namespaces/default/previews/web",
+        "/apis/argoproj.io/v1alpha1/namespaces/default/eventsources/web",
+        "/apis/cars.example.com/v1/namespaces/default/leases/web/status",
+    ],
+)
+def test_what_is_only_called_so_is_a_write(target: str) -> None:
+    assert patch(target).is_write

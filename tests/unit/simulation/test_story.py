@@ -1,0 +1,71 @@
+"""A story has what led to a failure, and nothing else."""
+
+from steersman.simulation.history import Asked, History
+from steersman.simulation.story import Noted, in_short, story_of, told
+
+WEB = "/apis/apps/v1/namespaces/default/deployments/web"
+
+
+def asked(at: float, actor: str, method: str = "PATCH", target: str = WEB, **rest: object) -> Asked:
+    given: dict[str, object] = {"status": 200, "is_change": True, **rest}
+    return Asked(at, actor, method, target, 0, given["status"], given["is_change"])  # type: ignore[arg-type]
+
+
+def test_a_path_is_said_in_short() -> None:
+    said = {
+        WEB: "deployments/web",
+        f"{WEB}/status?fieldManager=x": "deployments/web/status",
+        "/api/v1/namespaces/other/pods": "pods in other",
+        "/api/v1/nodes/one": "nodes/one",
+        "/api/v1/namespaces/default": "namespaces/default",
+        "Buckets.put": "Buckets.put",
+    }
+
+    assert {path: in_short(path, home="default") for path in said} == said
+
+
+def test_a_story_has_writes_and_notes_in_the_order_in_which_they_happened() -> None:
+    history = [
+        asked(0.0, "user", target="/apis/x/v1/sites/before"),
+        asked(0.5, "user"),
+        asked(0.5, "operator", "GET"),
+        asked(0.6, "workloads"),
+        asked(1.0, "operator", status=409, is_change=False),
+        asked(2.0, "operator", is_change=False),
+        asked(3.0, "operator", status=0, is_change=False),
+    ]
+    noted = [Noted(5, 1.0, "operator", "is killed", is_fault=True)]
+
+    story = told(history, noted, since=1, home="default", without=frozenset(["workloads"]))
+
+    assert story == (
+        "   0.500 s  user      PATCH deployments/web",
+        "   1.000 s  operator  PATCH deployments/web  409",
+        "   1.000 s  operator  is killed",
+        "   2.000 s  operator  PATCH deployments/web  changes nothing",
+        "   3.000 s  operator  PATCH deployments/web  no answer",
+    )
+
+
+def test_of_a_long_story_what_is_around_the_fault_is_told() -> None:
+    history = [asked(float(number), "operator") for number in range(100)]
+    noted = [Noted(50, 49.0, "operator", "is killed", is_fault=True)]
+
+    story = told(history, noted, since=0, home="default", without=frozenset())
+
+    assert story[0].strip() == story[-1].strip() == "…"
+    assert len(story) == 22
+    assert "is killed" in story[9]
+
+
+def test_of_a_whole_history_the_last_is_told_without_what_the_cluster_does_elsewhere() -> None:
+    history = History()
+    history.asked += [asked(float(number), "user") for number in range(40)]
+    history.asked.append(asked(41.0, "workloads", target="/api/v1/namespaces/kube-system/pods"))
+    history.asked.append(asked(42.0, "workloads"))
+
+    story = story_of(history, home="default")
+
+    assert story[0].strip() == "…"
+    assert story[1].startswith("  11.000 s  user ")
+    assert story[-1] == "  42.000 s  workloads  PATCH deployments/web"
