@@ -1,29 +1,18 @@
-"""The AppService example, tested in the test's own process: ``pytest examples/test_appservice.py``.
+"""The AppService example, tested on a whole cluster: ``pytest examples/test_appservice.py``.
 
-No cluster, no socket, no waiting. Nobody runs Pods there, so that the tests say how far the
-Deployment has got.
+The cluster is in the test's own process, and its time is a number: nothing is waited for. With
+``--cluster=real`` the same tests run against a real control plane.
 """
 
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, nullcontext
-from random import Random
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import pytest
 
 import steersman as sm
 from examples import appservice, appservice_plain
 from examples.appservice import AppService, Spec, Status
-from examples.installing import install
-from examples.operating import operating
-from steersman.apiserver import ApiServer, InProcessTransport, NoWayOut, RevisionLog
-from steersman.client import Client, MergePatch, wait_for
-from steersman.clock import SystemClock
 from steersman.kinds import apps_v1, core_v1, meta_v1
-from steersman.manager import Surroundings
-from steersman.observe import ignore
-
-NAMESPACE = "default"
+from steersman.simulation import Scenario, World, survives_crashes
 
 Operator: TypeAlias = sm.Controller[AppService]
 BOTH = pytest.mark.parametrize(
@@ -31,113 +20,109 @@ BOTH = pytest.mark.parametrize(
 )
 
 
-def app(*, size: int) -> AppService:
+def app(name: str = "web", *, size: int) -> AppService:
     """What a person would apply."""
     return AppService(
-        metadata=meta_v1.ObjectMeta(name="web", namespace=NAMESPACE),
+        metadata=meta_v1.ObjectMeta(name=name),
         spec=Spec(image="nginx", size=size, ports=(core_v1.ServicePort(port=80),)),
     )
 
 
-@asynccontextmanager
-async def cluster_with(controller: Operator) -> AsyncIterator[Client]:
-    """A cluster on which the operator is at work."""
-    clock, rng = SystemClock(), Random(0)
-    server = ApiServer(
-        log=RevisionLog(), tokens={}, clock=clock, rng=rng, observe=ignore, outbound=NoWayOut()
-    )
-    client = Client(InProcessTransport(server), clock=clock, rng=rng, observe=ignore)
-    await install(client, AppService)
-    around = Surroundings(
-        reach=lambda: nullcontext(InProcessTransport(server)),
-        namespace=NAMESPACE,
-        hostname="here",
-        clock=clock,
-        rng=rng,
-        observe=ignore,
-    )
-    async with operating(around, controller):
-        yield client
-
-
-async def seen(client: Client, kind: type[Any], condition: Any) -> Any:
-    """The object called web, once it is as it should be."""
-    return await wait_for(client, kind, "web", condition, namespace=NAMESPACE, within_seconds=5)
-
-
-async def roll_out(client: Client, *, replicas: int) -> None:
-    """Do what Kubernetes would: say that all Pods are there."""
-    deployment = await client.get(apps_v1.Deployment, "web", namespace=NAMESPACE)
-    status = apps_v1.DeploymentStatus(
-        observed_generation=deployment.generation,
-        replicas=replicas,
-        updated_replicas=replicas,
-        ready_replicas=replicas,
-        available_replicas=replicas,
-    )
-    await client.status(apps_v1.Deployment, "web", namespace=NAMESPACE).patch(
-        MergePatch({"status": status}), field_manager="kubernetes"
-    )
-
-
-def is_ready(size: int) -> Any:
-    """Whether an app says that it runs at this size."""
-    return lambda app: sm.is_ready(app) and app.status.replicas == size
+async def at_work(cluster: World, controller: Operator) -> None:
+    """The operator runs, and the cluster knows its kind."""
+    await cluster.install(AppService)
+    await cluster.run_operator(controller)
 
 
 @BOTH
-async def test_an_app_service_gets_a_deployment_and_a_service(controller: Operator) -> None:
-    async with cluster_with(controller) as client:
-        await client.create(app(size=3))
+async def test_an_app_service_gets_a_deployment_and_a_service(
+    cluster: World, controller: Operator
+) -> None:
+    await at_work(cluster, controller)
 
-        deployment = await seen(client, apps_v1.Deployment, bool)
-        service = await seen(client, core_v1.Service, bool)
+    await cluster.apply(app(size=3))
+    await cluster.settle()
 
-        assert deployment.spec.replicas == 3
-        assert service.spec.type == "NodePort"
-        for child in (deployment, service):
-            assert [each.kind for each in child.metadata.owner_references] == ["AppService"]
-
-
-@BOTH
-async def test_it_is_ready_once_its_deployment_is(controller: Operator) -> None:
-    async with cluster_with(controller) as client:
-        await client.create(app(size=2))
-        waiting = await seen(client, AppService, lambda app: app.status is not None)
-        assert not sm.is_ready(waiting)
-
-        await roll_out(client, replicas=2)
-
-        ready = await seen(client, AppService, is_ready(2))
-        assert ready.status.observed_generation == ready.generation
+    deployment = await cluster.get(apps_v1.Deployment, "web")
+    service = await cluster.get(core_v1.Service, "web")
+    assert len(await cluster.list(core_v1.Pod)) == 3
+    assert service.spec is not None
+    assert service.spec.type == "NodePort"
+    for child in (deployment, service):
+        owners = child.metadata.owner_references or ()
+        assert [each.kind for each in owners] == ["AppService"]
 
 
 @BOTH
-async def test_it_follows_a_new_size_and_keeps_its_node_port(controller: Operator) -> None:
-    async with cluster_with(controller) as client:
-        await client.create(app(size=3))
-        await seen(client, AppService, lambda app: app.status is not None)
-        before = await seen(client, core_v1.Service, bool)
+async def test_it_is_ready_once_its_pods_are(cluster: World, controller: Operator) -> None:
+    await at_work(cluster, controller)
 
-        await client.apply(app(size=1), field_manager="me", force=True)
+    await cluster.apply(app(size=2))
+    await cluster.settle()
 
-        await seen(client, apps_v1.Deployment, lambda deployment: deployment.spec.replicas == 1)
-        await roll_out(client, replicas=1)
-        await seen(client, AppService, is_ready(1))
-        after = await seen(client, core_v1.Service, bool)
-        assert after.spec.ports == before.spec.ports
+    ready = await cluster.get(AppService, "web")
+    assert sm.is_ready(ready)
+    assert ready.status is not None
+    assert ready.status.available_replicas == 2
+
+
+async def test_shrinking_an_app_keeps_its_node_port(cluster: World) -> None:
+    await at_work(cluster, appservice.controller)
+    await cluster.apply(app("web", size=3))
+    await cluster.settle()
+    before = await cluster.get(core_v1.Service, "web")
+
+    await cluster.apply(app("web", size=1))
+    await cluster.settle()
+
+    after = await cluster.get(core_v1.Service, "web")
+    assert after.spec == before.spec
 
 
 @BOTH
-async def test_a_child_that_is_deleted_comes_back(controller: Operator) -> None:
-    async with cluster_with(controller) as client:
-        await client.create(app(size=1))
-        first = await seen(client, core_v1.Service, bool)
+async def test_a_child_that_is_deleted_comes_back(cluster: World, controller: Operator) -> None:
+    await at_work(cluster, controller)
+    await cluster.apply(app(size=1))
+    await cluster.settle()
+    first = await cluster.get(core_v1.Service, "web")
 
-        await client.delete(core_v1.Service, "web", namespace=NAMESPACE)
+    await cluster.delete(core_v1.Service, "web")
+    await cluster.settle()
 
-        second = await seen(client, core_v1.Service, lambda service: service.uid != first.uid)
-        assert second.spec.ports[0].port == 80
+    second = await cluster.get(core_v1.Service, "web")
+    assert second.uid != first.uid
+
+
+async def test_nothing_is_left_of_an_app_that_is_deleted(cluster: World) -> None:
+    await at_work(cluster, appservice.controller)
+    await cluster.apply(app(size=2))
+    await cluster.settle()
+
+    await cluster.delete(AppService, "web")
+    await cluster.settle()
+
+    assert await cluster.find(apps_v1.Deployment, "web") is None
+    assert await cluster.list(core_v1.Pod) == []
+
+
+async def test_it_writes_nothing_when_nothing_has_changed(cluster: World) -> None:
+    await at_work(cluster, appservice.controller)
+    await cluster.apply(app(size=2))
+
+    await cluster.assert_second_pass_writes_nothing()
+
+
+async def life_of_an_app(cluster: World) -> None:
+    """What users do in the life of an app."""
+    await cluster.apply(app(size=1))
+    await cluster.settle()
+    await cluster.delete(AppService, "web")
+    await cluster.settle()
+
+
+async def test_it_comes_to_the_same_wherever_it_crashes() -> None:
+    scenario = Scenario(operator=[appservice.controller], kinds=[AppService], story=life_of_an_app)
+    await survives_crashes(scenario)
 
 
 def test_the_status_is_that_of_the_deployment_with_a_condition_more() -> None:

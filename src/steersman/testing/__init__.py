@@ -1,9 +1,15 @@
-"""What tests of an operator stand on: a real control plane, on this machine.
+"""What tests of an operator stand on: a cluster in virtual time, or a real one on this machine.
 
-Takes:     the programs of a control plane, from ``$KUBEBUILDER_ASSETS`` or built from Go modules
-Gives:     a running ``ControlPlane``: its URL and kubeconfig, users, kubectl, ways to disturb it;
-           ``steersman.testing.fixtures`` has it for pytest, with a namespace for each test
-Promises:  - the block is entered once the API server is ready
+Takes:     a test that asks for ``cluster``; or the programs of a control plane, from
+           ``$KUBEBUILDER_ASSETS`` or built from Go modules
+Gives:     for pytest the fixture ``cluster``, a ``World`` that is simulated, or real with
+           ``--cluster=real``; a running ``ControlPlane``: its URL and kubeconfig, users, kubectl,
+           ways to disturb it; ``steersman.testing.fixtures`` has it for pytest, with a namespace
+           for each test
+Promises:  - coroutine tests run on the loop of their cluster, beside any other plugin
+           - a failure tells what was written and how to replay it
+           - nothing of a cluster is loaded before a test asks for one
+           - the block is entered once the API server is ready
            - clients verify the certificate of the API server
            - every start has its own keys and tokens, which only this user can read
            - nothing is left when the block ends, or the process is killed

@@ -22,10 +22,15 @@ FORGOTTEN = Key("history", "forgotten")
 
 
 @contextmanager
-def running_embedded_cluster(*, clock: Clock) -> Iterator["EmbeddedCluster"]:
-    """Start an embedded cluster, enter the block once it is ready, and leave nothing behind."""
+def running_embedded_cluster(
+    *, clock: Clock, nodes: int | None = None
+) -> Iterator["EmbeddedCluster"]:
+    """Start an embedded cluster, enter the block once it is ready, and leave nothing behind.
+
+    With so many ``nodes`` it lives; without any it is a bare API server.
+    """
     with reserved_port() as port, enclosure(prefix="steersman-") as inside:
-        cluster = EmbeddedCluster(inside, port=port, clock=clock)
+        cluster = EmbeddedCluster(inside, port=port, clock=clock, nodes=nodes)
         with cluster.api_server.running():
             yield cluster
 
@@ -33,7 +38,7 @@ def running_embedded_cluster(*, clock: Clock) -> Iterator["EmbeddedCluster"]:
 class EmbeddedCluster(Cluster):
     """An embedded cluster that can be reached, and disturbed, like a real one."""
 
-    def __init__(self, inside: Enclosure, *, port: int, clock: Clock) -> None:
+    def __init__(self, inside: Enclosure, *, port: int, clock: Clock, nodes: int | None) -> None:
         super().__init__(inside, port=port, clock=clock)
         self._data = inside.directory / "data"
         given = self.credentials
@@ -57,6 +62,7 @@ class EmbeddedCluster(Cluster):
                 "cluster",
                 "up",
                 "--permit-port-sharing",
+                "--no-workloads" if nodes is None else f"--nodes={nodes}",
                 *(f"--{name}={value}" for name, value in flags.items()),
             ],
             enclosure=inside,

@@ -1,0 +1,272 @@
+"""The real world: a control plane, our workloads beside it, and operators in this process.
+
+The same methods as those of the simulated one, and the same meaning, as far as real time lets them:
+``settle`` waits until nothing has changed for a while, and nobody can skip time.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from functools import partial
+from random import Random
+from typing import Any, Final
+
+from steersman.client import Client, find_config, reaching
+from steersman.clock import Clock
+from steersman.controller import Controller
+from steersman.errors import NotSettled, SteersmanError, TimeCannotBeSkipped
+from steersman.kinds import core_v1
+from steersman.manager import Manager, ManagerSettings, Runnable, Surroundings
+from steersman.observe import Observation, Observer, StageReached, fan_out, ignore
+from steersman.simulation import Agenda, Asked, History, Operator, World
+from steersman.testing.cluster import Cluster
+from steersman.testing.noting import NotingTransport
+from steersman.wire import Transport
+from steersman.workloads import ALONE, WorkloadSettings, running_workloads
+
+# Longer than one step of a controller takes to lead to the next, on a machine that is busy.
+QUIET_SECONDS: Final = 1.5
+POLL_SECONDS: Final = 0.1
+
+# What somebody puts off for so long or less is waited for.
+PATIENCE_SECONDS: Final = 10.0
+SETTLED_WITHIN_SECONDS: Final = 60.0
+
+USER: Final = "user"
+AT_WORK: Final = "at work"  # as a manager calls it when everybody in it is
+WORKLOADS: Final = "workloads"
+
+Starting = Callable[[], "RealOperator"]
+
+
+class RealOperator(Operator):
+    """An operator in this process, at work on a cluster elsewhere."""
+
+    def __init__(self, name: str, again: Starting) -> None:
+        self.name = name
+        self.again = again
+        self.ways: list[NotingTransport] = []
+        self.is_at_work = False
+        self.stopping: asyncio.Future[str] = asyncio.get_running_loop().create_future()
+        self.task: asyncio.Task[None] | None = None
+        self._error: SteersmanError | None = None
+
+    def __repr__(self) -> str:
+        return f"<RealOperator {self.name}>"
+
+    def observe(self, observation: Observation) -> None:
+        """Know how far it is."""
+        if isinstance(observation, StageReached) and observation.stage == AT_WORK:
+            self.is_at_work = True
+
+    async def run(self, operation: Awaitable[None], *, over: Callable[[str], None]) -> None:
+        """Have it live its life; what ends it before its time is kept."""
+        try:
+            await operation
+        except SteersmanError as error:
+            self._error = error
+        finally:
+            over(self.name)
+
+    async def stop(self) -> None:
+        """Ask it to end, as SIGTERM does, and wait until it has."""
+        if not self.stopping.done():
+            self.stopping.set_result("SIGTERM")
+        if self.task is not None:
+            await asyncio.wait([self.task])
+
+    async def kill(self) -> None:
+        """End it at once: whatever its ``finally`` blocks do reaches nobody any more."""
+        for way in self.ways:
+            way.is_cut = True
+        if self.task is not None:
+            self.task.cancel()
+            await asyncio.wait([self.task])
+
+    @property
+    def is_over(self) -> bool:
+        """Whether it has ended; raises what has ended it."""
+        if self._error is not None:
+            raise self._error
+        return self.task is not None and self.task.done()
+
+
+class RealWorld(World):
+    """A cluster in real time."""
+
+    def __init__(
+        self,
+        client: Client,
+        *,
+        namespace: str,
+        reach: Callable[[], AbstractAsyncContextManager[Transport]],
+        history: History,
+        group: asyncio.TaskGroup,
+        rng: Random,
+    ) -> None:
+        super().__init__(client, namespace=namespace)
+        self.history = history
+        self.agenda = Agenda(clock=client.clock)
+        self._reach = reach
+        self._group = group
+        self._rng = rng
+        self._operators: list[RealOperator] = []
+
+    def __repr__(self) -> str:
+        return f"<RealWorld in namespace {self.namespace}>"
+
+    # Operators
+
+    async def run_operator(
+        self,
+        *controllers: Controller[Any],
+        name: str = "operator",
+        runnables: Sequence[Runnable] = (),
+        settings: ManagerSettings | None = None,
+    ) -> RealOperator:
+        """An operator at work, until it is stopped, killed, or the test is over."""
+        manager = Manager(controllers=controllers, runnables=runnables)
+        given = settings or ManagerSettings(**ALONE, namespaces=(self.namespace,))
+        return self._operate(manager, name, given)
+
+    def _operate(self, manager: Manager, name: str, settings: ManagerSettings) -> RealOperator:
+        operator = RealOperator(name, lambda: self._operate(manager, name, settings))
+
+        @asynccontextmanager
+        async def reach() -> AsyncIterator[Transport]:
+            async with self._reach() as transport:
+                way = NotingTransport(transport, actor=name, history=self.history, clock=self.clock)
+                operator.ways.append(way)
+                yield way
+
+        around = Surroundings(
+            reach=reach,
+            namespace=self.namespace,
+            hostname=name,
+            clock=self.clock,
+            rng=Random(self._rng.random()),
+            observe=fan_out(self.observer(name), operator.observe),
+        )
+        # What ends it is told to whoever settles next, and must not end the others.
+        operator.task = self._group.create_task(
+            operator.run(
+                manager.operate(around, settings=settings, stop=operator.stopping),
+                # Nobody comes back to what it had in mind.
+                over=self.agenda.forget,
+            ),
+            name=name,
+        )
+        self._operators.append(operator)
+        return operator
+
+    async def look_again(self) -> None:
+        """Start each operator anew, so that it looks at everything once more."""
+        for operator in self._alive():
+            await operator.stop()
+            operator.again()
+
+    async def end(self) -> None:
+        """Stop everybody."""
+        for operator in self._operators:
+            await operator.kill()
+
+    def observer(self, actor: str) -> Observer:
+        """What an actor's observations are told to."""
+
+        def observe(observation: Observation) -> None:
+            self.agenda.note(actor, observation)
+
+        return observe
+
+    # Time
+
+    async def settle(self) -> None:
+        """Wait until nothing has changed for a while, and nobody is about to try again."""
+        clock = self.clock
+        began_at = changed_at = clock.monotonic()
+        revision = await self._revision()
+        while True:
+            self._check()
+            now_at = clock.monotonic()
+            until_at = changed_at + QUIET_SECONDS
+            due_at = self.agenda.due_until(changed_at + PATIENCE_SECONDS)
+            if due_at is not None:
+                until_at = max(until_at, due_at + QUIET_SECONDS)
+            failing = [str(each) for each in self.agenda.failing()]
+            failing += [f"{each} is not at work yet" for each in self._starting()]
+            if now_at >= until_at and not failing:
+                return
+            if now_at - began_at >= SETTLED_WITHIN_SECONDS:
+                raise NotSettled(
+                    waited_for="nothing to change any more",
+                    waited_seconds=now_at - began_at,
+                    last_seen="; ".join(failing) or f"revision {revision}",
+                )
+            await clock.sleep(POLL_SECONDS)
+            latest = await self._revision()
+            if latest != revision:
+                revision, changed_at = latest, clock.monotonic()
+
+    async def advance(self, seconds: float) -> None:
+        """Nobody can."""
+        raise TimeCannotBeSkipped(wanted=f"advance time by {seconds:g} s")
+
+    async def _revision(self) -> str:
+        # A list that asks for no version is as new as the whole store, whatever it lists.
+        home = self.namespace
+        return (await self.client.list(core_v1.ConfigMap, namespace=home)).resource_version
+
+    # What was done
+
+    def moment(self) -> int:
+        """Now, to be asked about later."""
+        return len(self.history)
+
+    def writes_since(self, moment: int) -> list[Asked]:
+        """What operators have changed since then, oldest first."""
+        written = self.history.writes(since=moment)
+        return [each for each in written if each.actor not in (USER, WORKLOADS)]
+
+    def _check(self) -> None:
+        self._operators = self._alive()
+
+    def _starting(self) -> list[str]:
+        return [each.name for each in self._operators if not each.is_at_work]
+
+    def _alive(self) -> list[RealOperator]:
+        return [each for each in self._operators if not each.is_over]
+
+
+@asynccontextmanager
+async def real_world(
+    plane: Cluster, *, namespace: str, settings: WorkloadSettings, clock: Clock
+) -> AsyncIterator[RealWorld]:
+    """A control plane with our workloads beside it, while the block runs."""
+    config = find_config(
+        environ={}, home=plane.directory, kubeconfig=plane.kubeconfig, observe=ignore
+    )
+    rng, history = Random(), History()
+    reach = partial(reaching, config, clock=clock, observe=ignore)
+    async with asyncio.TaskGroup() as group, reach() as transport:
+        way = NotingTransport(transport, actor=USER, history=history, clock=clock)
+        world = RealWorld(
+            Client(way, clock=clock, rng=rng, observe=ignore),
+            namespace=namespace,
+            reach=reach,
+            history=history,
+            group=group,
+            rng=rng,
+        )
+        is_at_work = asyncio.Event()
+
+        def observe(observation: Observation) -> None:
+            world.agenda.note(WORKLOADS, observation)
+            if isinstance(observation, StageReached) and observation.stage == AT_WORK:
+                is_at_work.set()
+
+        async with running_workloads(settings, reach=reach, clock=clock, rng=rng, observe=observe):
+            try:
+                await is_at_work.wait()
+                yield world
+            finally:
+                await world.end()

@@ -1,0 +1,170 @@
+"""The pytest plugin: coroutine tests on the loop of their cluster, whoever else runs such tests."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+
+# A pytest in a process of its own, with a cluster in it.
+pytestmark = pytest.mark.timeout(60)
+
+# pytest-asyncio, not there and in both of its modes.
+SCOPE = ("-o", "asyncio_default_fixture_loop_scope=function")
+ALONE = ("-p", "no:asyncio")
+AUTO = ("-o", "asyncio_mode=auto", *SCOPE)
+STRICT = ("-o", "asyncio_mode=strict", *SCOPE)
+
+TESTS = """
+import asyncio
+
+import pytest
+
+from steersman.kinds import core_v1, meta_v1
+from steersman.simulation import VirtualLoop
+from steersman.workloads import WorkloadSettings
+
+NOTE = core_v1.ConfigMap(metadata=meta_v1.ObjectMeta(name="note"))
+
+
+@pytest.fixture
+def cluster_settings():
+    return WorkloadSettings(parts=())
+
+
+@pytest.fixture
+async def note(cluster):
+    yield await cluster.apply(NOTE)
+    await cluster.delete(core_v1.ConfigMap, "note")
+
+
+@pytest.mark.parametrize("times", [1, 2])
+async def test_a_coroutine_runs_on_the_loop_of_its_cluster(cluster, times):
+    assert isinstance(asyncio.get_running_loop(), VirtualLoop)
+
+
+async def test_so_do_its_fixtures(cluster, note):
+    assert (await cluster.get(core_v1.ConfigMap, "note")).uid == note.uid
+
+
+class TestInAClass:
+    @pytest.fixture
+    async def mine(self, cluster):
+        return self
+
+    async def test_a_method_is_a_test_too(self, cluster, mine):
+        assert mine is self
+
+
+def test_a_plain_function_has_the_cluster_and_does_not_run_it(cluster):
+    assert cluster.namespace == "default"
+"""
+
+FAILING = """
+import pytest
+
+from steersman.kinds import core_v1, meta_v1
+from steersman.workloads import WorkloadSettings
+
+
+@pytest.fixture
+def cluster_settings():
+    return WorkloadSettings(parts=())
+
+
+async def test_it(cluster):
+    await cluster.apply(core_v1.ConfigMap(metadata=meta_v1.ObjectMeta(name="note")))
+    assert False
+"""
+
+STUCK = """
+import asyncio
+
+import pytest
+
+from steersman.workloads import WorkloadSettings
+
+
+@pytest.fixture
+def cluster_settings():
+    return WorkloadSettings(parts=())
+
+
+async def test_it(cluster):
+    async with asyncio.TaskGroup() as group:
+        group.create_task(asyncio.Event().wait(), name="the other")
+"""
+
+FOREIGN = """
+import pytest
+
+
+@pytest.fixture
+def cluster():
+    return "somebody else's"
+
+
+async def test_it(cluster):
+    assert cluster == "somebody else's"
+"""
+
+
+def run_pytest(directory: Path, tests: str, *options: str) -> tuple[int, str]:
+    """The exit status of pytest on these tests, and what it printed."""
+    (directory / "pytest.ini").write_text("[pytest]\nfilterwarnings = error\n")
+    (directory / "test_it.py").write_text(tests)
+    program = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", *options]
+    environ = {**os.environ, "PYTHONPATH": str(ROOT), "COLUMNS": "200"}
+    finished = subprocess.run(
+        program, check=False, capture_output=True, text=True, cwd=directory, env=environ
+    )
+    return finished.returncode, finished.stdout
+
+
+@pytest.mark.parametrize("others", [ALONE, AUTO, STRICT], ids=["alone", "auto", "strict"])
+def test_coroutine_tests_run_on_the_loop_of_their_cluster_beside_any_other_plugin(
+    tmp_path: Path, others: tuple[str, ...]
+) -> None:
+    status, said = run_pytest(tmp_path, TESTS, *others)
+
+    assert status == 0, said
+    assert "5 passed" in said
+
+
+def test_a_failure_tells_what_was_written_and_how_to_replay_it(tmp_path: Path) -> None:
+    status, said = run_pytest(tmp_path, FAILING, *ALONE, "--cluster-seed=12")
+
+    assert status == 1
+    assert "what was written on the cluster, with seed 12" in said
+    assert re.search(r"0\.\d{3} s  user  PATCH configmaps/note", said)
+    assert "replay: pytest 'test_it.py::test_it' --cluster-seed=12" in said
+
+
+def test_a_test_that_waits_in_vain_fails_and_nothing_else_does(tmp_path: Path) -> None:
+    status, said = run_pytest(tmp_path, STUCK, *ALONE)
+
+    assert status == 1
+    assert "main (test_it, test_it.py line 15, in TaskGroup." in said
+    assert "the other (Event.wait" in said
+    assert re.search(r"= 1 failed in", said)
+
+
+def test_a_fixture_of_that_name_that_is_not_ours_is_left_alone(tmp_path: Path) -> None:
+    status, said = run_pytest(tmp_path, FOREIGN, *AUTO)
+
+    assert status == 0, said
+
+
+def test_nothing_of_a_cluster_is_loaded_before_a_test_asks_for_one() -> None:
+    program = "import sys, steersman.testing.plugin; print(*sorted(sys.modules))"
+
+    finished = subprocess.run(
+        [sys.executable, "-c", program], check=True, capture_output=True, text=True
+    )
+
+    loaded = {name for name in finished.stdout.split() if name.startswith("steersman")}
+    assert loaded == {"steersman", "steersman.testing", "steersman.testing.plugin"}

@@ -1,0 +1,30 @@
+"""What tests say with the fixture ``cluster`` is true of a real control plane, too."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+BOTH = "tests/cluster/test_cluster_fixture.py"
+
+
+# A control plane of its own, and seconds of quiet after each step of each test.
+@pytest.mark.timeout(240)
+def test_tests_with_a_cluster_say_the_same_of_a_real_control_plane() -> None:
+    program = [sys.executable, "-m", "pytest", "-rs", "-p", "no:cacheprovider", BOTH]
+
+    finished = subprocess.run(
+        [*program, "--cluster=real"],
+        check=False,
+        capture_output=True,
+        text=True,
+        cwd=ROOT,
+        env={**os.environ, "COLUMNS": "200"},
+    )
+
+    assert finished.returncode == 0, finished.stdout
+    assert "5 passed, 1 skipped" in finished.stdout
+    assert "only on the embedded cluster: it waits for an hour" in finished.stdout

@@ -1,0 +1,89 @@
+"""A real cluster is different: what changed is read from answers, and time is its own."""
+
+import asyncio
+from contextlib import nullcontext
+from random import Random
+
+import pytest
+
+from steersman.client import Client
+from steersman.errors import TimeCannotBeSkipped, Unreachable
+from steersman.observe import ignore
+from steersman.simulation import History
+from steersman.testing.noting import NotingTransport
+from steersman.testing.real_world import RealWorld
+from steersman.wire import Request
+from tests.clocks import FakeClock
+from tests.transports import Answer, ScriptedTransport, refusing, saying
+
+PATCH = Request(method="PATCH", path="/api/v1/namespaces/here/configmaps/one")
+DELETE = Request(method="DELETE", path=PATCH.path)
+STORE = saying({"metadata": {"resourceVersion": "10"}})
+
+
+async def noted(request: Request, answer: Answer) -> History:
+    """What is written down of one request, on a store at revision 10."""
+    history = History()
+    way = NotingTransport(
+        ScriptedTransport(STORE, answer), actor="operator", history=history, clock=FakeClock()
+    )
+    async with way.open(request) as response:
+        assert await response.read(limit_bytes=1000) == answer.body
+    return history
+
+
+def object_at(version: str) -> Answer:
+    return saying({"kind": "ConfigMap", "metadata": {"resourceVersion": version}})
+
+
+async def test_a_write_whose_answer_is_newer_than_the_store_was_changed_something() -> None:
+    history = await noted(PATCH, object_at("11"))
+
+    assert [each.target for each in history.writes()] == [PATCH.path]
+
+
+async def test_a_write_whose_answer_is_as_old_as_the_store_changed_nothing() -> None:
+    history = await noted(PATCH, object_at("10"))
+
+    assert len(history) == 1
+    assert history.writes() == []
+
+
+async def test_a_write_that_was_refused_changed_nothing() -> None:
+    history = await noted(PATCH, refusing(409, "Conflict"))
+
+    assert history.writes() == []
+
+
+async def test_a_deletion_changes_something() -> None:
+    history = await noted(DELETE, saying({"kind": "Status", "status": "Success"}))
+
+    assert len(history.writes()) == 1
+
+
+async def test_nothing_gets_through_once_a_way_is_cut() -> None:
+    inner = ScriptedTransport()
+    way = NotingTransport(inner, actor="operator", history=History(), clock=FakeClock())
+    way.is_cut = True
+
+    with pytest.raises(Unreachable, match="operator is dead"):
+        async with way.open(PATCH):
+            pass
+
+    assert inner.sent == []
+
+
+async def test_nobody_can_skip_the_time_of_a_real_cluster() -> None:
+    clock, inner = FakeClock(), ScriptedTransport()
+    async with asyncio.TaskGroup() as group:
+        world = RealWorld(
+            Client(inner, clock=clock, rng=Random(0), observe=ignore),
+            namespace="here",
+            reach=lambda: nullcontext(inner),
+            history=History(),
+            group=group,
+            rng=Random(0),
+        )
+
+        with pytest.raises(TimeCannotBeSkipped, match="could not advance time by 60 s"):
+            await world.advance(60)
