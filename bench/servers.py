@@ -65,7 +65,16 @@ def embedded() -> Iterator[Running]:
     """``steersman cluster up``, with everything in memory."""
     with TemporaryDirectory(prefix="steersman-bench-") as directory:
         kubeconfig = Path(directory) / "kubeconfig"
-        command = [sys.executable, "-m", "steersman", "cluster", "up", "--port", "0"]
+        command = [
+            sys.executable,
+            "-m",
+            "steersman",
+            "cluster",
+            "up",
+            "--no-workloads",
+            "--port",
+            "0",
+        ]
         started_at = time.perf_counter()
         with (
             kubeconfig.with_name("log").open("wb") as log,

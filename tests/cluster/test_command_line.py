@@ -8,6 +8,7 @@ import socket
 import ssl
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
@@ -140,7 +141,8 @@ def test_a_ready_cluster_says_where_it_is_and_what_to_paste(temporary: Path) -> 
 
     first, *rest = up.said.splitlines()
     assert re.fullmatch(
-        r"Kubernetes 1\.36 API at https://127\.0\.0\.1:\d+, in memory\. Stop it with Ctrl-C\.",
+        r"Kubernetes 1\.36 cluster with 1 node at https://127\.0\.0\.1:\d+, in memory\."
+        r" Stop it with Ctrl-C\.",
         first,
     )
     assert [line.strip() for line in rest if line] == [
@@ -322,6 +324,7 @@ def test_after_kill_9_every_acknowledged_write_is_there_and_versions_go_on_risin
         created = again.ask("POST", MAPS, {"metadata": {"name": gone["metadata"]["name"]}}).json()
 
     found = {each["metadata"]["name"]: each["metadata"] for each in listed["items"]}
+    del found["kube-root-ca.crt"]
     assert found == {each["metadata"]["name"]: each["metadata"] for each in kept}
     versions = [int(each["metadata"]["resourceVersion"]) for each in (*acknowledged, created)]
     assert versions == sorted(set(versions))
@@ -382,3 +385,51 @@ def test_a_server_with_a_certificate_of_its_own_is_trusted_by_it(
 
     assert answer.status == 200
     assert shown == pair.certificate
+
+
+DEPLOYMENT = {
+    "metadata": {"name": "web"},
+    "spec": {
+        "replicas": 2,
+        "selector": {"matchLabels": {"app": "web"}},
+        "template": {
+            "metadata": {"labels": {"app": "web"}},
+            "spec": {"containers": [{"name": "main", "image": "nginx"}]},
+        },
+    },
+}
+DEPLOYMENTS = "/apis/apps/v1/namespaces/default/deployments"
+LOOKS = 200
+PAUSE = threading.Event()
+
+
+def test_a_cluster_runs_pods_on_as_many_nodes_as_it_is_told(temporary: Path) -> None:
+    with running(temporary, "--nodes=2") as up:
+        up.ask("POST", DEPLOYMENTS, DEPLOYMENT)
+        for _ in range(LOOKS):
+            status = up.ask("GET", f"{DEPLOYMENTS}/web").json()["status"]
+            if status.get("availableReplicas") == 2:
+                break
+            PAUSE.wait(0.05)
+        nodes = up.ask("GET", "/api/v1/nodes").json()["items"]
+        pods = up.ask("GET", "/api/v1/namespaces/default/pods").json()["items"]
+        root_ca = up.ask("GET", "/api/v1/namespaces/default/configmaps/kube-root-ca.crt").json()
+        said = up.said + up.end()
+
+    assert [each["metadata"]["name"] for each in nodes] == ["node-1", "node-2"]
+    assert [each["status"]["phase"] for each in pods] == ["Running", "Running"]
+    assert root_ca["data"]["ca.crt"].startswith("-----BEGIN CERTIFICATE-----")
+    assert "cluster with 2 nodes at https" in said
+    assert "WARNING" not in said
+    assert "ERROR" not in said
+
+
+def test_without_workloads_nothing_acts_on_what_is_kept(temporary: Path) -> None:
+    with running(temporary, "--no-workloads") as up:
+        up.ask("POST", DEPLOYMENTS, DEPLOYMENT)
+        accounts = up.ask("GET", "/api/v1/namespaces/default/serviceaccounts").json()["items"]
+        nodes = up.ask("GET", "/api/v1/nodes").json()["items"]
+
+        assert "Kubernetes 1.36 API at https" in up.said
+
+    assert (accounts, nodes) == ([], [])

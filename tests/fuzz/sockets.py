@@ -248,7 +248,16 @@ def _read(connection: socket.socket) -> bytes:
 def cluster(directory: Path) -> Iterator[tuple[subprocess.Popen[bytes], str, str]]:
     """A server in a process of its own; its process, address and token."""
     kubeconfig, log = directory / "kubeconfig", directory / "log"
-    command = [sys.executable, "-m", "steersman", "cluster", "up", "--kubeconfig", str(kubeconfig)]
+    command = [
+        sys.executable,
+        "-m",
+        "steersman",
+        "cluster",
+        "up",
+        "--no-workloads",
+        "--kubeconfig",
+        str(kubeconfig),
+    ]
     with log.open("wb") as output:
         process = subprocess.Popen(command, stdout=output, stderr=output)
         try:

@@ -5,17 +5,34 @@ import shlex
 import signal
 import sys
 from collections.abc import Mapping
+from contextlib import AbstractAsyncContextManager, nullcontext
+from dataclasses import replace
 from random import Random
+from typing import Final
 
-from steersman.apiserver import ClusterSettings, RunningCluster, running_cluster
+from steersman.apiserver import (
+    ClusterSettings,
+    InProcessTransport,
+    RunningCluster,
+    running_cluster,
+)
 from steersman.clock import Clock
 from steersman.observe import log_to
+from steersman.workloads import WorkloadSettings, running_workloads
+
+# As ``logging`` has it: what is said is that something is wrong with the cluster itself.
+ERROR: Final = 40
 
 
 async def run_cluster(
-    settings: ClusterSettings, *, clock: Clock, rng: Random, environ: Mapping[str, str]
+    settings: ClusterSettings,
+    lively: WorkloadSettings | None,
+    *,
+    clock: Clock,
+    rng: Random,
+    environ: Mapping[str, str],
 ) -> None:
-    """Run a cluster until somebody asks for its end."""
+    """Run a cluster until somebody asks for its end; a bare API server, if it is not ``lively``."""
     ended = asyncio.Event()
     loop = asyncio.get_running_loop()
     for each in (signal.SIGHUP, signal.SIGINT, signal.SIGTERM):
@@ -24,17 +41,42 @@ async def run_cluster(
     async with running_cluster(
         settings, clock=clock, rng=rng, observe=observe, environ=environ
     ) as cluster:
-        sys.stderr.write(ready_line(cluster, settings))
+        sys.stderr.write(ready_line(cluster, settings, lively))
         sys.stderr.flush()
-        await ended.wait()
+        async with _workloads_of(cluster, lively, clock=clock, rng=rng):
+            await ended.wait()
     sys.stderr.write("\nThe cluster is gone.\n" if settings.data is None else "\nStopped.\n")
 
 
-def ready_line(cluster: RunningCluster, settings: ClusterSettings) -> str:
+def _workloads_of(
+    cluster: RunningCluster, lively: WorkloadSettings | None, *, clock: Clock, rng: Random
+) -> AbstractAsyncContextManager[None]:
+    if lively is None:
+        return nullcontext()
+    return running_workloads(
+        replace(lively, root_ca=cluster.ca),
+        reach=lambda: nullcontext(InProcessTransport(cluster.server)),
+        clock=clock,
+        rng=rng,
+        # Whoever looks at a cluster looks at its events; what is said here is that something is
+        # wrong with the cluster itself.
+        observe=log_to(sys.stderr, clock=clock, level=ERROR),
+    )
+
+
+def ready_line(
+    cluster: RunningCluster, settings: ClusterSettings, lively: WorkloadSettings | None
+) -> str:
     """What to do now, in a form that can be pasted."""
     kept = f"kept in {settings.data}" if settings.data else "in memory"
+    nodes = "" if lively is None else f" with {_counted(lively.nodes)}"
+    what = "API" if lively is None else "cluster"
     return (
-        f"Kubernetes 1.36 API at {cluster.url}, {kept}. Stop it with Ctrl-C.\n"
+        f"Kubernetes 1.36 {what}{nodes} at {cluster.url}, {kept}. Stop it with Ctrl-C.\n"
         f"\n  export KUBECONFIG={shlex.quote(str(cluster.kubeconfig.absolute()))}\n"
         f"  kubectl get namespaces\n\n"
     )
+
+
+def _counted(nodes: int) -> str:
+    return f"{nodes or 'no'} node{'' if nodes == 1 else 's'}"

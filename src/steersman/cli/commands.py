@@ -85,6 +85,17 @@ def cluster() -> None:
 @click.option(
     "--permit-port-sharing", is_flag=True, help="Listen although somebody holds the port for us."
 )
+@click.option(
+    "--nodes",
+    type=click.IntRange(0),
+    default=1,
+    show_default=True,
+    metavar="N",
+    help="How many nodes there are to run Pods, which they only pretend to.",
+)
+@click.option(
+    "--no-workloads", is_flag=True, help="A bare API server: nothing acts on what it keeps."
+)
 @click.option("--force", is_flag=True, help="Start even inside a Kubernetes cluster.")
 def up(
     port: int,
@@ -99,12 +110,15 @@ def up(
     service_account_signing_key_file: Path | None,
     service_account_issuers: tuple[str, ...],
     permit_port_sharing: bool,
+    nodes: int,
+    no_workloads: bool,
     force: bool,
 ) -> None:
     """Start a cluster, and run it until Ctrl-C."""
     # Whoever only wants help need not wait until a server is loaded.
     from steersman.apiserver import ClusterSettings
     from steersman.cli.cluster import run_cluster
+    from steersman.workloads import WorkloadSettings
 
     settings = ClusterSettings(
         host=host,
@@ -123,7 +137,8 @@ def up(
     )
     # Names and uids that nobody can foretell; a test gives a Random with a seed instead.
     rng = SystemRandom()
-    asyncio.run(run_cluster(settings, clock=SystemClock(), rng=rng, environ=os.environ))
+    lively = None if no_workloads else WorkloadSettings(nodes=nodes, heartbeat_seconds=10.0)
+    asyncio.run(run_cluster(settings, lively, clock=SystemClock(), rng=rng, environ=os.environ))
 
 
 @cluster.command()

@@ -1,0 +1,143 @@
+"""``python -m bench.living``: what a whole cluster costs that lives in one process.
+
+Prints figures and verdicts; the exit status is 1 if one of our limits is missed.
+
+- **Runs**: an AppService created, two Pods ready, scaled to three, deleted; server, a cluster's own
+  controllers and the operator included, each run a world of its own. On one core.
+- **Growth**: so many Deployments of three Pods, from the first apply until nothing is left to do.
+  Each in a process of its own; memory is the whole process.
+"""
+
+import argparse
+import gc
+import os
+import resource
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from statistics import median
+
+from examples.appservice import AppService, Spec, controller
+from steersman.kinds import apps_v1, core_v1, meta_v1, recipes
+from steersman.simulation import SimulatedWorld, simulate
+from steersman.workloads import WorkloadSettings
+
+RUNS = 100
+ROUNDS = 5
+SIZES = (125, 250, 500, 1000)
+
+# The design asks for a thousand whole runs a minute.
+FEWEST_A_MINUTE = 1000
+# Twice as many may take a bit more than twice as long: caches of the machine get colder.
+MOST_GROWTH = 1.25
+
+
+def app(size: int) -> AppService:
+    """The AppService of the story."""
+    ports = (core_v1.ServicePort(port=80),)
+    return AppService(
+        metadata=meta_v1.ObjectMeta(name="web"), spec=Spec(image="nginx", size=size, ports=ports)
+    )
+
+
+async def story(world: SimulatedWorld) -> None:
+    """Created, ready, scaled, deleted."""
+    await world.install(AppService)
+    await world.run_operator(controller)
+    for size in (2, 3):
+        await world.apply(app(size))
+        await world.settle()
+        phases = [pod.status and pod.status.phase for pod in await world.list(core_v1.Pod)]
+        assert phases == ["Running"] * size, phases
+    await world.delete(AppService, "web")
+    await world.settle()
+    assert not await world.list(core_v1.Pod)
+
+
+async def many(world: SimulatedWorld, number: int) -> None:
+    """So many Deployments, until all are available."""
+    container = core_v1.Container(name="main", image="nginx")
+    for each in range(number):
+        await world.apply(recipes.deployment(f"web-{each}", container, replicas=3))
+    await world.settle()
+    deployments = await world.list(apps_v1.Deployment)
+    available = [each.status and each.status.available_replicas for each in deployments]
+    assert available == [3] * number, available
+
+
+def runs() -> bool:
+    """Whether there are enough runs in a minute."""
+    simulate(story)
+    # What is there by now stays; nobody need look again whether it is still needed.
+    gc.collect()
+    gc.freeze()
+    rounds = []
+    for number in range(ROUNDS):
+        began = time.process_time()
+        for seed in range(RUNS):
+            simulate(story, seed=number * RUNS + seed)
+        rounds.append((time.process_time() - began) / RUNS)
+    each = median(rounds)
+    a_minute = 60 / each
+    spread = f"{min(rounds) * 1e3:.1f}–{max(rounds) * 1e3:.1f}"
+    print(f"a whole run     {each * 1e3:6.1f} ms of CPU ({spread}), {a_minute:,.0f} a minute")
+    return verdict(a_minute >= FEWEST_A_MINUTE, f"at least {FEWEST_A_MINUTE:,} runs a minute")
+
+
+def growth(sizes: Sequence[int]) -> bool:
+    """Whether the cost grows as the number does."""
+    figures = []
+    for size in sizes:
+        said = subprocess.run(
+            [sys.executable, "-m", "bench.living", "--many", str(size)],
+            check=True,
+            capture_output=True,
+            text=True,
+        ).stdout
+        cpu, wall, memory = map(float, said.split())
+        figures.append((size, cpu, memory))
+        print(
+            f"{size:5} Deployments {wall:7.1f} s, {cpu:6.1f} s of CPU"
+            f" ({cpu / size * 1e3:.1f} ms each), {memory:6.0f} MB"
+        )
+    (small, first, _), (large, last, _) = figures[0], figures[-1]
+    ratio = (last / large) / (first / small)
+    return verdict(ratio <= MOST_GROWTH, f"the last cost {ratio:.2f} of the first, each")
+
+
+def verdict(holds: bool, what: str) -> bool:
+    """Print it."""
+    print(f"{'ok  ' if holds else 'MISS'} {what}")
+    return holds
+
+
+def measured(number: int) -> None:
+    """One size, in this process: CPU and wall seconds, and MB."""
+
+    async def main(world: SimulatedWorld) -> None:
+        await many(world, number)
+
+    settings = WorkloadSettings(nodes=number * 3 // 100 + 1)
+    began, wall = time.process_time(), time.perf_counter()
+    simulate(main, settings=settings)
+    largest = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / 1e6
+    print(time.process_time() - began, time.perf_counter() - wall, largest)
+
+
+def main() -> int:
+    """Measure, and say whether all limits hold."""
+    parser = argparse.ArgumentParser(prog="python -m bench.living", description=__doc__)
+    parser.add_argument("--many", type=int, help="only so many Deployments, as bare figures")
+    parser.add_argument("--quick", action="store_true", help="only to see that it works")
+    chosen = parser.parse_args()
+    if chosen.many is not None:
+        measured(chosen.many)
+        return 0
+    os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
+    holds = [runs(), growth(SIZES[:2] if chosen.quick else SIZES)]
+    return 0 if all(holds) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
