@@ -32,8 +32,11 @@ _EACH_ITS_OWN = {
     re.compile(r"(?<=late-)\d{8}"): "<minute>",
 }
 
+_TRIGGER = "endpoints.kubernetes.io/last-change-trigger-time"
+
 SEEN = (
     "/api/v1/{}/configmaps",
+    "/api/v1/{}/endpoints",
     "/api/v1/{}/persistentvolumeclaims",
     "/api/v1/{}/pods",
     "/api/v1/{}/resourcequotas",
@@ -135,8 +138,16 @@ def _shown(obj: Object, namespace: str) -> Object:
         # The real server counts too, where a quota has to hold: who counted last is chance.
         about.pop("managedFields", None)
     if "endpoints" in alike:
-        # How many changes of Pods the controller sees at once is chance.
+        # How many changes of Pods the controller sees at once is chance, and so is what it calls
+        # the first of them.
         about.pop("generation", None)
+    if "endpoints" in alike or "subsets" in alike:
+        annotations = about.pop("annotations", {})
+        annotations.pop(_TRIGGER, None)
+        about |= {"annotations": annotations} if annotations else {}
+        for each in alike.get("subsets") or ():
+            for part in ("addresses", "notReadyAddresses"):
+                each.get(part, []).sort(key=json.dumps)
     status = alike.get("status") or {}
     for parts in (about.get("managedFields"), alike.get("endpoints"), status.get("conditions")):
         if parts:

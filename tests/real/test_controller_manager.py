@@ -22,6 +22,7 @@ from steersman.testing import (
 )
 from tests.real.controller_stories import LOOK_SECONDS, STORIES, Stage, make_node
 from tests.real.kubectl_sessions.kubelet import StandInKubelet
+from tests.real.service_stories import SERVICE_STORIES
 
 pytestmark = pytest.mark.timeout(180)
 
@@ -86,23 +87,33 @@ def difference(*seen: Any) -> str:
     return "\n".join(unified_diff(real, embedded, "real", "embedded", n=8, lineterm=""))
 
 
-def ends(story: Callable[[Stage], None], clusters: tuple[Cluster, Cluster]) -> list[Any]:
+def as_it_is(seen: Any) -> Any:
+    """Whatever there is to see."""
+    return seen
+
+
+def ends(
+    story: Callable[[Stage], None],
+    clusters: tuple[Cluster, Cluster],
+    *,
+    shown: Callable[[Any], Any] = as_it_is,
+) -> list[Any]:
     """What is there when a story has been told on each."""
     with ExitStack() as until_the_end:
         stages = [until_the_end.enter_context(stage_of(each)) for each in clusters]
         with ThreadPoolExecutor() as threads:
             list(threads.map(story, stages))
         # Some of what they note about the end comes after it.
-        seen = [stage.seen() for stage in stages]
+        seen = [shown(stage.seen()) for stage in stages]
         for _ in range(SETTLING_LOOKS):
             if seen[0] == seen[1]:
                 break
             PAUSE.wait(LOOK_SECONDS)
-            seen = [stage.seen() for stage in stages]
+            seen = [shown(stage.seen()) for stage in stages]
     return seen
 
 
-@pytest.mark.parametrize("story", STORIES, ids=lambda story: story.__name__)
+@pytest.mark.parametrize("story", [*STORIES, *SERVICE_STORIES], ids=lambda story: story.__name__)
 def test_the_controllers_come_to_the_same_end(
     story: Callable[[Stage], None], clusters: tuple[Cluster, Cluster]
 ) -> None:

@@ -1,14 +1,25 @@
 """What kubectl prints on the embedded server is what it prints on the real one, line by line."""
 
 from collections.abc import Iterator
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 import pytest
 
 from tests.real.kubectl_sessions import Session, all_sessions, differences
-from tests.real.kubectl_sessions.pairs import Pair, embedded, real, running_pair
+from tests.real.kubectl_sessions.pairs import (
+    CLUSTERS,
+    WORKLOADS,
+    Pair,
+    embedded,
+    real,
+    running_pair,
+)
 
 SESSIONS = all_sessions()
+LIVING = [each for each in SESSIONS if each.needs_nodes]
+CONTROLLED = [each for each in SESSIONS if each.needs_controllers]
+SERVERS = [each for each in SESSIONS if not (each.needs_nodes or each.needs_controllers)]
 
 # A hundred steps are ten seconds, and several times that on a machine with other things to do.
 pytestmark = pytest.mark.timeout(300)
@@ -30,26 +41,57 @@ def controlled_pair(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pair]:
         yield pair
 
 
-def assert_alike(pair: Pair, session: Session, directory: Path) -> None:
+@pytest.fixture(scope="module")
+def pair_with_our_workloads(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pair]:
+    """Kubernetes' own controllers beside the real server, and ours beside the embedded one."""
+    directory = tmp_path_factory.mktemp("sessions")
+    with running_pair(*WORKLOADS, directory=directory, hashes_differ=True) as pair:
+        yield pair
+
+
+@pytest.fixture(scope="module")
+def pair_of_clusters(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pair]:
+    """The same, and Pods run on our nodes on both sides."""
+    directory = tmp_path_factory.mktemp("sessions")
+    with running_pair(*CLUSTERS, directory=directory, hashes_differ=True) as pair:
+        yield pair
+
+
+def assert_alike(pair: Pair, session: Session, again: AbstractContextManager[Pair]) -> None:
     found = differences(session, *pair.told(session))
     if found:
         # Owners of fields are shown in the order of the seconds in which they wrote: two writes
         # within one second on one server may be in two on the other. What lasts is no chance.
-        controllers = session.needs_controllers
-        with running_pair(real, embedded, directory=directory, controllers=controllers) as fresh:
+        with again as fresh:
             found = differences(session, *fresh.told(session))
     assert not found, "\n\n".join(map(str, found))
 
 
-@pytest.mark.parametrize(
-    "session", [each for each in SESSIONS if not each.needs_controllers], ids=str
-)
+@pytest.mark.parametrize("session", SERVERS, ids=str)
 def test_a_session_is_told_alike(pair: Pair, session: Session, tmp_path: Path) -> None:
-    assert_alike(pair, session, tmp_path)
+    again = running_pair(real, embedded, directory=tmp_path)
+    assert_alike(pair, session, again)
 
 
-@pytest.mark.parametrize("session", [each for each in SESSIONS if each.needs_controllers], ids=str)
+@pytest.mark.parametrize("session", CONTROLLED, ids=str)
 def test_a_session_with_controllers_is_told_alike(
     controlled_pair: Pair, session: Session, tmp_path: Path
 ) -> None:
-    assert_alike(controlled_pair, session, tmp_path)
+    again = running_pair(real, embedded, directory=tmp_path, controllers=True)
+    assert_alike(controlled_pair, session, again)
+
+
+@pytest.mark.parametrize("session", CONTROLLED, ids=str)
+def test_a_session_is_told_alike_by_our_workloads(
+    pair_with_our_workloads: Pair, session: Session, tmp_path: Path
+) -> None:
+    again = running_pair(*WORKLOADS, directory=tmp_path, hashes_differ=True)
+    assert_alike(pair_with_our_workloads, session, again)
+
+
+@pytest.mark.parametrize("session", LIVING, ids=str)
+def test_a_session_is_told_alike_by_a_whole_cluster(
+    pair_of_clusters: Pair, session: Session, tmp_path: Path
+) -> None:
+    again = running_pair(*CLUSTERS, directory=tmp_path, hashes_differ=True)
+    assert_alike(pair_of_clusters, session, again)

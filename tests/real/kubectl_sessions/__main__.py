@@ -8,7 +8,14 @@ from pathlib import Path
 from time import monotonic  # noqa: TID251 - a person wants to know how long it took
 
 from tests.real.kubectl_sessions.comparing import differences
-from tests.real.kubectl_sessions.pairs import Pair, embedded, real, running_pair
+from tests.real.kubectl_sessions.pairs import (
+    CLUSTERS,
+    WORKLOADS,
+    Pair,
+    embedded,
+    real,
+    running_pair,
+)
 from tests.real.kubectl_sessions.running import Outcome
 from tests.real.kubectl_sessions.scripts import Session, all_sessions, commands
 
@@ -18,25 +25,38 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="tests.real.kubectl_sessions")
     parser.add_argument("names", nargs="*", help="of sessions; all of them if none is given")
     parser.add_argument("--real-twice", action="store_true", help="the real server beside itself")
+    parser.add_argument(
+        "--workloads", action="store_true", help="our controllers beside the embedded server"
+    )
     parser.add_argument("--transcripts", type=Path, help="a directory for all that was said")
     asked = parser.parse_args()
     wanted = [each for each in all_sessions() if not asked.names or each.name in asked.names]
+    other = real if asked.real_twice else embedded
+    ours = "workloads" if asked.workloads else "controllers"
     differing = 0
-    for controllers in (False, True):
-        sessions = [each for each in wanted if each.needs_controllers is controllers]
-        if not sessions:
+    for kind in ("servers", "controllers", "workloads", "clusters"):
+        needed = {"workloads": "controllers"}.get(kind, kind)
+        sessions = [each for each in wanted if _needs(each) == needed]
+        if not sessions or (needed == "controllers" and kind != ours):
             continue
+        sides = {"workloads": WORKLOADS, "clusters": CLUSTERS}.get(kind, (real, other))
         with (
             tempfile.TemporaryDirectory(prefix="steersman-sessions-") as directory,
             running_pair(
-                real,
-                real if asked.real_twice else embedded,
+                *sides,
                 directory=Path(directory),
-                controllers=controllers,
+                controllers=kind == "controllers",
+                hashes_differ=kind in ("workloads", "clusters"),
             ) as pair,
         ):
             differing += sum(_compare(each, pair, asked.transcripts) for each in sessions)
     sys.exit(1 if differing else 0)
+
+
+def _needs(session: Session) -> str:
+    if session.needs_nodes:
+        return "clusters"
+    return "controllers" if session.needs_controllers else "servers"
 
 
 def _compare(session: Session, pair: Pair, transcripts: Path | None) -> int:

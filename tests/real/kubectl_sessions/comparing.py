@@ -38,8 +38,8 @@ class Difference:
         return "\n".join(lines)
 
 
-def comparable(outcome: Outcome, place: Place) -> Outcome:
-    """The outcome, in the words that every server uses."""
+def comparable(outcome: Outcome, place: Place, *, hashes: bool = False) -> Outcome:
+    """The outcome, in the words that every server uses; with ``hashes``, every controller too."""
     names = {
         place.cluster.url: "<server>",
         place.cluster.url.removeprefix("https://"): "<address>",
@@ -47,7 +47,7 @@ def comparable(outcome: Outcome, place: Place) -> Outcome:
         str(place.directory): "<home>",
     }
     headers = "--no-headers" not in outcome.arguments
-    stdout = normal(outcome.stdout, names=names, headers=headers)
+    stdout = normal(outcome.stdout, names=names, headers=headers, hashes=hashes)
     if outcome.arguments[0] == "explain":
         stdout = without_descriptions(stdout)
     if outcome.arguments[:2] == ("rollout", "status"):
@@ -57,7 +57,7 @@ def comparable(outcome: Outcome, place: Place) -> Outcome:
         arguments=outcome.arguments,
         status=outcome.status,
         stdout=stdout,
-        stderr=normal(outcome.stderr, names=names, headers=True),
+        stderr=normal(outcome.stderr, names=names, headers=True, hashes=hashes),
     )
 
 

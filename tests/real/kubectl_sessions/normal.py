@@ -45,6 +45,15 @@ OTHER_WIDTH = (
     (re.compile(r"^((?:Active )?(?:Duration|Age): +)\d+[sm]\d*s?$", re.MULTILINE), r"\1<age>"),
 )
 
+# What a template or a revision is called by: a hash of how Go prints it. Ours is of its JSON, so
+# that two sides have the same only where both have the real controllers.
+HASH = re.compile(
+    rf"(?:(?<=-)|(?<=hash=)|(?<=hash: )|(?<=hash\":\"))[{SUFFIX_LETTERS}]{{6,10}}(?![\w.])"
+)
+
+# How often a controller looked again at what it complains about: ours look less often.
+AGAIN = re.compile(r"(?<=<age>) \(x\d+ over <age>\)")
+
 # Of Services, now and then: a part of the real server saw one before its address.
 REPAIRED = re.compile(r".*\bClusterIPNotAllocated\b.*\n")
 
@@ -58,27 +67,32 @@ AGE = re.compile(r"(?<!\S|\()(\d+[smh](\d+[sm])?|<invalid>)(?=\)|\s|$)")
 GAP = re.compile(r"(?<=\S) {3,}")
 
 
-def normal(text: str, *, names: dict[str, str], headers: bool) -> str:
+def normal(text: str, *, names: dict[str, str], headers: bool, hashes: bool = False) -> str:
     """The text, with ``names`` for what only one server or directory is called.
 
-    Without ``headers`` it may be a table all the same.
+    Without ``headers`` it may be a table all the same. With ``hashes`` those of templates are
+    replaced.
     """
     text = _with_cells(REPAIRED.sub("", ASIDE.sub("", text)), headers=headers)
     for value, name in names.items():
         text = text.replace(value, name)
     for pattern, shown in SAME_WIDTH:
         text = pattern.sub(shown, text)
-    text = UID.sub(_numbered(), text)
+    text = UID.sub(_numbered("uid"), text)
+    if hashes:
+        text = AGAIN.sub("", text)
     before = text
+    if hashes:
+        text = HASH.sub(_numbered("hash"), text)
     for pattern, shown in OTHER_WIDTH:
         text = pattern.sub(shown, text)
     return text if text == before else GAP.sub("   ", text)
 
 
-def _numbered() -> Callable[[re.Match[str]], str]:
-    """The same uid is the same still."""
+def _numbered(what: str) -> Callable[[re.Match[str]], str]:
+    """What is the same is the same still."""
     seen: dict[str, str] = {}
-    return lambda found: seen.setdefault(found[0], f"<uid {len(seen) + 1}>")
+    return lambda found: seen.setdefault(found[0], f"<{what} {len(seen) + 1}>")
 
 
 def _with_cells(text: str, *, headers: bool) -> str:

@@ -15,9 +15,34 @@ from steersman.testing import (
     running_control_plane,
     running_embedded_cluster,
 )
+from steersman.workloads import PARTS
 from tests.real.kubectl_sessions.comparing import comparable
 from tests.real.kubectl_sessions.running import Outcome, Place, told
 from tests.real.kubectl_sessions.scripts import Session
+from tests.real.workloads_beside import workloads_beside
+
+# All that our workloads stand for.
+CONTROLLERS = (
+    "cronjob-controller",
+    "daemonset-controller",
+    "deployment-controller",
+    "disruption-controller",
+    "endpoints-controller",
+    "endpointslice-controller",
+    "endpointslice-mirroring-controller",
+    "garbage-collector-controller",
+    "horizontal-pod-autoscaler-controller",
+    "job-controller",
+    "namespace-controller",
+    "replicaset-controller",
+    "resourcequota-controller",
+    "root-ca-certificate-publisher-controller",
+    "serviceaccount-controller",
+    "statefulset-controller",
+    "ttl-after-finished-controller",
+)
+
+NODES = 2
 
 Starting: TypeAlias = Callable[[], AbstractContextManager[Cluster]]
 
@@ -32,6 +57,48 @@ def embedded() -> AbstractContextManager[Cluster]:
     return running_embedded_cluster(clock=SystemClock())
 
 
+@contextmanager
+def real_with_all_controllers() -> Iterator[Cluster]:
+    """The real control plane, with every controller that ours stand for."""
+    with real() as cluster:
+        flags = {
+            "root-ca-file": cluster.credentials.ca_file,
+            # Nobody wants to wait for its first look, which ours takes at once.
+            "horizontal-pod-autoscaler-sync-period": "2s",
+        }
+        with cluster.running_controllers(*CONTROLLERS, flags=flags):
+            yield cluster
+
+
+@contextmanager
+def embedded_with_workloads() -> Iterator[Cluster]:
+    """The embedded server with our workloads, but no nodes: who tells the session runs Pods."""
+    with embedded() as cluster:
+        parts = [each for each in PARTS if each != "nodes"]
+        with workloads_beside(cluster, *parts):
+            yield cluster
+
+
+@contextmanager
+def real_with_our_nodes() -> Iterator[Cluster]:
+    """The real control plane and its controllers, whose Pods run on our nodes."""
+    with (
+        real_with_all_controllers() as cluster,
+        workloads_beside(cluster, "nodes", nodes=NODES),
+    ):
+        yield cluster
+
+
+def embedded_cluster() -> AbstractContextManager[Cluster]:
+    """All that is ours, as ``steersman cluster up`` starts it."""
+    return running_embedded_cluster(clock=SystemClock(), nodes=NODES)
+
+
+# Who runs beside whom where our workloads are compared with the real controllers.
+WORKLOADS: tuple[Starting, Starting] = (real_with_all_controllers, embedded_with_workloads)
+CLUSTERS: tuple[Starting, Starting] = (real_with_our_nodes, embedded_cluster)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pair:
     """Two servers that have been told the same so far."""
@@ -39,6 +106,8 @@ class Pair:
     first: Cluster
     second: Cluster
     directory: Path
+    # Whether templates and revisions are called by other hashes on the one side than on the other.
+    hashes_differ: bool = False
 
     def told(self, session: Session) -> tuple[list[Outcome], list[Outcome]]:
         """What each says to a session, made comparable."""
@@ -52,12 +121,20 @@ class Pair:
 
     def _side(self, session: Session, cluster: Cluster, side: str) -> list[Outcome]:
         place = Place(cluster=cluster, directory=self.directory / session.name / side)
-        return [comparable(outcome, place) for outcome in told(session, place)]
+        return [
+            comparable(outcome, place, hashes=self.hashes_differ)
+            for outcome in told(session, place)
+        ]
 
 
 @contextmanager
 def running_pair(
-    first: Starting, second: Starting, *, directory: Path, controllers: bool
+    first: Starting,
+    second: Starting,
+    *,
+    directory: Path,
+    controllers: bool = False,
+    hashes_differ: bool = False,
 ) -> Iterator[Pair]:
     """Two servers, with Kubernetes' own controllers beside each if they are wanted."""
     with ExitStack() as until_the_end:
@@ -65,4 +142,9 @@ def running_pair(
         if controllers:
             for cluster in clusters:
                 until_the_end.enter_context(cluster.running_controllers())
-        yield Pair(first=clusters[0], second=clusters[1], directory=directory)
+        yield Pair(
+            first=clusters[0],
+            second=clusters[1],
+            directory=directory,
+            hashes_differ=hashes_differ,
+        )

@@ -12,6 +12,7 @@ start pods: get pods --watch         go on once it watches
 end pods 3                           end it once it has printed three lines
 end pods                             wait until it ends by itself
 kubelet on                           from now on Pods run; off: they no longer change
+nodes                                the cluster has two nodes, node-1 and node-2, that run Pods
 """
 
 import operator
@@ -71,7 +72,14 @@ class Kubelet:
     on: bool
 
 
-Step: TypeAlias = Run | Write | Start | End | Kubelet
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Nodes:
+    """That there are nodes which run Pods."""
+
+    line: int
+
+
+Step: TypeAlias = Run | Write | Start | End | Kubelet | Nodes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,6 +96,11 @@ class Session:
     def needs_controllers(self) -> bool:
         """Whether it is about what Kubernetes' own controllers do."""
         return any(isinstance(step, Kubelet) for step in self.steps)
+
+    @property
+    def needs_nodes(self) -> bool:
+        """Whether it is about a whole cluster, its nodes included."""
+        return any(isinstance(step, Nodes) for step in self.steps)
 
 
 def all_sessions() -> tuple[Session, ...]:
@@ -139,6 +152,8 @@ def _step(number: int, line: str, lines: Iterator[tuple[int, str]]) -> Step:
             return End(line=number, name=name, lines=int(count) if count else None)
         case "kubelet":
             return Kubelet(line=number, on={"on": True, "off": False}[rest])
+        case "nodes":
+            return Nodes(line=number)
         case _:
             raise ValueError(f"line {number}: nobody knows how to {line!r}")
 

@@ -1,0 +1,214 @@
+"""What happens to CronJobs, told on a stage, and what there is to see of it.
+
+Their Jobs are suspended, so that nothing comes of them but what a story says. A moment is due when
+the last was long ago: nobody has to wait for the next.
+"""
+
+import re
+from collections.abc import Sequence
+from datetime import timedelta
+from typing import Any
+
+from steersman.client import MergePatch
+from steersman.kinds import Resource, batch_v1, core_v1, events_v1, meta_v1
+from steersman.units import format_time
+from steersman.workloads.jobs import end_of
+from tests.real.workload_steps import Read, Stage
+
+CronJob = batch_v1.CronJob
+Job = batch_v1.Job
+
+TICK = "tick"
+SCHEDULED = "batch.kubernetes.io/cronjob-scheduled-timestamp"
+_MINUTE = re.compile(r"\btick-\d+\b")
+
+
+def state(cron_job: CronJob) -> Any:
+    """How a CronJob stands, without when."""
+    status = cron_job.status or batch_v1.CronJobStatus()
+    return {
+        "active": [
+            [each.api_version, each.kind, _MINUTE.sub("tick-?", each.name or "")]
+            for each in status.active or ()
+        ],
+        "has run": status.last_schedule_time is not None,
+        "has succeeded": status.last_successful_time is not None,
+    }
+
+
+KINDS: dict[type[Resource], Read | None] = {CronJob: state, Job: None}
+
+
+def cron_job(schedule: str, **spec: Any) -> CronJob:
+    """One called tick, that is suspended."""
+    template = core_v1.PodTemplateSpec(
+        spec=core_v1.PodSpec(
+            containers=(core_v1.Container(name="main", image="work:1"),), restart_policy="Never"
+        )
+    )
+    metadata = meta_v1.ObjectMeta(labels={"of": TICK}, annotations={"why": "because"})
+    inner = batch_v1.JobSpec(template=template, suspend=True)
+    return CronJob(
+        metadata=meta_v1.ObjectMeta(name=TICK),
+        spec=batch_v1.CronJobSpec(
+            schedule=schedule,
+            suspend=True,
+            job_template=batch_v1.JobTemplateSpec(metadata=metadata, spec=inner),
+            **spec,
+        ),
+    )
+
+
+async def is_caught_up(stage: Stage) -> bool:
+    """Whether all that runs is in the status, and nothing else is."""
+    jobs = await stage.list(Job)
+    for each in await stage.list(CronJob):
+        status = each.status or batch_v1.CronJobStatus()
+        known = [one.name for one in status.active or ()]
+        running = [job.name for job in jobs if end_of(job) is None and SCHEDULED in job.annotations]
+        if sorted(running) != sorted(name or "" for name in known):
+            return False
+        if not each.spec.suspend and status.last_schedule_time is None:
+            return each.spec.schedule == NEVER
+        limit = each.spec.successful_jobs_history_limit
+        if limit is not None and sum(end_of(job) is not None for job in jobs) > limit:
+            return False
+    return True
+
+
+async def wake_after_years(stage: Stage, **spec: Any) -> None:
+    """Have it look up as if it had last run two years ago."""
+    long_ago = format_time(stage.client.clock.now() - timedelta(days=800))
+    target = stage.client.status(CronJob, TICK, namespace=stage.namespace)
+    await target.patch(MergePatch({"status": {"lastScheduleTime": long_ago}}))
+    await stage.quiet()
+    await stage.patch(CronJob, TICK, {"spec": {"suspend": False, **spec}})
+    await stage.quiet()
+
+
+async def begun(stage: Stage, schedule: str, **spec: Any) -> list[Job]:
+    """A CronJob with what was due when it began."""
+    await stage.create(cron_job(schedule, **spec))
+    await wake_after_years(stage)
+    return await stage.list(Job)
+
+
+async def end(stage: Stage, job: Job) -> None:
+    """A Job succeeds."""
+    now = format_time(stage.client.clock.now())
+    conditions = [
+        {"type": type_, "status": "True", "lastProbeTime": now, "lastTransitionTime": now}
+        for type_ in ("SuccessCriteriaMet", "Complete")
+    ]
+    status = {"startTime": now, "completionTime": now, "conditions": conditions}
+    target = stage.client.status(Job, job.name, namespace=stage.namespace)
+    await target.patch(MergePatch({"status": status}))
+
+
+async def slip_in(stage: Stage, name: str) -> Job:
+    """A Job of a CronJob that it does not know of."""
+    owner = await stage.get(CronJob, TICK)
+    reference = meta_v1.OwnerReference(
+        api_version="batch/v1", kind="CronJob", name=TICK, uid=owner.uid, controller=True
+    )
+    metadata = meta_v1.ObjectMeta(name=name, owner_references=(reference,))
+    return await stage.create(Job(metadata=metadata, spec=owner.spec.job_template.spec))
+
+
+NEVER = "59 23 31 2 *"
+
+
+async def ticking(stage: Stage) -> None:
+    """Started, and over."""
+    (started,) = await begun(stage, "@yearly")
+    await end(stage, started)
+    await stage.quiet()
+
+
+async def missing_many(stage: Stage) -> None:
+    """So many missed that a clock must be wrong."""
+    await begun(stage, "@weekly")
+
+
+async def forbidden(stage: Stage) -> None:
+    """Due again while the last still runs, which is not allowed."""
+    await begun(stage, "@yearly", concurrency_policy="Forbid")
+    await stage.patch(CronJob, TICK, {"spec": {"suspend": True, "schedule": "@weekly"}})
+    await wake_after_years(stage)
+
+
+async def replaced(stage: Stage) -> None:
+    """Due again while the last still runs, which has to go."""
+    await begun(stage, "@yearly", concurrency_policy="Replace")
+    await stage.patch(CronJob, TICK, {"spec": {"suspend": True, "schedule": "@weekly"}})
+    await wake_after_years(stage)
+
+
+async def never_due(stage: Stage) -> None:
+    """A day that no month has."""
+    await stage.create(cron_job(NEVER))
+    await stage.patch(CronJob, TICK, {"spec": {"suspend": False}})
+    await stage.quiet()
+
+
+async def gone_missing(stage: Stage) -> None:
+    """Somebody deletes what runs."""
+    (started,) = await begun(stage, "@yearly")
+    await stage.client.delete(
+        Job, started.name, namespace=stage.namespace, propagation="Background"
+    )
+    await stage.quiet()
+
+
+async def slipped_in(stage: Stage) -> None:
+    """Somebody makes what it has not made itself, and too much of it."""
+    await begun(stage, "@yearly", successful_jobs_history_limit=1)
+    made = [await slip_in(stage, f"stray-{number}") for number in (1, 2)]
+    await stage.quiet()
+    for each in made:
+        await end(stage, each)
+        await stage.quiet()
+
+
+STORIES = (
+    ticking,
+    missing_many,
+    forbidden,
+    replaced,
+    never_due,
+    gone_missing,
+    slipped_in,
+)
+
+
+async def seen(stage: Stage) -> dict[str, Any]:
+    """The steps that were taken, what is left, and what was told, however often."""
+    return {
+        "steps": [value for _, value in stage.steps.of(CronJob)],
+        "jobs": [_shown(each) for each in await stage.list(Job)],
+        "told": sorted(_told(await stage.list(events_v1.Event))),
+    }
+
+
+def _shown(job: Job) -> list[Any]:
+    times = [
+        re.sub(r"^\d{4}-\d\d-\d\d", "DATE", value) if name == SCHEDULED else value
+        for name, value in sorted(job.annotations.items())
+    ]
+    if SCHEDULED not in job.annotations:
+        return [job.name]
+    owners = [
+        [each.kind, each.name, each.controller, each.block_owner_deletion]
+        for each in job.metadata.owner_references or ()
+    ]
+    return [_MINUTE.sub("tick-?", job.name), sorted(job.labels.items()), times, owners]
+
+
+def _told(events: Sequence[events_v1.Event]) -> set[str]:
+    found = set[str]()
+    for event in events:
+        source = event.deprecated_source.component if event.deprecated_source else None
+        if (source or event.reporting_controller) == "cronjob-controller":
+            note = _MINUTE.sub("tick-?", event.note or "")
+            found.add(f"{event.type} {event.reason} {note}")
+    return found

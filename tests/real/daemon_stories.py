@@ -1,0 +1,427 @@
+"""What happens to DaemonSets, disruption budgets and quotas, told on a stage, and what is seen."""
+
+import re
+from collections.abc import Mapping
+from contextlib import suppress
+from typing import Any
+
+from steersman.client import MergePatch
+from steersman.errors import ApiError, NotFound
+from steersman.kinds import Resource, apps_v1, core_v1, meta_v1, policy_v1, recipes
+from steersman.units import IntOrString, Quantity
+from steersman.workloads.daemonsets.placing import target_of
+from steersman.workloads.pods import is_active, is_ready
+from tests.real.both_told import Story
+from tests.real.workload_steps import Read, Stage, told
+
+DaemonSet = apps_v1.DaemonSet
+Deployment = apps_v1.Deployment
+Budget = policy_v1.PodDisruptionBudget
+Quota = core_v1.ResourceQuota
+Node = core_v1.Node
+Pod = core_v1.Pod
+
+AGENT, WEB, LIMITS = "agent", "web", "limits"
+MAIN = core_v1.Container(name="main", image="one")
+
+KINDS: dict[type[Resource], Read | None] = {DaemonSet: None, Budget: None, Quota: None}
+
+
+async def is_caught_up(stage: Stage) -> bool:
+    """Whether all have been looked at since they were last changed, as far as their status says."""
+    looked_at: list[Any] = [*await stage.list(DaemonSet), *await stage.list(Deployment)]
+    # One that cannot be worked out says nothing else.
+    looked_at += [each for each in await stage.list(Budget) if not _has_failed(each)]
+    for each in looked_at:
+        if each.status is None or (each.status.observed_generation or 0) < each.generation:
+            return False
+    return all(
+        each.status is not None and each.status.hard == (each.spec.hard if each.spec else None)
+        for each in await stage.list(Quota)
+    )
+
+
+def _has_failed(found: Budget) -> bool:
+    conditions = (found.status.conditions if found.status is not None else None) or ()
+    return any(each.reason == "SyncFailed" for each in conditions)
+
+
+# What is there
+
+
+def daemon_set(
+    *,
+    unavailable: IntOrString = 1,
+    surge: IntOrString = 0,
+    strategy: str = "RollingUpdate",
+    where: str = "",
+    **spec: Any,
+) -> DaemonSet:
+    """A DaemonSet called agent, for nodes with a label of the stage's."""
+    rolling = apps_v1.RollingUpdateDaemonSet(max_unavailable=unavailable, max_surge=surge)
+    return DaemonSet(
+        metadata=meta_v1.ObjectMeta(name=AGENT),
+        spec=apps_v1.DaemonSetSpec(
+            selector=meta_v1.LabelSelector(match_labels={"app": AGENT}),
+            update_strategy=apps_v1.DaemonSetUpdateStrategy(
+                type=strategy, rolling_update=rolling if strategy == "RollingUpdate" else None
+            ),
+            template=core_v1.PodTemplateSpec(
+                metadata=meta_v1.ObjectMeta(labels={"app": AGENT}),
+                spec=core_v1.PodSpec(containers=(MAIN,), node_selector={"stage": where}),
+            ),
+            **spec,
+        ),
+    )
+
+
+def budget(name: str, app: str = WEB, **spec: Any) -> Budget:
+    """A budget for the Pods of an app."""
+    key = "app" if app == AGENT else "app.kubernetes.io/name"
+    selector = meta_v1.LabelSelector(match_labels={key: app})
+    return Budget(
+        metadata=meta_v1.ObjectMeta(name=name),
+        spec=policy_v1.PodDisruptionBudgetSpec(selector=selector, **spec),
+    )
+
+
+def quota(name: str, hard: Mapping[str, str], scopes: tuple[str, ...] | None = None) -> Quota:
+    """So much may be used."""
+    amounts = {key: Quantity(value) for key, value in hard.items()}
+    return Quota(
+        metadata=meta_v1.ObjectMeta(name=name),
+        spec=core_v1.ResourceQuotaSpec(hard=amounts, scopes=scopes),
+    )
+
+
+def pod(
+    name: str,
+    *,
+    requests: Mapping[str, str] | None = None,
+    labels: Mapping[str, str] | None = None,
+    **spec: Any,
+) -> Pod:
+    """A Pod that nobody controls."""
+    amounts = {key: Quantity(value) for key, value in (requests or {}).items()}
+    resources = core_v1.ResourceRequirements(requests=amounts or None, limits=amounts or None)
+    return Pod(
+        metadata=meta_v1.ObjectMeta(name=name, labels=labels),
+        spec=core_v1.PodSpec(
+            containers=(core_v1.Container(name="main", image="one", resources=resources),), **spec
+        ),
+    )
+
+
+def node_name(stage: Stage, name: str) -> str:
+    """Nodes are of no namespace, and others have theirs at the same time."""
+    return f"{stage.namespace}.{name}"
+
+
+async def add_nodes(stage: Stage, *names: str) -> None:
+    """Nodes for the stage's daemons, on which anything may run."""
+    for name in names:
+        metadata = meta_v1.ObjectMeta(
+            name=node_name(stage, name), labels={"stage": stage.namespace}
+        )
+        await stage.client.create(Node(metadata=metadata))
+        await set_taints(stage, name)
+
+
+async def set_taints(stage: Stage, node: str, *taints: tuple[str, str]) -> None:
+    """The node has exactly these."""
+    said = [{"key": key, "effect": effect} for key, effect in taints]
+    patch = MergePatch({"spec": {"taints": said}})
+    await stage.client.patch(Node, node_name(stage, node), patch)
+
+
+async def remove_nodes(stage: Stage, *names: str) -> None:
+    """They are gone."""
+    for name in names:
+        await stage.client.delete(Node, node_name(stage, name))
+
+
+async def set_image(stage: Stage, image: str) -> None:
+    """Another template."""
+    containers = [{"name": "main", "image": image}]
+    await stage.patch(
+        DaemonSet, AGENT, {"spec": {"template": {"spec": {"containers": containers}}}}
+    )
+
+
+async def rest(stage: Stage) -> None:
+    """Wait until all have come to rest, and note how everything stands then."""
+    await stage.quiet()
+    reads: list[tuple[type[Any], Read]] = [
+        (DaemonSet, _daemons),
+        (Budget, _budget),
+        (Quota, _quota),
+    ]
+    for kind, read in reads:
+        for each in sorted(await stage.list(kind), key=lambda found: found.name):
+            stage.steps.note(kind, each.name, read(each))
+    if any(kind is DaemonSet for kind, _, _ in stage.steps.taken):
+        stage.steps.note(Pod, "images", sorted(_image(each) for each in await stage.list(Pod)))
+
+
+async def kubelets(stage: Stage, *, at_most: int = 100) -> None:
+    """One Pod after the other is gone, or on its node and ready, whenever all is quiet."""
+    for _ in range(at_most):
+        await rest(stage)
+        pods = sorted(await stage.list(Pod), key=lambda each: each.name)
+        ending = [each for each in pods if each.deletion_time is not None]
+        waiting = [each for each in pods if is_active(each) and not is_ready(each)]
+        if ending:
+            await _let_go(stage, ending[0])
+        elif waiting:
+            await _bind(stage, waiting[0])
+            await stage.say(waiting[0], "Running", is_ready=True)
+        else:
+            return
+    await rest(stage)
+
+
+async def _let_go(stage: Stage, ended: Pod) -> None:
+    with suppress(NotFound):
+        await stage.client.delete(Pod, ended.name, namespace=stage.namespace, grace_seconds=0)
+
+
+async def _bind(stage: Stage, waiting: Pod) -> None:
+    """A daemon's Pod is bound to the node that it is for; others need none here."""
+    node = target_of(waiting)
+    if node is None or waiting.spec is None or waiting.spec.node_name:
+        return
+    metadata = meta_v1.ObjectMeta(name=waiting.name, namespace=stage.namespace)
+    target = core_v1.ObjectReference(kind="Node", name=node)
+    binding = stage.client.subresource(
+        Pod, waiting.name, "binding", of=core_v1.Binding, namespace=stage.namespace
+    )
+    await binding.create(core_v1.Binding(metadata=metadata, target=target))
+
+
+async def evict(stage: Stage, name: str, called: str) -> None:
+    """Try to, and note what came of it."""
+    eviction = policy_v1.Eviction(metadata=meta_v1.ObjectMeta(name=name, namespace=stage.namespace))
+    try:
+        await stage.client.eviction(name, namespace=stage.namespace).create(eviction)
+    except ApiError as refusal:
+        causes = [each.message for each in refusal.causes]
+        stage.steps.note(policy_v1.Eviction, called, (refusal.code, causes))
+    else:
+        stage.steps.note(policy_v1.Eviction, called, "evicted")
+
+
+async def refused(stage: Stage, obj: Resource) -> None:
+    """Try to make an object that there is no room for, and note what the server says."""
+    try:
+        await stage.create(obj)
+    except ApiError as refusal:
+        stage.steps.note(type(obj), obj.name, (refusal.code, refusal.message))
+    else:
+        stage.steps.note(type(obj), obj.name, "made")
+
+
+# What is seen
+
+
+def _daemons(found: DaemonSet) -> Any:
+    said = found.status
+    assert said is not None
+    return {
+        "desired": said.desired_number_scheduled,
+        "current": said.current_number_scheduled,
+        "misscheduled": said.number_misscheduled,
+        "ready": said.number_ready,
+        "updated": said.updated_number_scheduled,
+        "available": said.number_available,
+        "unavailable": said.number_unavailable,
+        "generation": said.observed_generation,
+    }
+
+
+def _budget(found: Budget) -> Any:
+    said = found.status
+    assert said is not None
+    return {
+        "expected": said.expected_pods,
+        "healthy": said.current_healthy,
+        "desired": said.desired_healthy,
+        "allowed": said.disruptions_allowed,
+        "disrupted": len(said.disrupted_pods or {}),
+        "generation": said.observed_generation,
+        "conditions": [
+            (each.type, each.status, each.reason, each.message, each.observed_generation)
+            for each in said.conditions or ()
+        ],
+    }
+
+
+def _quota(found: Quota) -> Any:
+    said = found.status
+    assert said is not None
+    return {
+        "hard": {name: str(each) for name, each in sorted((said.hard or {}).items())},
+        "used": {name: str(each) for name, each in sorted((said.used or {}).items())},
+    }
+
+
+def _image(found: Pod) -> str:
+    return (found.spec.containers[0].image if found.spec is not None else None) or ""
+
+
+async def seen(stage: Stage) -> dict[str, Any]:
+    """All that was noted, and what people are told."""
+    nodes = [node_name(stage, each) for each in "abc"]
+    events = await told(stage, [*nodes, AGENT, stage.namespace])
+    revisions = await stage.list(apps_v1.ControllerRevision)
+    return {
+        "steps": [(kind.__name__, name, value) for kind, name, value in stage.steps.taken],
+        "daemons": sorted(
+            (reason, _on_any_node(note), count)
+            for (source, reason, note), count in events.items()
+            if source == "daemonset-controller"
+        ),
+        # How often depends on how often somebody looked. Which of several budgets is named for a
+        # Pod is chance with theirs, and they name none before the Pod changes.
+        "budgets": sorted(
+            (reason, note)
+            for source, reason, note in events
+            if source == "controllermanager" and reason != "MultiplePodDisruptionBudgets"
+        ),
+        "revisions": sorted((each.revision, len(each.labels)) for each in revisions),
+    }
+
+
+def _on_any_node(note: str) -> str:
+    return re.sub("node <[123]>", "some node", note)
+
+
+# Stories
+
+
+async def a_daemon_set_is_updated_as_nodes_come_and_go(stage: Stage) -> None:
+    """Labels, taints, an update and the way back."""
+    await add_nodes(stage, "a", "b", "c")
+    await set_taints(stage, "c", ("own", "NoSchedule"))
+    await stage.create(daemon_set(where=stage.namespace))
+    await kubelets(stage)
+    await set_taints(stage, "c")
+    await kubelets(stage)
+    await set_image(stage, "two")
+    await kubelets(stage)
+    await set_taints(stage, "a", ("own", "NoExecute"))
+    await kubelets(stage)
+    await set_image(stage, "one")
+    await kubelets(stage)
+    await remove_nodes(stage, "a", "b", "c")
+
+
+async def a_daemon_set_surges(stage: Stage) -> None:
+    """New Pods come before old ones go."""
+    await add_nodes(stage, "a", "b", "c")
+    await stage.create(daemon_set(where=stage.namespace, unavailable=0, surge="50%"))
+    await kubelets(stage)
+    await set_image(stage, "two")
+    await kubelets(stage)
+    await remove_nodes(stage, "a", "b", "c")
+
+
+async def a_daemon_set_waits_for_deletions_and_replaces_what_has_ended(stage: Stage) -> None:
+    """Nothing happens to old Pods, and something to those that are over."""
+    await add_nodes(stage, "a", "b")
+    await stage.create(daemon_set(where=stage.namespace, strategy="OnDelete"))
+    await kubelets(stage)
+    await set_image(stage, "two")
+    await kubelets(stage)
+    one, two = sorted(await stage.list(Pod), key=lambda each: each.name)
+    await stage.say(one, "Failed", is_ready=False)
+    await kubelets(stage)
+    await stage.say(two, "Succeeded", is_ready=False)
+    await kubelets(stage)
+    await remove_nodes(stage, "a", "b")
+
+
+async def a_budget_sees_a_drain_through(stage: Stage) -> None:
+    """One Pod after the other is evicted, each when there is another in the place of the last."""
+    await stage.create(recipes.deployment(WEB, MAIN, replicas=3))
+    await kubelets(stage, at_most=1)
+    await stage.create(budget(WEB, max_unavailable=1))
+    await kubelets(stage)
+    first, second, *_ = sorted(each.name for each in await stage.list(Pod))
+    await evict(stage, first, "first")
+    await rest(stage)
+    await evict(stage, second, "second")
+    await kubelets(stage)
+    await evict(stage, second, "second")
+    await kubelets(stage)
+    await stage.patch(Deployment, WEB, {"spec": {"replicas": 1}})
+    await rest(stage)
+    await stage.patch(Budget, WEB, {"spec": {"maxUnavailable": "100%"}})
+    await rest(stage)
+
+
+async def budgets_of_every_sort_are_worked_out(stage: Stage) -> None:
+    """In numbers and percents; for Pods that nobody controls, and some of which nobody can say."""
+    await stage.create(budget("early", max_unavailable="30%"))
+    await rest(stage)
+    await add_nodes(stage, "a")
+    await stage.create(daemon_set(where=stage.namespace))
+    await stage.create(recipes.deployment(WEB, MAIN, replicas=4))
+    await stage.create(pod("alone", labels={"app.kubernetes.io/name": "alone"}))
+    await kubelets(stage)
+    await stage.create(budget("half", min_available="50%"))
+    await stage.create(budget("two", min_available=2))
+    await stage.create(budget("none", max_unavailable=0))
+    await stage.create(budget("alone", "alone", max_unavailable=1))
+    await stage.create(budget("daemons", AGENT, max_unavailable=1))
+    await rest(stage)
+    await remove_nodes(stage, "a")
+
+
+async def a_quota_is_used_and_given_back(stage: Stage) -> None:
+    """Pods, Services, claims and counts; by creates, deletes and ends."""
+    hard = {
+        "pods": "3",
+        "count/pods": "9",
+        "requests.cpu": "2",
+        "limits.memory": "2Gi",
+        "services.nodeports": "2",
+        "requests.storage": "5Gi",
+        "persistentvolumeclaims": "5",
+        "configmaps": "9",
+        "count/deployments.apps": "2",
+    }
+    needs = {"cpu": "500m", "memory": "512Mi"}
+    await stage.create(quota(LIMITS, hard))
+    await stage.create(quota("short", {"pods": "1"}, ("Terminating",)))
+    await rest(stage)
+    for name in ("a", "b"):
+        await stage.create(pod(name, requests=needs))
+    await stage.create(pod("c", requests=needs, active_deadline_seconds=600))
+    await rest(stage)
+    await refused(stage, pod("d", requests=needs))
+    await stage.create(recipes.service("web", [core_v1.ServicePort(port=80)], type="NodePort"))
+    await stage.create(recipes.pvc("data", "2Gi"))
+    await stage.create(recipes.deployment(WEB, MAIN, replicas=0))
+    await rest(stage)
+    await stage.delete(await stage.get(Pod, "a"))
+    await stage.say(await stage.get(Pod, "b"), "Succeeded", is_ready=False)
+    await stage.delete(await stage.get(core_v1.Service, "web"))
+    await stage.delete(await stage.get(Deployment, WEB))
+    await rest(stage)
+    await refused(stage, pod("d", requests=needs))
+    await stage.patch(Quota, LIMITS, {"spec": {"hard": {"pods": "1", "secrets": "9"}}})
+    await rest(stage)
+    for each in await stage.list(Pod):
+        with suppress(NotFound):
+            await stage.delete(each)
+    await rest(stage)
+
+
+STORIES: tuple[Story, ...] = (
+    a_daemon_set_is_updated_as_nodes_come_and_go,
+    a_daemon_set_surges,
+    a_daemon_set_waits_for_deletions_and_replaces_what_has_ended,
+    a_budget_sees_a_drain_through,
+    budgets_of_every_sort_are_worked_out,
+    a_quota_is_used_and_given_back,
+)

@@ -1,0 +1,443 @@
+"""What happens to Deployments, told on a stage, and what there is to see of it."""
+
+import re
+from collections import Counter
+from collections.abc import Awaitable, Callable
+from typing import Any, TypeAlias
+
+from steersman.client import MergePatch
+from steersman.controller import controller_of
+from steersman.kinds import Resource, apps_v1, core_v1, meta_v1
+from steersman.units import Quantity
+from steersman.workloads.pods import is_active, is_ready
+from tests.real.workload_steps import Read, Stage, in_order, numbered, told
+
+Deployment = apps_v1.Deployment
+ReplicaSet = apps_v1.ReplicaSet
+Story: TypeAlias = Callable[[Stage], Awaitable[None]]
+
+WEB = "web"
+SCALING = "ScalingReplicaSet"
+SOURCES = ("deployment-controller", "replicaset-controller")
+# The real ones combine events that are alike once there are so many of them about one object.
+MOST_ALIKE = 9
+COMBINED = "(combined from similar events): "
+
+
+def size(rs: ReplicaSet) -> int | None:
+    """What a ReplicaSet is asked for."""
+    return rs.spec.replicas if rs.spec is not None else None
+
+
+KINDS: dict[type[Resource], Read | None] = {ReplicaSet: size, Deployment: None}
+
+
+def deployment(
+    *,
+    replicas: int = 4,
+    surge: int | str = 1,
+    unavailable: int | str = 1,
+    strategy: str = "RollingUpdate",
+    **spec: Any,
+) -> Deployment:
+    """A Deployment called web."""
+    rolling = apps_v1.RollingUpdateDeployment(max_surge=surge, max_unavailable=unavailable)
+    labels = {"app": WEB}
+    return Deployment(
+        metadata=meta_v1.ObjectMeta(name=WEB, annotations={"kubernetes.io/change-cause": "first"}),
+        spec=apps_v1.DeploymentSpec(
+            replicas=replicas,
+            selector=meta_v1.LabelSelector(match_labels=labels),
+            strategy=apps_v1.DeploymentStrategy(
+                type=strategy, rolling_update=rolling if strategy == "RollingUpdate" else None
+            ),
+            template=core_v1.PodTemplateSpec(
+                metadata=meta_v1.ObjectMeta(labels=labels),
+                spec=core_v1.PodSpec(containers=(core_v1.Container(name=WEB, image="web:1"),)),
+            ),
+            **spec,
+        ),
+    )
+
+
+async def set_image(stage: Stage, image: str, cause: str | None = None) -> None:
+    """Another template."""
+    patch: dict[str, Any] = {
+        "spec": {"template": {"spec": {"containers": [{"name": WEB, "image": image}]}}}
+    }
+    if cause is not None:
+        patch["metadata"] = {"annotations": {"kubernetes.io/change-cause": cause}}
+    await stage.patch(Deployment, WEB, patch)
+
+
+async def change(stage: Stage, **spec: Any) -> None:
+    """Another spec."""
+    await stage.patch(Deployment, WEB, {"spec": spec})
+
+
+async def rolling_update(stage: Stage) -> None:
+    """Another template, rolled out one Pod after the other."""
+    await stage.create(deployment())
+    await stage.all_ready()
+    await set_image(stage, "web:2", "second")
+    await stage.all_ready()
+
+
+async def rolling_update_in_percents(stage: Stage) -> None:
+    """The defaults, which are parts of the whole."""
+    await stage.create(deployment(replicas=6, surge="25%", unavailable="25%"))
+    await stage.all_ready()
+    await set_image(stage, "web:2")
+    await stage.all_ready()
+
+
+async def rolling_over(stage: Stage) -> None:
+    """A third template while the second is half rolled out, some of whose Pods never came up."""
+    await stage.create(deployment(replicas=5, surge=2, unavailable=1))
+    await stage.all_ready()
+    await set_image(stage, "web:2")
+    await stage.all_ready(at_most=2)
+    await set_image(stage, "web:3")
+    await stage.all_ready()
+
+
+async def recreate(stage: Stage) -> None:
+    """Another template, and all Pods at once."""
+    await stage.create(deployment(strategy="Recreate", replicas=3))
+    await stage.all_ready()
+    await set_image(stage, "web:2")
+    await stage.all_ready()
+
+
+async def scale(stage: Stage) -> None:
+    """Up, down, to nothing, and up again."""
+    await stage.create(deployment(replicas=2))
+    await stage.all_ready()
+    for replicas in (5, 1, 0, 2):
+        await change(stage, replicas=replicas)
+        await stage.all_ready()
+
+
+async def scale_in_the_middle(stage: Stage) -> None:
+    """Up and down while a template is half rolled out."""
+    await stage.create(deployment(replicas=4, surge=2, unavailable=0))
+    await stage.all_ready()
+    await set_image(stage, "web:2")
+    await stage.all_ready(at_most=1)
+    await change(stage, replicas=9)
+    await stage.quiet()
+    await change(stage, replicas=3)
+    await stage.all_ready()
+
+
+async def undo(stage: Stage) -> None:
+    """Back to the first template, and to the second again."""
+    await stage.create(deployment(replicas=2))
+    await stage.all_ready()
+    for image, cause in (("web:2", "second"), ("web:1", "first"), ("web:2", "second")):
+        await set_image(stage, image, cause)
+        await stage.all_ready()
+
+
+async def undo_of_one(stage: Stage) -> None:
+    """The same with a single Pod, which goes when the next one comes."""
+    await stage.create(deployment(replicas=1))
+    await stage.all_ready()
+    for image in ("web:2", "web:1"):
+        await set_image(stage, image)
+        await stage.all_ready()
+
+
+async def undo_what_never_came_up(stage: Stage) -> None:
+    """A template whose Pods never become ready, and back."""
+    await stage.create(deployment(replicas=4, surge=1, unavailable=1))
+    await stage.all_ready()
+    await set_image(stage, "web:broken")
+    await stage.quiet()
+    await set_image(stage, "web:1")
+    await stage.all_ready()
+
+
+async def pause(stage: Stage) -> None:
+    """Changed and scaled while it is paused, and then resumed."""
+    await stage.create(deployment(replicas=3))
+    await stage.all_ready()
+    await change(stage, paused=True)
+    await stage.quiet()
+    await set_image(stage, "web:2")
+    await stage.all_ready()
+    await change(stage, replicas=4)
+    await stage.all_ready()
+    await change(stage, paused=False)
+    await stage.all_ready()
+
+
+async def short_history(stage: Stage) -> None:
+    """More templates than are kept."""
+    await stage.create(deployment(replicas=1, revision_history_limit=1))
+    await stage.all_ready()
+    for number in (2, 3, 4):
+        await set_image(stage, f"web:{number}")
+        await stage.all_ready()
+
+
+async def adoption(stage: Stage) -> None:
+    """A ReplicaSet of the same template that was there before."""
+    wanted = deployment(replicas=3, surge=1, unavailable=0)
+    assert wanted.spec is not None
+    await stage.create(
+        ReplicaSet(
+            metadata=meta_v1.ObjectMeta(name="before", labels={"app": WEB}),
+            spec=apps_v1.ReplicaSetSpec(
+                replicas=2, selector=wanted.spec.selector, template=wanted.spec.template
+            ),
+        )
+    )
+    await stage.all_ready()
+    await stage.create(wanted)
+    await stage.all_ready()
+    await set_image(stage, "web:2")
+    await stage.all_ready()
+
+
+async def min_ready_seconds(stage: Stage) -> None:
+    """Pods that count only after a while."""
+    await stage.create(deployment(replicas=2, min_ready_seconds=1))
+    await stage.all_ready()
+    await set_image(stage, "web:2")
+    await stage.all_ready()
+
+
+async def deadline(stage: Stage) -> None:
+    """A template whose Pods never become ready, for longer than may be."""
+    await stage.create(deployment(replicas=2, progress_deadline_seconds=2))
+    await stage.all_ready()
+    await set_image(stage, "web:broken")
+    await stage.quiet()
+    await stage.client.clock.sleep(5.0)
+    await stage.quiet()
+
+
+async def over_quota(stage: Stage) -> None:
+    """More Pods than are allowed."""
+    quota = core_v1.ResourceQuota(
+        metadata=meta_v1.ObjectMeta(name="few"),
+        spec=core_v1.ResourceQuotaSpec(hard={"pods": Quantity("2")}),
+    )
+    await stage.create(quota)
+    # As its controller would, which is not there.
+    status = {"hard": {"pods": "2"}, "used": {"pods": "0"}}
+    target = stage.client.status(core_v1.ResourceQuota, "few", namespace=stage.namespace)
+    await target.patch(MergePatch({"status": status}))
+    await stage.create(deployment(replicas=4))
+    await stage.all_ready()
+
+
+STORIES: tuple[Story, ...] = (
+    rolling_update,
+    rolling_update_in_percents,
+    rolling_over,
+    recreate,
+    scale,
+    scale_in_the_middle,
+    undo,
+    undo_of_one,
+    undo_what_never_came_up,
+    pause,
+    short_history,
+    adoption,
+    min_ready_seconds,
+    deadline,
+    over_quota,
+)
+
+
+async def is_caught_up(stage: Stage) -> bool:
+    """Whether the Deployment says of its ReplicaSets, and they of their Pods, how it is."""
+    sets = await stage.list(ReplicaSet)
+    pods = [each for each in await stage.list(core_v1.Pod) if is_active(each)]
+    if not all(_is_seen(rs, pods) for rs in sets):
+        return False
+    deployments = await stage.list(Deployment)
+    return all(_says_the_same(each, sets) for each in deployments)
+
+
+def _is_seen(rs: ReplicaSet, pods: list[core_v1.Pod]) -> bool:
+    own = [each for each in pods if _owner(each) == rs.uid]
+    counts = _counts(rs.status)
+    if rs.status is None or rs.status.observed_generation != rs.generation:
+        return False
+    ready = sum(map(is_ready, own)) or None
+    return (counts[0], counts[2], counts[3]) == (len(own), ready, ready)
+
+
+def _owner(obj: Resource) -> str:
+    owner = controller_of(obj)
+    return "" if owner is None else owner.uid
+
+
+def _says_the_same(deployment: Deployment, sets: list[ReplicaSet]) -> bool:
+    own = [_counts(rs.status) for rs in sets if _owner(rs) == deployment.uid]
+    status = deployment.status or apps_v1.DeploymentStatus()
+    said = (status.replicas, status.ready_replicas, status.available_replicas)
+    return status.observed_generation == deployment.generation and said == tuple(
+        sum(counts[place] or 0 for counts in own) or None for place in (0, 2, 3)
+    )
+
+
+async def seen(stage: Stage) -> dict[str, Any]:
+    """What there is to see when a story has been told, in names that are the same everywhere."""
+    names = list(dict.fromkeys(name for name, _ in stage.steps.of(ReplicaSet)))
+    deployment = await stage.get(Deployment, WEB)
+    sets = {each.name: each for each in await stage.list(ReplicaSet)}
+    status = deployment.status or apps_v1.DeploymentStatus()
+    return {
+        "steps": in_order(stage.steps.of(ReplicaSet)),
+        "events": _events(await told(stage, names)),
+        "conditions": [
+            (each.type, each.status, each.reason, numbered(each.message or "", names))
+            for each in status.conditions or ()
+        ],
+        "counts": {
+            field: getattr(status, field)
+            for field in (
+                "available_replicas",
+                "collision_count",
+                "observed_generation",
+                "ready_replicas",
+                "replicas",
+                "terminating_replicas",
+                "unavailable_replicas",
+                "updated_replicas",
+            )
+        },
+        "annotations": dict(sorted(deployment.annotations.items())),
+        "sets": {place: _looks(sets[name]) for place, name in enumerate(names, 1) if name in sets},
+    }
+
+
+def _events(found: Counter[tuple[str, str, str]]) -> dict[str, Any]:
+    scaled = {note: count for (_, reason, note), count in found.items() if reason == SCALING}
+    if len(scaled) > MOST_ALIKE or any(note.startswith(COMBINED) for note in scaled):
+        scaled = {"in all": sum(scaled.values())}
+    return {
+        "others": sorted(
+            {
+                f"{source} {reason}: {note.removeprefix(COMBINED)}"
+                for source, reason, note in found
+                if reason != SCALING and source in SOURCES
+            }
+        ),
+        SCALING: dict(sorted(scaled.items())),
+    }
+
+
+def _looks(rs: ReplicaSet) -> dict[str, Any]:
+    selector = rs.spec.selector if rs.spec is not None else meta_v1.LabelSelector()
+    # How a template is hashed is everybody's own affair.
+    hashed = rs.labels.get("pod-template-hash", "?")
+    return {
+        "annotations": dict(sorted(rs.annotations.items())),
+        "name": rs.name.replace(hashed, "<hash>"),
+        "selector": {
+            key: "<hash>" if value == hashed else value
+            for key, value in sorted((selector.match_labels or {}).items())
+        },
+        "owner": [
+            (each.kind, each.name, each.controller, each.block_owner_deletion)
+            for each in rs.metadata.owner_references or ()
+        ],
+        "status": _counts(rs.status),
+        "generation is seen": rs.status is not None
+        and rs.status.observed_generation == rs.generation,
+        "hash is one": bool(re.fullmatch(r"[bcdf456789]{5,10}", hashed)),
+    }
+
+
+# What there is to see of ReplicaSets alone.
+
+
+def replica_set(replicas: int, name: str = WEB) -> ReplicaSet:
+    """A ReplicaSet of Pods with ``app: web``."""
+    wanted = deployment()
+    assert wanted.spec is not None
+    return ReplicaSet(
+        metadata=meta_v1.ObjectMeta(name=name),
+        spec=apps_v1.ReplicaSetSpec(
+            replicas=replicas, selector=wanted.spec.selector, template=wanted.spec.template
+        ),
+    )
+
+
+def pod(name: str, **labels: str) -> core_v1.Pod:
+    """A Pod that nobody controls."""
+    spec = core_v1.PodSpec(containers=(core_v1.Container(name=WEB, image="web:1"),))
+    return core_v1.Pod(metadata=meta_v1.ObjectMeta(name=name, labels=labels), spec=spec)
+
+
+async def taking_and_letting_go(stage: Stage) -> None:
+    """Pods that come and go by their labels."""
+    await stage.create(pod("lonely", app=WEB))
+    await stage.create(pod("strange", app="else"))
+    await stage.create(replica_set(2))
+    await stage.all_ready()
+    relabeled = {"metadata": {"labels": {"app": "debug"}}}
+    await stage.patch(core_v1.Pod, "lonely", relabeled)
+    await stage.all_ready()
+
+
+async def failing_and_overlapping(stage: Stage) -> None:
+    """Pods that fail, beside another one that selects the same."""
+    await stage.create(replica_set(2))
+    await stage.all_ready()
+    await stage.create(replica_set(1, "other"))
+    await stage.all_ready()
+    pods = await stage.list(core_v1.Pod)
+    failed = next(each for each in pods if each.name.startswith(WEB))
+    await stage.say(failed, "Failed", is_ready=False)
+    await stage.all_ready()
+
+
+async def shrinking(stage: Stage) -> None:
+    """Those that are not ready go first."""
+    await stage.create(replica_set(4))
+    await stage.all_ready(at_most=2)
+    await stage.patch(ReplicaSet, WEB, {"spec": {"replicas": 2}})
+    await stage.quiet()
+
+
+SET_STORIES: tuple[Story, ...] = (taking_and_letting_go, failing_and_overlapping, shrinking)
+
+
+async def seen_of_sets(stage: Stage) -> dict[str, Any]:
+    """What there is to see when a story of ReplicaSets has been told."""
+    sets = await stage.list(ReplicaSet)
+    pods = await stage.list(core_v1.Pod)
+    names = [each.name for each in sets]
+    owners = {each.uid: each.name for each in sets}
+    return {
+        "sets": {each.name: _looks(each) for each in sets},
+        "pods": sorted(
+            (
+                numbered(each.name, names),
+                owners.get(_owner(each), ""),
+                sorted(each.labels.items()),
+                each.status.phase or "" if each.status is not None else "",
+                is_ready(each),
+            )
+            for each in pods
+        ),
+        "events": _events(await told(stage, names)),
+    }
+
+
+def _counts(status: apps_v1.ReplicaSetStatus | None) -> tuple[int | None, ...]:
+    if status is None:
+        return (None,) * 5
+    return (
+        status.replicas,
+        status.fully_labeled_replicas,
+        status.ready_replicas,
+        status.available_replicas,
+        status.terminating_replicas,
+    )

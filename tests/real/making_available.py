@@ -1,0 +1,125 @@
+"""How long it takes until Deployments are available on nodes that have no processes.
+
+    python -m tests.real.making_available [DEPLOYMENTS] [ours]
+
+On the real kube-apiserver: with the real kube-controller-manager, and nothing of ours but the
+nodes; or with all of ours, and without it.
+"""
+
+import asyncio
+import os
+import sys
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from functools import partial
+from random import Random
+from typing import Any
+
+from steersman.client import Client, find_config, reaching
+from steersman.clock import SystemClock
+from steersman.kinds import apps_v1, core_v1, is_ready, meta_v1, recipes
+from steersman.kinds.base import replace
+from steersman.observe import Observer, ignore
+from steersman.testing import Cluster, find_binaries, running_control_plane
+from steersman.workloads import PARTS, WorkloadSettings, running_workloads
+from tests.real.connecting import connected
+
+# All that is usual, and without the brake that a small cluster does not need.
+FLAGS = {"kube-api-qps": "2000", "kube-api-burst": "2000", "node-monitor-grace-period": "12s"}
+HEARTBEAT_SECONDS = 2.0
+LOOK_SECONDS = 0.2
+AT_A_TIME = 8
+
+
+@contextmanager
+def with_controllers() -> Iterator[Cluster]:
+    """A real control plane with Kubernetes' own controllers."""
+    with without_controllers() as plane, plane.running_controllers("*", flags=FLAGS):
+        yield plane
+
+
+@contextmanager
+def without_controllers() -> Iterator[Cluster]:
+    """A real API server, and nobody who acts on what it keeps."""
+    with running_control_plane(find_binaries(environ=os.environ), clock=SystemClock()) as plane:
+        yield plane
+
+
+@asynccontextmanager
+async def workloads(
+    plane: Cluster, *, observe: Observer = ignore, **settings: Any
+) -> AsyncIterator[None]:
+    """Parts of a cluster of ours at work on it; the nodes, unless told otherwise."""
+    config = find_config(
+        environ={}, home=plane.directory, kubeconfig=plane.kubeconfig, observe=observe
+    )
+    given: dict[str, Any] = {
+        "parts": ("nodes",),
+        "heartbeat_seconds": HEARTBEAT_SECONDS,
+        **settings,
+    }
+    clock = SystemClock()
+    async with running_workloads(
+        WorkloadSettings(**given),
+        reach=partial(reaching, config, clock=clock, observe=observe),
+        clock=clock,
+        rng=Random(0),
+        observe=observe,
+    ):
+        yield
+
+
+def deployment(name: str, namespace: str, *, replicas: int = 1) -> apps_v1.Deployment:
+    """A Deployment of something that needs nothing."""
+    made = recipes.deployment(name, core_v1.Container(name="app", image="app:1"), replicas=replicas)
+    return replace(made, metadata=replace(made.metadata, namespace=namespace))
+
+
+async def make_deployments(client: Client, namespace: str, number: int) -> None:
+    """So many of them, some at a time."""
+    names = iter(f"app-{each}" for each in range(number))
+
+    async def make() -> None:
+        for name in names:
+            await client.create(deployment(name, namespace))
+
+    async with asyncio.TaskGroup() as group:
+        for _ in range(AT_A_TIME):
+            group.create_task(make())
+
+
+async def until_available(client: Client, namespace: str, *, within_seconds: float) -> float:
+    """How long it takes until all Deployments there are available; ``TimeoutError`` if too long."""
+    clock = client.clock
+    began_at = clock.monotonic()
+    async with clock.timeout(within_seconds):
+        while True:
+            found = (await client.list(apps_v1.Deployment, namespace=namespace)).items
+            if all(map(is_ready, found)):
+                return clock.monotonic() - began_at
+            await clock.sleep(LOOK_SECONDS)
+
+
+async def main(number: int, *, is_all_ours: bool) -> None:
+    """Make so many, wait for them, and say how long that was."""
+    running, parts = (without_controllers, PARTS) if is_all_ours else (with_controllers, ("nodes",))
+    with running() as plane:
+        async with (
+            connected(plane, observe=ignore) as client,
+            workloads(plane, nodes=3, parts=parts),
+        ):
+            namespace = meta_v1.ObjectMeta(name="crowded")
+            await client.create(core_v1.Namespace(metadata=namespace))
+            began_at = client.clock.monotonic()
+            await make_deployments(client, "crowded", number)
+            made_seconds = client.clock.monotonic() - began_at
+            waited_seconds = await until_available(client, "crowded", within_seconds=300.0)
+            print(  # noqa: T201 - what it is for
+                f"{number} Deployments: made in {made_seconds:.1f} s,"
+                f" all available {waited_seconds:.1f} s later"
+            )
+
+
+if __name__ == "__main__":
+    numbers = [int(each) for each in sys.argv[1:] if each.isdecimal()]
+    asyncio.run(main(numbers[0] if numbers else 200, is_all_ours="ours" in sys.argv))

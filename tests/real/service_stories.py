@@ -1,0 +1,150 @@
+"""More stories for controllers: where Services lead, and what autoscalers make of measurements."""
+
+import threading
+from datetime import timedelta
+
+from steersman.clock import SystemClock
+from steersman.testing.calls import Caller
+from tests.real.controller_stories import (
+    LOOK_SECONDS,
+    PATIENCE_LOOKS,
+    Object,
+    Stage,
+    template,
+    workload,
+)
+
+
+def endpoints(stage: Stage) -> None:
+    """Services of every sort lead to the same Pods; one leads where somebody says by hand."""
+    ports = [
+        {"name": "http", "port": 80, "targetPort": "web"},
+        {"name": "admin", "port": 8081, "appProtocol": "example.com/admin"},
+        {"name": "metrics", "port": 9090, "protocol": "UDP"},
+        {"name": "nowhere", "port": 7, "targetPort": "nothing"},
+    ]
+    selector = {"selector": {"app": "web"}}
+    sorts: dict[str, Object] = {
+        "plain": {**selector, "ports": ports},
+        "headless": {**selector, "clusterIP": "None"},
+        "early": {**selector, "publishNotReadyAddresses": True, "ports": ports[:1]},
+        "close": {**selector, "trafficDistribution": "PreferSameNode", "ports": ports[:2]},
+        "nobody": {"selector": {"app": "nobody"}, "ports": ports[:1]},
+        "by-hand": {"ports": ports[:1]},
+        "outside": {"type": "ExternalName", "externalName": "example.com"},
+    }
+    for name, spec in sorts.items():
+        about = {"name": name, "labels": {"sort": name}}
+        stage.make("v1/services", {"metadata": about, "spec": spec})
+    by_hand = {
+        "metadata": {"name": "by-hand", "labels": {"a": "b"}, "annotations": {"c": "d"}},
+        "subsets": [
+            {
+                "addresses": [{"ip": "192.0.2.1", "hostname": "one"}, {"ip": "fd00::1"}],
+                "notReadyAddresses": [{"ip": "192.0.2.2"}],
+                "ports": [{"name": "http", "port": 80}, {"name": "admin", "port": 81}],
+            }
+        ],
+    }
+    stage.make("v1/endpoints", by_hand)
+    pods = template(app="web")
+    pods["spec"] |= {"hostname": "host", "subdomain": "headless"}
+    pods["spec"]["containers"][0]["ports"] = [{"name": "web", "containerPort": 8080}]
+    stage.make("apps/v1/replicasets", workload("web", replicas=2, template=pods))
+    stage.until_status("apps/v1/replicasets/web", availableReplicas=2)
+
+    def ready(name: str) -> int:
+        return sum(
+            each["conditions"]["ready"]
+            for found in stage.items("discovery.k8s.io/v1/endpointslices")
+            if found["metadata"]["labels"]["kubernetes.io/service-name"] == name
+            for each in found["endpoints"] or ()
+        )
+
+    stage.until(
+        "they lead to the pods",
+        lambda: all(ready(name) == 2 for name in ("plain", "headless", "early", "close")),
+    )
+    stage.until("the mirror is there", lambda: ready("by-hand") == 2)
+    stage.patch("v1/services/plain", {"metadata": {"labels": {"sort": "other"}}})
+    stage.patch("v1/services/early", {"spec": {"ports": [{"name": "http", "port": 81}]}})
+    stage.delete("v1/services/close")
+    stage.until("what led there is gone", lambda: stage.get("v1/endpoints/close") is None)
+    stage.patch("apps/v1/replicasets/web", {"spec": {"replicas": 1}})
+    stage.until("one pod is left", lambda: ready("plain") == ready("headless") == 1)
+
+
+def use(stage: Stage) -> None:
+    """An autoscaler follows what a metrics server says, for which custom resources stand in."""
+    serve_measurements(stage.server)
+    for name, replicas in (("busy", 2), ("idle", 3)):
+        pods = template(app=name)
+        requests = {"cpu": "100m", "memory": "100Mi"}
+        pods["spec"]["containers"][0]["resources"] = {"requests": requests}
+        stage.make("apps/v1/replicasets", workload(name, replicas=replicas, template=pods))
+        stage.until_status(f"apps/v1/replicasets/{name}", availableReplicas=replicas)
+    later = f"{SystemClock().now() + timedelta(minutes=5):%Y-%m-%dT%H:%M:%SZ}"
+    for pod in stage.items("v1/pods"):
+        app = pod["metadata"]["labels"]["app"]
+        usage = {"cpu": "85m" if app == "busy" else "1m", "memory": "50Mi"}
+        about = {"name": pod["metadata"]["name"], "labels": {"app": app}}
+        measured = {
+            "apiVersion": "metrics.k8s.io/v1beta1",
+            "kind": "PodMetrics",
+            "metadata": about,
+            "timestamp": later,
+            "window": "15s",
+            "containers": [{"name": "main", "usage": usage}],
+        }
+        stage.make("metrics.k8s.io/v1beta1/pods", measured)
+    utilization = {"type": "Utilization", "averageUtilization": 50}
+    cpu = {"name": "cpu", "target": utilization}
+    memory = {"name": "memory", "target": {"type": "AverageValue", "averageValue": "48Mi"}}
+    metrics: list[Object] = [
+        {"type": "Resource", "resource": memory},
+        {"type": "ContainerResource", "containerResource": {**cpu, "container": "main"}},
+        {"type": "Resource", "resource": cpu},
+    ]
+    for name in ("busy", "idle"):
+        target = {"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": name}
+        spec = {"scaleTargetRef": target, "maxReplicas": 9, "metrics": metrics}
+        about = {"name": name}
+        stage.make("autoscaling/v2/horizontalpodautoscalers", {"metadata": about, "spec": spec})
+    # What has no measurement yet, as the new Pods, makes no change larger.
+    stage.until_status("apps/v1/replicasets/busy", availableReplicas=4)
+    stage.until_status("autoscaling/v2/horizontalpodautoscalers/busy", currentReplicas=4)
+    stage.until_status("autoscaling/v2/horizontalpodautoscalers/idle", currentReplicas=3)
+
+
+def serve_measurements(server: Caller) -> None:
+    """Have custom resources where a metrics server has its measurements."""
+    schema = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
+    version = {
+        "name": "v1beta1",
+        "served": True,
+        "storage": True,
+        "schema": {"openAPIV3Schema": schema},
+    }
+    about = {
+        "name": "pods.metrics.k8s.io",
+        "annotations": {"api-approved.kubernetes.io": "unapproved, for a test"},
+    }
+    names = {"plural": "pods", "kind": "PodMetrics", "listKind": "PodMetricsList"}
+    spec = {
+        "group": "metrics.k8s.io",
+        "scope": "Namespaced",
+        "names": names,
+        "versions": [version],
+    }
+    path = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
+    assert server.call("POST", path, {"metadata": about, "spec": spec}).status in (201, 409)
+    pause = threading.Event()
+    for _ in range(PATIENCE_LOOKS):
+        if server.call("GET", "/apis/metrics.k8s.io/v1beta1/pods").status == 200:
+            return
+        pause.wait(LOOK_SECONDS)
+    raise AssertionError("never: measurements are served")
+
+
+# To be told after the others: once there are measurements, no story is about there being none.
+SERVICE_STORIES = (endpoints, use)

@@ -1,0 +1,189 @@
+"""Nodes without processes, beside the real kube-apiserver and kube-controller-manager."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Iterator
+from typing import Any
+
+import pytest
+
+from steersman.client import Client, wait_for
+from steersman.kinds import apps_v1, batch_v1, core_v1, is_ready, meta_v1
+from steersman.observe import ignore
+from steersman.testing import Cluster, fresh_namespace
+from tests.real.connecting import connected
+from tests.real.making_available import (
+    deployment,
+    make_deployments,
+    until_available,
+    with_controllers,
+    workloads,
+)
+
+pytestmark = pytest.mark.timeout(180)
+
+WITHIN_SECONDS = 60.0
+
+
+@pytest.fixture(scope="module")
+def plane() -> Iterator[Cluster]:
+    """A real control plane with Kubernetes' own controllers."""
+    with with_controllers() as running:
+        yield running
+
+
+@pytest.fixture
+def home(plane: Cluster) -> Iterator[str]:
+    """The name of a namespace that only this test has."""
+    with fresh_namespace(plane) as name:
+        yield name
+
+
+@pytest.fixture
+async def nodes(plane: Cluster) -> AsyncIterator[Client]:
+    """Three nodes at work, and a client that may do everything."""
+    async with connected(plane, observe=ignore) as client, workloads(plane, nodes=3):
+        await until(client, lambda: no_node_is_new(client))
+        yield client
+
+
+async def until(client: Client, is_so: Callable[[], Any]) -> None:
+    async with client.clock.timeout(WITHIN_SECONDS):
+        while not await is_so():
+            await client.clock.sleep(0.1)
+
+
+async def no_node_is_new(client: Client) -> bool:
+    found = (await client.list(core_v1.Node)).items
+    return len(found) == 3 and all(each.spec and not each.spec.taints for each in found)
+
+
+async def pods(client: Client, namespace: str) -> list[core_v1.Pod]:
+    return [*(await client.list(core_v1.Pod, namespace=namespace)).items]
+
+
+def template(**spec: Any) -> core_v1.PodTemplateSpec:
+    container = core_v1.Container(name="app", image="app:1")
+    return core_v1.PodTemplateSpec(
+        metadata=meta_v1.ObjectMeta(labels={"app": "app"}),
+        spec=core_v1.PodSpec(containers=(container,), **spec),
+    )
+
+
+def metadata(namespace: str, name: str = "app") -> meta_v1.ObjectMeta:
+    return meta_v1.ObjectMeta(name=name, namespace=namespace)
+
+
+SELECTOR = meta_v1.LabelSelector(match_labels={"app": "app"})
+
+
+async def test_two_hundred_deployments_become_available(nodes: Client, home: str) -> None:
+    await make_deployments(nodes, home, 200)
+    await until_available(nodes, home, within_seconds=WITHIN_SECONDS)
+
+    running = await pods(nodes, home)
+    addresses = {each.status.pod_ip for each in running if each.status is not None}
+    used = sorted({each.spec.node_name or "" for each in running if each.spec is not None})
+    assert len(running) == len(addresses) == 200
+    assert used == ["node-1", "node-2", "node-3"]
+    # By now a node that had not been heard from would be lost.
+    found = (await nodes.list(core_v1.Node)).items
+    assert all(is_ready(each) for each in found)
+
+
+async def test_all_sorts_of_workloads_come_to_what_they_want(nodes: Client, home: str) -> None:
+    await nodes.create(
+        apps_v1.StatefulSet(
+            metadata=metadata(home),
+            spec=apps_v1.StatefulSetSpec(
+                replicas=3, selector=SELECTOR, service_name="app", template=template()
+            ),
+        )
+    )
+    await nodes.create(
+        apps_v1.DaemonSet(
+            metadata=metadata(home),
+            spec=apps_v1.DaemonSetSpec(selector=SELECTOR, template=template()),
+        )
+    )
+    await nodes.create(
+        batch_v1.Job(
+            metadata=metadata(home),
+            spec=batch_v1.JobSpec(
+                completions=4, parallelism=2, template=template(restart_policy="Never")
+            ),
+        )
+    )
+
+    for kind in (apps_v1.StatefulSet, apps_v1.DaemonSet, batch_v1.Job):
+        await wait_for(nodes, kind, "app", is_ready, namespace=home, within_seconds=WITHIN_SECONDS)
+
+    ended = [each for each in await pods(nodes, home) if each.status is not None]
+    assert sorted(str(each.status.phase) for each in ended if each.status is not None) == [
+        *["Running"] * 6,
+        *["Succeeded"] * 4,
+    ]
+
+
+async def test_a_drained_node_is_empty_and_its_pods_are_elsewhere(
+    plane: Cluster, nodes: Client, home: str
+) -> None:
+    await nodes.create(deployment("app", home, replicas=6))
+    await until_available(nodes, home, within_seconds=WITHIN_SECONDS)
+
+    drain = ("drain", "node-2", "--ignore-daemonsets", "--force", "--timeout=30s")
+    await asyncio.to_thread(plane.kubectl, *drain)
+    await until_available(nodes, home, within_seconds=WITHIN_SECONDS)
+
+    left = {each.spec.node_name for each in await pods(nodes, home) if each.spec is not None}
+    await asyncio.to_thread(plane.kubectl, "uncordon", "node-2")
+    assert left == {"node-1", "node-3"}
+
+
+async def test_kubectl_describes_what_became_of_a_pod(
+    plane: Cluster, nodes: Client, home: str
+) -> None:
+    pod = template()
+    await nodes.create(core_v1.Pod(metadata=metadata(home), spec=pod.spec))
+    huge = template(node_selector={"disk": "ssd"})
+    await nodes.create(core_v1.Pod(metadata=metadata(home, "choosy"), spec=huge.spec))
+
+    async def described(name: str, last: str) -> list[list[str]]:
+        async with nodes.clock.timeout(WITHIN_SECONDS):
+            while True:
+                say = await asyncio.to_thread(
+                    plane.kubectl, "describe", "pod", name, f"--namespace={home}"
+                )
+                if last in say.partition("Events:")[2]:
+                    break
+        rows = say.partition("Events:")[2].strip().splitlines()[2:]
+        return [[part for part in row.strip().split("  ") if part] for row in rows]
+
+    told = await described("app", "Started")
+    refused = await described("choosy", "FailedScheduling")
+
+    assert [(row[1].strip(), row[3].strip()) for row in told] == [
+        ("Scheduled", "default-scheduler"),
+        ("Pulled", "kubelet"),
+        ("Created", "kubelet"),
+        ("Started", "kubelet"),
+    ]
+    assert refused[0][-1].strip() == (
+        "0/3 nodes are available: 3 node(s) didn't match Pod's node affinity/selector."
+        " preemption: 0/3 nodes are available: 3 Preemption is not helpful for scheduling."
+    )
+
+
+async def test_a_pod_that_is_deleted_is_gone_at_once(nodes: Client, home: str) -> None:
+    await nodes.create(deployment("app", home, replicas=3))
+    await until_available(nodes, home, within_seconds=WITHIN_SECONDS)
+
+    await nodes.delete(apps_v1.Deployment, "app", namespace=home)
+    began_at = nodes.clock.monotonic()
+
+    async def is_empty() -> bool:
+        return not await pods(nodes, home)
+
+    await until(nodes, is_empty)
+
+    # Not after the thirty seconds that they may take.
+    assert nodes.clock.monotonic() - began_at < 20.0

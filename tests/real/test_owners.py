@@ -1,0 +1,133 @@
+"""Our garbage collector and namespaces do what kube-controller-manager's do."""
+
+import asyncio
+import json
+import os
+from collections.abc import Callable, Iterator, Sequence
+from difflib import unified_diff
+from functools import partial
+from random import Random
+from typing import Any, TypeAlias
+
+import pytest
+
+from steersman.client import Client, find_config, reaching
+from steersman.clock import SystemClock
+from steersman.kinds import core_v1, meta_v1
+from steersman.observe import ignore
+from steersman.simulation import SimulatedWorld, simulate
+from steersman.testing import ControlPlane, find_binaries, running_control_plane
+from steersman.workloads import WorkloadSettings, running_workloads
+from tests.real.connecting import connected
+from tests.real.owner_stories import STORIES, Place, Story
+from tests.real.workload_steps import UNHURRIED
+
+pytestmark = pytest.mark.timeout(180)
+
+OURS = WorkloadSettings(parts=("namespaces", "garbage"))
+THEIRS = (
+    "garbage-collector-controller",
+    "namespace-controller",
+    "root-ca-certificate-publisher-controller",
+    "serviceaccount-controller",
+)
+
+Ends: TypeAlias = dict[str, Any]
+
+
+async def told_on(client: Client, stories: Sequence[Story], prefix: str) -> Ends:
+    """What was seen of each story, all told at once, each in a namespace of its own."""
+
+    async def tell(story: Story) -> Any:
+        name = f"{prefix}-{story.__name__.replace('_', '-')}"
+        await client.create(core_v1.Namespace(metadata=meta_v1.ObjectMeta(name=name)))
+        return plain(await story(Place(client, name)))
+
+    async with asyncio.TaskGroup() as group:
+        telling = {story.__name__: group.create_task(tell(story)) for story in stories}
+    return {name: task.result() for name, task in telling.items()}
+
+
+def plain(seen: Any) -> Any:
+    return json.loads(json.dumps(seen))
+
+
+def told_to_theirs(plane: ControlPlane, stories: Sequence[Story], prefix: str) -> Ends:
+    async def tell() -> Ends:
+        async with connected(plane, observe=ignore) as client:
+            return await told_on(client, stories, prefix)
+
+    flags = {**UNHURRIED, "root-ca-file": plane.credentials.ca_file}
+    with plane.running_controllers(*THEIRS, flags=flags):
+        return asyncio.run(tell())
+
+
+def told_to_ours(plane: ControlPlane, stories: Sequence[Story], prefix: str) -> Ends:
+    clock = SystemClock()
+    config = find_config(
+        environ={}, home=plane.directory, kubeconfig=plane.kubeconfig, observe=ignore
+    )
+
+    async def tell() -> Ends:
+        async with (
+            running_workloads(
+                OURS,
+                reach=partial(reaching, config, clock=clock, observe=ignore),
+                clock=clock,
+                rng=Random(0),
+                observe=ignore,
+            ),
+            connected(plane, observe=ignore) as client,
+        ):
+            return await told_on(client, stories, prefix)
+
+    return asyncio.run(tell())
+
+
+def told_in_virtual_time(story: Story) -> Any:
+    async def tell(world: SimulatedWorld) -> Any:
+        return (await told_on(world.client, [story], "virtual"))[story.__name__]
+
+    return simulate(tell, settings=OURS)
+
+
+@pytest.fixture(scope="module")
+def ends() -> Iterator[tuple[Ends, Ends]]:
+    """What was seen on a real server: with Kubernetes' own controllers, and with ours."""
+    binaries = find_binaries(environ=os.environ)
+    with running_control_plane(binaries, clock=SystemClock()) as plane:
+        theirs, ours = told_to_theirs(plane, STORIES, "a"), told_to_ours(plane, STORIES, "b")
+        # On a machine that is busy, somebody may have come to rest too early.
+        differing = [each for each in STORIES if theirs[each.__name__] != ours[each.__name__]]
+        if differing:
+            theirs |= told_to_theirs(plane, differing, "c")
+            ours |= told_to_ours(plane, differing, "d")
+        yield theirs, ours
+
+
+def difference(theirs: Any, ours: Any) -> str:
+    real, mine = (json.dumps(each, indent=1).splitlines() for each in (theirs, ours))
+    return "\n".join(unified_diff(real, mine, "theirs", "ours", n=8, lineterm=""))
+
+
+each_story: Callable[..., Any] = pytest.mark.parametrize(
+    "story", STORIES, ids=lambda story: story.__name__
+)
+
+
+@each_story
+def test_our_collector_comes_to_the_same_end_on_a_real_server(
+    story: Story, ends: tuple[Ends, Ends]
+) -> None:
+    theirs, ours = (each[story.__name__] for each in ends)
+
+    assert ours == theirs, difference(theirs, ours)
+
+
+@each_story
+def test_our_collector_comes_to_the_same_end_in_virtual_time(
+    story: Story, ends: tuple[Ends, Ends]
+) -> None:
+    theirs, ours = ends[0][story.__name__], told_in_virtual_time(story)
+
+    assert ours == theirs, difference(theirs, ours)

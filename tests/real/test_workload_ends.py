@@ -1,0 +1,99 @@
+"""Our workloads bring an embedded server to the end that Kubernetes' own bring a real one to."""
+
+import json
+import os
+import re
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from typing import Any
+
+import pytest
+
+from steersman.clock import SystemClock
+from steersman.testing import (
+    Cluster,
+    find_binaries,
+    running_control_plane,
+    running_embedded_cluster,
+)
+from steersman.workloads import PARTS
+from tests.real.controller_stories import MERGE, STORIES, Stage, accounts, make_node
+from tests.real.kubectl_sessions.kubelet import NODE
+from tests.real.service_stories import SERVICE_STORIES
+from tests.real.test_controller_manager import difference, ends, flags
+from tests.real.workloads_beside import workloads_beside
+
+pytestmark = pytest.mark.timeout(180)
+
+# Nobody of ours makes tokens for Secrets, and the Pods are run by whoever tells the story.
+TOLD = [each for each in (*STORIES, *SERVICE_STORIES) if each is not accounts]
+OURS = [each for each in PARTS if each != "nodes"]
+
+# What a template or a revision is called by: theirs is a hash of how Go prints it, ours of its
+# JSON.
+HASH = re.compile(r"(?<=-)[bcdfghjklmnpqrstvwxz2456789]{6,10}(?!\w)")
+LABELS = ("pod-template-hash", "controller-revision-hash", "controller.kubernetes.io/hash")
+
+
+@pytest.fixture(scope="module")
+def clusters() -> Iterator[tuple[Cluster, Cluster]]:
+    """A real one with Kubernetes' own controllers, and an embedded one with ours."""
+    clock = SystemClock()
+    with ExitStack() as until_the_end:
+        real = until_the_end.enter_context(
+            running_control_plane(find_binaries(environ=os.environ), clock=clock)
+        )
+        embedded = until_the_end.enter_context(running_embedded_cluster(clock=clock))
+        until_the_end.enter_context(real.running_controllers("*", flags=flags(real)))
+        until_the_end.enter_context(workloads_beside(embedded, *OURS))
+        for each in (real, embedded):
+            make_node(each)
+        _trust_node(embedded)
+        yield real, embedded
+
+
+def _trust_node(cluster: Cluster) -> None:
+    """Take away what the server puts on a node until somebody says that it is ready.
+
+    Ours do so for the nodes that they play, and Kubernetes' own for every node.
+    """
+    with cluster.caller() as server:
+        patch = {"spec": {"taints": None}}
+        assert server.call("PATCH", f"/api/v1/nodes/{NODE}", patch, sends=MERGE).status == 200
+
+
+def alike(seen: dict[str, list[Any]]) -> dict[str, list[Any]]:
+    """What is there of each kind, but for who wrote it and what templates are called."""
+    return {
+        kind: sorted(map(_alike, objects), key=lambda each: json.dumps(each, sort_keys=True))
+        for kind, objects in seen.items()
+    }
+
+
+def _alike(value: Any) -> Any:
+    match value:
+        case dict():
+            return {
+                name: "<hash>" if name in LABELS else _alike(each)
+                for name, each in value.items()
+                # Each of ours has a name of its own, and theirs all have one.
+                if name != "managedFields"
+            }
+        case list():
+            return [_alike(each) for each in value]
+        case str():
+            return HASH.sub("<hash>", value)
+        case _:
+            return value
+
+
+@pytest.mark.parametrize("story", TOLD, ids=lambda story: story.__name__)
+def test_our_workloads_come_to_the_same_end(
+    story: Callable[[Stage], None], clusters: tuple[Cluster, Cluster]
+) -> None:
+    real, embedded = ends(story, clusters, shown=alike)
+    if embedded != real:
+        # Which of two controllers comes first is chance; what lasts is none.
+        real, embedded = ends(story, clusters, shown=alike)
+
+    assert embedded == real, difference(real, embedded)

@@ -1,0 +1,44 @@
+"""Our workloads make a cluster of a real kube-apiserver that has nothing else beside it."""
+
+from collections.abc import AsyncIterator
+
+import pytest
+
+from steersman.client import Client, wait_until_gone
+from steersman.kinds import apps_v1, core_v1, meta_v1
+from steersman.observe import ignore
+from steersman.testing import ControlPlane
+from steersman.workloads import PARTS
+from tests.real.connecting import connected
+from tests.real.making_available import make_deployments, until_available, workloads
+
+pytestmark = pytest.mark.timeout(240)
+
+WITHIN_SECONDS = 120.0
+HOME = "lively"
+
+
+@pytest.fixture
+async def client(control_plane: ControlPlane) -> AsyncIterator[Client]:
+    """A client that may do everything, on a server to which our workloads are all there is."""
+    async with (
+        connected(control_plane, observe=ignore) as client,
+        workloads(control_plane, parts=PARTS, nodes=3),
+    ):
+        yield client
+
+
+async def test_two_hundred_deployments_become_available_and_go_with_their_namespace(
+    client: Client,
+) -> None:
+    await client.create(core_v1.Namespace(metadata=meta_v1.ObjectMeta(name=HOME)))
+    await make_deployments(client, HOME, 200)
+    await until_available(client, HOME, within_seconds=WITHIN_SECONDS)
+
+    sets = (await client.list(apps_v1.ReplicaSet, namespace=HOME)).items
+    pods = (await client.list(core_v1.Pod, namespace=HOME)).items
+    assert len(sets) == len(pods) == 200
+
+    await client.delete(core_v1.Namespace, HOME)
+    await wait_until_gone(client, core_v1.Namespace, HOME, within_seconds=WITHIN_SECONDS)
+    assert not (await client.list(core_v1.Pod, namespace=HOME)).items

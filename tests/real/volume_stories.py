@@ -1,0 +1,238 @@
+"""What happens to claims and volumes, told on a stage, and what there is to see of it."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from steersman.kinds import Resource, core_v1, meta_v1, storage_v1
+from steersman.units import Quantity
+from tests.real.both_told import Story
+from tests.real.workload_steps import Read, Stage, numbered, told
+
+Claim = core_v1.PersistentVolumeClaim
+Volume = core_v1.PersistentVolume
+Pod = core_v1.Pod
+
+SOURCE = "persistentvolume-controller"
+
+
+def state(claim: Claim) -> str:
+    """Where a claim stands."""
+    phase = claim.status.phase if claim.status is not None else None
+    return f"{phase} ending" if claim.deletion_time is not None else f"{phase}"
+
+
+KINDS: dict[type[Resource], Read | None] = {Claim: state}
+
+
+# Volumes live in no namespace: each story has a class of its own, called as its namespace is.
+
+
+async def volume(
+    stage: Stage, name: str, size: str, *, labels: Mapping[str, str] | None = None, **spec: Any
+) -> None:
+    """Make a volume and wait until it is seen."""
+    spec.setdefault("storage_class_name", stage.namespace)
+    spec.setdefault("access_modes", ("ReadWriteOnce",))
+    await stage.client.create(
+        core_v1.PersistentVolume(
+            metadata=meta_v1.ObjectMeta(name=f"{stage.namespace}-{name}", labels=labels),
+            spec=core_v1.PersistentVolumeSpec(
+                capacity={"storage": Quantity(size)},
+                host_path=core_v1.HostPathVolumeSource(path="/srv/volume"),
+                persistent_volume_reclaim_policy="Retain",
+                **spec,
+            ),
+        )
+    )
+    await stage.quiet()
+
+
+async def claim(
+    stage: Stage, name: str, size: str = "1Gi", *, volume: str | None = None, **spec: Any
+) -> None:
+    """Make a claim and wait until it is seen."""
+    spec.setdefault("storage_class_name", stage.namespace)
+    spec.setdefault("access_modes", ("ReadWriteOnce",))
+    await stage.create(
+        core_v1.PersistentVolumeClaim(
+            metadata=meta_v1.ObjectMeta(name=name),
+            spec=core_v1.PersistentVolumeClaimSpec(
+                resources=core_v1.VolumeResourceRequirements(requests={"storage": Quantity(size)}),
+                volume_name=None if volume is None else f"{stage.namespace}-{volume}",
+                **spec,
+            ),
+        )
+    )
+    await stage.quiet()
+
+
+async def delete(stage: Stage, kind: type[Resource], name: str) -> None:
+    """Ask for an end, and wait for what comes of it."""
+    is_volume = kind is Volume
+    await stage.client.delete(
+        kind,
+        f"{stage.namespace}-{name}" if is_volume else name,
+        namespace=None if is_volume else stage.namespace,
+        grace_seconds=0 if kind is Pod else None,
+    )
+    await stage.quiet()
+
+
+# Stories
+
+
+async def the_smallest_that_fits(stage: Stage) -> None:
+    """Of several volumes, by size, modes and labels."""
+    await volume(stage, "large", "9Gi")
+    await volume(stage, "small", "2Gi")
+    await volume(stage, "shared", "2Gi", access_modes=("ReadWriteOnce", "ReadWriteMany"))
+    await volume(stage, "labelled", "5Gi", labels={"tier": "db"})
+    await volume(stage, "block", "1Gi", volume_mode="Block")
+    chosen = meta_v1.LabelSelector(match_labels={"tier": "db"})
+    await claim(stage, "with-labels", selector=chosen)
+    await claim(stage, "first")
+    await claim(stage, "many", access_modes=("ReadWriteMany",))
+    await claim(stage, "second")
+    await claim(stage, "too-late")
+
+
+async def by_name(stage: Stage) -> None:
+    """Claims that name a volume, and one that is set aside."""
+    await volume(stage, "small", "1Gi")
+    await volume(stage, "large", "9Gi")
+    await claim(stage, "too-large", "2Gi", volume="small")
+    await claim(stage, "fits", "2Gi", volume="large")
+    await claim(stage, "third", "2Gi", volume="large")
+    aside = core_v1.ObjectReference(namespace=stage.namespace, name="waited-for")
+    await volume(stage, "aside", "1Gi", claim_ref=aside)
+    await claim(stage, "other")
+    await claim(stage, "waited-for")
+
+
+async def kept_when_released(stage: Stage) -> None:
+    """A volume whose claim is gone is nobody's, and nobody gets it."""
+    await volume(stage, "kept", "1Gi")
+    await claim(stage, "first")
+    await delete(stage, Claim, "first")
+    await claim(stage, "second")
+
+
+async def protected(stage: Stage) -> None:
+    """Nothing goes while it is used."""
+    await volume(stage, "disk", "1Gi")
+    await claim(stage, "data")
+    source = core_v1.PersistentVolumeClaimVolumeSource(claim_name="data")
+    await stage.create(
+        core_v1.Pod(
+            metadata=meta_v1.ObjectMeta(name="user"),
+            spec=core_v1.PodSpec(
+                containers=(core_v1.Container(name="main", image="main"),),
+                node_name="nowhere",
+                volumes=(core_v1.Volume(name="data", persistent_volume_claim=source),),
+            ),
+        )
+    )
+    await stage.quiet()
+    await delete(stage, Volume, "disk")
+    await delete(stage, Claim, "data")
+    await delete(stage, Pod, "user")
+
+
+async def without_a_class(stage: Stage) -> None:
+    """Nobody makes a volume for whoever wants none."""
+    await claim(stage, "plain", storage_class_name="")
+
+
+async def without_a_provisioner(stage: Stage) -> None:
+    """A class for volumes that people make."""
+    # First the claim that gets one: for one that comes later, the real ones look every 15 s only.
+    await _class(stage, "Immediate")
+    await volume(stage, "disk", "1Gi")
+    await claim(stage, "first")
+    await claim(stage, "second")
+
+
+async def waiting_for_a_consumer(stage: Stage) -> None:
+    """A class whose claims are to wait."""
+    await _class(stage, "WaitForFirstConsumer")
+    await volume(stage, "disk", "1Gi")
+    await claim(stage, "data")
+
+
+async def _class(stage: Stage, mode: str) -> None:
+    await stage.client.create(
+        storage_v1.StorageClass(
+            metadata=meta_v1.ObjectMeta(name=stage.namespace),
+            provisioner="kubernetes.io/no-provisioner",
+            volume_binding_mode=mode,
+        )
+    )
+
+
+STORIES: tuple[Story, ...] = (
+    the_smallest_that_fits,
+    by_name,
+    kept_when_released,
+    protected,
+    without_a_class,
+    without_a_provisioner,
+    waiting_for_a_consumer,
+)
+
+
+# What there is to see
+
+
+async def is_caught_up(_stage: Stage) -> bool:
+    """Nobody counts here."""
+    return True
+
+
+async def seen(stage: Stage) -> dict[str, Any]:
+    """What claims and volumes say of each other."""
+    names = [stage.namespace]
+    volumes = [
+        each
+        for each in (await stage.client.list(Volume)).items
+        if each.name.startswith(stage.namespace)
+    ]
+    return {
+        "steps": [f"{name}: {value}" for name, value in stage.steps.of(Claim)],
+        "claims": {each.name: _claim_looks(each, stage) for each in await stage.list(Claim)},
+        "volumes": {
+            each.name.removeprefix(stage.namespace): _volume_looks(each) for each in volumes
+        },
+        "events": sorted(
+            f"{reason}: {numbered(note, names)}".replace(stage.namespace, "<here>")
+            for source, reason, note in await told(stage, names)
+            if source == SOURCE
+        ),
+    }
+
+
+def _claim_looks(claim: Claim, stage: Stage) -> dict[str, Any]:
+    status = claim.status or core_v1.PersistentVolumeClaimStatus()
+    bound = claim.spec.volume_name if claim.spec is not None else None
+    return {
+        "annotations": dict(sorted(claim.annotations.items())),
+        "finalizers": list(claim.metadata.finalizers or ()),
+        "volume": (bound or "").removeprefix(stage.namespace),
+        "status": (
+            status.phase,
+            list(status.access_modes or ()),
+            {name: str(size) for name, size in (status.capacity or {}).items()},
+        ),
+    }
+
+
+def _volume_looks(volume: Volume) -> dict[str, Any]:
+    reference = volume.spec.claim_ref if volume.spec is not None else None
+    return {
+        "annotations": dict(sorted(volume.annotations.items())),
+        "finalizers": list(volume.metadata.finalizers or ()),
+        "phase": volume.status.phase if volume.status is not None else None,
+        "claim": None
+        if reference is None
+        else (reference.api_version, reference.kind, reference.name, bool(reference.uid)),
+        "ending": volume.deletion_time is not None,
+    }

@@ -1,0 +1,235 @@
+"""The steps that controllers of workloads take, one by one, on whichever cluster.
+
+A ``Stage`` is a namespace in which controllers are at work: Kubernetes' own on a real control
+plane, or ours, there or on the embedded server in virtual time. A story is told on it by a test
+that also stands in for the kubelets: whenever all have come to rest, the next Pod becomes ready.
+So what is seen in between depends on the controllers only.
+"""
+
+import re
+from collections import Counter
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias, TypeVar
+
+from steersman.cache import in_background
+from steersman.client import Client, MergePatch, Removed, Wrote
+from steersman.clock import SystemClock
+from steersman.kinds import Resource, core_v1, events_v1, meta_v1, replace
+from steersman.simulation import SimulatedWorld
+from steersman.units import format_time
+from steersman.workloads.pods import is_active, is_ready
+
+Obj = TypeVar("Obj", bound=Resource)
+
+# What there is to see of an object: a step is taken when it changes.
+Read: TypeAlias = Callable[[Any], Any]
+# Whether the controllers have seen all there is on a stage, as far as statuses tell.
+IsCaughtUp: TypeAlias = "Callable[[Stage], Awaitable[bool]]"
+
+# On a real cluster, all have come to rest when they have seen everything and then nothing has
+# changed for so long.
+CALM_SECONDS = 0.4
+POLL_SECONDS = 0.05
+PATIENCE_SECONDS = 60.0
+
+# Without limits of their own they are quick enough for that.
+UNHURRIED: Mapping[str, object] = {"kube-api-qps": 1000, "kube-api-burst": 1000}
+
+GONE = "gone"
+
+
+@dataclass(slots=True)
+class Steps:
+    """What has been seen so far, oldest first, of objects by their names."""
+
+    taken: list[tuple[type[Resource], str, Any]] = field(default_factory=list)
+    changes: int = 0
+
+    def of(self, kind: type[Resource]) -> list[tuple[str, Any]]:
+        """The steps of one kind."""
+        return [(name, value) for each, name, value in self.taken if each is kind]
+
+    def note(self, kind: type[Resource], name: str, value: Any) -> None:
+        """Remember what is to be seen of an object now, if it is something else than before."""
+        self.changes += 1
+        last = next(
+            (seen for each, its, seen in reversed(self.taken) if each is kind and its == name), None
+        )
+        if value is not None and value != last:
+            self.taken.append((kind, name, value))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stage:
+    """A namespace with controllers at work: ``quiet`` waits until all have come to rest."""
+
+    client: Client
+    namespace: str
+    steps: Steps
+    quiet: Callable[[], Awaitable[None]]
+
+    async def create(self, obj: Obj) -> Obj:
+        """A new object."""
+        return await self.client.create(_placed(obj, self.namespace))
+
+    async def get(self, kind: type[Obj], name: str) -> Obj:
+        """An object."""
+        return await self.client.get(kind, name, namespace=self.namespace)
+
+    async def patch(self, kind: type[Obj], name: str, patch: Mapping[str, Any]) -> Obj:
+        """Change an object."""
+        return await self.client.patch(kind, name, MergePatch(patch), namespace=self.namespace)
+
+    async def delete(self, obj: Resource) -> None:
+        """Ask for an object's end."""
+        await self.client.delete(type(obj), obj.name, namespace=self.namespace)
+
+    # Standing in for kubelets
+
+    async def say(self, pod: core_v1.Pod, phase: str, *, is_ready: bool) -> None:
+        """Have a Pod be in this phase, and ready or not."""
+        now = format_time(self.client.clock.now())
+        ready = {
+            "type": "Ready",
+            "status": "True" if is_ready else "False",
+            "lastTransitionTime": now,
+        }
+        status = {"phase": phase, "conditions": [ready], "startTime": now}
+        target = self.client.status(core_v1.Pod, pod.name, namespace=self.namespace)
+        await target.patch(MergePatch({"status": status}))
+
+    async def waiting(self) -> list[core_v1.Pod]:
+        """The Pods that are to run and are not ready, the oldest owner's and oldest first."""
+        pods = await self.list(core_v1.Pod)
+        owners = [name for _, name, _ in self.steps.taken]
+
+        def order(pod: core_v1.Pod) -> tuple[int, Any, str]:
+            owner = pod.metadata.owner_references[0].name if pod.metadata.owner_references else ""
+            place = owners.index(owner) if owner in owners else -1
+            return place, pod.metadata.creation_timestamp, pod.name
+
+        return sorted((each for each in pods if is_active(each) and not is_ready(each)), key=order)
+
+    async def all_ready(self, *, at_most: int = 100) -> int:
+        """Make Pods ready, one whenever all is quiet, until none is left or there were so many."""
+        for count in range(at_most):
+            await self.quiet()
+            waiting = await self.waiting()
+            if not waiting:
+                return count
+            await self.say(waiting[0], "Running", is_ready=True)
+        await self.quiet()
+        return at_most
+
+    # The last one, because from here on ``list`` means this in the class.
+
+    async def list(self, kind: type[Obj]) -> list[Obj]:
+        """All of a kind."""
+        return [*(await self.client.list(kind, namespace=self.namespace)).items]
+
+
+def in_order(steps: Iterable[tuple[str, Any]], prefix: str = "") -> list[tuple[str, Any]]:
+    """The steps, with objects called by the order in which they came: names differ by cluster."""
+    names: dict[str, str] = {}
+    return [(names.setdefault(name, f"{prefix}{len(names) + 1}"), value) for name, value in steps]
+
+
+def numbered(text: str, names: Iterable[str]) -> str:
+    """A text with each of these names, or what begins with it, called by its place among them."""
+    for place, name in enumerate(names, 1):
+        text = re.sub(rf"{re.escape(name)}(-[a-z0-9]{{5}})?(?![a-z0-9-])", f"<{place}>", text)
+    return text
+
+
+async def told(stage: Stage, names: Iterable[str]) -> Counter[tuple[str, str, str]]:
+    """Which events there are, from whom, and how often each was recorded."""
+    found: Counter[tuple[str, str, str]] = Counter()
+    known = list(names)
+    for event in await stage.list(events_v1.Event):
+        source = event.deprecated_source.component if event.deprecated_source else None
+        count = event.series.count if event.series else event.deprecated_count or 1
+        note = numbered(event.note or "", known)
+        found[(source or event.reporting_controller or "", event.reason or "", note)] += count
+    return found
+
+
+# Clusters
+
+
+@asynccontextmanager
+async def recorded(
+    client: Client, namespace: str, kinds: Mapping[type[Resource], Read | None]
+) -> AsyncIterator[Steps]:
+    """The steps of these kinds from now on; of one without a function, only that it changed."""
+    steps = Steps()
+    async with in_background() as start:
+        for kind, read in kinds.items():
+            version = (await client.list(kind, namespace=namespace)).resource_version
+            start(_follow(client, kind, namespace, version, read, steps), name=f"steps of {kind}")
+        yield steps
+
+
+async def _follow(
+    client: Client,
+    kind: type[Resource],
+    namespace: str,
+    version: str,
+    read: Read | None,
+    steps: Steps,
+) -> None:
+    async with client.watch(kind, namespace=namespace, resource_version=version) as heard:
+        async for event in heard:
+            match event:
+                case Wrote(obj=obj):
+                    steps.note(kind, obj.name, read(obj) if read is not None else None)
+                case Removed(obj=obj):
+                    steps.note(kind, obj.name, GONE if read is not None else None)
+                case _:
+                    pass
+
+
+@asynccontextmanager
+async def real_stage(
+    client: Client, kinds: Mapping[type[Resource], Read | None], *, is_caught_up: IsCaughtUp
+) -> AsyncIterator[Stage]:
+    """A fresh namespace of a cluster in which time passes by itself."""
+    made = await client.create(
+        core_v1.Namespace(metadata=meta_v1.ObjectMeta(generate_name="steps-"))
+    )
+    clock = SystemClock()
+    async with recorded(client, made.name, {core_v1.Pod: None, **kinds}) as steps:
+
+        async def quiet() -> None:
+            begun_at = clock.monotonic()
+            while clock.monotonic() - begun_at < PATIENCE_SECONDS:
+                seen = steps.changes
+                if await is_caught_up(stage) and await calm(seen):
+                    return
+                await clock.sleep(POLL_SECONDS)
+            raise AssertionError("they never came to rest")
+
+        async def calm(seen: int) -> bool:
+            since_at = clock.monotonic()
+            while steps.changes == seen and clock.monotonic() - since_at < CALM_SECONDS:
+                await clock.sleep(POLL_SECONDS)
+            return steps.changes == seen
+
+        stage = Stage(client=client, namespace=made.name, steps=steps, quiet=quiet)
+        yield stage
+        await client.delete(core_v1.Namespace, made.name)
+
+
+@asynccontextmanager
+async def virtual_stage(
+    world: SimulatedWorld, kinds: Mapping[type[Resource], Read | None]
+) -> AsyncIterator[Stage]:
+    """The namespace of a simulated world."""
+    client, namespace = world.client, world.namespace
+    async with recorded(client, namespace, {core_v1.Pod: None, **kinds}) as steps:
+        yield Stage(client=client, namespace=namespace, steps=steps, quiet=world.settle)
+
+
+def _placed(obj: Obj, namespace: str) -> Obj:
+    return replace(obj, metadata=replace(obj.metadata, namespace=namespace))
