@@ -1,7 +1,8 @@
 """What kubectl prints on the embedded server is what it prints on the real one, line by line."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -17,6 +18,9 @@ from tests.real.kubectl_sessions.pairs import (
 )
 
 SESSIONS = all_sessions()
+
+# How often a session that differed is told again.
+TRIES = 3
 LIVING = [each for each in SESSIONS if each.needs_nodes]
 CONTROLLED = [each for each in SESSIONS if each.needs_controllers]
 SERVERS = [each for each in SESSIONS if not (each.needs_nodes or each.needs_controllers)]
@@ -57,41 +61,50 @@ def pair_of_clusters(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pair]
         yield pair
 
 
-def assert_alike(pair: Pair, session: Session, again: AbstractContextManager[Pair]) -> None:
+def assert_alike(
+    pair: Pair,
+    session: Session,
+    again: Callable[..., AbstractContextManager[Pair]],
+    directory: Path,
+) -> None:
     found = differences(session, *pair.told(session))
-    if found:
+    for number in range(TRIES):
+        if not found:
+            break
         # Owners of fields are shown in the order of the seconds in which they wrote: two writes
         # within one second on one server may be in two on the other. What lasts is no chance.
-        with again as fresh:
+        place = directory / str(number)
+        place.mkdir()
+        with again(directory=place) as fresh:
             found = differences(session, *fresh.told(session))
     assert not found, "\n\n".join(map(str, found))
 
 
 @pytest.mark.parametrize("session", SERVERS, ids=str)
 def test_a_session_is_told_alike(pair: Pair, session: Session, tmp_path: Path) -> None:
-    again = running_pair(real, embedded, directory=tmp_path)
-    assert_alike(pair, session, again)
+    again = partial(running_pair, real, embedded)
+    assert_alike(pair, session, again, tmp_path)
 
 
 @pytest.mark.parametrize("session", CONTROLLED, ids=str)
 def test_a_session_with_controllers_is_told_alike(
     controlled_pair: Pair, session: Session, tmp_path: Path
 ) -> None:
-    again = running_pair(real, embedded, directory=tmp_path, controllers=True)
-    assert_alike(controlled_pair, session, again)
+    again = partial(running_pair, real, embedded, controllers=True)
+    assert_alike(controlled_pair, session, again, tmp_path)
 
 
 @pytest.mark.parametrize("session", CONTROLLED, ids=str)
 def test_a_session_is_told_alike_by_our_workloads(
     pair_with_our_workloads: Pair, session: Session, tmp_path: Path
 ) -> None:
-    again = running_pair(*WORKLOADS, directory=tmp_path, hashes_differ=True)
-    assert_alike(pair_with_our_workloads, session, again)
+    again = partial(running_pair, *WORKLOADS, hashes_differ=True)
+    assert_alike(pair_with_our_workloads, session, again, tmp_path)
 
 
 @pytest.mark.parametrize("session", LIVING, ids=str)
 def test_a_session_is_told_alike_by_a_whole_cluster(
     pair_of_clusters: Pair, session: Session, tmp_path: Path
 ) -> None:
-    again = running_pair(*CLUSTERS, directory=tmp_path, hashes_differ=True)
-    assert_alike(pair_of_clusters, session, again)
+    again = partial(running_pair, *CLUSTERS, hashes_differ=True)
+    assert_alike(pair_of_clusters, session, again, tmp_path)
