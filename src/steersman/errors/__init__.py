@@ -1,0 +1,214 @@
+"""Every error steersman raises.
+
+SteersmanError
+├── ApiError                     the API server answered, and the answer was no
+│   ├── BadRequest
+│   ├── Unauthorized             it does not know who is asking
+│   ├── Forbidden                it knows, and they may not
+│   ├── NotFound
+│   ├── MethodNotAllowed
+│   ├── AlreadyExists
+│   ├── Conflict                 somebody else wrote first; read again
+│   ├── Expired                  the resourceVersion is too old; list again
+│   ├── Invalid                  the object breaks its schema or a rule; see ``causes``
+│   ├── TooManyRequests
+│   └── ServerFailed             a 5xx answer
+│       ├── Unavailable
+│       └── ServerTimeout
+│           └── TooLargeResourceVersion   this server has not got so far yet
+├── Unreachable                  no answer; ``may_have_happened`` says whether a write may stand
+│   └── DeadlinePassed
+├── BadAnswer                    an answer that no API server should give
+├── InvalidObject                an object that does not fit its Python class
+├── ConfigError                  a kubeconfig or credential file that cannot be used
+│   ├── CertificateRefused       the other side's certificate, or ours, was not accepted
+│   └── CredentialPluginFailed
+├── BadValue                     a value that Kubernetes would refuse
+│   ├── BadName
+│   └── NotAKind                 a class that does not say where its objects live
+├── UnknownKind                  nobody has heard of this kind
+├── CacheError                   a cache cannot answer
+│   ├── NotFollowed              nobody follows this kind
+│   ├── NotSynced                not everything has been heard yet
+│   └── NotInScope               the cache holds other objects of the kind
+├── UnknownIndex                 a cache has no index of this name
+├── CacheMutated                 somebody changed objects that belong to a cache
+├── QueueClosed                  a work queue gives out no more keys
+├── NotHeld                      a key that nobody holds was said to be done
+├── BadController                a controller that cannot work as it is declared
+├── Undeclared                   a controller used a kind that it never declared
+│   ├── UndeclaredRead
+│   └── UndeclaredWrite
+├── NotOurs                      refused to take over an object that someone else controls
+├── BadOwner                     one object cannot be the owner of the other
+├── BadOutcome                   a reconcile function returned something else than an outcome
+├── ReconcileTimedOut            a reconcile function took longer than it may
+├── ContextEnded                 a context was used after its reconcile had ended
+├── Permanent                    raised by authors: trying again will not help until someone acts
+├── NotLeading                   a write was held back because another replica may lead
+├── BadSettings                  settings of a manager that cannot be used
+├── ManagerFailed                a manager could not start, or what it runs has failed
+├── NoConversion                 no way from one version of a kind to another
+├── NamespaceHeld                something in a namespace that is being deleted stays there
+├── NotSettled                   a condition that was waited for did not come about in time
+├── Deadlock                     in a simulation, everybody waits and nothing can happen any more
+├── DidNotSurvive                an operator came to something else when it was disturbed
+├── TimeCannotBeSkipped          a test of a real cluster asked for what only a virtual one can do
+├── ControlPlaneError            a control plane for tests could not be built, started or used
+├── ClusterError                 the embedded cluster could not be started
+├── CannotBeACrd                 a class that no CustomResourceDefinition can describe
+├── BadTarget                    ``module:attribute`` or a file that leads to no operator
+└── ProjectError                 a project that cannot be made, found or changed as asked
+    ├── EditedByHand             generated files that somebody has changed since
+    └── OutOfDate                generated files that no longer say what the types say
+
+A class statement or a call that is wrong in itself is a ``TypeError`` or ``ValueError``, as it is
+everywhere in Python.
+
+A message says who wanted what, why not, and what to do now.
+
+Takes:     what the one who raises an error knows of it, as keywords
+Gives:     exceptions with that as attributes, and one sentence for a person
+Promises:  - an error can be copied and sent to another process
+Never:     contains a secret: values that came from credentials or from the data of a Secret
+"""
+
+from steersman.errors.answers import (
+    AlreadyExists,
+    ApiError,
+    BadAnswer,
+    BadRequest,
+    Cause,
+    Conflict,
+    DeadlinePassed,
+    Expired,
+    Forbidden,
+    Invalid,
+    InvalidObject,
+    MethodNotAllowed,
+    NotFound,
+    ServerFailed,
+    ServerTimeout,
+    TooLargeResourceVersion,
+    TooManyRequests,
+    Unauthorized,
+    Unavailable,
+    Unreachable,
+)
+from steersman.errors.making import (
+    BadTarget,
+    CannotBeACrd,
+    EditedByHand,
+    OutOfDate,
+    ProjectError,
+)
+from steersman.errors.operating import (
+    BadController,
+    BadOutcome,
+    BadOwner,
+    BadSettings,
+    CacheError,
+    CacheMutated,
+    ContextEnded,
+    ManagerFailed,
+    NamespaceHeld,
+    NotFollowed,
+    NotHeld,
+    NotInScope,
+    NotLeading,
+    NotOurs,
+    NotSynced,
+    Permanent,
+    QueueClosed,
+    ReconcileTimedOut,
+    Undeclared,
+    UndeclaredRead,
+    UndeclaredWrite,
+    UnknownIndex,
+)
+from steersman.errors.root import (
+    SteersmanError,
+)
+from steersman.errors.trying import (
+    ClusterError,
+    ControlPlaneError,
+    Deadlock,
+    DidNotSurvive,
+    NotSettled,
+    TimeCannotBeSkipped,
+)
+from steersman.errors.values import (
+    BadName,
+    BadValue,
+    CertificateRefused,
+    ConfigError,
+    CredentialPluginFailed,
+    NoConversion,
+    NotAKind,
+    UnknownKind,
+)
+
+__all__ = [
+    "AlreadyExists",
+    "ApiError",
+    "BadAnswer",
+    "BadController",
+    "BadName",
+    "BadOutcome",
+    "BadOwner",
+    "BadRequest",
+    "BadSettings",
+    "BadTarget",
+    "BadValue",
+    "CacheError",
+    "CacheMutated",
+    "CannotBeACrd",
+    "Cause",
+    "CertificateRefused",
+    "ClusterError",
+    "ConfigError",
+    "Conflict",
+    "ContextEnded",
+    "ControlPlaneError",
+    "CredentialPluginFailed",
+    "DeadlinePassed",
+    "Deadlock",
+    "DidNotSurvive",
+    "EditedByHand",
+    "Expired",
+    "Forbidden",
+    "Invalid",
+    "InvalidObject",
+    "ManagerFailed",
+    "MethodNotAllowed",
+    "NamespaceHeld",
+    "NoConversion",
+    "NotAKind",
+    "NotFollowed",
+    "NotFound",
+    "NotHeld",
+    "NotInScope",
+    "NotLeading",
+    "NotOurs",
+    "NotSettled",
+    "NotSynced",
+    "OutOfDate",
+    "Permanent",
+    "ProjectError",
+    "QueueClosed",
+    "ReconcileTimedOut",
+    "ServerFailed",
+    "ServerTimeout",
+    "SteersmanError",
+    "TimeCannotBeSkipped",
+    "TooLargeResourceVersion",
+    "TooManyRequests",
+    "Unauthorized",
+    "Unavailable",
+    "Undeclared",
+    "UndeclaredRead",
+    "UndeclaredWrite",
+    "UnknownIndex",
+    "UnknownKind",
+    "Unreachable",
+]

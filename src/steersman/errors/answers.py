@@ -1,0 +1,158 @@
+"""What an API server answers, or does not."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import ClassVar
+
+from steersman.errors.root import SteersmanError
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cause:
+    """One reason among several for which the server refused an object."""
+
+    reason: str
+    message: str
+    field: str = ""
+
+
+class ApiError(SteersmanError):
+    """The API server answered, and the answer was no."""
+
+    what_now: ClassVar[str] = ""
+
+    def __init__(
+        self,
+        *,
+        wanted: str,
+        code: int,
+        reason: str,
+        message: str,
+        causes: tuple[Cause, ...] = (),
+        retry_after_seconds: float | None = None,
+        uid: str = "",
+    ) -> None:
+        self.wanted = wanted
+        self.code = code
+        self.reason = reason
+        self.message = message
+        self.causes = causes
+        self.retry_after_seconds = retry_after_seconds
+        self.uid = uid
+        answer = f"{code} {reason}" if reason else str(code)
+        sentence = f"could not {wanted}: the server answered {answer}: {message.rstrip('.')}."
+        super().__init__(f"{sentence} {self.what_now}".rstrip())
+
+
+class BadRequest(ApiError):
+    """The server could not make sense of the request."""
+
+    what_now = "The request itself is wrong; sending it again will not help."
+
+
+class Unauthorized(ApiError):
+    """The server does not know who is asking."""
+
+    what_now = "Check the token, client certificate or plugin of the kubeconfig's user."
+
+
+class Forbidden(ApiError):
+    """The server knows who is asking, and they may not."""
+
+    what_now = "Grant this verb on this resource in a Role or ClusterRole, or ask as someone else."
+
+
+class NotFound(ApiError):
+    """There is no such object, or no such resource."""
+
+
+class MethodNotAllowed(ApiError):
+    """The resource exists and does not support this verb."""
+
+
+class AlreadyExists(ApiError):
+    """An object of this name is there already."""
+
+    what_now = "Apply or patch it, or choose another name."
+
+
+class Conflict(ApiError):
+    """Somebody else wrote first, or holds a field that this write wanted."""
+
+    what_now = "Read the object again and decide afresh."
+
+
+class Expired(ApiError):
+    """The resourceVersion, or the continue token, is older than the server's history."""
+
+    what_now = "List again."
+
+
+class Invalid(ApiError):
+    """The object breaks its schema or a rule; ``causes`` names the fields."""
+
+    what_now = "Change the fields named above."
+
+
+class TooManyRequests(ApiError):
+    """The server sheds load, or an eviction would break a disruption budget."""
+
+    what_now = "Ask again later, and less often."
+
+
+class ServerFailed(ApiError):
+    """The server failed; for a write, nobody knows whether it happened."""
+
+    what_now = "If this was a write, read before writing again."
+
+
+class Unavailable(ServerFailed):
+    """The server, or what it depends on, is not there at the moment."""
+
+
+class ServerTimeout(ServerFailed):
+    """The server gave up before it had finished."""
+
+
+class TooLargeResourceVersion(ServerTimeout):
+    """This server has not got as far as the resourceVersion that was asked for."""
+
+    what_now = "Wait for it to catch up, then ask again with the same version."
+
+
+class Unreachable(SteersmanError):
+    """No answer came.
+
+    ``may_have_happened`` is false only where it is certain that the server never got the request.
+    """
+
+    def __init__(self, message: str, *, may_have_happened: bool = True) -> None:
+        self.may_have_happened = may_have_happened
+        super().__init__(message)
+
+
+class DeadlinePassed(Unreachable):
+    """No answer came in time."""
+
+
+class BadAnswer(SteersmanError):
+    """An answer that no API server should give: not JSON, too large, a redirect, another kind."""
+
+    def __init__(self, *, wanted: str, problem: str, what_now: str) -> None:
+        self.wanted = wanted
+        self.problem = problem
+        super().__init__(f"could not {wanted}: {problem}. {what_now}")
+
+
+class InvalidObject(SteersmanError):
+    """An object that does not fit its Python class; ``body`` holds it as it came."""
+
+    def __init__(self, *, ref: str, into: str, problem: str, body: Mapping[str, object]) -> None:
+        self.ref = ref
+        self.into = into
+        self.problem = problem
+        self.body = body
+        super().__init__(
+            f"{ref} does not fit {into}: {problem}."
+            f" Correct the object, or read it as Unstructured and widen the class."
+        )

@@ -1,0 +1,53 @@
+"""What goes wrong when something is made from an operator, or an operator's project itself."""
+
+from collections.abc import Sequence
+
+from steersman.errors.root import SteersmanError
+
+
+class CannotBeACrd(SteersmanError):
+    """A class that no CustomResourceDefinition can describe; ``field`` is where, if in one."""
+
+    def __init__(self, *, kind: str, field: str, problem: str, what_now: str) -> None:
+        self.kind = kind
+        self.field = field
+        self.problem = problem
+        where = f"{kind}: {field}" if field else kind
+        super().__init__(f"{where} cannot be described by a CRD: {problem}. {what_now}")
+
+
+class BadTarget(SteersmanError):
+    """``module:attribute`` or a file that leads to no operator."""
+
+    def __init__(self, *, target: str, problem: str, what_now: str) -> None:
+        self.target = target
+        self.problem = problem
+        super().__init__(f"{target} is no operator to work with: {problem}. {what_now}")
+
+
+class ProjectError(SteersmanError):
+    """A project that cannot be made, found or changed as asked; nothing of it was changed."""
+
+    def __init__(self, *, problem: str, what_now: str) -> None:
+        self.problem = problem
+        super().__init__(f"{problem}. {what_now}")
+
+
+class EditedByHand(ProjectError):
+    """Generated files that somebody has changed since: they are kept, and ``diff`` shows how."""
+
+    def __init__(self, *, paths: Sequence[str], diff: str, what_now: str) -> None:
+        self.paths = tuple(paths)
+        self.diff = diff
+        verb = "was" if len(paths) == 1 else "were"
+        problem = f"{', '.join(paths)} {verb} edited by hand, and nothing was written"
+        super().__init__(problem=problem, what_now=what_now)
+
+
+class OutOfDate(ProjectError):
+    """Generated files that no longer say what the types say."""
+
+    def __init__(self, *, paths: Sequence[str], what_now: str) -> None:
+        self.paths = tuple(paths)
+        verb = "is" if len(paths) == 1 else "are"
+        super().__init__(problem=f"{', '.join(paths)} {verb} out of date", what_now=what_now)

@@ -1,0 +1,25 @@
+"""The root of all errors."""
+
+from typing import Any
+
+
+class SteersmanError(Exception):
+    """The root of everything steersman raises on purpose."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # To copy or unpickle an exception, Python calls its class with the message; ours are made
+        # from keywords.
+        return _without_init, (type(self), *self.args), vars(self)
+
+
+def _without_init(kind: type[SteersmanError], *args: object) -> SteersmanError:
+    return kind.__new__(kind, *args)
+
+
+def shown(value: object) -> str:
+    """A value as a message may show it: never very long."""
+    try:
+        text = repr(value)
+    except ValueError:  # an int of thousands of digits
+        text = f"a huge {type(value).__name__}"
+    return text if len(text) <= 80 else f"{text[:79]}…"

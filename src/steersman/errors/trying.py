@@ -1,0 +1,74 @@
+"""What goes wrong in tests, simulations and clusters for development."""
+
+from collections.abc import Sequence
+
+from steersman.errors.root import SteersmanError
+
+
+class NotSettled(SteersmanError):
+    """What was waited for did not come about in time."""
+
+    def __init__(self, *, waited_for: str, waited_seconds: float, last_seen: str) -> None:
+        self.waited_for = waited_for
+        self.waited_seconds = waited_seconds
+        self.last_seen = last_seen
+        super().__init__(
+            f"waited {waited_seconds:g} s for {waited_for}, in vain; last seen: {last_seen}."
+        )
+
+
+class Deadlock(SteersmanError):
+    """In a simulation everybody waits, and nothing can happen any more."""
+
+    def __init__(self, *, waiting: Sequence[str], after_seconds: float) -> None:
+        self.waiting = tuple(waiting)
+        self.after_seconds = after_seconds
+        lines = "".join(f"\n  {each}" for each in waiting)
+        super().__init__(
+            f"nothing can happen any more after {after_seconds:g} s, and these wait."
+            f" Find out who should have woken the first of them.{lines}"
+        )
+
+
+class DidNotSurvive(SteersmanError):
+    """Disturbed, an operator came to something else: ``found``, after what ``story`` tells.
+
+    ``fault`` and ``seed`` lead there again.
+    """
+
+    def __init__(
+        self, *, sweep: str, fault: str, seed: int, story: Sequence[str], found: Sequence[str]
+    ) -> None:
+        self.sweep, self.fault, self.seed = sweep, fault, seed
+        self.story, self.found = tuple(story), tuple(found)
+        what, only = (f"the fault {fault!r}", f', only="{fault}"') if fault else ("no fault", "")
+        lines = "".join(f"{line}\n" for line in (*story, *(f"  {each}" for each in found)))
+        replay = f"replay: await {sweep}(scenario, seed={seed}{only})"
+        super().__init__(f"with {what} and seed {seed} this happened:\n\n{lines}\n{replay}")
+
+
+class TimeCannotBeSkipped(SteersmanError):
+    """A test on a real cluster asked for what only time that is a number can do."""
+
+    def __init__(self, *, wanted: str) -> None:
+        self.wanted = wanted
+        what_now = "Mark the test with pytest.mark.embedded_only, or wait with settle()."
+        super().__init__(f"could not {wanted}: a real cluster has its own time. {what_now}")
+
+
+class ControlPlaneError(SteersmanError):
+    """A control plane for tests could not be found, built, started or used."""
+
+    def __init__(self, *, problem: str, what_now: str, log_tail: str = "") -> None:
+        self.problem = problem
+        self.log_tail = log_tail
+        tail = f"\n\n{log_tail}" if log_tail else ""
+        super().__init__(f"{problem}. {what_now}{tail}")
+
+
+class ClusterError(SteersmanError):
+    """The embedded cluster could not be started, or not with what it was given."""
+
+    def __init__(self, *, problem: str, what_now: str) -> None:
+        self.problem = problem
+        super().__init__(f"{problem}. {what_now}")

@@ -1,0 +1,59 @@
+"""What somebody has written that cannot be used."""
+
+from steersman.errors.root import SteersmanError, shown
+
+
+class ConfigError(SteersmanError):
+    """A kubeconfig, certificate or token file that cannot be used."""
+
+    def __init__(self, *, source: str, problem: str, what_now: str) -> None:
+        self.source = source
+        self.problem = problem
+        super().__init__(f"{source}: {problem}. {what_now}")
+
+
+class CertificateRefused(ConfigError):
+    """The other side's certificate, or ours, was not accepted."""
+
+
+class CredentialPluginFailed(ConfigError):
+    """A credential plugin was not allowed, died, hung, or answered nonsense."""
+
+
+class BadValue(SteersmanError, ValueError):
+    """A value that Kubernetes would refuse."""
+
+    def __init__(self, *, wanted: str, value: object, rule: str) -> None:
+        self.wanted = wanted
+        self.value = value
+        self.rule = rule
+        super().__init__(f"{shown(value)} is not {wanted}: {rule}.")
+
+
+class BadName(BadValue):
+    """A name, label or path that Kubernetes would refuse, with the rule it broke."""
+
+
+class NotAKind(BadValue, AttributeError):
+    """A class that does not say where its objects live: it has no ``resource_type``."""
+
+
+class UnknownKind(SteersmanError):
+    """Nobody has heard of this kind: not the scheme, or not the server."""
+
+    def __init__(self, *, kind: str, asked: str, what_now: str) -> None:
+        self.kind = kind
+        self.asked = asked
+        super().__init__(f"{asked} does not know {kind}. {what_now}")
+
+
+class NoConversion(SteersmanError):
+    """No way from one version of a kind to another."""
+
+    def __init__(self, *, source: str, target: str) -> None:
+        self.source = source
+        self.target = target
+        super().__init__(
+            f"no conversion leads from {source} to {target}."
+            f" Give the Scheme a Conversion for each step between them."
+        )
