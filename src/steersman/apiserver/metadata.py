@@ -345,7 +345,8 @@ def _managed_field_errors(managed: list[dict[str, Any]]) -> Iterator[FieldError]
         manager = entry.get("manager", "")
         if len(manager.encode()) > MOST_MANAGER_BYTES:
             yield too_long(f"{where}.manager", "", MOST_MANAGER_BYTES)
-        for at, character in enumerate(manager):
+        # Nearly all are printable as a whole.
+        for at, character in () if manager.isprintable() else enumerate(manager):
             if not character.isprintable():
                 why = f"invalid character U+{ord(character):04X} (at position {at})"
                 yield invalid(f"{where}.manager", manager, why)

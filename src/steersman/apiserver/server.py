@@ -94,7 +94,8 @@ _SERVICES = GroupResource("", "services")
 class ApiServer:
     """Kubernetes' API over one revision log.
 
-    It has no thread and no task of its own: time passes for it when it is asked something.
+    It has no thread and no task of its own: time passes for it when it is asked something. Whatever
+    a server puts in place at its start is in the log already if that ``is_furnished``.
     """
 
     def __init__(
@@ -110,6 +111,7 @@ class ApiServer:
         port: int = 443,
         client_ca: str = "",
         terms: Terms = Terms(),
+        is_furnished: bool = False,
     ) -> None:
         self._observe = observe
         self._asking = Asking(outbound, clock=clock, rng=rng)
@@ -155,15 +157,16 @@ class ApiServer:
             server_address=f"{address}:{port}",
         )
         network.rebuild(self.store.every(_SERVICES))
-        fill(
-            self.store,
-            self.registry,
-            address=address,
-            port=port,
-            client_ca=client_ca,
-            service_addresses=terms.service_addresses,
-            managements=self._managements,
-        )
+        if not is_furnished:
+            fill(
+                self.store,
+                self.registry,
+                address=address,
+                port=port,
+                client_ca=client_ca,
+                service_addresses=terms.service_addresses,
+                managements=self._managements,
+            )
         self._definitions.settle()
         self._companions = Companions(
             self.store, self.registry, network=network, managements=self._managements

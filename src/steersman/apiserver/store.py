@@ -2,7 +2,8 @@
 
 import asyncio
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from contextvars import copy_context
 from random import Random
 from typing import Any
 
@@ -78,6 +79,7 @@ class Store:
         self.log = log
         self.view = View(log)
         self._bells: dict[str, Bell] = {}
+        self._listeners: dict[str, list[Callable[[Object], None]]] = {}
         # Of resources that are not kept for ever: when each write is forgotten, in that order.
         self._due: dict[str, deque[tuple[float, Key, int]]] = {}
 
@@ -87,6 +89,33 @@ class Store:
         if found is None:
             found = self._bells[resource] = Bell()
         return found
+
+    def listen(self, resource: GroupResource, hear: Callable[[Object], None]) -> None:
+        """Tell ``hear`` of each write to a resource, before whoever wrote is answered.
+
+        It hears the object as it is now, or as it was last, and must neither write nor raise.
+        """
+        self._listeners.setdefault(str(resource), []).append(hear)
+
+    def herald(self, resource: GroupResource, call: Callable[[], None]) -> bool:
+        """Have ``call`` called at the first write to a resource; not if there is something already.
+
+        Returns whether it will be.
+        """
+        if self.every(resource):
+            return False
+        # Whoever writes is somebody else, and what is begun then is not theirs.
+        context = copy_context()
+        has_called = False
+
+        def hear(_: Object) -> None:
+            nonlocal has_called
+            if not has_called:
+                has_called = True
+                context.run(call)
+
+        self.listen(resource, hear)
+        return True
 
     def dismiss(self, resource: str) -> None:
         """Send away who waits for changes of a resource, which is no longer what it was."""
@@ -163,4 +192,7 @@ class Store:
     def _heard(self, entry: Entry, rules: Rules, old: Object | None) -> None:
         rules.stored(old, entry.value)
         self.view.advance(entry.revision)
-        self.bell(entry.key.resource).ring()
+        resource = entry.key.resource
+        self.bell(resource).ring()
+        for hear in self._listeners.get(resource, ()):
+            hear(entry.value or old or {})

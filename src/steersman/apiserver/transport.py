@@ -1,7 +1,8 @@
 """A transport to a server in the same process: no sockets, no threads, no encoding of HTTP."""
 
-from collections.abc import AsyncGenerator, AsyncIterator, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import AbstractAsyncContextManager
+from types import TracebackType
 
 from steersman.apiserver.asking.negotiating import header
 from steersman.wire import ClientCertificate, Handler, Reply, Request, Response
@@ -20,18 +21,41 @@ class InProcessTransport:
         self._handler = handler
         self._certificate = ClientCertificate(common_name=user, organizations=groups)
 
-    @asynccontextmanager
-    async def open(self, request: Request) -> AsyncIterator[Response]:
+    def open(self, request: Request) -> AbstractAsyncContextManager[Response]:
         """Have ``request`` answered."""
         own = header(request, "authorization")
+        return _Exchange(self._handler, request, None if own else self._certificate)
+
+
+class _Exchange:
+    """A question and its answer; by hand, because a generator would cost more than all this."""
+
+    __slots__ = ("_certificate", "_handler", "_request", "_stream")
+
+    def __init__(
+        self, handler: Handler, request: Request, certificate: ClientCertificate | None
+    ) -> None:
+        self._handler = handler
+        self._request = request
+        self._certificate = certificate
+        self._stream: AsyncGenerator[bytes, None] | None = None
+
+    async def __aenter__(self) -> Response:
+        request = self._request
         if request.guard is not None:
             request.guard()
-        reply = await self._handler.handle(request, certificate=None if own else self._certificate)
-        try:
-            yield _Answered(reply)
-        finally:
-            if reply.stream is not None:
-                await reply.stream.aclose()
+        reply = await self._handler.handle(request, certificate=self._certificate)
+        self._stream = reply.stream
+        return _Answered(reply)
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        if self._stream is not None:
+            await self._stream.aclose()
 
 
 class _Answered:

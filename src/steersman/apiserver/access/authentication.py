@@ -3,6 +3,7 @@
 import hashlib
 import hmac
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 
 from steersman.apiserver.access.account_tokens import AccountTokens, Bearer, NotAccepted
 from steersman.apiserver.access.users import ANONYMOUS, AUTHENTICATED, CREDENTIAL, User
@@ -61,6 +62,7 @@ class Authenticator:
         return f"<Authenticator of {len(self._users)} tokens>"
 
 
+@lru_cache(maxsize=64)  # whoever asks does so again and again, over the same connection
 def _certified(certificate: ClientCertificate) -> User:
     shown = certificate.fingerprint
     user = User(

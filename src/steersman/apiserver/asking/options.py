@@ -183,7 +183,7 @@ def manager_errors(manager: str, where: str) -> list[FieldError]:
     if len(manager.encode()) > LONGEST_MANAGER:
         errors.append(field_errors.too_long(where, "", LONGEST_MANAGER))
     position = 0
-    for letter in manager:
+    for letter in () if manager.isprintable() else manager:  # nearly all are, as a whole
         if not letter.isprintable():
             detail = f"invalid character U+{ord(letter):04X} (at position {position})"
             errors.append(field_errors.invalid(where, manager, detail))

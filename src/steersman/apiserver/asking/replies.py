@@ -90,7 +90,9 @@ def _short(warnings: list[str]) -> Iterator[str]:
 
 def _quoted(sentence: str) -> str:
     escaped = sentence.replace("\\", "\\\\").replace('"', '\\"')
-    return '"' + "".join(each if each.isprintable() else " " for each in escaped) + '"'
+    if not escaped.isprintable():
+        escaped = "".join(each if each.isprintable() else " " for each in escaped)
+    return f'"{escaped}"'
 
 
 def wants_layout(request: Request, asked: Asked) -> bool:

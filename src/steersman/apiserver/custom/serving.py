@@ -2,7 +2,10 @@
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, Final
+from functools import lru_cache
+from typing import Any, Final, NamedTuple
+
+import msgspec
 
 from steersman.apiserver.custom.between_versions import converting
 from steersman.apiserver.custom.judging import Judging
@@ -33,12 +36,30 @@ def served(crd: Object, *, object_meta: Schema) -> tuple[Served, ...]:
     """Each version that is served; none before the definition is established."""
     if not is_established(crd):
         return ()
+    namespaced = crd["spec"]["scope"] == "Namespaced"
     versions = {each["name"]: each for each in crd["spec"]["versions"]}
-    schemas = {
-        name: compile_schema(_schema(each), object_meta=object_meta)
+    compiled = {
+        name: _compiled(msgspec.json.encode(each), namespaced=namespaced, object_meta=object_meta)
         for name, each in versions.items()
     }
-    return tuple(_served(crd, each, schemas) for each in versions.values() if each.get("served"))
+    return tuple(_served(crd, each, compiled) for each in versions.values() if each.get("served"))
+
+
+class _Compiled(NamedTuple):
+    """What is made of one version: nothing that depends on the server, or ever changes."""
+
+    schema: Schema
+    rules: Rules
+    paths: ScalePaths | None
+
+
+# The same definition is written again for its status, and in tests to one server after the other.
+@lru_cache(maxsize=128)
+def _compiled(written: bytes, *, namespaced: bool, object_meta: Schema) -> _Compiled:
+    version: Object = msgspec.json.decode(written)
+    schema = compile_schema(_schema(version), object_meta=object_meta)
+    paths = _scale_paths((version.get("subresources") or {}).get("scale"))
+    return _Compiled(schema, _rules(version, schema, paths, namespaced=namespaced), paths)
 
 
 def _schema(version: Object) -> Object:
@@ -46,7 +67,7 @@ def _schema(version: Object) -> Object:
     return schema
 
 
-def _served(crd: Object, version: Object, schemas: Mapping[str, Schema]) -> Served:
+def _served(crd: Object, version: Object, compiled: Mapping[str, _Compiled]) -> Served:
     spec, names = crd["spec"], crd["status"]["acceptedNames"]
     gvk = GroupVersionKind(spec["group"], version["name"], names["kind"])
     subresources = version.get("subresources") or {}
@@ -56,18 +77,16 @@ def _served(crd: Object, version: Object, schemas: Mapping[str, Schema]) -> Serv
     if "scale" in subresources:
         scale = {"group": "autoscaling", "version": "v1", "kind": "Scale"}
         offered["scale"] = {**scale, "verbs": _SUBRESOURCE_VERBS}
-    paths = _scale_paths(subresources.get("scale"))
-    namespaced = spec["scope"] == "Namespaced"
-    schema = schemas[gvk.version]
+    schema, rules, paths = compiled[gvk.version]
     made = Served(
         gvk=gvk,
         plural=names["plural"],
         singular=names["singular"],
         list_kind=names["listKind"],
-        namespaced=namespaced,
+        namespaced=spec["scope"] == "Namespaced",
         verbs=VERBS,
         schema=schema,
-        rules=_rules(version, schema, paths, namespaced=namespaced),
+        rules=rules,
         stored_as=f"{names['plural']}.{gvk.group}",
         stored_version=next(each["name"] for each in spec["versions"] if each.get("storage")),
         custom=True,
@@ -79,6 +98,7 @@ def _served(crd: Object, version: Object, schemas: Mapping[str, Schema]) -> Serv
         deprecation=_deprecation(crd, version),
         printer=custom_printer(version.get("additionalPrinterColumns") or ()),
     )
+    schemas = {name: each.schema for name, each in compiled.items()}
     return converting(made, crd, version, schemas)
 
 

@@ -1,7 +1,10 @@
 """What a definition says of one version, or of all of them at once."""
 
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
 from typing import Any, Final
+
+import msgspec
 
 from steersman.apiserver.custom.internal_form import first_keyword, shown_rule, shown_schema
 from steersman.apiserver.field_errors import (
@@ -69,7 +72,7 @@ def version_errors(
         at = f"{path}.{schema_key}.openAPIV3Schema"
         if has_status:
             yield from _root_errors(schema, at)
-        yield from schema_errors(schema, at, shown_rule=shown_rule)
+        yield from _schema_errors(msgspec.json.encode(schema), at)
     if scale := (said.get("subresources") or {}).get("scale"):
         yield from _scale_errors(scale, f"{path}.subresources.scale")
     for index, column in enumerate(said.get("additionalPrinterColumns") or ()):
@@ -80,6 +83,12 @@ def version_errors(
             yield invalid(at, "", _WITHOUT_SCHEMA[schema_key])
         else:
             yield from _selectable_errors(fields, schema, at)
+
+
+# As in ``serving``: the same schema is looked at again and again.
+@lru_cache(maxsize=128)
+def _schema_errors(written: bytes, path: str) -> tuple[FieldError, ...]:
+    return tuple(schema_errors(msgspec.json.decode(written), path, shown_rule=shown_rule))
 
 
 def _root_errors(schema: dict[str, Any], path: str) -> Iterator[FieldError]:
