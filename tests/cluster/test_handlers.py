@@ -27,7 +27,7 @@ from tests.cluster.informing import (
     outcome,
 )
 from tests.embedded import turns
-from tests.real.objects import config_map
+from tests.real.objects import config_map, create_config_maps
 
 
 async def test_a_handler_that_never_returns_is_reported_once(scene: Scene) -> None:
@@ -234,3 +234,55 @@ async def test_a_prompt_handler_that_was_removed_is_told_nothing(scene: Scene) -
         pass
 
     assert told.story == []
+
+
+async def test_a_prompt_handler_by_turns_lets_others_have_theirs_in_a_long_list(
+    scene: Scene,
+) -> None:
+    await create_config_maps(scene.server, HERE, *(f"m{number}" for number in range(1200)))
+    informer, told = scene.informer(), Told()
+    seen: list[int] = []
+    async with informer.running():
+        registration = informer.add_handler(told, prompt=True, by_turns=True)
+
+        at_once = len(told.deltas)
+        while not registration.has_synced:
+            seen.append(len(told.deltas))
+            await asyncio.sleep(0)  # noqa: TID251 - a single turn, to see what is told in each
+
+        assert at_once == 0
+        assert len(told.deltas) == len(informer) == 1202
+        assert seen == sorted(seen)
+        assert len({each for each in seen if 0 < each < 1202}) >= 2
+        await scene.patch("one", new="yes")
+        await scene.until(lambda: len(told.deltas) == 1203)
+    assert told.story[-1] == ("Updated", "one")
+
+
+async def test_a_prompt_handler_by_turns_is_told_in_order_while_it_catches_up(
+    scene: Scene,
+) -> None:
+    await create_config_maps(scene.server, HERE, *(f"m{number}" for number in range(600)))
+    informer, told = scene.informer(), Told()
+    async with informer.running():
+        registration = informer.add_handler(told, prompt=True, by_turns=True)
+        await informer.noting(scene.patch("one", new="yes"))
+        await registration.synced()
+        await scene.until(lambda: ("Updated", "one") in told.story)
+
+    about_one = [what for what, name in told.story if name == "one"]
+    assert about_one == ["Added", "Updated"]
+
+
+async def test_a_prompt_handler_by_turns_that_was_removed_is_told_no_more(scene: Scene) -> None:
+    await create_config_maps(scene.server, HERE, *(f"m{number}" for number in range(1200)))
+    informer, told = scene.informer(), Told()
+    async with informer.running():
+        registration = informer.add_handler(told, prompt=True, by_turns=True)
+        while not told.deltas:
+            await asyncio.sleep(0)  # noqa: TID251 - as above
+        informer.remove_handler(registration)
+        before = len(told.deltas)
+        await scene.settle()
+
+    assert len(told.deltas) == before < 1202

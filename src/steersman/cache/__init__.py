@@ -16,7 +16,7 @@ Never:     writes to the cluster, copies what it gives out, or asks the server w
 """
 
 from steersman.cache.background import Start, in_background, is_cancelled
-from steersman.cache.caches import Caches
+from steersman.cache.caches import Caches, Wanted
 from steersman.cache.delta_fifo import (
     Added,
     Deleted,
@@ -65,6 +65,7 @@ __all__ = [
     "Start",
     "Sync",
     "Updated",
+    "Wanted",
     "by_controller",
     "by_label",
     "by_namespace",

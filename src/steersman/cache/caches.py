@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Hashable, Mapping
 from contextlib import asynccontextmanager
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from steersman.cache.background import Start, in_background
 from steersman.cache.flights import Flights, Ticket
@@ -17,6 +17,13 @@ from steersman.names import GroupVersionKind, ResourceType
 from steersman.observe import Observer
 
 Obj = TypeVar("Obj", bound=Resource | Unstructured)
+
+
+class Wanted(NamedTuple):
+    """In which scope a kind is to be followed, and what its objects are to be found by."""
+
+    scope: Scope
+    indexes: Mapping[str, IndexFunction[Any]]
 
 
 class Caches:
@@ -81,16 +88,29 @@ class Caches:
         indexes: Mapping[str, IndexFunction[Obj]] | None = None,
     ) -> AsyncIterator[Informer[Obj]]:
         """The informer of this kind and scope, synced, for as long as the block runs."""
-        shared = self._join(kind, scope or Scope())
-        informer: Informer[Obj] = shared.informer
+        async with self.following_all({kind: Wanted(scope or Scope(), indexes or {})}) as informers:
+            yield informers[kind]
+
+    @asynccontextmanager
+    async def following_all(
+        self, wanted: Mapping[type[Any], Wanted]
+    ) -> AsyncIterator[Mapping[type[Any], Informer[Any]]]:
+        """The same for several kinds: no first list waits for another."""
+        joined: dict[type[Any], _Shared] = {}
         try:
-            for name, function in (indexes or {}).items():
-                informer.add_index(name, function)
-            await informer.synced()
-            yield informer
-            informer.check_mutations()
+            for kind, (scope, indexes) in wanted.items():
+                joined[kind] = shared = self._join(kind, scope)
+                for name, function in indexes.items():
+                    shared.informer.add_index(name, function)
+            informers = {kind: shared.informer for kind, shared in joined.items()}
+            for informer in informers.values():
+                await informer.synced()
+            yield informers
+            for informer in informers.values():
+                informer.check_mutations()
         finally:
-            self._leave(shared)
+            for shared in joined.values():
+                self._leave(shared)
 
     async def noting(self, write: Awaitable[Answer]) -> Answer:
         """The answer to a write of ours, which all informers show from now on.

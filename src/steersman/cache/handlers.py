@@ -1,11 +1,13 @@
 """Handlers: who is told of each change, each with a buffer and a task of its own.
 
 A slow handler delays nobody but itself; one that raises is told of the next change all the same.
+One that only notes what has changed can do without the task.
 """
 
 import asyncio
 from collections import deque
 from collections.abc import Awaitable, Callable, Iterable, Sequence
+from math import inf
 from typing import Generic, Protocol, TypeAlias, TypeVar
 
 from steersman.cache.background import is_cancelled
@@ -174,15 +176,18 @@ class Registration(Generic[Obj]):
                 self._failed(delta, RuntimeError("what it waited for was cancelled"))
             except Exception as error:  # noqa: BLE001  the handler is somebody else's
                 self._failed(delta, error)
-            if self._initial_left:
-                self._initial_left -= 1
-                if self._initial_left == 0:
-                    self._caught_up.set()
-            if self._resynced_left:
-                self._resynced_left -= 1
+            self._count_told()
             told += 1
             if told % TURN == 0:
                 await self._clock.sleep(0)
+
+    def _count_told(self) -> None:
+        if self._initial_left:
+            self._initial_left -= 1
+            if self._initial_left == 0:
+                self._caught_up.set()
+        if self._resynced_left:
+            self._resynced_left -= 1
 
     def _failed(self, delta: Delta[Obj], error: Exception) -> None:
         self._observe(
@@ -201,20 +206,73 @@ class Registration(Generic[Obj]):
 
 
 class PromptRegistration(Registration[Obj]):
-    """One that is told by whoever hears, without a buffer or a task of its own."""
+    """One that is told by whoever hears, without a task of its own.
+
+    Unless it may be told ``by_turns`` of many changes at once: in a task that ends with the last.
+    """
+
+    def __init__(
+        self,
+        handler: Handler[Obj],
+        *,
+        name: str,
+        resource: str,
+        resync_seconds: float | None,
+        clock: Clock,
+        observe: Observer,
+        by_turns: bool,
+    ) -> None:
+        super().__init__(
+            handler,
+            name=name,
+            resource=resource,
+            resync_seconds=resync_seconds,
+            clock=clock,
+            observe=observe,
+        )
+        self._most_at_once = TURN if by_turns else inf
+        self._employ: Callable[[], object] | None = None
+        self._is_working_off = False
+
+    def employ_with(self, employ: Callable[[], object]) -> None:
+        """Have ``employ`` run ``work_off`` whenever there is more than can be told in passing."""
+        self._employ = employ
+        self._is_working_off = False
+        self._work_off_if_needed()
 
     def tell(self, deltas: Iterable[Delta[Obj]]) -> None:
         """Tell the handler, change by change."""
+        deltas = [*deltas]
+        if self._is_ended:
+            return
+        if self._waiting or len(deltas) > self._most_at_once:
+            self._waiting.extend(deltas)
+            self._work_off_if_needed()
+            return
         for delta in deltas:
-            if self._is_ended:
-                return
-            try:
-                if self._handler(delta) is not None:
-                    raise TypeError("a prompt handler is a plain function that returns nothing")
-            except Exception as error:  # noqa: BLE001  as above
-                self._failed(delta, error)
+            self._pass_on(delta)
 
-    def end_initial(self) -> None:
-        """What it has been told up to here is what was there at first."""
-        self._initial_left = 0
-        self._caught_up.set()
+    def _work_off_if_needed(self) -> None:
+        if self._waiting and self._employ is not None and not self._is_working_off:
+            self._is_working_off = True
+            self._employ()
+
+    async def work_off(self) -> None:
+        """Tell of what has come together, by turns."""
+        told = 0
+        while self._waiting:
+            self._pass_on(self._waiting.popleft())
+            self._count_told()
+            told += 1
+            if told % TURN == 0:
+                await self._clock.sleep(0)
+        self._is_working_off = False
+
+    def _pass_on(self, delta: Delta[Obj]) -> None:
+        if self._is_ended:
+            return
+        try:
+            if self._handler(delta) is not None:
+                raise TypeError("a prompt handler is a plain function that returns nothing")
+        except Exception as error:  # noqa: BLE001  as above
+            self._failed(delta, error)

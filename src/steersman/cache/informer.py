@@ -20,6 +20,7 @@ from collections.abc import (
 )
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Generic, TypeVar
 
 from steersman.cache.background import Start, in_background
@@ -192,17 +193,20 @@ class Informer(Generic[Obj]):
         name: str = "",
         resync_seconds: float | None = None,
         prompt: bool = False,
+        by_turns: bool = False,
     ) -> Registration[Obj]:
         """Tell ``handler`` of each change; of what is there already first, as Added.
 
         Every ``resync_seconds`` it is told of everything again, as Sync. A ``prompt`` one is told
         in passing, which costs next to nothing, and is for plain functions that only note what has
-        changed: while one of them runs, everybody else waits.
+        changed: while one of them runs, everybody else waits. If it may be told ``by_turns``, that
+        is not so for all of a long list, and the cache may show what it has not been told of yet.
         """
         if resync_seconds is not None and not resync_seconds > 0:
             raise ValueError(f"resync_seconds must be positive, got {resync_seconds}")
         self._drain()
-        registration = (PromptRegistration if prompt else Registration)(
+        make = partial(PromptRegistration[Obj], by_turns=by_turns) if prompt else Registration[Obj]
+        registration = make(
             handler,
             name=name or getattr(handler, "__qualname__", type(handler).__qualname__),
             resource=self.kind.resource_type.plural,
@@ -259,8 +263,13 @@ class Informer(Generic[Obj]):
     def _start_telling(self, registration: Registration[Obj], start: Start) -> None:
         tasks: list[asyncio.Task[None]] = []
         self._registrations[registration] = tasks
-        if not isinstance(registration, PromptRegistration):
-            tasks.append(start(registration.run(), name=f"handler {registration.name}"))
+        name = f"handler {registration.name}"
+        if isinstance(registration, PromptRegistration):
+            registration.employ_with(
+                lambda: tasks.append(start(registration.work_off(), name=name))
+            )
+        else:
+            tasks.append(start(registration.run(), name=name))
         if registration.resync_seconds is not None:
             resync = self._resync(registration, registration.resync_seconds)
             tasks.append(start(resync, name=f"resync of {registration.name}"))

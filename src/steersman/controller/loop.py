@@ -141,7 +141,8 @@ class ControlLoop(Generic[Obj]):
         try:
             async with in_background() as start:
                 self._start = start
-                start(self._triggers.retrying(), name=f"mappings of {controller.name}")
+                if any(watch.to is not None for watch in controller.watches):
+                    start(self._triggers.retrying(), name=f"mappings of {controller.name}")
                 for source in controller.sources:
                     start(self._run_source(source), name=f"{controller.name}: {source!r}")
                 async with asyncio.TaskGroup() as workers:
@@ -160,22 +161,33 @@ class ControlLoop(Generic[Obj]):
 
     def _listen(self) -> list[tuple[Informer[Any], Registration[Any]]]:
         controller = self._controller
-        name = controller.name
         own = self._informers[controller.kind]
-        registered = [
-            (own, own.add_handler(self._own, name=name, resync_seconds=controller.resync_seconds))
-        ]
+        registered = [self._hear(own, self._own, resync_seconds=controller.resync_seconds)]
         for owns in controller.owned:
-            informer = self._informers[owns.kind]
             handler = self._forgetting(owns.kind, self._triggers.owned(owns))
-            registered.append((informer, informer.add_handler(handler, name=name)))
+            registered.append(self._hear(self._informers[owns.kind], handler))
         written = {each.resource_type for each in controller.writes}
         for watch in controller.watches:
             if watch.to is not None or watch.kind.resource_type in written:
-                informer = self._informers[watch.kind]
                 handler = self._forgetting(watch.kind, self._triggers.watched(watch))
-                registered.append((informer, informer.add_handler(handler, name=name)))
+                registered.append(self._hear(self._informers[watch.kind], handler))
         return registered
+
+    def _hear(
+        self,
+        informer: Informer[Any],
+        handler: Callable[[Delta[Any]], None],
+        *,
+        resync_seconds: float | None = None,
+    ) -> tuple[Informer[Any], Registration[Any]]:
+        # All that it does is to put keys into the queue, and a task for that would cost more.
+        return informer, informer.add_handler(
+            handler,
+            name=self._controller.name,
+            resync_seconds=resync_seconds,
+            prompt=True,
+            by_turns=True,
+        )
 
     def _own(self, delta: Delta[Obj]) -> None:
         if isinstance(delta, Deleted):

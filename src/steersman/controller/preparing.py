@@ -1,8 +1,7 @@
 """From a controller's declaration to one that can work: caches that are whole, and its hands."""
 
-import asyncio
 from collections.abc import AsyncIterator, Mapping
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import asynccontextmanager
 from typing import Any, Generic, TypeVar
 
 from steersman.cache import (
@@ -10,6 +9,7 @@ from steersman.cache import (
     IndexFunction,
     Informer,
     Scope,
+    Wanted,
     by_controller,
     in_background,
 )
@@ -99,31 +99,23 @@ async def prepared(
         rng=client.rng,
         observe=observe,
     )
-    informers: dict[type[Any], Informer[Any]] = {}
-    async with AsyncExitStack() as stack:
-
-        async def follow(kind: type[Any], needs: _Needs) -> None:
-            following = caches.following(
-                kind, scope=needs.scope(kind, namespaces), indexes=needs.indexes
-            )
-            informers[kind] = await stack.enter_async_context(following)
-
-        # All at once: one after the other, each first list would wait for the one before.
-        async with asyncio.TaskGroup() as group:
-            for kind, needs in _needs_of(controller).items():
-                group.create_task(follow(kind, needs), name=f"first list of {kind.resource_type}")
-        async with in_background() as start:
-            start(recorder.run(), name=f"events of {controller.name}")
-            yield Prepared(
-                controller,
-                informers=informers,
-                client=client,
-                caches=caches,
-                recorder=recorder,
-                threads=threads,
-                observe=observe,
-            )
-            await recorder.flush(within_seconds=FLUSH_SECONDS)
+    wanted = {
+        kind: Wanted(needs.scope(kind, namespaces), needs.indexes)
+        for kind, needs in _needs_of(controller).items()
+    }
+    async with caches.following_all(wanted) as informers, in_background() as start:
+        name = f"events of {controller.name}"
+        recorder.begin_with(lambda: start(recorder.run(), name=name))
+        yield Prepared(
+            controller,
+            informers=informers,
+            client=client,
+            caches=caches,
+            recorder=recorder,
+            threads=threads,
+            observe=observe,
+        )
+        await recorder.flush(within_seconds=FLUSH_SECONDS)
 
 
 class _Needs:

@@ -2,6 +2,7 @@
 
 import asyncio
 import re
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from math import inf
 from random import Random
@@ -87,11 +88,16 @@ class Recorder:
         self._rows = EventRows(eager=BURST if source else 2)
         self._number = 0
         self._news = asyncio.Event()
+        self._begin: Callable[[], object] | None = None
         self._one_at_a_time = asyncio.Lock()
         self._failures = 0
         self._closed: dict[str, float] = {}  # namespaces, and until when
         self._complained: dict[str, float] = {}  # errors, and until when they are old news
         self._drops_due_at = 0.0
+
+    def begin_with(self, begin: Callable[[], object]) -> None:
+        """Have ``begin`` start ``run`` when there is a first event: most have none for long."""
+        self._begin = begin
 
     def record(
         self,
@@ -104,6 +110,9 @@ class Recorder:
         related: Resource | Unstructured | None = None,
     ) -> None:
         """An event about ``obj``, written soon; what is too long for the server is cut."""
+        if self._begin is not None:
+            begin, self._begin = self._begin, None
+            begin()
         about = _identity(obj)
         said = Said(
             about,
