@@ -21,14 +21,14 @@ from steersman.controller import (
     Prepared,
     Rule,
     Threads,
-    permissions,
     prepared,
 )
-from steersman.errors import BadSettings, ManagerFailed, SteersmanError
+from steersman.errors import ManagerFailed, SteersmanError
 from steersman.manager.election import LeaseSettings, unique_identity
 from steersman.manager.fencing import Fence, FencedTransport
 from steersman.manager.leadership import Leadership
-from steersman.manager.metrics_access import METRICS_RIGHTS, metrics_door
+from steersman.manager.metrics_access import metrics_door
+from steersman.manager.needs import lease_name, needed_rules
 from steersman.manager.preflight import missing_permissions
 from steersman.manager.probes import Check, Routes, failing, probe_pages
 from steersman.manager.runnables import Runnable, Services, Surroundings
@@ -141,6 +141,7 @@ class Operation:
                 clock=self._clock,
                 rng=around.rng,
                 observe=self._observe,
+                heralds=around.heralds,
             )
             async with self._served(unfenced), in_background() as start:
                 start(self._look_after(), name="look after the operator")
@@ -214,17 +215,9 @@ class Operation:
         # What fails is asked again soon anyway, with one line in the log and not one for each try.
         client = client.adjusted(retry=RetryPolicy(attempts=1))
         if settings.preflight != "off":
-            lease = self._lease if settings.leader_election else None
-            rules = permissions(
-                self._controllers,
-                lease=(lease.namespace, lease.name) if lease else None,
-                namespaces=settings.namespaces,
+            rules = needed_rules(
+                self._controllers, settings=settings, namespace=self._around.namespace
             )
-            if settings.metrics is not None and not settings.metrics.is_loopback:
-                rules += tuple(
-                    Rule(group=group, resource=resource, verbs=(verb,), is_needed=False)
-                    for group, resource, verb in METRICS_RIGHTS
-                )
             while not await self._has(client, rules) and settings.preflight == "wait":
                 await self._clock.sleep(PREFLIGHT_SECONDS)
         self._is_permitted = True
@@ -392,20 +385,6 @@ class Operation:
     def _reached(self, stage: str) -> None:
         took_seconds = self._clock.monotonic() - self._started_at
         self._observe(StageReached(stage=stage, took_seconds=took_seconds))
-
-
-def lease_name(controllers: Sequence[Controller[Any]]) -> str:
-    """The name of the lease, unless another is set: that of the first controller.
-
-    All replicas of an operator have the same controllers in the same order.
-    """
-    if not controllers:
-        raise BadSettings(
-            source="lease_name",
-            problem="the manager has no controller that its lease could be named after",
-            what_now="Set a name that no other operator has, or switch leader_election off.",
-        )
-    return controllers[0].field_manager
 
 
 async def _cancel_after(lost: Callable[[], Awaitable[None]], work: asyncio.Task[None]) -> None:

@@ -4,11 +4,12 @@ from collections.abc import Awaitable, Callable
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from random import Random
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from steersman.cache import Caches
 from steersman.client import Client
 from steersman.clock import Clock
+from steersman.names import ResourceType
 from steersman.observe import Observer
 from steersman.watch import ReflectorSettings
 from steersman.wire import Transport
@@ -17,11 +18,18 @@ if TYPE_CHECKING:
     from steersman.observe import CollectorRegistry
 
 
+# Has a function called when the first object of a kind is written, and says whether it will: not
+# where there are some already.
+Heralds: TypeAlias = Callable[[ResourceType, Callable[[], None]], bool]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Services:
     """What a runnable gets: the client and the caches that the controllers have, too.
 
     While this replica does not lead, writes of the client are held back with ``NotLeading``.
+    ``heralds`` is there where the server is in this process: whoever would follow many kinds can
+    leave those alone of which there is nothing.
     """
 
     client: Client
@@ -29,6 +37,7 @@ class Services:
     clock: Clock
     rng: Random
     observe: Observer
+    heralds: Heralds | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +64,8 @@ class Surroundings:
     """What an operator needs from outside: a way to the cluster, time, chance and an audience.
 
     Each call of ``reach`` gives connections of its own. ``namespace`` is where the operator itself
-    lives, and ``hostname`` on which machine. ``reflector`` is how its caches hear of what is there.
+    lives, and ``hostname`` on which machine. ``reflector`` is how its caches hear of what is there,
+    and ``heralds`` is passed on to runnables.
     In a simulation plain functions run one at a time, and nothing else meanwhile, so that the same
     story can be told twice; and who looks after themselves every second does so less often, because
     there an hour is to cost nothing.
@@ -69,4 +79,5 @@ class Surroundings:
     observe: Observer
     registry: "CollectorRegistry | None" = None
     reflector: ReflectorSettings = ReflectorSettings()
+    heralds: Heralds | None = None
     is_simulated: bool = False

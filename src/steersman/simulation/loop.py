@@ -93,7 +93,8 @@ class VirtualLoop(_Loop):
     """Runs tasks in the order in which they became able to go on, and time by leaps."""
 
     def __init__(self, *, patience_seconds: float = PATIENCE_SECONDS) -> None:
-        self._micros = 0
+        #: Now, in microseconds since the loop was made.
+        self.micros = 0
         self._patience_seconds = patience_seconds
         self._ready: deque[Turn] = deque()
         self._timers: list[tuple[int, int, Turn]] = []  # by microseconds, then by number
@@ -106,11 +107,6 @@ class VirtualLoop(_Loop):
         self._moved = 0  # when the one who runs the loop last did something
         self._runs_for: object = None
         self._failures: list[dict[str, Any]] = []
-
-    @property
-    def micros(self) -> int:
-        """Now, in microseconds since the loop was made."""
-        return self._micros
 
     def __repr__(self) -> str:
         return (
@@ -194,8 +190,8 @@ class VirtualLoop(_Loop):
             self._cancelled -= 1
         if not timers or self._waits_in_vain(timers[0][0] / MICROS):
             raise Deadlock(waiting=self._waiting(), after_seconds=self.time())
-        self._micros = max(self._micros, timers[0][0])
-        while timers and timers[0][0] <= self._micros:
+        self.micros = max(self.micros, timers[0][0])
+        while timers and timers[0][0] <= self.micros:
             turn = heappop(timers)[2]
             if turn.callback is None:
                 self._cancelled -= 1
@@ -260,7 +256,7 @@ class VirtualLoop(_Loop):
 
     def time(self) -> float:
         """Now, in seconds since the loop was made."""
-        return self._micros / MICROS
+        return self.micros / MICROS
 
     def call_soon(
         self, callback: Callable[[*Ts], object], *args: *Ts, context: Context | None = None
@@ -271,7 +267,7 @@ class VirtualLoop(_Loop):
         actor = context.get(ACTOR)
         turn = Turn(callback, args, context, actor)
         if actor is None:
-            self._moved = self._micros
+            self._moved = self.micros
             self._ready.append(turn)
         elif actor.is_dead:
             actor.remains.append(turn)
@@ -298,7 +294,7 @@ class VirtualLoop(_Loop):
         # end, if each sleep takes some time.
         if micros <= 0 < delay:
             micros = 1
-        return self._call_at(self._micros + micros, callback, args, context)
+        return self._call_at(self.micros + micros, callback, args, context)
 
     def call_at(
         self,

@@ -4,8 +4,10 @@ import asyncio
 from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
-from functools import cache
+from dataclasses import replace
+from functools import cache, partial
 from itertools import chain, count
+from math import inf
 from random import Random
 from typing import Any, Final, TypeVar
 
@@ -15,7 +17,7 @@ from steersman.controller import Controller
 from steersman.errors import NotSettled
 from steersman.kinds import Codec, core_v1
 from steersman.manager import Manager, ManagerSettings, Runnable, Surroundings
-from steersman.names import GroupResource
+from steersman.names import GroupResource, ResourceType
 from steersman.observe import Observation
 from steersman.simulation.actors import Actor
 from steersman.simulation.apart import run_apart
@@ -23,6 +25,7 @@ from steersman.simulation.clock import VirtualClock
 from steersman.simulation.history import Asked, History
 from steersman.simulation.loop import VirtualLoop
 from steersman.simulation.settling import Agenda
+from steersman.simulation.sleeping import CONCERNS, lay_to_sleep
 from steersman.simulation.ways import Calm, Disturbance, Way
 from steersman.simulation.world import USUAL, Operator, World
 from steersman.watch import ReflectorSettings
@@ -55,7 +58,7 @@ WORKLOADS: Final = "workloads"
 # Nothing ever comes between a cluster's own controllers and its server. One request for each kind
 # is enough then, and nobody need look whether it is still answered.
 UNDISTURBED: Final = ReflectorSettings(
-    initial="streamed", watch_seconds=7 * 86400.0, silence_seconds=30 * 86400.0
+    initial="streamed", watch_seconds=7 * 86400.0, silence_seconds=inf
 )
 
 _PODS: Final = GroupResource("", "pods")
@@ -146,6 +149,7 @@ class SimulatedWorld(World):
             rng=Random(self.rng.random()),
             observe=self._observer("apiserver"),
             outbound=NoWayOut(),
+            is_furnished=True,
         )
         self._users = Actor("user")
         super().__init__(
@@ -172,7 +176,8 @@ class SimulatedWorld(World):
     ) -> SimulatedOperator:
         """An operator at work, until it is stopped, killed, or the test is over."""
         manager = Manager(controllers=controllers, runnables=runnables)
-        return self.operate(manager, name, settings or ManagerSettings(**ALONE), self.disturbance)
+        settings = settings or ManagerSettings(**ALONE)
+        return self.operate(manager, self._unused(name), settings, self.disturbance)
 
     def operate(
         self,
@@ -183,7 +188,6 @@ class SimulatedWorld(World):
         reflector: ReflectorSettings = ReflectorSettings(),
     ) -> SimulatedOperator:
         """The same, for a manager."""
-        name = self._unused(name)
         actor = Actor(name)
         operator = SimulatedOperator(
             self, actor, lambda: self.operate(manager, name, settings, disturbance, reflector)
@@ -202,6 +206,7 @@ class SimulatedWorld(World):
             rng=Random(self.rng.random()),
             observe=self._observer(name),
             reflector=reflector,
+            heralds=self._herald,
             is_simulated=True,
         )
         operator.start(lambda stop: manager.operate(around, settings=settings, stop=stop))
@@ -335,11 +340,11 @@ class SimulatedWorld(World):
             rng=self.rng,
         )
 
-    def _observer(self, actor: str) -> Callable[[Observation], None]:
-        def observe(observation: Observation) -> None:
-            self.agenda.note(actor, observation)
+    def _herald(self, kind: ResourceType, call: Callable[[], None]) -> bool:
+        return self.server.store.herald(GroupResource(kind.gvk.group, kind.plural), call)
 
-        return observe
+    def _observer(self, actor: str) -> Callable[[Observation], None]:
+        return partial(self.agenda.note, actor)
 
 
 @asynccontextmanager
@@ -359,7 +364,7 @@ async def simulated_world(
         latency_seconds=latency_seconds,
         disturbance=disturbance or Calm(),
     )
-    _enliven(world, settings)
+    _enliven(world, settings, asleep=[each for each in settings.parts if each in CONCERNS])
     try:
         yield world
     finally:
@@ -424,10 +429,20 @@ def _filled() -> RevisionLog:
     return log
 
 
-def _enliven(world: SimulatedWorld, settings: WorkloadSettings) -> None:
-    if settings.parts:
+def _enliven(
+    world: SimulatedWorld, settings: WorkloadSettings, *, asleep: Sequence[str] = ()
+) -> None:
+    def operate(settings: WorkloadSettings) -> None:
         manager = workloads(settings).manager()
         world.operate(manager, WORKLOADS, ManagerSettings(**ALONE), Calm(), UNDISTURBED)
+
+    def wake(part: str) -> None:
+        # What is made at the start was made before: if it is gone, somebody did not want it.
+        operate(replace(settings, parts=(part,), storage_class=False))
+
+    if awake := tuple(each for each in settings.parts if each not in asleep):
+        operate(replace(settings, parts=awake))
+    lay_to_sleep(asleep, world.server, wake)
 
 
 def _running_loop() -> VirtualLoop:

@@ -1,9 +1,10 @@
 """The way of an actor to the server: it takes time, is written down, and can be disturbed."""
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import AsyncGenerator, Callable, Mapping
+from contextlib import AbstractAsyncContextManager
 from random import Random
+from types import TracebackType
 from typing import Protocol
 
 from steersman.clock import Clock
@@ -73,29 +74,33 @@ class Way:
         self._rng = rng
         self.is_cut = False
 
-    @asynccontextmanager
-    async def open(self, request: Request) -> AsyncIterator[Response]:
+    def open(self, request: Request) -> AbstractAsyncContextManager[Response]:
         """Send ``request``."""
+        return _Exchange(self, self._inner.open(request), request)
+
+    async def before(self, request: Request) -> int:
+        """Let happen what happens on the way there; the revision that the server is at then."""
         self._check(request)
         if self._latency_seconds:
             await self._clock.sleep(self._latency_seconds * self._rng.random())
             self._check(request)
         if not self._is_calm:
             await self._disturbance.sending(self._actor, request)
-        before = self._revision()
-        async with self._inner.open(request) as response:
-            self._history.note(
-                self._clock.monotonic(),
-                self._actor.name,
-                request,
-                status=response.status,
-                is_change=request.method in MUTATING and self._revision() != before,
-            )
-            if self._is_calm:
-                yield response
-            else:
-                await self._disturbance.answering(self._actor, request)
-                yield _Disturbed(response, self._tell, request)
+        return self._revision()
+
+    async def after(self, request: Request, response: Response, revision: int) -> Response:
+        """Write down what was answered, and let happen what happens on the way back."""
+        self._history.note(
+            self._clock.monotonic(),
+            self._actor.name,
+            request,
+            status=response.status,
+            is_change=request.method in MUTATING and self._revision() != revision,
+        )
+        if self._is_calm:
+            return response
+        await self._disturbance.answering(self._actor, request)
+        return _Disturbed(response, self._tell, request)
 
     async def _tell(self, request: Request, piece: bytes) -> None:
         await self._disturbance.telling(self._actor, request, piece)
@@ -106,6 +111,37 @@ class Way:
                 f"{request.method} {request.path}: {self._actor.name} is dead",
                 may_have_happened=False,
             )
+
+
+class _Exchange:
+    """A request on its way; by hand, because a generator would cost more than all this."""
+
+    __slots__ = ("_held", "_request", "_way")
+
+    def __init__(
+        self, way: Way, held: AbstractAsyncContextManager[Response], request: Request
+    ) -> None:
+        self._way = way
+        self._held = held
+        self._request = request
+
+    async def __aenter__(self) -> Response:
+        way, request = self._way, self._request
+        revision = await way.before(request)
+        response = await self._held.__aenter__()
+        try:
+            return await way.after(request, response, revision)
+        except BaseException as error:
+            await self._held.__aexit__(type(error), error, error.__traceback__)
+            raise
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> bool | None:
+        return await self._held.__aexit__(kind, error, traceback)
 
 
 class _Disturbed:

@@ -8,6 +8,7 @@ import asyncio
 from collections.abc import AsyncIterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from math import inf
 from random import Random
 from typing import Final, Generic, NoReturn, TypeVar, assert_never
 
@@ -235,6 +236,8 @@ class Reflector(Generic[Obj]):
     # What happens
 
     async def _watch(self, start: MayWatch | MustList) -> _Trouble | None:
+        if self._settings.silence_seconds == inf:
+            return await self._listen(start)
         async with asyncio.TaskGroup() as group:
             listener = group.create_task(self._listen(start), name=f"watch {self._source.ref}")
             silent_seconds = await self._cut_when_silent(listener)

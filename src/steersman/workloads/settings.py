@@ -32,7 +32,8 @@ class WorkloadSettings:
     ``root_ca`` is what every namespace is told to trust the API server by. A Pod starts
     ``pod_start_seconds`` after it was given a node, unless it says otherwise. A node gives a sign
     of life every ``heartbeat_seconds``; only a real node controller misses it. Without
-    ``routine_events`` nothing is told of Pods for which all goes well.
+    ``routine_events`` nothing is told of Pods for which all goes well. A ``storage_class`` is made
+    at the start for claims that name none, unless there is a default already.
     """
 
     parts: tuple[str, ...] = PARTS
@@ -44,6 +45,7 @@ class WorkloadSettings:
     heartbeat_seconds: float | None = None
     root_ca: str = ""
     routine_events: bool = True
+    storage_class: bool = True
 
     def __post_init__(self) -> None:
         unknown = [each for each in self.parts if each not in PARTS]

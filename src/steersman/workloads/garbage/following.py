@@ -7,6 +7,8 @@ the graph keeps what is needed.
 The server's own kinds that live in no namespace are many, and hardly ever change. They can depend
 only on what lives in no namespace either. So they are followed when that is at stake: when somebody
 names one as an owner, when the end of something without a namespace begins, or after a while.
+
+Where the server is in this process, a kind of which there is nothing is left alone until there is.
 """
 
 import asyncio
@@ -64,6 +66,7 @@ class Following:
         self._definitions = Definitions()
         self._followed: dict[Place, _Followed] = {}
         self._late: dict[Place, ResourceType] = {}
+        self._empty: set[Place] = set()
         self._are_late_followed = False
         self._unsettled: dict[Place, None] = {}
         self._settled = asyncio.Event()
@@ -114,7 +117,7 @@ class Following:
             if (informer := shareable.get(place)) is None:
                 if is_quiet(kind) and not self._are_late_followed:
                     self._late[place] = kind
-                else:
+                elif not self._is_empty(place, kind):
                     self._begin(place, kind)
             elif informer.has_synced:
                 at_once[place] = informer
@@ -123,6 +126,21 @@ class Following:
         if at_once:
             self._begin_sharing(at_once)
         self._check_settled()
+
+    def _is_empty(self, place: Place, kind: ResourceType) -> bool:
+        """Whether there is nothing of it, and we hear when there is."""
+        heralds = self._services.heralds
+        if heralds is None or place in self._empty:
+            return place in self._empty
+
+        def begin() -> None:
+            self._empty.discard(place)
+            if place not in self._followed:
+                self._begin(place, kind)
+
+        if heralds(kind, begin):
+            self._empty.add(place)
+        return place in self._empty
 
     def follow_named(self, api_version: str, kind: str) -> None:
         """Somebody names an owner of this kind: it is no longer too quiet to be followed."""

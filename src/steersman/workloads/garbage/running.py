@@ -49,13 +49,15 @@ class _Collection:
         )
         self._recorder: Recorder | None = None
         self._failing: dict[Work, Identity] = {}
+        # As many as there is work for, and one to spare.
+        self._employed = 0
+        self._idle = 0
 
     async def run(self) -> None:
         self._start(self._following.run(), name="kinds that can be collected")
         # As long as not all is known, an owner may seem to be missing that is only late.
         await self._following.whole()
-        for number in range(1, WORKERS):
-            self._start(self._work(), name=f"garbage/{number}")
+        self._employed += 1
         await self._work()
 
     def _found(self, kinds: KnownKinds) -> None:
@@ -78,7 +80,12 @@ class _Collection:
     async def _work(self) -> None:
         queue = self._queue
         while True:
+            self._idle += 1
             async with queue.take() as work:
+                self._idle -= 1
+                if not self._idle and self._employed < WORKERS:
+                    self._start(self._work(), name=f"garbage/{self._employed}")
+                    self._employed += 1
                 node = self._graph.node(work.uid)
                 if node is None:
                     queue.forget(work)

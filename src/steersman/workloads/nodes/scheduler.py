@@ -10,7 +10,7 @@ import asyncio
 from collections.abc import Iterable
 from typing import Final
 
-from steersman.cache import Deleted, Delta, Lister, in_background
+from steersman.cache import Deleted, Delta, Lister, Start, in_background
 from steersman.client import StrategicMergePatch
 from steersman.clock import Clock
 from steersman.controller import Recorder
@@ -62,7 +62,7 @@ def scheduler(settings: WorkloadSettings) -> Runnable:
                 rng=services.rng,
                 observe=services.observe,
             )
-            start(recorder.run(), name="events of the scheduler")
+            recorder.begin_with(lambda: start(recorder.run(), name="events of the scheduler"))
             scheduling = Scheduling(
                 services,
                 pods=pods.lister,
@@ -77,8 +77,7 @@ def scheduler(settings: WorkloadSettings) -> Runnable:
             await scheduling.has_nodes(map(node_name, range(1, settings.nodes + 1)))
             claims.add_handler(scheduling.claim_changed, name=SCHEDULER)
             pods.add_handler(scheduling.pod_changed, name=SCHEDULER)
-            for number in range(WORKERS):
-                start(scheduling.work(), name=f"scheduler/{number}")
+            scheduling.employ_with(start)
             await scheduling.decide()
 
     return Runnable(run, name="scheduler")
@@ -292,12 +291,27 @@ class Scheduling:
 
     # What is written
 
-    async def work(self) -> None:
-        """Write what is decided, for ever."""
-        while True:
-            async with self._queue.take() as uid:
-                await self._write(uid)
-            await self._clock.sleep(0)
+    def employ_with(self, start: Start) -> None:
+        """Have what is decided written, by as many as there is work for, and one to spare."""
+        employed = idle = 0
+
+        async def work() -> None:
+            nonlocal idle
+            while True:
+                async with self._queue.take() as uid:
+                    idle -= 1
+                    if not idle and employed < WORKERS:
+                        employ()
+                    await self._write(uid)
+                idle += 1
+                await self._clock.sleep(0)
+
+        def employ() -> None:
+            nonlocal employed, idle
+            start(work(), name=f"scheduler/{employed}")
+            employed, idle = employed + 1, idle + 1
+
+        employ()
 
     async def _write(self, uid: str) -> None:
         key, decision = self._keys.get(uid), self._decided.pop(uid, None)

@@ -89,6 +89,8 @@ def controllers(_settings: WorkloadSettings) -> tuple[Controller[Any], ...]:
     return (_CLAIMS, _VOLUMES, _FOR_PODS)
 
 
-def runnables(_settings: WorkloadSettings) -> tuple[Runnable, ...]:
-    """What makes the default class."""
+def runnables(settings: WorkloadSettings) -> tuple[Runnable, ...]:
+    """What makes the default class, if there is to be one."""
+    if not settings.storage_class:
+        return ()
     return (Runnable(make_standard_class, name="standard storage class"),)

@@ -1,0 +1,167 @@
+"""Parts of a cluster with nothing to do sleep, and wake for what concerns them."""
+
+from collections.abc import Awaitable, Callable
+
+import pytest
+
+from steersman.kinds import (
+    apps_v1,
+    autoscaling_v2,
+    batch_v1,
+    core_v1,
+    meta_v1,
+    policy_v1,
+    recipes,
+    storage_v1,
+)
+from steersman.simulation import SimulatedWorld, simulate
+from steersman.units import Quantity
+
+CONTAINER = core_v1.Container(name="main", image="nginx")
+NAMED = meta_v1.ObjectMeta(name="web")
+SELECTOR = meta_v1.LabelSelector(match_labels={"app": "web"})
+POD = core_v1.PodTemplateSpec(
+    metadata=meta_v1.ObjectMeta(labels={"app": "web"}),
+    spec=core_v1.PodSpec(containers=(CONTAINER,), restart_policy="Never"),
+)
+CLAIM = core_v1.PersistentVolumeClaimSpec(
+    access_modes=("ReadWriteOnce",),
+    resources=core_v1.VolumeResourceRequirements(requests={"storage": Quantity("1Gi")}),
+)
+
+
+def parts(world: SimulatedWorld) -> int:
+    """In how many groups parts of the cluster are awake."""
+    return len([each for each in world.operators if each.name == "workloads"])
+
+
+async def apply_stateful_set(world: SimulatedWorld) -> bool:
+    await world.apply(recipes.stateful_set("web", CONTAINER, replicas=1))
+    await world.settle()
+    return [each.name for each in await world.list(core_v1.Pod)] == ["web-0"]
+
+
+async def apply_daemon_set(world: SimulatedWorld) -> bool:
+    await world.apply(recipes.daemon_set("web", CONTAINER))
+    await world.settle()
+    return len(await world.list(core_v1.Pod)) == 1
+
+
+async def create_job(world: SimulatedWorld) -> bool:
+    await world.create(
+        batch_v1.Job(metadata=NAMED, spec=batch_v1.JobSpec(template=POD, completions=1))
+    )
+    await world.settle()
+    return len(await world.list(core_v1.Pod)) == 1
+
+
+async def create_cron_job(world: SimulatedWorld) -> bool:
+    job = batch_v1.JobTemplateSpec(spec=batch_v1.JobSpec(template=POD))
+    spec = batch_v1.CronJobSpec(schedule="0 * * * *", job_template=job)
+    await world.create(batch_v1.CronJob(metadata=NAMED, spec=spec))
+    await world.advance(3601)
+    return len(await world.list(batch_v1.Job)) >= 1
+
+
+async def create_claim(world: SimulatedWorld) -> bool:
+    await world.create(core_v1.PersistentVolumeClaim(metadata=NAMED, spec=CLAIM))
+    await world.settle()
+    found = await world.get(core_v1.PersistentVolumeClaim, "web")
+    # The usual class waits for somebody who uses the claim, and says so.
+    return bool(found.spec and found.spec.storage_class_name == "standard")
+
+
+async def create_pod_with_a_volume_of_its_own(world: SimulatedWorld) -> bool:
+    template = core_v1.PersistentVolumeClaimTemplate(spec=CLAIM)
+    source = core_v1.EphemeralVolumeSource(volume_claim_template=template)
+    volume = core_v1.Volume(name="data", ephemeral=source)
+    spec = core_v1.PodSpec(containers=(CONTAINER,), volumes=(volume,))
+    await world.create(core_v1.Pod(metadata=NAMED, spec=spec))
+    await world.settle()
+    claims = await world.list(core_v1.PersistentVolumeClaim)
+    return [each.name for each in claims] == ["web-data"]
+
+
+async def delete_the_default_account(world: SimulatedWorld) -> bool:
+    before = await world.get(core_v1.ServiceAccount, "default")
+    await world.delete(core_v1.ServiceAccount, "default")
+    await world.settle()
+    return (await world.get(core_v1.ServiceAccount, "default")).uid != before.uid
+
+
+async def create_budget(world: SimulatedWorld) -> bool:
+    spec = policy_v1.PodDisruptionBudgetSpec(selector=SELECTOR, min_available=1)
+    await world.create(policy_v1.PodDisruptionBudget(metadata=NAMED, spec=spec))
+    await world.settle()
+    found = await world.get(policy_v1.PodDisruptionBudget, "web")
+    return bool(found.status and found.status.observed_generation == 1)
+
+
+async def create_quota(world: SimulatedWorld) -> bool:
+    spec = core_v1.ResourceQuotaSpec(hard={"pods": Quantity("5")})
+    await world.create(core_v1.ResourceQuota(metadata=NAMED, spec=spec))
+    await world.settle()
+    found = await world.get(core_v1.ResourceQuota, "web")
+    return bool(found.status and found.status.used)
+
+
+async def create_autoscaler(world: SimulatedWorld) -> bool:
+    await world.apply(recipes.deployment("web", CONTAINER, replicas=1))
+    about = autoscaling_v2.CrossVersionObjectReference(
+        api_version="apps/v1", kind="Deployment", name="web"
+    )
+    spec = autoscaling_v2.HorizontalPodAutoscalerSpec(
+        scale_target_ref=about, min_replicas=3, max_replicas=5
+    )
+    await world.create(autoscaling_v2.HorizontalPodAutoscaler(metadata=NAMED, spec=spec))
+    await world.advance(60)
+    deployment = await world.get(apps_v1.Deployment, "web")
+    return bool(deployment.spec and deployment.spec.replicas == 3)
+
+
+@pytest.mark.parametrize(
+    "act",
+    [
+        apply_stateful_set,
+        apply_daemon_set,
+        create_job,
+        create_cron_job,
+        create_claim,
+        create_pod_with_a_volume_of_its_own,
+        delete_the_default_account,
+        create_budget,
+        create_quota,
+        create_autoscaler,
+    ],
+    ids=lambda act: act.__name__,
+)
+def test_a_part_wakes_for_what_concerns_it(
+    act: Callable[[SimulatedWorld], Awaitable[bool]],
+) -> None:
+    async def main(world: SimulatedWorld) -> tuple[int, bool, int]:
+        return parts(world), await act(world), parts(world)
+
+    before, was_done, after = simulate(main)
+
+    assert before == 1
+    assert was_done
+    assert after > 1
+
+
+def test_a_deployment_wakes_nobody_else() -> None:
+    async def main(world: SimulatedWorld) -> int:
+        await world.apply(recipes.deployment("web", CONTAINER, replicas=2))
+        await world.settle()
+        assert len(await world.list(core_v1.Pod)) == 2
+        return parts(world)
+
+    assert simulate(main) == 1
+
+
+def test_what_was_deleted_before_its_part_woke_is_not_made_again() -> None:
+    async def main(world: SimulatedWorld) -> list[str]:
+        await world.delete(storage_v1.StorageClass, "standard")
+        await world.settle()
+        return [each.name for each in await world.list(storage_v1.StorageClass)]
+
+    assert simulate(main) == []
