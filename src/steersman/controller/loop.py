@@ -164,7 +164,7 @@ class ControlLoop(Generic[Obj]):
         own = self._informers[controller.kind]
         registered = [self._hear(own, self._own, resync_seconds=controller.resync_seconds)]
         for owns in controller.owned:
-            handler = self._forgetting(owns.kind, self._triggers.owned(owns))
+            handler = self._forgetting(owns.kind, self._bereaving(self._triggers.owned(owns)))
             registered.append(self._hear(self._informers[owns.kind], handler))
         written = {each.resource_type for each in controller.writes}
         for watch in controller.watches:
@@ -192,6 +192,7 @@ class ControlLoop(Generic[Obj]):
     def _own(self, delta: Delta[Obj]) -> None:
         if isinstance(delta, Deleted):
             self._forget(delta.key)
+            self._writer.bereaved.forget(delta.obj.uid)
         self._triggers.own(delta)
 
     def _forget(self, key: ObjectKey) -> None:
@@ -205,6 +206,22 @@ class ControlLoop(Generic[Obj]):
         def handle(delta: Delta[Any]) -> None:
             if isinstance(delta, Deleted):
                 self._writer.forget(kind, delta.key)
+            handler(delta)
+
+        return handle
+
+    def _bereaving(self, handler: Callable[[Delta[Any]], None]) -> Callable[[Delta[Any]], None]:
+        is_namespaced = self._controller.kind.resource_type.namespaced
+
+        def handle(delta: Delta[Any]) -> None:
+            if isinstance(delta, Deleted):
+                namespace = delta.key.namespace if is_namespaced else None
+
+                def is_known(name: str, uid: str) -> bool:
+                    owner = self._lister.get(name, namespace=namespace)
+                    return owner is not None and owner.uid == uid
+
+                self._writer.bereaved.lost(delta.obj, is_known=is_known)
             handler(delta)
 
         return handle

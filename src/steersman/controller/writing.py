@@ -6,6 +6,7 @@
 - What would change nothing is not sent.
 - What somebody else has is not taken over.
 - What it wrote is what the caches show from then on.
+- What has lost its owner is not made again.
 """
 
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping
@@ -15,6 +16,7 @@ from steersman.cache import Caches, key_of
 from steersman.client import Client, JsonPatch, Patch, Preconditions
 from steersman.clock import Clock
 from steersman.controller.applied import LastApplied, Place
+from steersman.controller.bereaved import Bereaved
 from steersman.controller.bodies import identified, status_to_send, to_apply
 from steersman.controller.cached import Cached
 from steersman.controller.declaring import Kind
@@ -79,6 +81,7 @@ class Writer:
         self._clock = clock
         self._codec = Codec()
         self._last = LastApplied(field_manager)
+        self.bereaved = Bereaved(client)
         self._fights = Fights(
             client,
             self._last,
@@ -110,6 +113,7 @@ class Writer:
 
     async def create_owned(self, child: Obj, owner: Object, *, report: Report) -> Obj:
         """The same for an object that ``owner`` controls from the start."""
+        await self.bereaved.check(owner, child)
         return await self.create(owned_by(child, owner), report=report)
 
     # Applying
@@ -135,6 +139,7 @@ class Writer:
             return await self._apply(wanted, live, uid=child.uid, force=False, report=report)
         if live is not None:
             return await self._apply_to(live, wanted, owner, adopt=adopt, report=report)
+        await self.bereaved.check(owner, wanted)
         try:
             return await self._apply(
                 wanted, None, uid="", version=NOT_THERE, force=False, report=report

@@ -23,9 +23,7 @@ from steersman.wire import Request
 LATE_SECONDS: Final = 20.0
 
 # More than any story has for which somebody would wait. Whoever makes more of them never rests.
-# While a watch is away, for up to two seconds, an operator may make a child again and again that
-# goes at once, because it has not heard that the owner has gone: one call each millisecond.
-MOST_CALLS: Final = 4000
+MOST_CALLS: Final = 1000
 
 _BOOKMARK: Final = b'{"type":"BOOKMARK"'
 

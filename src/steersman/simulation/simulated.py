@@ -47,9 +47,8 @@ PATIENCE_SECONDS: Final = 60.0
 # An hour of backoff and the next try, twice.
 LIMIT_SECONDS: Final = 3 * 3600.0
 
-# Whoever has written to one place so often will not stop. Not less: while a watch is away, for up
-# to two seconds, an operator may make a child anew each millisecond whose owner has gone.
-MOST_WRITES: Final = 4000
+# Whoever has written to one place so often will not stop.
+MOST_WRITES: Final = 400
 
 NAMESPACE: Final = "default"
 KUBELET: Final = "kubelet"
