@@ -24,10 +24,13 @@ if TYPE_CHECKING:
     from steersman.manager.fencing import Fence, FencedTransport
     from steersman.manager.leadership import Leadership
     from steersman.manager.manager import Manager
+    from steersman.manager.needs import lease_name, metrics_rules, needed_rules
     from steersman.manager.runnables import Runnable, Services, Surroundings
+    from steersman.manager.setting_sources import SETTINGS, Setting
     from steersman.manager.settings import ManagerSettings
 
 __all__ = [
+    "SETTINGS",
     "Fence",
     "FencedTransport",
     "Leadership",
@@ -36,11 +39,16 @@ __all__ = [
     "ManagerSettings",
     "Runnable",
     "Services",
+    "Setting",
     "Surroundings",
+    "lease_name",
+    "metrics_rules",
+    "needed_rules",
 ]
 
 # aiohttp, under the probes, and the metrics take longer to import than all the rest.
 _DOORS = {
+    "SETTINGS": "setting_sources",
     "Fence": "fencing",
     "FencedTransport": "fencing",
     "Leadership": "leadership",
@@ -49,7 +57,11 @@ _DOORS = {
     "ManagerSettings": "settings",
     "Runnable": "runnables",
     "Services": "runnables",
+    "Setting": "setting_sources",
     "Surroundings": "runnables",
+    "lease_name": "needs",
+    "metrics_rules": "needs",
+    "needed_rules": "needs",
 }
 
 if not TYPE_CHECKING:  # to the checkers, a module with this has whatever is asked for

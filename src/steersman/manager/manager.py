@@ -53,6 +53,11 @@ class Manager:
         names += [each.name for each in self.runnables]
         return f"<Manager of {', '.join(names) or 'nothing'}>"
 
+    @property
+    def settings(self) -> ManagerSettings | None:
+        """Those that it was given; without any, they are read when it is run."""
+        return self._settings
+
     def run(self, *, new_loop: Callable[[], asyncio.AbstractEventLoop] | None = None) -> None:
         """Operate until SIGTERM or SIGINT; a second one ends it at once.
 

@@ -57,6 +57,11 @@ class Setting:
         return f"--{self.key}"
 
     @property
+    def is_flag(self) -> bool:
+        """Whether its name alone, as an argument, means yes."""
+        return self.read is _flag
+
+    @property
     def variable(self) -> str:
         """Its name in the environment."""
         return f"STEERSMAN_{self.field.upper()}"
@@ -143,9 +148,9 @@ def _parser(prog: str, defaults: Mapping[str, object]) -> argparse.ArgumentParse
         help=f"A YAML file with settings. [STEERSMAN_{CONFIG.upper()}]",
     )
     for setting in SETTINGS:
-        default = _as_written(defaults[setting.field])
+        default = as_text(defaults[setting.field]) or "not set"
         about = f"{setting.help} [{setting.variable}; {default}]".replace("%", "%%")
-        is_flag = setting.read is _flag
+        is_flag = setting.is_flag
         parser.add_argument(
             setting.flag,
             dest=setting.field,
@@ -165,19 +170,22 @@ def _parser(prog: str, defaults: Mapping[str, object]) -> argparse.ArgumentParse
     return parser
 
 
-def _as_written(default: object) -> str:
-    match default:
-        case None | "" | ():
-            return "not set"
+# Values, from text as well as from YAML; and back
+
+
+def as_text(value: object) -> str:
+    """What to write so that the value is read again."""
+    match value:
+        case None:
+            return ""
         case bool():
-            return str(default).lower()
+            return str(value).lower()
+        case tuple():
+            return ",".join(value)
         case float():
-            return format_duration(default)
+            return format_duration(value)
         case _:
-            return str(default)
-
-
-# Values, from text as well as from YAML
+            return str(value)
 
 
 def _text(raw: object) -> str:

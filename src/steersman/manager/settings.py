@@ -9,7 +9,14 @@ from typing import Any, Final, Literal
 from steersman.errors import BadSettings, BadValue
 from steersman.manager.address import Address
 from steersman.manager.election import JITTER, LONGEST_SECONDS
-from steersman.manager.setting_sources import LOG_LEVELS, LOG_STYLES, PREFLIGHT, gather
+from steersman.manager.setting_sources import (
+    LOG_LEVELS,
+    LOG_STYLES,
+    PREFLIGHT,
+    SETTINGS,
+    as_text,
+    gather,
+)
 from steersman.names import check_label, check_subdomain
 
 # As ``logging`` counts them.
@@ -87,21 +94,37 @@ class ManagerSettings:
 
     @classmethod
     def read(
-        cls, arguments: Sequence[str], environ: Mapping[str, str], *, prog: str
+        cls,
+        arguments: Sequence[str],
+        environ: Mapping[str, str],
+        *,
+        prog: str,
+        usual: "ManagerSettings | None" = None,
     ) -> "ManagerSettings":
         """From ``arguments``, else ``environ``, else the file that one of them names.
 
-        Ends the program after ``--help``, and for an argument that there is not.
+        What none of them sets is as in ``usual``. Ends the program after ``--help``, and for an
+        argument that there is not.
         """
-        defaults = {each.name: each.default for each in fields(cls)}
+        defaults = {each.name: getattr(usual or cls(), each.name) for each in fields(cls)}
         given = gather(arguments, environ, prog=prog, defaults=defaults)
         values: dict[str, Any] = {name: each.value for name, each in given.items()}
         try:
-            return cls(**values)
+            return cls(**(defaults | values))
         except _Flawed as error:
             # What nobody set is as it always is; who looks for the mistake need not look there.
             origins = [given[name].origin for name in error.flaw.fields if name in given]
             raise _Flawed(error.flaw, source=" and ".join(origins)) from None
+
+    def environ(self) -> dict[str, str]:
+        """The variables from which ``read`` makes the same: one for each that is set otherwise."""
+        usual = ManagerSettings()
+        values = ((each, getattr(self, each.field)) for each in SETTINGS)
+        return {
+            each.variable: as_text(value)
+            for each, value in values
+            if value != getattr(usual, each.field)
+        }
 
     @property
     def health(self) -> Address | None:
