@@ -9,7 +9,6 @@ Prints figures and verdicts; the exit status is 1 if one of our limits is missed
 """
 
 import argparse
-import gc
 import os
 import resource
 import subprocess
@@ -69,9 +68,6 @@ async def many(world: SimulatedWorld, number: int) -> None:
 def runs() -> bool:
     """Whether there are enough runs in a minute."""
     simulate(story)
-    # What is there by now stays; nobody need look again whether it is still needed.
-    gc.collect()
-    gc.freeze()
     rounds = []
     for number in range(ROUNDS):
         began = time.process_time()

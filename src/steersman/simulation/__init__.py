@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from steersman.simulation.actors import Actor
+    from steersman.simulation.apart import one_generation
     from steersman.simulation.clock import VirtualClock
     from steersman.simulation.history import Asked, History
     from steersman.simulation.loop import VirtualLoop
@@ -46,6 +47,7 @@ __all__ = [
     "VirtualClock",
     "VirtualLoop",
     "World",
+    "one_generation",
     "simulate",
     "simulated_world",
     "story_of",
@@ -69,6 +71,7 @@ _DOORS = {
     "VirtualClock": "clock",
     "VirtualLoop": "loop",
     "World": "world",
+    "one_generation": "apart",
     "simulate": "simulated",
     "simulated_world": "simulated",
     "story_of": "story",

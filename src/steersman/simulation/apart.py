@@ -19,7 +19,7 @@ def run_apart(main: Coroutine[Any, Any, T]) -> T:
 
     It is for a test, which has nothing else to do.
     """
-    with _one_generation():
+    with one_generation():
         return _run(main)
 
 
@@ -36,7 +36,7 @@ def _run(main: Coroutine[Any, Any, T]) -> T:
 
 
 @contextmanager
-def _one_generation() -> Iterator[None]:
+def one_generation() -> Iterator[None]:
     """Take what is made in the block for garbage once, when it is left, and nothing older.
 
     A world lives and dies as a whole. In the middle of it there is little to collect, and whoever

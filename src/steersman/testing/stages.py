@@ -5,7 +5,14 @@ from collections.abc import Awaitable, Iterator
 from contextlib import AbstractAsyncContextManager, contextmanager
 from typing import Any, TypeVar
 
-from steersman.simulation import SimulatedWorld, VirtualLoop, World, simulated_world, story_of
+from steersman.simulation import (
+    SimulatedWorld,
+    VirtualLoop,
+    World,
+    one_generation,
+    simulated_world,
+    story_of,
+)
 from steersman.workloads import WorkloadSettings
 
 T = TypeVar("T")
@@ -41,7 +48,8 @@ class Stage:
 @contextmanager
 def embedded_stage(*, seed: int, settings: WorkloadSettings) -> Iterator[Stage]:
     """A simulated cluster on a loop whose time is a number."""
-    with staged(VirtualLoop(), simulated_world(seed=seed, settings=settings)) as stage:
+    world = simulated_world(seed=seed, settings=settings)
+    with one_generation(), staged(VirtualLoop(), world) as stage:
         yield stage
 
 

@@ -1,0 +1,78 @@
+"""A world is collected when it ends, and whoever runs it keeps the settings of their collector."""
+
+import asyncio
+import gc
+import weakref
+from collections.abc import Iterator
+
+import pytest
+
+from steersman.simulation.apart import YOUNG, one_generation, run_apart
+
+
+@pytest.fixture(autouse=True)
+def _same_thresholds() -> Iterator[None]:
+    before = gc.get_threshold()
+    yield
+    gc.set_threshold(*before)
+
+
+class Knot:
+    """Something that refers to itself."""
+
+    def __init__(self) -> None:
+        self.itself = self
+
+
+def collections() -> int:
+    """How many there have been so far."""
+    return sum(int(each["collections"]) for each in gc.get_stats())
+
+
+def test_what_a_simulation_leaves_behind_is_gone_when_it_has_ended() -> None:
+    async def main() -> "weakref.ref[Knot]":
+        return weakref.ref(Knot())
+
+    assert run_apart(main())() is None
+
+
+def test_nothing_is_collected_in_the_middle_of_a_small_world() -> None:
+    async def main() -> int:
+        before = collections()
+        kept: list[list[int]] = [[] for _ in range(YOUNG // 2)]
+        assert len(kept) == YOUNG // 2
+        return collections() - before
+
+    assert run_apart(main()) == 0
+
+
+def test_the_collector_is_afterwards_as_it_was() -> None:
+    gc.set_threshold(701, 11, 12)
+
+    async def main() -> None:
+        assert gc.get_threshold()[0] == YOUNG
+        raise ValueError("the story went wrong")
+
+    with pytest.raises(ValueError, match="wrong"):
+        run_apart(main())
+
+    assert gc.get_threshold() == (701, 11, 12)
+
+
+def test_whoever_wants_no_collections_has_none() -> None:
+    gc.set_threshold(0)
+
+    with one_generation():
+        assert gc.get_threshold()[0] == 0
+
+
+def test_whoever_runs_a_loop_has_it_back_afterwards() -> None:
+    async def inner() -> asyncio.AbstractEventLoop:
+        return asyncio.get_running_loop()
+
+    async def outer() -> bool:
+        before = asyncio.get_running_loop()
+        return run_apart(inner()) is not before and asyncio.get_running_loop() is before
+
+    with asyncio.Runner() as runner:
+        assert runner.run(outer())
