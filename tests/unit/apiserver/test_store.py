@@ -1,6 +1,7 @@
 """The store: who is woken by a write, and who is not."""
 
 import asyncio
+from contextvars import ContextVar
 
 import pytest
 
@@ -118,3 +119,48 @@ def test_rules_are_told_of_what_was_and_what_is(store: Store) -> None:
     store.delete(entry, rules=rules)
 
     assert told == [(False, True), (True, True), (True, False)]
+
+
+def test_who_listens_hears_an_object_as_it_is_or_was_last(store: Store) -> None:
+    heard: list[object] = []
+    store.listen(PODS, lambda obj: heard.append(obj.get("phase")))
+
+    entry = store.write(WEB, pod(phase="new"), rules=Rules(), replacing=None)
+    entry = store.write(WEB, pod(phase="old"), rules=Rules(), replacing=entry)
+    store.delete(entry, rules=Rules())
+
+    assert heard == ["new", "old", "old"]
+
+
+def test_a_herald_is_called_once_at_the_first_write(store: Store) -> None:
+    called: list[int] = []
+
+    will_be = store.herald(PODS, lambda: called.append(store.log.revision))
+    entry = store.write(WEB, pod(), rules=Rules(), replacing=None)
+    store.write(WEB, pod(), rules=Rules(), replacing=entry)
+
+    assert will_be
+    assert called == [entry.revision]
+
+
+def test_there_is_no_herald_where_something_is_already(store: Store) -> None:
+    called: list[int] = []
+    entry = store.write(WEB, pod(), rules=Rules(), replacing=None)
+
+    will_be = store.herald(PODS, lambda: called.append(1))
+    store.delete(entry, rules=Rules())
+
+    assert not will_be
+    assert called == []
+
+
+def test_what_a_herald_begins_belongs_to_who_asked_for_it(store: Store) -> None:
+    whose: ContextVar[str] = ContextVar("whose", default="nobody")
+    called: list[str] = []
+
+    whose.set("listener")
+    store.herald(PODS, lambda: called.append(whose.get()))
+    whose.set("writer")
+    store.write(WEB, pod(), rules=Rules(), replacing=None)
+
+    assert called == ["listener"]
