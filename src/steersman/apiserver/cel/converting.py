@@ -3,6 +3,7 @@
 import binascii
 import re
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any, Final, TypeAlias
 
 from steersman.apiserver.cel.times import parse_date, parse_duration, parse_timestamp
@@ -46,7 +47,8 @@ def _converter(written: Mapping[str, Any]) -> Convert | None:
         case "array":
             return _list(written)
         case "string":
-            return _FORMATS.get(written.get("format") or "")
+            found = _FORMATS.get(written.get("format") or "")
+            return None if found is None else partial(_text, found)
         case "number":
             return _number
         case _:
@@ -109,6 +111,13 @@ def _list(written: Mapping[str, Any]) -> Convert | None:
 
 def _number(value: Any) -> Any:
     return float(value) if type(value) is int else value
+
+
+def _text(read: Convert, value: Any) -> Any:
+    if isinstance(value, str):
+        return read(value)
+    # The rest of validation lets lists pass as texts of a format.
+    return Broken("invalid data, expected string, got []interface {}")
 
 
 def _duration(text: Any) -> Any:

@@ -52,6 +52,8 @@ def _prune_object(
     gone: list[str] | None = None
     for key, each in value.items():
         if is_resource and key in META_FIELDS:
+            if each is None and _may_not_be_null(schema, key):
+                gone = [key] if gone is None else [*gone, key]
             continue
         child = properties.get(key, additional)
         if child is None:
@@ -77,6 +79,12 @@ def _prune_object(
     if gone is not None:
         for key in gone:
             del value[key]
+
+
+def _may_not_be_null(resource: Schema, key: str) -> bool:
+    """Whether the author has described what all resources have, and it is nothing if it is null."""
+    said = (resource.written.get("properties") or {}).get(key)
+    return said is not None and not said.get("nullable") and said.get("default") is None
 
 
 def _prune_list(

@@ -240,6 +240,19 @@ def test_formats_are_types_of_their_own() -> None:
     assert said(schema, value) == []
 
 
+@pytest.mark.parametrize("form", ["byte", "date", "date-time", "duration"])
+def test_a_list_in_the_place_of_a_text_of_some_format_is_an_error_where_it_is_used(
+    form: str,
+) -> None:
+    fields = an_object(it={"type": "string", "format": form}, other=INTEGER)
+
+    unused = said(ruled(fields, "self.other == 1"), {"it": ["x"], "other": 1})
+    used = said(ruled(fields, "self.it == self.it"), {"it": ["x"], "other": 1})
+
+    assert unused == []
+    assert "invalid data, expected string, got []interface {}" in used[0]
+
+
 def test_sets_are_equal_in_any_order() -> None:
     schema = ruled(
         an_object(tags={"type": "array", "items": TEXT, "x-kubernetes-list-type": "set"}),

@@ -86,6 +86,18 @@ def test_metadata_of_embedded_resources_is_made_proper(object_meta: Schema) -> N
     assert unknown == ["y", "x.metadata.b"]
 
 
+def test_a_null_where_what_every_resource_has_is_described_is_nothing(
+    object_meta: Schema,
+) -> None:
+    described = {**EMBEDDED, **fields(kind=STRING, metadata={"type": "object"})}
+    inner = {"apiVersion": "v1", "kind": None, "metadata": None}
+    obj = {"apiVersion": "g/v1", "kind": "K", "metadata": {}, "x": inner}
+
+    accept(obj, compile_schema(fields(x=described), object_meta=object_meta))
+
+    assert inner == {"apiVersion": "v1"}
+
+
 @pytest.mark.parametrize(
     ("inner", "why"),
     [
