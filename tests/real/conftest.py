@@ -38,6 +38,7 @@ REAL_ONLY = frozenset(
         "test_demo",
         "test_discovery_documents",
         "test_field_management",
+        "test_generated_definitions",
         "test_logs",
         "test_openapi",
         "test_overload",

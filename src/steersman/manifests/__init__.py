@@ -4,10 +4,53 @@ Takes:     an ``Installation``: controllers, and a few words about where they wi
 Gives:     documents (objects as they are on the wire) and trees (paths, each with a text)
 Promises:  - the same operator gives the same bytes every time
            - a manifest grants an operator what it declares and nothing more
-Never:     talks to a server, or writes over what somebody has edited
+           - everything is accepted as it is
+           - its pods are let into a namespace that is restricted
+           - the pieces together are what is installed
+           - a chart gives the objects of its install.yaml
+           - an edited file is kept and nothing at all is written
+           - what no schema can describe is refused with its field and the reason
+           - where no breaking change is named what was kept is kept
+           - a sample is what its schema takes
+Never:     talks to a server
 """
 
+from steersman.manifests.bundle import bundle_tree
+from steersman.manifests.crd import crd_of, crds_of
 from steersman.manifests.documents import Document, as_document, yaml_of
-from steersman.manifests.installation import Installation
+from steersman.manifests.evolution import BreakingChange, breaking_changes
+from steersman.manifests.files import Changes, Tree, check_trees, under, write_trees
+from steersman.manifests.helm import helm_tree
+from steersman.manifests.install import Parts, crd_documents, install_documents, parts_of
+from steersman.manifests.installation import Installation, own_kinds
+from steersman.manifests.kustomize import crd_tree, deploy_tree, rbac_tree
+from steersman.manifests.reference import reference_of
+from steersman.manifests.samples import sample_of
 
-__all__ = ["Document", "Installation", "as_document", "yaml_of"]
+__all__ = [
+    "BreakingChange",
+    "Changes",
+    "Document",
+    "Installation",
+    "Parts",
+    "Tree",
+    "as_document",
+    "breaking_changes",
+    "bundle_tree",
+    "check_trees",
+    "crd_documents",
+    "crd_of",
+    "crd_tree",
+    "crds_of",
+    "deploy_tree",
+    "helm_tree",
+    "install_documents",
+    "own_kinds",
+    "parts_of",
+    "rbac_tree",
+    "reference_of",
+    "sample_of",
+    "under",
+    "write_trees",
+    "yaml_of",
+]

@@ -1,6 +1,7 @@
 """Objects as documents, and documents as YAML: the same text for the same objects, every time."""
 
 import json
+import re
 from collections.abc import Iterable, Mapping
 from typing import Any, Final, TypeAlias
 
@@ -13,12 +14,23 @@ Document: TypeAlias = Mapping[str, Any]
 # Nobody wraps lines in a manifest: a description that is folded differs in every tool.
 _WIDTH: Final = 1_000_000
 
+# What kubectl and Helm read as a number or a truth, and PyYAML as text: they read other versions of
+# YAML. A key may be one as well, such as the ``y`` of a point.
+_NOT_BARE: Final = re.compile(
+    r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?|[-+]?0o[0-7]+|[yYnN]"
+)
+# Ends a line for one of them and not for the other.
+_ODD_BREAK: Final = re.compile("[\x85\u2028\u2029]")
+
 _CODEC: Final = Codec()
 
 
 def as_document(obj: Resource) -> Document:
-    """The object as it is on the wire."""
-    document: Document = json.loads(_CODEC.encode(obj))
+    """The object as it is on the wire, and of its metadata first what it is called."""
+    document: dict[str, Any] = json.loads(_CODEC.encode(obj))
+    metadata = document.get("metadata", {})
+    called = {key: metadata[key] for key in ("name", "namespace") if key in metadata}
+    document["metadata"] = {**called, **metadata}
     return document
 
 
@@ -40,12 +52,17 @@ def yaml_of(documents: Iterable[Document]) -> str:
 class _Dumper(yaml.SafeDumper):
     """Text of several lines is shown as such, and nothing is an alias of anything."""
 
-    def ignore_aliases(self, _: object) -> bool:
+    def ignore_aliases(self, data: object) -> bool:  # noqa: ARG002 - so called there
         return True
 
 
 def _text(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
-    style = "|" if "\n" in text else None
+    if _ODD_BREAK.search(text):
+        style: str | None = '"'
+    elif "\n" in text:
+        style = "|"
+    else:
+        style = "'" if _NOT_BARE.fullmatch(text) else None
     return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=style)
 
 

@@ -1,18 +1,45 @@
 """``Installation``: an operator as it is to be installed, as one frozen value."""
 
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 from steersman.controller import Controller
-from steersman.kinds import CustomResource
+from steersman.errors import BadName, BadValue
+from steersman.kinds import Resource
+from steersman.manager import ManagerSettings, lease_name
+from steersman.names import check_label
+
+HEALTH_PORT: Final = 8081
+METRICS_PORT: Final = 8443
+
+# Services and namespaces have names of 63 characters at most, and ours have something behind.
+_LONGEST_NAME: Final = 50
+
+_NAME: Final = re.compile(r"[a-z]([a-z0-9-]*[a-z0-9])?")
+
+_PRERELEASE: Final = r"(0|[1-9]\d*|\d*[a-zA-Z-][0-9a-zA-Z-]*)"
+_VERSION: Final = re.compile(
+    rf"(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)(-{_PRERELEASE}(\.{_PRERELEASE})*)?"
+    r"(\+[0-9a-zA-Z-]+(\.[0-9a-zA-Z-]+)*)?",
+    re.ASCII,
+)
+
+_HOST: Final = r"[a-zA-Z0-9]([a-zA-Z0-9-]*[a-zA-Z0-9])?"
+_STEP: Final = r"[a-z0-9]+([._-]+[a-z0-9]+)*"
+_IMAGE: Final = re.compile(
+    rf"({_HOST}(\.{_HOST})*(:[0-9]{{1,5}})?/)?{_STEP}(/{_STEP})*"
+    r"(:[A-Za-z0-9_][A-Za-z0-9_.-]{0,127})?(@sha256:[0-9a-f]{64})?"
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Installation:
     """The controllers of an operator, and where and as what they will run.
 
-    ``namespaces`` are those that it looks after; all of the cluster, if there are none.
+    ``namespaces`` are those that it looks after; all of the cluster, if there are none. Without
+    ``metrics``, nobody outside its Pods can read them.
     """
 
     name: str
@@ -22,10 +49,43 @@ class Installation:
     namespaces: tuple[str, ...] = ()
     # Two, of which one acts: when a node goes, the other takes over within a lease.
     replicas: int = 2
+    metrics: bool = True
     # For people who look at it in a catalog.
     title: str = ""
     description: str = ""
     maintainers: tuple[tuple[str, str], ...] = ()  # name and e-mail
+
+    def __post_init__(self) -> None:
+        _require(
+            _NAME.fullmatch(self.name) and len(self.name) <= _LONGEST_NAME,
+            "the name of an operator",
+            self.name,
+            "it has lower-case letters, digits and dashes, begins with a letter, ends with a"
+            f" letter or digit, and is {_LONGEST_NAME} characters at most",
+        )
+        _require(
+            _IMAGE.fullmatch(self.image),
+            "the name of an image",
+            self.image,
+            "it is NAME, NAME:TAG or NAME@sha256:DIGEST, and NAME is in lower case",
+        )
+        _require(
+            _VERSION.fullmatch(self.version),
+            "the version of an operator",
+            self.version,
+            "charts and catalogs have three numbers, as in 1.2.3, and perhaps a word behind them,"
+            " as in 1.2.3-rc.1",
+        )
+        for namespace in self.namespaces:
+            check_label(namespace, wanted="a namespace")
+        if not self.controllers:
+            raise BadValue(
+                wanted="an operator", value=self.name, rule="it has at least one controller"
+            )
+        if self.replicas < 1:
+            raise BadValue(
+                wanted="a number of replicas", value=self.replicas, rule="there is at least one"
+            )
 
     @property
     def namespace(self) -> str:
@@ -33,15 +93,71 @@ class Installation:
         return f"{self.name}-system"
 
     @property
-    def kinds(self) -> tuple[type[CustomResource[Any, Any]], ...]:
-        """The kinds that come with it: those of its controllers that nobody else defines."""
-        return tuple(_own(each.kind for each in self.controllers))
+    def kinds(self) -> tuple[type[Resource], ...]:
+        """The kinds that come with it: those of its controllers that nobody else defines.
+
+        And what these own, read or write of the same groups: kinds that need no controller.
+        """
+        return own_kinds(self.controllers)
+
+    @property
+    def settings(self) -> ManagerSettings:
+        """What its manager is told, in the environment of its Pods."""
+        return ManagerSettings(
+            namespaces=tuple(dict.fromkeys(self.namespaces)),
+            # The same as without a word; but the role is made for this name, so it is said.
+            lease_name=lease_name(self.controllers),
+            # A kubelet and a Prometheus come from outside.
+            health_address=f":{HEALTH_PORT}",
+            metrics_address=f":{METRICS_PORT}" if self.metrics else "",
+            log_style="json",
+        )
+
+    @property
+    def selector(self) -> dict[str, str]:
+        """The labels by which its Pods are found: those that never change."""
+        return {"app.kubernetes.io/name": self.name, "app.kubernetes.io/component": "operator"}
+
+    @property
+    def labels(self) -> dict[str, str]:
+        """The labels of all that is installed."""
+        return {"app.kubernetes.io/name": self.name, "app.kubernetes.io/version": self._word}
+
+    @property
+    def _word(self) -> str:
+        # A label has no room for more, and no plus.
+        return self.version.replace("+", "_")[:63].rstrip("-_.")
 
 
-def _own(kinds: Iterable[type[Any]]) -> Iterable[type[CustomResource[Any, Any]]]:
-    # A controller of a kind that exists elsewhere brings nothing along.
-    seen: dict[type[Any], None] = {}
-    for kind in kinds:
-        if issubclass(kind, CustomResource):
-            seen.setdefault(kind)
-    return seen
+def own_kinds(controllers: Iterable[Controller[Any]]) -> tuple[type[Resource], ...]:
+    """The kinds that come with these controllers: theirs that nobody else defines.
+
+    And what they own, read or write of the same groups: kinds that need no controller.
+    """
+    every = tuple(controllers)
+    own = [each.kind for each in every if _is_defined(each.kind)]
+    groups = {kind.resource_type.gvk.group for kind in own}
+    others = (
+        kind
+        for each in every
+        for kind in _touched(each)
+        if _is_defined(kind) and kind.resource_type.gvk.group in groups
+    )
+    return tuple(dict.fromkeys((*own, *others)))
+
+
+def _touched(controller: Controller[Any]) -> Iterator[type[Any]]:
+    yield from (each.kind for each in controller.owned)
+    yield from (each.kind for each in controller.watches)
+    yield from controller.reads
+    yield from controller.writes
+
+
+def _is_defined(kind: type[Any]) -> bool:
+    # Of a kind that exists elsewhere, somebody else brings the definition along.
+    return issubclass(kind, Resource) and kind.declared_crd is not None
+
+
+def _require(holds: object, wanted: str, value: str, rule: str) -> None:
+    if not holds:
+        raise BadName(wanted=wanted, value=value, rule=rule)

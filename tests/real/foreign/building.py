@@ -11,9 +11,15 @@ CLIENT_GO_GREETER = GoProgram(
     sources=Path(__file__).with_name("operators") / "client_go",
 )
 
+# What Helm makes of a chart, and what the Operator Framework says to a bundle.
+_PACKAGING = Path(__file__).with_name("packaging")
+CHART = GoProgram(name="chart", family="foreign", sources=_PACKAGING, package="./chart")
+BUNDLE = GoProgram(name="bundle", family="foreign", sources=_PACKAGING, package="./bundle")
+
 if __name__ == "__main__":
     from tests.real.foreign.go_suites import OURS, QUICK
 
-    sys.stdout.write(f"{CLIENT_GO_GREETER.build()}\n")
+    for program in (CLIENT_GO_GREETER, CHART, BUNDLE):
+        sys.stdout.write(f"{program.build()}\n")
     for suite in (OURS, *QUICK):
         sys.stdout.write(f"{suite.build()}\n")

@@ -106,6 +106,21 @@ def test_each_setting_can_be_in_the_file(setting: Any, tmp_path: Path) -> None:
     assert getattr(read(file=file), setting.field) == OTHERS[setting.field][1]
 
 
+@pytest.mark.parametrize("setting", SETTINGS, ids=lambda each: each.field)
+def test_settings_are_written_as_an_environment_that_makes_the_same(setting: Any) -> None:
+    given = with_its_twin(setting.field)
+    settings = read(environ={f"STEERSMAN_{key.upper()}": text for key, text in given.items()})
+
+    environ = settings.environ()
+
+    assert environ.keys() == {f"STEERSMAN_{key.upper()}" for key in given}
+    assert read(environ=environ) == settings
+
+
+def test_what_is_as_always_needs_no_variable() -> None:
+    assert DEFAULTS.environ() == {}
+
+
 def test_arguments_go_before_the_environment_and_that_before_the_file(tmp_path: Path) -> None:
     file = written(tmp_path / "f.yaml", context="file", lease_name="file", lease_namespace="file")
     environ = {
@@ -371,6 +386,14 @@ def test_an_unknown_argument_ends_the_program_with_status_2(
 
     assert caught.value.code == 2
     assert "unrecognized arguments" in capsys.readouterr().err
+
+
+def test_what_nobody_sets_is_as_the_author_set_it() -> None:
+    own = ManagerSettings(context="staging", namespaces=("team-a",))
+
+    settings = ManagerSettings.read(["--context=prod"], {}, prog="operator", usual=own)
+
+    assert (settings.context, settings.namespaces) == ("prod", ("team-a",))
 
 
 @given(st.sampled_from(SETTINGS), st.text(max_size=20))

@@ -1,0 +1,43 @@
+"""What charts and catalogs both say about an operator to people who look for one."""
+
+from collections.abc import Iterable
+from typing import Final
+
+from steersman.manifests.documents import Document
+from steersman.manifests.installation import Installation
+
+# Rules in CEL, which our schemas have, are read by every server from then on.
+OLDEST_KUBERNETES: Final = "1.29.0"
+# The same of fields to select by. An older server drops them, and an operator that selects by one
+# is refused its watch.
+OLDEST_WITH_SELECTABLE_FIELDS: Final = "1.32.0"
+
+
+def title_of(installation: Installation) -> str:
+    """What people call it: ``Shop Operator``, unless somebody has said otherwise."""
+    return installation.title or installation.name.replace("-", " ").title()
+
+
+def summary_of(installation: Installation) -> str:
+    """What it does, on one line."""
+    words = installation.description.strip().partition("\n\n")[0]
+    return " ".join(words.split()) or f"An operator for {_kinds(installation)}."
+
+
+def is_mature(installation: Installation) -> bool:
+    """Whether its version promises that what works will go on to."""
+    return not installation.version.startswith("0.") and "-" not in installation.version
+
+
+def oldest_kubernetes(crds: Iterable[Document]) -> str:
+    """The oldest version on which these definitions mean what they say."""
+    versions = (version for crd in crds for version in crd["spec"]["versions"])
+    if any(version.get("selectableFields") for version in versions):
+        return OLDEST_WITH_SELECTABLE_FIELDS
+    return OLDEST_KUBERNETES
+
+
+def _kinds(installation: Installation) -> str:
+    names = dict.fromkeys(each.kind.resource_type.gvk.kind for each in installation.controllers)
+    *most, last = names
+    return f"{', '.join(most)} and {last}" if most else last

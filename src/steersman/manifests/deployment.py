@@ -1,0 +1,234 @@
+"""The operator at work: its namespace, its Pods, and who may talk to them.
+
+Pods satisfy the restricted Pod Security level, which their namespace enforces: no root, nothing
+written but to a small ``/tmp`` in memory, no privileges. The image must have a numeric user that is
+not 0, because names of users mean nothing to a kubelet.
+"""
+
+from typing import Final
+
+from steersman.kinds import apps_v1, core_v1, meta_v1, networking_v1, policy_v1
+from steersman.manifests.documents import Document, as_document
+from steersman.manifests.installation import HEALTH_PORT, METRICS_PORT, Installation
+from steersman.units import Quantity
+
+# Of the usual distributions. The policy is asked after a Service's address has been replaced by an
+# API server's own, so the port of the Service (443) is not enough.
+API_SERVER_PORTS: Final = (443, 6443, 8443, 16443)
+DNS_PORT: Final = 53
+
+# Twice what an idle operator was seen to take (65 MB), and room for some ten thousand objects in
+# its caches. No limit for the CPU: an operator that is held back loses its lease.
+REQUESTS: Final = {"cpu": Quantity("10m"), "memory": Quantity("128Mi")}
+LIMITS: Final = {"memory": Quantity("512Mi")}
+
+# A certificate and its key, for a moment.
+TMP_SIZE: Final = Quantity("16Mi")
+
+METRICS: Final = "metrics"
+_HEALTH: Final = "health"
+_TMP: Final = "tmp"
+
+_LEVEL: Final = "pod-security.kubernetes.io"
+
+
+def namespace(installation: Installation) -> Document:
+    """Where the operator runs, and nothing less restricted than it."""
+    levels = {f"{_LEVEL}/{mode}": "restricted" for mode in ("enforce", "audit", "warn")}
+    return as_document(
+        core_v1.Namespace(
+            metadata=meta_v1.ObjectMeta(
+                name=installation.namespace, labels={**installation.labels, **levels}
+            )
+        )
+    )
+
+
+def deployment(installation: Installation) -> Document:
+    """The operator's Pods: of several, one acts, and the others have their caches ready."""
+    selector = meta_v1.LabelSelector(match_labels=installation.selector)
+    return as_document(
+        apps_v1.Deployment(
+            metadata=_meta(installation),
+            spec=apps_v1.DeploymentSpec(
+                replicas=installation.replicas,
+                selector=selector,
+                template=core_v1.PodTemplateSpec(
+                    metadata=meta_v1.ObjectMeta(
+                        labels={**installation.labels, **installation.selector}
+                    ),
+                    spec=_pod(installation, selector),
+                ),
+            ),
+        )
+    )
+
+
+def metrics_service(installation: Installation) -> Document | None:
+    """Where the metrics of each replica are found; over HTTPS, for who may read them."""
+    if not installation.metrics:
+        return None
+    return as_document(
+        core_v1.Service(
+            metadata=_meta(installation, f"{installation.name}-metrics"),
+            spec=core_v1.ServiceSpec(
+                selector=installation.selector,
+                ports=(core_v1.ServicePort(name=METRICS, port=METRICS_PORT, target_port=METRICS),),
+            ),
+        )
+    )
+
+
+def disruption_budget(installation: Installation) -> Document:
+    """One Pod at a time: a drained node waits until the other has come up elsewhere."""
+    return as_document(
+        policy_v1.PodDisruptionBudget(
+            metadata=_meta(installation),
+            spec=policy_v1.PodDisruptionBudgetSpec(
+                # Not minAvailable: with one replica, that would hold up every drain for ever.
+                max_unavailable=1,
+                selector=meta_v1.LabelSelector(match_labels=installation.selector),
+                # One that never gets ready is no reason to keep a node.
+                unhealthy_pod_eviction_policy="AlwaysAllow",
+            ),
+        )
+    )
+
+
+def network_policy(installation: Installation) -> Document:
+    """In: probes, and metrics from within the cluster. Out: names, and the API server.
+
+    An operator that talks to something else needs a second policy: they add up.
+    """
+    port = networking_v1.NetworkPolicyPort
+    # Kubelets are no Pods, and neither are API servers: no selector finds them.
+    ingress = [networking_v1.NetworkPolicyIngressRule(ports=(port(port=_HEALTH, protocol="TCP"),))]
+    if installation.metrics:
+        ingress.append(
+            networking_v1.NetworkPolicyIngressRule(
+                from_=(
+                    networking_v1.NetworkPolicyPeer(namespace_selector=meta_v1.LabelSelector()),
+                ),
+                ports=(port(port=METRICS, protocol="TCP"),),
+            )
+        )
+    names = tuple(port(port=DNS_PORT, protocol=protocol) for protocol in ("UDP", "TCP"))
+    api_servers = tuple(port(port=number, protocol="TCP") for number in API_SERVER_PORTS)
+    return as_document(
+        networking_v1.NetworkPolicy(
+            metadata=_meta(installation),
+            spec=networking_v1.NetworkPolicySpec(
+                pod_selector=meta_v1.LabelSelector(match_labels=installation.selector),
+                policy_types=("Ingress", "Egress"),
+                ingress=tuple(ingress),
+                egress=(
+                    networking_v1.NetworkPolicyEgressRule(ports=names),
+                    networking_v1.NetworkPolicyEgressRule(ports=api_servers),
+                ),
+            ),
+        )
+    )
+
+
+def service_monitor(installation: Installation) -> Document | None:
+    """Has the Prometheus operator scrape the metrics; a cluster without that knows no such kind.
+
+    Prometheus' own account needs the role that reads them.
+    """
+    if not installation.metrics:
+        return None
+    return {
+        "apiVersion": "monitoring.coreos.com/v1",
+        "kind": "ServiceMonitor",
+        "metadata": {
+            "name": installation.name,
+            "namespace": installation.namespace,
+            "labels": installation.labels,
+        },
+        "spec": {
+            "endpoints": [
+                {
+                    "port": METRICS,
+                    "path": "/metrics",
+                    "scheme": "https",
+                    "bearerTokenFile": "/var/run/secrets/kubernetes.io/serviceaccount/token",
+                    # Each Pod makes its own certificate, which nobody has signed.
+                    "tlsConfig": {"insecureSkipVerify": True},
+                }
+            ],
+            "selector": {"matchLabels": {"app.kubernetes.io/name": installation.name}},
+        },
+    }
+
+
+def _pod(installation: Installation, selector: meta_v1.LabelSelector) -> core_v1.PodSpec:
+    return core_v1.PodSpec(
+        service_account_name=installation.name,
+        automount_service_account_token=True,
+        # Variables about every Service around are of no use here, and might look like settings.
+        enable_service_links=False,
+        security_context=core_v1.PodSecurityContext(
+            run_as_non_root=True,
+            seccomp_profile=core_v1.SeccompProfile(type="RuntimeDefault"),
+        ),
+        containers=(_container(installation),),
+        topology_spread_constraints=tuple(
+            core_v1.TopologySpreadConstraint(
+                max_skew=1,
+                topology_key=key,
+                # Better all on one node than none at all.
+                when_unsatisfiable="ScheduleAnyway",
+                label_selector=selector,
+            )
+            for key in ("kubernetes.io/hostname", "topology.kubernetes.io/zone")
+        ),
+        volumes=(
+            core_v1.Volume(
+                name=_TMP,
+                # In memory, so that no key is ever on a disk.
+                empty_dir=core_v1.EmptyDirVolumeSource(medium="Memory", size_limit=TMP_SIZE),
+            ),
+        ),
+    )
+
+
+def _container(installation: Installation) -> core_v1.Container:
+    ports = [core_v1.ContainerPort(name=_HEALTH, container_port=HEALTH_PORT)]
+    if installation.metrics:
+        ports.append(core_v1.ContainerPort(name=METRICS, container_port=METRICS_PORT))
+    environ = installation.settings.environ()
+    return core_v1.Container(
+        name="operator",
+        image=installation.image,
+        env=tuple(core_v1.EnvVar(name=name, value=value) for name, value in environ.items()),
+        ports=tuple(ports),
+        liveness_probe=_probe("/livez", period_seconds=20),
+        readiness_probe=_probe("/readyz", period_seconds=10),
+        resources=core_v1.ResourceRequirements(requests=REQUESTS, limits=LIMITS),
+        security_context=core_v1.SecurityContext(
+            allow_privilege_escalation=False,
+            capabilities=core_v1.Capabilities(drop=("ALL",)),
+            read_only_root_filesystem=True,
+            run_as_non_root=True,
+        ),
+        volume_mounts=(core_v1.VolumeMount(name=_TMP, mount_path="/tmp"),),  # noqa: S108
+    )
+
+
+def _probe(path: str, *, period_seconds: int) -> core_v1.Probe:
+    return core_v1.Probe(
+        http_get=core_v1.HTTPGetAction(path=path, port=_HEALTH),
+        # The probes are there before anything else; a Python that starts takes a second or two.
+        initial_delay_seconds=5,
+        period_seconds=period_seconds,
+        # One second, as always, would end an operator on a node that is busy for a moment.
+        timeout_seconds=5,
+    )
+
+
+def _meta(installation: Installation, name: str = "") -> meta_v1.ObjectMeta:
+    return meta_v1.ObjectMeta(
+        name=name or installation.name,
+        namespace=installation.namespace,
+        labels=installation.labels,
+    )

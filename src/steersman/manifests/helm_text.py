@@ -1,0 +1,152 @@
+"""Documents with holes in them, as the text of Helm's templates.
+
+What is in a document stands in the template as it is, whatever it looks like: two braces in a
+description stay two braces. Only holes are for Helm to fill.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from steersman.manifests.documents import yaml_of
+
+_BRACES: Final = "{{"
+# An action that gives back the two braces of which it was made.
+_LITERAL_BRACES: Final = '{{ "{{" }}'
+
+# Behind a text that ends in several lines; here, more comes after it.
+_END: Final = "\n...\n"
+
+
+@dataclass(frozen=True, slots=True)
+class Filled:
+    """A text with actions in it. What they give is letters, digits, dashes and the like."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Number:
+    """What ``expression`` gives, which is a whole number."""
+
+    expression: str
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """What ``expression`` gives, if that is anything.
+
+    As the value of a key, nothing is left out with its key. As an item of a list, it is a list
+    itself, and its items come in its place; as a key, the same with a mapping and its entries.
+    """
+
+    expression: str
+
+
+@dataclass(frozen=True, slots=True)
+class When:
+    """A value that is there with its key, or some items of a list, when ``condition`` holds."""
+
+    condition: str
+    value: Any
+
+
+def literal(text: str) -> str:
+    """A template that gives this text."""
+    return text.replace(_BRACES, _LITERAL_BRACES)
+
+
+def template_of(document: Mapping[Any, Any], *, when: str | None = None) -> str:
+    """A template that gives this document; nothing, unless ``when`` holds."""
+    text = "\n".join(_entries(document, 0)) + "\n"
+    # Trimmed on this side, where no text of somebody's ends or begins.
+    return text if when is None else f"{{{{ if {when} -}}}}\n{text}{{{{ end -}}}}\n"
+
+
+def _entries(mapping: Mapping[Any, Any], indent: int) -> Iterator[str]:
+    pad = " " * indent
+    for key, value in mapping.items():
+        match key, value:
+            case Given(expression), _:
+                yield from _inserted(expression, indent)
+            case _, When(condition, inner):
+                yield f"{pad}{{{{- if {condition} }}}}"
+                yield from _entry(key, inner, indent)
+                yield f"{pad}{{{{- end }}}}"
+            case _, Given(expression):
+                yield f"{pad}{{{{- with {expression} }}}}"
+                yield f"{pad}{key}:"
+                yield f"{pad}  {{{{- toYaml . | nindent {indent + 2} }}}}"
+                yield f"{pad}{{{{- end }}}}"
+            case _:
+                yield from _entry(key, value, indent)
+
+
+def _entry(key: str, value: Any, indent: int) -> Iterator[str]:
+    pad = " " * indent
+    match value:
+        case _ if _is_whole(value):
+            yield from _plain({key: value}, indent)
+        case Filled(text):
+            yield f'{pad}{key}: "{text}"'
+        case Number(expression):
+            yield f"{pad}{key}: {{{{ int {expression} }}}}"
+        case Mapping():
+            yield f"{pad}{key}:"
+            yield from _entries(value, indent + 2)
+        case Sequence():
+            yield f"{pad}{key}:"
+            yield from _items(value, indent)
+        case _:
+            raise TypeError(f"{key}: {value!r} is neither a document nor a hole")
+
+
+def _items(items: Sequence[Any], indent: int) -> Iterator[str]:
+    pad = " " * indent
+    for item in items:
+        match item:
+            case _ if _is_whole(item):
+                yield from _plain([item], indent)
+            case Filled(text):
+                yield f'{pad}- "{text}"'
+            case Given(expression):
+                yield from _inserted(expression, indent)
+            case When(condition, inner):
+                yield f"{pad}{{{{- if {condition} }}}}"
+                yield from _items(inner, indent)
+                yield f"{pad}{{{{- end }}}}"
+            case Mapping():
+                first, *others = _entries(item, indent + 2)
+                if first.lstrip().startswith(_BRACES):
+                    raise TypeError(
+                        f"{item!r} begins with a hole, which leaves no place for a dash"
+                    )
+                yield f"{pad}- {first.lstrip()}"
+                yield from others
+            case _:
+                raise TypeError(f"{item!r} is neither a document nor a hole")
+
+
+def _inserted(expression: str, indent: int) -> Iterator[str]:
+    pad = " " * indent
+    yield f"{pad}{{{{- with {expression} }}}}"
+    yield f"{pad}{{{{- toYaml . | nindent {indent} }}}}"
+    yield f"{pad}{{{{- end }}}}"
+
+
+def _plain(whole: Any, indent: int) -> Iterator[str]:
+    pad = " " * indent
+    text = literal(yaml_of([whole]))
+    if text.endswith(_END):
+        text = text.removesuffix(_END) + "\n"
+    for line in text.removesuffix("\n").split("\n"):
+        yield pad + line if line else line
+
+
+def _is_whole(node: Any) -> bool:
+    """Whether there is no hole in it."""
+    if isinstance(node, Mapping):
+        return all(isinstance(key, str) and _is_whole(value) for key, value in node.items())
+    if isinstance(node, list | tuple):
+        return all(map(_is_whole, node))
+    return not isinstance(node, Filled | Number | Given | When)

@@ -1,0 +1,227 @@
+"""The values of a chart: what each is for, what it is unless told otherwise, and what it may be.
+
+``values.yaml`` and ``values.schema.json`` are made from one table, so that neither can have what
+the other does not.
+"""
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from textwrap import wrap
+from typing import Any, Final, TypeAlias
+
+from steersman.manifests.documents import yaml_of
+from steersman.manifests.install import Parts
+from steersman.manifests.installation import Installation
+
+_WIDTH: Final = 100
+
+_Schema: TypeAlias = Mapping[str, Any]
+
+_STRING: Final[_Schema] = {"type": "string"}
+_FLAG: Final[_Schema] = {"type": "boolean"}
+_LABEL: Final = "[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?"
+
+# What belongs to the API of Kubernetes is checked by its server.
+_OBJECT: Final[_Schema] = {"type": "object"}
+_OBJECTS: Final[_Schema] = {"type": "array", "items": _OBJECT}
+_WORDS: Final[_Schema] = {"type": "object", "additionalProperties": _STRING}
+
+
+@dataclass(frozen=True, slots=True)
+class _Value:
+    about: str
+    default: Any
+    schema: _Schema
+    # Without what may be taken away by ``null``, its key is left out.
+    is_optional: bool = False
+
+
+_Table: TypeAlias = Mapping[str, "_Value | _Table"]
+
+
+def values_text(installation: Installation, parts: Parts) -> str:
+    """``values.yaml``, with a word about each."""
+    head = (
+        "Values of the chart, as they are unless told otherwise. Names of objects begin with the"
+        " release's name."
+    )
+    lines = [*_comment(head, 0), "", *_told(_table(installation, parts), 0)]
+    return "\n".join(lines) + "\n"
+
+
+def schema_text(installation: Installation, parts: Parts) -> str:
+    """``values.schema.json``: Helm refuses values that are not as it says."""
+    schema = _schema_of(_table(installation, parts))
+    # A chart that has this one among its dependencies hands these down without being asked.
+    schema["properties"]["global"] = _OBJECT
+    schema["properties"]["enabled"] = _FLAG
+    # The newest that all versions of Helm read.
+    named = {"$schema": "http://json-schema.org/draft-07/schema#", **schema}
+    return json.dumps(named, indent=2, ensure_ascii=False) + "\n"
+
+
+def split_image(image: str) -> tuple[str, str, str]:
+    """Repository, tag and digest; the last two may be empty."""
+    name, _, digest = image.partition("@")
+    # A colon before the last slash is that of a port.
+    folder, slash, last = name.rpartition("/")
+    base, _, tag = last.partition(":")
+    return folder + slash + base, tag, digest
+
+
+def _table(installation: Installation, parts: Parts) -> _Table:
+    repository, tag, digest = split_image(installation.image)
+    (container,) = parts.deployment["spec"]["template"]["spec"]["containers"]
+    return {
+        "image": {
+            "repository": _Value("", repository, {**_STRING, "minLength": 1}),
+            "tag": _Value("", tag, _STRING),
+            "digest": _Value(
+                "sha256:…; with one, the tag is only for people to read.",
+                digest,
+                {**_STRING, "pattern": "^(sha256:[0-9a-f]{64})?$"},
+            ),
+            "pullPolicy": _Value(
+                "Empty: the cluster's own.",
+                "",
+                {"enum": ["", "Always", "IfNotPresent", "Never"]},
+            ),
+        },
+        "imagePullSecrets": _Value(
+            "Secrets with the right to pull the image, as in - name: registry",
+            [],
+            _OBJECTS,
+            is_optional=True,
+        ),
+        "replicas": _Value(
+            "How many Pods. One of them acts, and another takes over when it is gone.",
+            installation.replicas,
+            {"type": "integer", "minimum": 0},
+        ),
+        "namespaces": _Value(
+            "The namespaces that the operator looks after, which must exist; all, if there are"
+            " none. It gets a Role in each, or one ClusterRole.",
+            list(dict.fromkeys(installation.namespaces)),
+            {
+                "type": "array",
+                "items": {**_STRING, "pattern": f"^{_LABEL}$"},
+                "uniqueItems": True,
+            },
+        ),
+        "logLevel": _Value("", "info", {"enum": ["debug", "info", "warning", "error"]}),
+        "env": _Value(
+            "More variables for the operator. STEERSMAN_… are settings of its manager: --help of"
+            " the image lists them.",
+            [],
+            _OBJECTS,
+            is_optional=True,
+        ),
+        "resources": _Value("", container["resources"], _OBJECT, is_optional=True),
+        "nodeSelector": _Value("", {}, _WORDS, is_optional=True),
+        "tolerations": _Value("", [], _OBJECTS, is_optional=True),
+        "affinity": _Value("", {}, _OBJECT, is_optional=True),
+        "priorityClassName": _Value("", "", _STRING, is_optional=True),
+        "podAnnotations": _Value("", {}, _WORDS, is_optional=True),
+        "podLabels": _Value("", {}, _WORDS, is_optional=True),
+        "serviceAccount": {
+            "create": _Value("Whether to make it; otherwise it must be there.", True, _FLAG),
+            "name": _Value("Empty: the operator's own name.", "", _STRING),
+            "annotations": _Value("", {}, _WORDS, is_optional=True),
+        },
+        "crds": {
+            "enabled": _Value(
+                "Whether the definitions of the operator's kinds are installed, and upgraded, with"
+                " the chart.",
+                True,
+                _FLAG,
+            ),
+            "keep": _Value(
+                "Whether they stay when the chart is uninstalled. With a definition, all objects of"
+                " its kind are deleted.",
+                True,
+                _FLAG,
+            ),
+        },
+        "userRoles": {
+            "enabled": _Value(
+                "ClusterRoles that let the cluster's admins, editors and viewers do the same with"
+                " the operator's kinds.",
+                True,
+                _FLAG,
+            ),
+        },
+        "metrics": {
+            "enabled": _Value(
+                "Metrics over HTTPS, for whoever may read them.", installation.metrics, _FLAG
+            ),
+            "serviceMonitor": {
+                "enabled": _Value(
+                    "For clusters with the Prometheus operator, which alone knows this kind.",
+                    False,
+                    _FLAG,
+                ),
+                "labels": _Value(
+                    "Those by which your Prometheus selects.", {}, _WORDS, is_optional=True
+                ),
+            },
+        },
+        "networkPolicy": {
+            "enabled": _Value(
+                "In: probes and metrics. Out: names and the API server. What else the operator"
+                " talks to needs a policy of its own: they add up.",
+                True,
+                _FLAG,
+            ),
+        },
+        "podDisruptionBudget": {
+            "enabled": _Value("One Pod at a time, when nodes are drained.", True, _FLAG),
+        },
+        "fullnameOverride": _Value(
+            "The name of everything, in place of one made from the release's.",
+            "",
+            {**_STRING, "pattern": "^([a-z]([-a-z0-9]{0,48}[a-z0-9])?)?$"},
+        ),
+    }
+
+
+def _told(table: _Table, indent: int) -> Iterator[str]:
+    pad = " " * indent
+    for key, value in table.items():
+        if isinstance(value, _Value):
+            yield from _comment(value.about, indent)
+            for line in yaml_of([{key: value.default}]).splitlines():
+                yield pad + line
+        else:
+            yield f"{pad}{key}:"
+            yield from _told(value, indent + 2)
+        if not indent:
+            yield ""
+
+
+def _comment(text: str, indent: int) -> Iterator[str]:
+    start = " " * indent + "# "
+    for line in wrap(text, _WIDTH - len(start)):
+        yield start + line
+
+
+def _schema_of(table: _Table) -> dict[str, Any]:
+    properties: dict[str, Any] = {}
+    for key, value in table.items():
+        if isinstance(value, _Value):
+            about = {"description": value.about} if value.about else {}
+            properties[key] = {**about, **value.schema}
+        else:
+            properties[key] = _schema_of(value)
+    required = [
+        key
+        for key, value in table.items()
+        if not isinstance(value, _Value) or not value.is_optional
+    ]
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": required,
+        # A name that is spelled wrongly would otherwise change nothing, and nobody would know.
+        "additionalProperties": False,
+    }

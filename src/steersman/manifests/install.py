@@ -1,0 +1,80 @@
+"""An installation as its objects: each by its name, and all in the order in which to apply them."""
+
+from dataclasses import dataclass
+
+from steersman.manifests import deployment, rbac
+from steersman.manifests.crd import crds_of
+from steersman.manifests.documents import Document, as_document
+from steersman.manifests.installation import Installation
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Parts:
+    """What an installation is made of.
+
+    Without metrics, there is nothing in those parts that are about them.
+    """
+
+    namespace: Document
+    crds: tuple[Document, ...]
+    account: Document
+    # What the operator needs for its work, and what it needs to find out who may see its metrics.
+    grants: tuple[Document, ...]
+    metrics_grants: tuple[Document, ...]
+    # To be bound: to whoever scrapes, and to people.
+    metrics_reader: Document | None
+    people: tuple[Document, ...]
+    deployment: Document
+    metrics_service: Document | None
+    disruption_budget: Document
+    network_policy: Document
+    # Not in ``in_order``: where nobody runs a Prometheus operator, the server refuses it.
+    monitor: Document | None
+
+    @property
+    def in_order(self) -> tuple[Document, ...]:
+        """Everything that every cluster takes, each after what it needs."""
+        maybe = (
+            self.namespace,
+            *self.crds,
+            self.account,
+            *self.grants,
+            *self.metrics_grants,
+            self.metrics_reader,
+            *self.people,
+            self.network_policy,
+            self.disruption_budget,
+            self.metrics_service,
+            self.deployment,
+        )
+        return tuple(each for each in maybe if each is not None)
+
+
+def parts_of(installation: Installation) -> Parts:
+    """All the objects of an installation."""
+    crds = crd_documents(installation)
+    return Parts(
+        namespace=deployment.namespace(installation),
+        crds=crds,
+        account=rbac.service_account(installation),
+        grants=rbac.operator_grants(installation),
+        metrics_grants=rbac.metrics_grants(installation),
+        metrics_reader=rbac.metrics_reader(installation),
+        people=rbac.roles_for_people(installation, crds),
+        deployment=deployment.deployment(installation),
+        metrics_service=deployment.metrics_service(installation),
+        disruption_budget=deployment.disruption_budget(installation),
+        network_policy=deployment.network_policy(installation),
+        monitor=deployment.service_monitor(installation),
+    )
+
+
+def crd_documents(installation: Installation) -> tuple[Document, ...]:
+    """The definitions of the kinds that come with it, by their names."""
+    crds = map(as_document, crds_of(installation.kinds))
+    return tuple(sorted(crds, key=lambda crd: str(crd["metadata"]["name"])))
+
+
+def install_documents(installation: Installation) -> tuple[Document, ...]:
+    """Everything that every cluster takes, in the order in which to apply it."""
+    return parts_of(installation).in_order

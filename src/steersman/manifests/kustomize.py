@@ -1,0 +1,106 @@
+"""An installation as files: one to apply as it is, and the same in pieces, for kustomize.
+
+    deploy/
+      install.yaml            everything that every cluster takes: kubectl apply --server-side -f
+      kustomization.yaml      the same as install.yaml, from the pieces: kubectl apply -k
+      crd/  rbac/  operator/  the pieces
+      components/monitor/     one more object, for a cluster with a Prometheus operator
+
+Whoever wants something else writes a kustomization of their own beside it, with ``deploy`` among
+its resources, and changes nothing in here.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Final
+
+from steersman.manifests.documents import Document, yaml_of
+from steersman.manifests.files import Tree, under
+from steersman.manifests.install import Parts, parts_of
+from steersman.manifests.installation import Installation
+
+_FILE: Final = "kustomization.yaml"
+
+_HEAD: Final = "# Made by `steersman generate` from the operator's types: change those, not this.\n"
+
+
+def crd_tree(installation: Installation) -> Tree:
+    """``crd/``: a file for each kind that comes with the operator."""
+    return _crds(parts_of(installation))
+
+
+def rbac_tree(installation: Installation) -> Tree:
+    """``rbac/``: who may do what."""
+    return _rbac(parts_of(installation))
+
+
+def deploy_tree(installation: Installation) -> Tree:
+    """All the rest: the operator itself, and what puts the pieces together."""
+    parts = parts_of(installation)
+    pieces = [name for name, tree in (("crd", _crds(parts)), ("rbac", _rbac(parts))) if tree]
+    tree: dict[str, str] = {
+        "install.yaml": _text(parts.in_order),
+        _FILE: _kustomization(resources=(*pieces, "operator")),
+        **_piece(
+            "operator",
+            {
+                "namespace": (parts.namespace,),
+                "deployment": (parts.deployment,),
+                "disruption_budget": (parts.disruption_budget,),
+                "network_policy": (parts.network_policy,),
+                "metrics_service": _there(parts.metrics_service),
+            },
+        ),
+    }
+    if parts.monitor is not None:
+        component = _kustomization(
+            api_version="v1alpha1", kind="Component", resources=("monitor.yaml",)
+        )
+        monitor = {_FILE: component, "monitor.yaml": _text((parts.monitor,))}
+        tree.update(under("components/monitor", monitor))
+    return tree
+
+
+def _crds(parts: Parts) -> Tree:
+    return _piece("crd", {crd["metadata"]["name"]: (crd,) for crd in parts.crds})
+
+
+def _rbac(parts: Parts) -> Tree:
+    return _piece(
+        "rbac",
+        {
+            "account": (parts.account,),
+            "operator": parts.grants,
+            "metrics": (*parts.metrics_grants, *_there(parts.metrics_reader)),
+            "people": parts.people,
+        },
+    )
+
+
+def _text(documents: Iterable[Document]) -> str:
+    return _HEAD + yaml_of(documents)
+
+
+def _there(document: Document | None) -> Sequence[Document]:
+    return () if document is None else (document,)
+
+
+def _piece(folder: str, files: Mapping[str, Sequence[Document]]) -> Tree:
+    """A folder with these files, of which none is empty, and a kustomization of them."""
+    tree = {f"{name}.yaml": _text(documents) for name, documents in files.items() if documents}
+    if not tree:
+        return {}
+    return under(folder, {**tree, _FILE: _kustomization(resources=tree)})
+
+
+def _kustomization(
+    *, resources: Iterable[str], api_version: str = "v1beta1", kind: str = "Kustomization"
+) -> str:
+    return _text(
+        [
+            {
+                "apiVersion": f"kustomize.config.k8s.io/{api_version}",
+                "kind": kind,
+                "resources": list(resources),
+            }
+        ]
+    )

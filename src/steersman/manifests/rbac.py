@@ -1,0 +1,137 @@
+"""Who may do what: the operator what its controllers declare, and people what suits their role.
+
+What an operator needs is what its preflight asks for, so the two cannot differ. Where it looks
+after some namespaces only, it has a Role in each, and rights in the whole cluster only to what has
+no namespace.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, Final
+
+from steersman.controller import Rule, as_policy_rules, by_namespace
+from steersman.kinds import core_v1, meta_v1, rbac_v1
+from steersman.manager import metrics_rules, needed_rules
+from steersman.manifests.documents import Document, as_document
+from steersman.manifests.installation import Installation
+
+_GROUP: Final = "rbac.authorization.k8s.io"
+
+_READ: Final = ("get", "list", "watch")
+_WRITE: Final = ("create", "update", "patch", "delete", "deletecollection")
+_CHANGE: Final = ("get", "update", "patch")
+
+
+def service_account(installation: Installation) -> Document:
+    """Whom the operator is to the API server."""
+    return as_document(
+        core_v1.ServiceAccount(
+            metadata=_meta(installation, installation.name, installation.namespace),
+            # Its token is for the operator's own Pods, which ask for it.
+            automount_service_account_token=False,
+        )
+    )
+
+
+def operator_grants(installation: Installation) -> tuple[Document, ...]:
+    """The roles that the operator needs to do its work, each with its binding."""
+    settings = installation.settings
+    asides = metrics_rules(settings)
+    needed = needed_rules(
+        installation.controllers, settings=settings, namespace=installation.namespace
+    )
+    work = (rule for rule in needed if rule not in asides)
+    return tuple(
+        document
+        for place, rules in by_namespace(work).items()
+        for document in _granted(installation, installation.name, place, rules)
+    )
+
+
+def metrics_grants(installation: Installation) -> tuple[Document, ...]:
+    """What it takes to ask who may read the metrics; nothing, if nobody can reach them."""
+    rules = metrics_rules(installation.settings)
+    return tuple(_granted(installation, f"{installation.name}-metrics-access", None, rules))
+
+
+def metrics_reader(installation: Installation) -> Document | None:
+    """The right to read the metrics, for whoever it is bound to."""
+    if not installation.metrics:
+        return None
+    rule = rbac_v1.PolicyRule(non_resource_urls=("/metrics",), verbs=("get",))
+    name = f"{installation.name}-metrics-reader"
+    return as_document(rbac_v1.ClusterRole(metadata=_meta(installation, name), rules=(rule,)))
+
+
+def roles_for_people(installation: Installation, crds: Iterable[Document]) -> tuple[Document, ...]:
+    """Admin, editor and viewer of each kind, which add to the cluster's own roles of that name."""
+    return tuple(
+        as_document(
+            rbac_v1.ClusterRole(
+                metadata=_meta(
+                    installation,
+                    f"{crd['metadata']['name']}-{role}",
+                    labels={f"{_GROUP}/aggregate-to-{cluster_role}": "true"},
+                ),
+                rules=rules,
+            )
+        )
+        for crd in crds
+        for role, cluster_role, rules in _roles_of(crd["spec"])
+    )
+
+
+def _roles_of(spec: Mapping[str, Any]) -> Iterator[tuple[str, str, tuple[rbac_v1.PolicyRule, ...]]]:
+    group, plural = spec["group"], spec["names"]["plural"]
+    below = {each for version in spec["versions"] for each in version.get("subresources", ())}
+    has_status, has_scale = "status" in below, "scale" in below
+
+    def rule(resource: str, *verbs: str) -> rbac_v1.PolicyRule:
+        return rbac_v1.PolicyRule(api_groups=(group,), resources=(resource,), verbs=verbs)
+
+    def rules(own: tuple[str, ...], status: tuple[str, ...], scale: tuple[str, ...]) -> Any:
+        yield rule(plural, *own)
+        if has_status:
+            yield rule(f"{plural}/status", *status)
+        if has_scale:
+            yield rule(f"{plural}/scale", *scale)
+
+    # The status is the operator's to say; an admin may have to when the operator is gone.
+    yield "admin", "admin", tuple(rules((*_READ, *_WRITE), _CHANGE, _CHANGE))
+    yield "editor", "edit", tuple(rules((*_READ, *_WRITE), ("get",), _CHANGE))
+    yield "viewer", "view", tuple(rules(_READ, ("get",), ("get",)))
+
+
+def _granted(
+    installation: Installation, name: str, place: str | None, rules: tuple[Rule, ...]
+) -> Iterator[Document]:
+    if not rules:
+        return
+    policy = as_policy_rules(rules)
+    meta = _meta(installation, name, place)
+    subject = rbac_v1.Subject(
+        kind="ServiceAccount", name=installation.name, namespace=installation.namespace
+    )
+    if place is None:
+        reference = rbac_v1.RoleRef(api_group=_GROUP, kind="ClusterRole", name=name)
+        yield as_document(rbac_v1.ClusterRole(metadata=meta, rules=policy))
+        yield as_document(
+            rbac_v1.ClusterRoleBinding(metadata=meta, role_ref=reference, subjects=(subject,))
+        )
+    else:
+        reference = rbac_v1.RoleRef(api_group=_GROUP, kind="Role", name=name)
+        yield as_document(rbac_v1.Role(metadata=meta, rules=policy))
+        yield as_document(
+            rbac_v1.RoleBinding(metadata=meta, role_ref=reference, subjects=(subject,))
+        )
+
+
+def _meta(
+    installation: Installation,
+    name: str,
+    namespace: str | None = None,
+    *,
+    labels: Mapping[str, str] | None = None,
+) -> meta_v1.ObjectMeta:
+    return meta_v1.ObjectMeta(
+        name=name, namespace=namespace, labels={**installation.labels, **(labels or {})}
+    )

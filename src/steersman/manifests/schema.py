@@ -1,0 +1,284 @@
+"""The structural schema of a kind, from the fields of its class and of all that is in it.
+
+Classes say what is there and of which type, ``Rule`` and ``Cel`` what else holds, docstrings what
+it is for. For Kubernetes' own classes the API's facts are added.
+"""
+
+import json
+from collections.abc import Mapping
+from enum import Enum
+from typing import Annotated, Any, Final, Literal, TypeAlias, TypeVar, get_args, get_origin
+
+import msgspec
+from msgspec.structs import FieldInfo
+
+from steersman.errors import BadValue
+from steersman.kinds import Cel, Codec, Condition, Part, Resource, rules_of
+from steersman.manifests.builtin_facts import facts_of_field, merging_of, with_facts
+from steersman.manifests.definitions import (
+    EMBEDDED,
+    INT_OR_STRING,
+    INTEGER_OR_STRING,
+    LIST_MAP_KEYS,
+    LIST_TYPE,
+    PRESERVE,
+    VALIDATIONS,
+)
+from steersman.manifests.descriptions import class_description, field_description
+from steersman.manifests.fitting import misfits
+from steersman.manifests.hints import Hint, is_mapping, is_sequence, named, taken_apart
+from steersman.manifests.places import Place
+from steersman.manifests.ruling import ruled
+from steersman.manifests.scalars import SCALARS, WRONG_TYPES, choices_of
+
+Schema: TypeAlias = dict[str, Any]
+
+_CODEC: Final = Codec()
+
+_META: Final = ("api_version", "kind", "metadata")
+_ANYTHING: Final[Schema] = {PRESERVE: True}
+
+_STATUSES: Final = ["True", "False", "Unknown"]
+
+
+def schema_of(kind: type[Resource], place: Place) -> Schema:
+    """The schema of the kind's objects; ``CannotBeACrd`` says which field has none, and why."""
+    about: Schema = {
+        "apiVersion": {"type": "string"},
+        "kind": {"type": "string"},
+        "metadata": {"type": "object"},
+    }
+    return _Writer().object(kind, place, about)
+
+
+class _Writer:
+    """Writes one schema; ``_around`` are the classes that it is inside of."""
+
+    def __init__(self) -> None:
+        self._around: list[Any] = []
+
+    def object(self, cls: Any, place: Place, properties: Schema) -> Schema:
+        """The schema of a class's objects, with ``properties`` before those of its fields."""
+        part: type[Any] = get_origin(cls) or cls
+        if cls in self._around:
+            raise place.refused(
+                f"{part.__name__} contains itself, and a schema has an end",
+                "Give this field, or one around it, Rule(opaque=True), or refer to it by a name.",
+            )
+        self._around.append(cls)
+        is_resource = issubclass(part, Resource)
+        required: list[str] = []
+        for field in _fields_of(cls, place):
+            if is_resource and field.name in _META:
+                continue
+            there = place.field(field.name)
+            if field.required:
+                required.append(field.encode_name)
+            properties[field.encode_name] = self._field(part, field, there)
+        self._around.pop()
+        schema: Schema = {"type": "object"}
+        if description := class_description(part):
+            schema["description"] = description
+        if properties:
+            schema["properties"] = properties
+        if required:
+            schema["required"] = required
+        if rules := rules_of(part):
+            schema[VALIDATIONS] = _written(rules)
+        return schema | merging_of(part)
+
+    def _field(self, cls: type[Any], field: FieldInfo, place: Place) -> Schema:
+        hint = taken_apart(field.type, place)
+        schema = self._described(hint, place)
+        if hint.rule.nullable and not hint.may_be_none:
+            raise place.refused(
+                "it is nullable, but its type has no None",
+                f"Write {named(hint.type)} | None, so that the null can be read.",
+            )
+        if hint.may_be_none and field.required:
+            schema["nullable"] = True
+        if description := field_description(cls, field.name):
+            schema["description"] = description
+        if facts := facts_of_field(cls, field.encode_name):
+            schema = with_facts(schema, facts)
+        elif issubclass(cls, Condition) and field.name == "status":
+            schema["enum"] = _STATUSES
+        return self._with_default(schema, field, place)
+
+    def _with_default(self, schema: Schema, field: FieldInfo, place: Place) -> Schema:
+        if field.default_factory is msgspec.NODEFAULT:
+            return schema
+        try:
+            default = json.loads(_CODEC.encode(field.default_factory()))
+        except (BadValue, TypeError, ValueError) as error:
+            raise place.refused(
+                f"its default cannot be written as JSON: {error}", "Give it a plain value."
+            ) from None
+        for at, problem in misfits(default, schema, trusting=True):
+            raise place.refused(
+                f"its default does not fit its own type and rules:"
+                f" {f'at {at}, ' if at else ''}{problem}",
+                "Change the default or the rule, or leave the default out.",
+            )
+        schema["default"] = default
+        return schema
+
+    def _described(self, hint: Hint, place: Place) -> Schema:
+        """The schema of a value, with its rules."""
+        schema = self._opaque(hint, place) if hint.rule.opaque else self._typed(hint.type, place)
+        schema = ruled(schema, hint.rule, place, wire_names=_names_inside(hint.type))
+        if hint.rules:
+            schema[VALIDATIONS] = [*schema.get(VALIDATIONS, ()), *_written(hint.rules)]
+        return schema
+
+    def _inside(self, annotation: Any, place: Place) -> Schema:
+        """The schema of what is in a list or a map."""
+        hint = taken_apart(annotation, place)
+        schema = self._described(hint, place)
+        if hint.may_be_none:
+            schema["nullable"] = True
+        return schema
+
+    def _opaque(self, hint: Hint, place: Place) -> Schema:
+        cls = get_origin(hint.type) or hint.type
+        if cls is Any:
+            return {**_ANYTHING}
+        if is_mapping(cls):
+            return {"type": "object", **_ANYTHING}
+        if _is_part(cls):
+            schema = {"type": "object", **_ANYTHING}
+            if description := class_description(cls):
+                schema["description"] = description
+            return {**schema, EMBEDDED: True} if _is_resource(cls) else schema
+        raise place.refused(
+            f"it is opaque, and {named(hint.type)} is no object", "Leave opaque=True out."
+        )
+
+    def _typed(self, hint: Any, place: Place) -> Schema:
+        cls, inside = get_origin(hint) or hint, get_args(hint)
+        if hint is Any or hint is msgspec.Raw:
+            return {**_ANYTHING}
+        if hint == int | str:
+            return {INT_OR_STRING: True, "anyOf": INTEGER_OR_STRING}
+        if isinstance(hint, type) and hint in SCALARS:
+            return {**SCALARS[hint]}
+        if cls is Literal or (isinstance(cls, type) and issubclass(cls, Enum)):
+            return choices_of(hint, place)
+        if is_sequence(cls):
+            return self._list(hint, inside, place)
+        if is_mapping(cls):
+            return self._map(inside, place)
+        if _is_part(cls):
+            return (
+                self._embedded(hint, cls, place)
+                if _is_resource(cls)
+                else self.object(hint, place, {})
+            )
+        if isinstance(hint, TypeVar):
+            raise place.refused(
+                f"nobody says what {hint.__name__} is",
+                "Name the classes: class App(CustomResource[Spec, Status], ...).",
+            )
+        problem, what_now = WRONG_TYPES.get(cls, ("", "")) if isinstance(cls, type) else ("", "")
+        raise place.refused(
+            problem or f"no schema describes a {named(hint)}",
+            what_now or "Use a Part, text, a number, a bool, a tuple, a Mapping or Any.",
+        )
+
+    def _list(self, hint: Any, inside: tuple[Any, ...], place: Place) -> Schema:
+        if get_origin(hint) is tuple:
+            if len(inside) != 2 or inside[1] is not ...:
+                raise place.refused(
+                    f"{named(hint)} has its own type at each place, and a list in a schema has one",
+                    "Use a Part with a field for each, or tuple[X, ...].",
+                )
+            inside = inside[:1]
+        if not inside:
+            raise place.refused("nobody says what is in the list", "Write tuple[X, ...].")
+        schema: Schema = {"type": "array", "items": self._inside(inside[0], place.each())}
+        if _is_condition(taken_apart(inside[0], place.each()).type):
+            # Each of them is somebody's own, and one type is there once.
+            schema |= {LIST_TYPE: "map", LIST_MAP_KEYS: ["type"]}
+        return schema
+
+    def _map(self, inside: tuple[Any, ...], place: Place) -> Schema:
+        if not inside:
+            raise place.refused("nobody says what is in the map", "Write Mapping[str, X].")
+        key = taken_apart(inside[0], place)
+        if key.type is not str or key.may_be_none:
+            raise place.refused(
+                f"its keys are {named(inside[0])}, and those of an object are any text",
+                "Use Mapping[str, X], and a Cel if not every key will do.",
+            )
+        values = self._inside(inside[1], place.each())
+        if values == _ANYTHING:
+            return {"type": "object", **_ANYTHING}
+        return {"type": "object", "additionalProperties": values}
+
+    def _embedded(self, hint: Any, cls: type[Any], place: Place) -> Schema:
+        if not hasattr(cls, "resource_type"):
+            raise place.refused(
+                f"{cls.__name__} stands for no kind", "Use the class of one, or Mapping[str, Any]."
+            )
+        gvk = cls.resource_type.gvk
+        about: Schema = {
+            "apiVersion": {"type": "string", "enum": [gvk.api_version]},
+            "kind": {"type": "string", "enum": [gvk.kind]},
+            "metadata": {"type": "object"},
+        }
+        return {**self.object(hint, place, about), EMBEDDED: True}
+
+
+def _fields_of(cls: Any, place: Place) -> tuple[FieldInfo, ...]:
+    try:
+        return msgspec.structs.fields(cls)
+    except NameError as error:
+        raise place.refused(
+            f"an annotation names {error.name}, which its module does not have",
+            f"Define {error.name} outside of any function, or do without `from __future__ import"
+            " annotations`.",
+        ) from None
+
+
+def _written(rules: tuple[Cel, ...]) -> list[Schema]:
+    """The rules, as they are in a schema."""
+    return [
+        {
+            wire: value
+            for wire, value in (
+                ("rule", each.rule),
+                ("message", each.message),
+                ("messageExpression", each.message_expression),
+                ("reason", each.reason),
+                ("fieldPath", each.field_path),
+                ("optionalOldSelf", each.optional_old_self),
+            )
+            if value is not None
+        }
+        for each in rules
+    ]
+
+
+def _names_inside(hint: Any) -> Mapping[str, str]:
+    """The wire names of the fields of what is in a list, by their names in Python."""
+    if not is_sequence(get_origin(hint)):
+        return {}
+    item = get_args(hint)[0]
+    while get_origin(item) is Annotated:
+        item = get_args(item)[0]
+    cls = get_origin(item) or item
+    if not _is_part(cls):
+        return {}
+    return dict(zip(cls.__struct_fields__, cls.__struct_encode_fields__, strict=True))
+
+
+def _is_part(cls: Any) -> bool:
+    return isinstance(cls, type) and issubclass(cls, Part)
+
+
+def _is_resource(cls: Any) -> bool:
+    return isinstance(cls, type) and issubclass(cls, Resource)
+
+
+def _is_condition(cls: Any) -> bool:
+    return isinstance(cls, type) and issubclass(cls, Condition)

@@ -1,0 +1,187 @@
+"""What is said of a definition, held against a server: samples, breaking changes, models."""
+
+import importlib.util
+import sys
+from collections.abc import AsyncIterator
+from itertools import count
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+
+from examples import appservice
+from steersman.apiserver import ClusterSettings, RunningCluster, running_cluster
+from steersman.cli.models import definition_from_cluster, models_tree, write_models
+from steersman.client import Client, connect, find_config
+from steersman.clock import SystemClock
+from steersman.errors import ConfigError, NotFound, Unreachable
+from steersman.kinds import Unstructured
+from steersman.manifests import as_document, breaking_changes, crd_of, sample_of
+from steersman.observe import Observation
+from tests.embedded import World
+from tests.unit.manifests.breaking import BROKEN
+from tests.unit.manifests.crds import definition, fields, rich
+
+DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
+
+groups = count(1)
+
+
+@pytest.fixture
+def world() -> World:
+    """A server that knows no kinds but its own."""
+    return World()
+
+
+async def create(world: World, crd: dict[str, Any], obj: dict[str, Any]) -> Any:
+    """The answer to an object of the kind that is defined here, asked for strictly."""
+    await world.asked("POST", DEFINITIONS, crd)
+    spec = crd["spec"]
+    where = f"/apis/{obj['apiVersion']}/namespaces/default/{spec['names']['plural']}"
+    return await world.ask("POST", f"{where}?fieldValidation=Strict", obj)
+
+
+async def test_a_sample_of_a_rich_kind_is_taken_and_kept_whole(world: World) -> None:
+    sample = sample_of(rich())
+
+    answer = await create(world, rich(), dict(sample))
+
+    assert answer.status == 201, answer.body
+    assert answer.json["spec"] == sample["spec"]
+
+
+async def test_a_sample_of_an_operators_own_kind_is_taken(world: World) -> None:
+    crd = dict(as_document(crd_of(appservice.AppService)))
+
+    answer = await create(world, crd, dict(sample_of(crd)))
+
+    assert answer.status == 201, answer.body
+
+
+@pytest.mark.parametrize(("old", "new", "value"), BROKEN, ids=range(len(BROKEN)))
+async def test_what_is_named_as_breaking_breaks(
+    world: World, old: Any, new: Any, value: Any
+) -> None:
+    answers: list[Any] = []
+    for schema in (old, new):
+        group = f"g{next(groups)}.example.com"
+        crd = definition(fields(it=schema), group=group)
+        crd["metadata"]["name"] = f"widgets.{group}"
+        obj = {
+            "apiVersion": f"{group}/v1",
+            "kind": "Widget",
+            "metadata": {"name": "one"},
+            "spec": {"it": value},
+        }
+        answers.append(await create(world, crd, obj))
+
+    found = breaking_changes(definition(fields(it=old)), definition(fields(it=new)))
+
+    assert found != ()
+    assert answers[0].status == 201
+    assert answers[1].status in (400, 422)  # unknown to a strict server, or invalid
+
+
+async def test_a_server_refuses_what_is_named_as_impossible(world: World) -> None:
+    old, new = definition(), definition(name="v2")
+    await world.asked("POST", DEFINITIONS, old)
+
+    stored = await world.asked("GET", f"{DEFINITIONS}/widgets.shop.example.com")
+    new["metadata"] = stored["metadata"]
+    answer = await world.ask("PUT", f"{DEFINITIONS}/widgets.shop.example.com", new)
+
+    assert answer.status == 422
+    assert "is gone, and objects may be stored as it" in str(breaking_changes(stored, new)[1])
+
+
+# Models from a cluster
+
+
+@pytest.fixture
+async def cluster(tmp_path: Path) -> AsyncIterator[RunningCluster]:
+    """One that is reached by its kubeconfig."""
+
+    def observe(_: Observation) -> None: ...
+
+    async with running_cluster(
+        ClusterSettings(kubeconfig=tmp_path / "kubeconfig"),
+        clock=SystemClock(),
+        rng=Random(0),
+        observe=observe,
+        environ={},
+    ) as running:
+        yield running
+
+
+async def asked_for(name: str, kubeconfig: Path) -> Any:
+    return await definition_from_cluster(
+        name,
+        kubeconfig=kubeconfig,
+        context=None,
+        clock=SystemClock(),
+        rng=Random(0),
+        environ={},
+    )
+
+
+async def test_models_from_a_cluster_read_its_objects(
+    cluster: RunningCluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def observe(_: Observation) -> None: ...
+
+    config = find_config(environ={}, home=tmp_path, observe=observe, kubeconfig=cluster.kubeconfig)
+    async with connect(config, clock=SystemClock(), rng=Random(0), observe=observe) as client:
+        await put(client, rich(), namespaced=False)
+        await put(client, dict(sample_of(rich())), namespaced=True)
+
+        found = await asked_for("gadgets.shop.example.com", cluster.kubeconfig)
+        (path,) = write_models(tmp_path / "models", models_tree([found]))
+        gadget = await client.get(
+            imported(path, monkeypatch).Gadget, "gadget-sample", namespace="default"
+        )
+
+    assert gadget.spec.mode == "fast"
+    assert [each.port for each in gadget.spec.ports] == [1, 2]
+    assert gadget.spec.limits["key"].most == 1
+    assert gadget.declared_crd is None
+
+
+async def put(client: Client, body: dict[str, Any], *, namespaced: bool) -> None:
+    kind = Unstructured.of(body["apiVersion"], body["kind"], namespaced=namespaced)
+    if namespaced:
+        body = {**body, "metadata": {**body["metadata"], "namespace": "default"}}
+    await client.create(kind(body))
+
+
+def imported(path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
+    spec = importlib.util.spec_from_file_location("models_from_a_cluster", path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    # The types are looked up there when a class is first decoded.
+    monkeypatch.setitem(sys.modules, spec.name, module)
+    spec.loader.exec_module(module)
+    return module
+
+
+async def test_a_definition_that_the_cluster_does_not_have_is_an_error(
+    cluster: RunningCluster,
+) -> None:
+    with pytest.raises(NotFound, match=r"get CustomResourceDefinition nothing\.example\.com"):
+        await asked_for("nothing.example.com", cluster.kubeconfig)
+
+
+async def test_a_cluster_that_does_not_answer_is_an_error(
+    cluster: RunningCluster, tmp_path: Path
+) -> None:
+    elsewhere = tmp_path / "elsewhere"
+    port = cluster.url.rpartition(":")[2]
+    # Nobody listens on port 1.
+    text = cluster.kubeconfig.read_text("utf-8").replace(f":{port}", ":1")
+    elsewhere.write_text(text, "utf-8")
+
+    with pytest.raises(Unreachable):
+        await asked_for("widgets.shop.example.com", elsewhere)
+    with pytest.raises(ConfigError):
+        await asked_for("widgets.shop.example.com", tmp_path / "nowhere")

@@ -1,0 +1,101 @@
+"""Charts and bundles, as those see them who install them: Helm, and the Operator Framework."""
+
+import json
+import subprocess
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from steersman.manifests import Installation, Tree, bundle_tree, helm_tree, under
+from tests.real.foreign.building import BUNDLE, CHART
+
+
+class Refused(Exception):
+    """A program said no; the text is why."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Chart:
+    """A chart on disk, and what Helm makes of it: for a release, by default the operator's own."""
+
+    directory: Path
+    release: str
+    namespace: str
+
+    def objects(
+        self,
+        values: Mapping[str, Any] | None = None,
+        *,
+        release: str | None = None,
+        namespace: str | None = None,
+    ) -> list[dict[str, Any]]:
+        """What a release with these values is made of."""
+        lines = self._run("template", values, release=release, namespace=namespace)
+        return [json.loads(line) for line in lines.split("\n") if line]
+
+    def notes(self, values: Mapping[str, Any] | None = None) -> str:
+        """What Helm prints in the end."""
+        return self._run("notes", values)
+
+    def lint(self, values: Mapping[str, Any] | None = None) -> list[str]:
+        """What ``helm lint`` has to say."""
+        return self._run("lint", values).splitlines()
+
+    def _run(
+        self,
+        verb: str,
+        values: Mapping[str, Any] | None,
+        *,
+        release: str | None = None,
+        namespace: str | None = None,
+    ) -> str:
+        file = self.directory.with_name(f"{self.directory.name}-values.json")
+        file.write_text(json.dumps(values or {}))
+        options = (
+            f"-release={release or self.release}",
+            f"-namespace={namespace or self.namespace}",
+            f"-values={file}",
+        )
+        return _run(CHART.path, *options, verb, self.directory)
+
+
+def chart_of(what: Installation, directory: Path) -> Chart:
+    """The chart of an installation, in a directory of its own."""
+    _write(helm_tree(what), directory)
+    return Chart(directory=directory, release=what.name, namespace=what.namespace)
+
+
+def rendered(tree: Tree, directory: Path) -> list[dict[str, Any]]:
+    """What Helm makes of a chart with just these templates."""
+    about = "apiVersion: v2\nname: templates\nversion: 1.0.0\n"
+    _write({"Chart.yaml": about, "values.yaml": "{}\n", **under("templates", tree)}, directory)
+    return Chart(directory=directory, release="release", namespace="default").objects()
+
+
+def verdict_on_bundle(what: Installation, directory: Path, **options: Any) -> list[str]:
+    """What the Operator Framework has to say: errors and warnings."""
+    _write(bundle_tree(what, **options), directory)
+    return verdict_on(directory)
+
+
+def verdict_on(directory: Path) -> list[str]:
+    """The same, of a directory with a bundle."""
+    return _run(BUNDLE.path, directory).splitlines()
+
+
+def _run(program: Path, *arguments: str | Path) -> str:
+    finished = subprocess.run(
+        [program, *arguments], capture_output=True, text=True, check=False, timeout=60
+    )
+    if finished.returncode != 0:
+        raise Refused(finished.stderr)
+    return finished.stdout
+
+
+def _write(tree: Tree, directory: Path) -> None:
+    for path, text in tree.items():
+        file = directory / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        # As bytes: no line end of a text becomes another.
+        file.write_bytes(text.encode())

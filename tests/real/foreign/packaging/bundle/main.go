@@ -1,0 +1,71 @@
+// Command bundle holds a directory with an OLM bundle against the rules of the Operator Framework:
+//
+//	bundle [-kubernetes 1.36] DIR
+//
+// It prints one line for each error or warning, and ends with 1 if it cannot read the bundle.
+package main
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/operator-framework/api/pkg/manifests"
+	"github.com/operator-framework/api/pkg/operators/v1alpha1"
+	"github.com/operator-framework/api/pkg/validation"
+	"sigs.k8s.io/yaml"
+)
+
+var kubernetes = flag.String("kubernetes", "1.36", "which APIs must not have been removed by then")
+
+func main() {
+	flag.Parse()
+	if flag.NArg() != 1 {
+		flag.Usage()
+		os.Exit(2)
+	}
+	bundle, err := manifests.GetBundleFromDir(flag.Arg(0))
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	if err := readStrictly(flag.Arg(0)); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	// All there are but those for other things than bundles, one that has been given up, and one
+	// that fetches images.
+	validators := validation.DefaultBundleValidators.WithValidators(
+		validation.OperatorHubV2Validator,
+		validation.StandardCategoriesValidator,
+		validation.StandardCapabilitiesValidator,
+		validation.ObjectValidator,
+		validation.AlphaDeprecatedAPIsValidator,
+		validation.GoodPracticesValidator,
+	)
+	objects := append(bundle.ObjectsToValidate(), map[string]string{"k8s-version": *kubernetes})
+	for _, result := range validators.Validate(objects...) {
+		for _, err := range append(result.Errors, result.Warnings...) {
+			fmt.Println(err.Error())
+		}
+	}
+}
+
+// readStrictly is for fields that there are not, which are otherwise dropped without a word.
+func readStrictly(directory string) error {
+	found, err := filepath.Glob(filepath.Join(directory, "manifests", "*.clusterserviceversion.yaml"))
+	if err != nil {
+		return err
+	}
+	for _, path := range found {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		if err := yaml.UnmarshalStrict(text, &v1alpha1.ClusterServiceVersion{}); err != nil {
+			return fmt.Errorf("%s: %w", path, err)
+		}
+	}
+	return nil
+}

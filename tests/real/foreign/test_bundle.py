@@ -1,0 +1,100 @@
+"""A bundle keeps the rules of the Operator Framework, by its own validators."""
+
+from pathlib import Path
+
+import pytest
+import yaml
+
+import steersman as sm
+from examples import appservice, appservice_plain
+from steersman.kinds import core_v1
+from steersman.manifests import Installation, bundle_tree
+from tests.real.foreign.packages import Refused, verdict_on, verdict_on_bundle
+from tests.unit.manifests.operators import REGIONS, SHOPS, installation, reconcile
+
+PICTURE = ("image/svg+xml", b"<svg xmlns='http://www.w3.org/2000/svg'/>")
+
+
+class PortSpec(sm.Part):
+    depth: int = 1
+    kind_of_port: str = ""
+
+
+class PortStatus(sm.Part):
+    depth: int = 0
+    is_open: bool = False
+
+
+class PortV1Beta1(
+    sm.CustomResource[PortSpec, PortStatus],
+    group="sea.example.com",
+    version="v1beta1",
+    kind="Port",
+):
+    """A port, as it was."""
+
+
+class Port(
+    sm.CustomResource[PortSpec, PortStatus],
+    group="sea.example.com",
+    version="v1",
+    crd=sm.Crd(
+        also_serves=(PortV1Beta1,),
+        selectable_fields=(".spec.depth",),
+        scale=sm.ScalePaths(spec=".spec.depth", status=".status.depth"),
+    ),
+):
+    """A port, as it is."""
+
+
+INSTALLATIONS = {
+    "example": installation(appservice.controller, maintainers=(("Ada", "ada@example.com"),)),
+    "plain": installation(appservice_plain.controller, version="0.1.0-alpha.1+build"),
+    "both scopes": installation(SHOPS, REGIONS),
+    "some namespaces": installation(SHOPS, REGIONS, namespaces=("team-a", "team-b")),
+    "two versions": installation(
+        sm.Controller(Port, reconcile=reconcile), metrics=False, maintainers=(("Ada", ""),)
+    ),
+}
+
+
+@pytest.mark.parametrize("what", INSTALLATIONS.values(), ids=INSTALLATIONS)
+def test_the_operator_framework_finds_no_error_and_nothing_to_warn_of(
+    what: Installation, tmp_path: Path
+) -> None:
+    assert verdict_on_bundle(what, tmp_path, icon=PICTURE, replaces="0.0.1") == []
+
+
+def test_without_a_picture_it_warns_of_that_alone(tmp_path: Path) -> None:
+    (warning,) = verdict_on_bundle(installation(), tmp_path)
+
+    assert warning == "Warning: Value : (shops.v1.2.3) csv.Spec.Icon not specified"
+
+
+def test_an_operator_of_other_peoples_kinds_makes_a_bundle_as_well(tmp_path: Path) -> None:
+    what = installation(sm.Controller(core_v1.Secret, reconcile=reconcile))
+
+    assert verdict_on_bundle(what, tmp_path, icon=PICTURE) == []
+
+
+def test_a_definition_that_nobody_owns_would_be_found(tmp_path: Path) -> None:
+    verdict_on_bundle(installation(), tmp_path, icon=PICTURE)
+    (path,) = tmp_path.glob("manifests/*.crd.yaml")
+    crd = yaml.safe_load(path.read_text())
+    crd["spec"]["names"]["kind"] = "Warehouse"
+    path.write_text(yaml.safe_dump(crd))
+
+    verdict = verdict_on(tmp_path)
+
+    assert any(line.startswith("Error:") and "Warehouse" in line for line in verdict)
+
+
+def test_a_field_that_there_is_not_would_be_found(tmp_path: Path) -> None:
+    verdict_on_bundle(installation(), tmp_path)
+    path = tmp_path / "manifests" / "shops.clusterserviceversion.yaml"
+    csv = yaml.safe_load(bundle_tree(installation())[path.relative_to(tmp_path).as_posix()])
+    csv["spec"]["installationModes"] = []
+    path.write_text(yaml.safe_dump(csv))
+
+    with pytest.raises(Refused, match="installationModes"):
+        verdict_on(tmp_path)

@@ -1,0 +1,354 @@
+"""Helm renders a chart: to install.yaml, unless its values say otherwise."""
+
+from collections.abc import Iterable, Mapping
+from copy import deepcopy
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Literal
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import steersman as sm
+from examples import appservice, appservice_plain
+from steersman.kinds import core_v1
+from steersman.manifests import Document, Installation, install_documents, parts_of
+from steersman.manifests.helm_text import Filled, template_of
+from tests.real.foreign.packages import Chart, Refused, chart_of, rendered
+from tests.unit.manifests.operators import REGIONS, SHOPS, installation, reconcile
+
+KEEP = "helm.sh/resource-policy"
+
+
+class OddSpec(sm.Part):
+    """{{ template "nobody" }} and {{- .Values.secret -}}, as somebody wrote it.
+
+    "quoted": 'text' # and no comment
+        {{/* indented */}}
+    """
+
+    y: int = 0
+    """{{ end }}"""
+    answer: Literal["y", "n", "1e3", "{{"] = "y"
+
+
+class OddStatus(sm.Part):
+    """}}{{"""
+
+
+class Oddity(
+    sm.CustomResource[OddSpec, OddStatus],
+    group="odd.k8s.io",
+    version="v1",
+    crd=sm.Crd(approved="https://example.com/{{", short_names=("odd",)),
+):
+    """Everything that looks like a template {{ . }}, and a line break.\u2028"""
+
+
+INSTALLATIONS = {
+    "example": installation(appservice.controller, name="shop-operator"),
+    "plain": installation(appservice_plain.controller, replicas=1),
+    "both scopes": installation(SHOPS, REGIONS),
+    "some namespaces": installation(SHOPS, REGIONS, namespaces=("team-a", "team-b")),
+    "no metrics": installation(metrics=False),
+    "foreign kind": installation(sm.Controller(core_v1.Secret, reconcile=reconcile)),
+    "odd words": installation(
+        sm.Controller(Oddity, reconcile=reconcile),
+        title="{{ fail }}",
+        description="{{ required }}\n\n}}",
+        image="shops@sha256:" + "ab" * 32,
+        version="1.2.3-rc.1+build.5",
+    ),
+}
+
+
+@pytest.fixture
+def chart(tmp_path: Path) -> Chart:
+    """That of an operator with kinds in and out of namespaces."""
+    return chart_of(installation(SHOPS, REGIONS), tmp_path / "chart")
+
+
+def by_name(documents: Iterable[Document]) -> dict[tuple[str, str, str], Any]:
+    """What is installed, whatever the order of it and of the rules in a role.
+
+    Without what only Helm has (a word about definitions) and what it makes itself (the namespace).
+    """
+    found: dict[tuple[str, str, str], Any] = {}
+    for document in documents:
+        obj = deepcopy(dict(document))
+        meta = obj["metadata"]
+        if obj["kind"] == "Namespace":
+            continue
+        if meta.get("annotations", {}).pop(KEEP, None) and not meta["annotations"]:
+            del meta["annotations"]
+        if "rules" in obj:
+            obj["rules"] = sorted(obj["rules"], key=str)
+        called = (obj["kind"], meta.get("namespace", ""), meta["name"])
+        assert called not in found
+        found[called] = obj
+    return found
+
+
+def one(objects: Iterable[Document], kind: str) -> Any:
+    (found,) = (each for each in objects if each["kind"] == kind)
+    return found
+
+
+def pod_of(objects: Iterable[Document]) -> Any:
+    return one(objects, "Deployment")["spec"]["template"]["spec"]
+
+
+@pytest.mark.parametrize("what", INSTALLATIONS.values(), ids=INSTALLATIONS)
+def test_a_chart_gives_the_objects_of_its_install_yaml(what: Installation, tmp_path: Path) -> None:
+    chart = chart_of(what, tmp_path / "chart")
+
+    objects = chart.objects()
+
+    assert by_name(objects) == by_name(install_documents(what))
+
+
+@pytest.mark.parametrize("what", INSTALLATIONS.values(), ids=INSTALLATIONS)
+def test_helm_finds_nothing_to_complain_about(what: Installation, tmp_path: Path) -> None:
+    chart = chart_of(what, tmp_path / "chart")
+
+    # An icon is the author's to draw.
+    assert chart.lint() == ["[INFO] Chart.yaml: icon is recommended"]
+
+
+@pytest.mark.parametrize(
+    ("values", "changes"),
+    [
+        ({"replicas": 5}, {"replicas": 5}),
+        ({"metrics": {"enabled": False}}, {"metrics": False}),
+        ({"image": {"tag": "next"}}, {"image": "shops:next"}),
+        ({"image": {"repository": "host:1/a"}}, {"image": "host:1/a:1.2.3"}),
+        ({"namespaces": ["a", "b"]}, {"namespaces": ("a", "b")}),
+        # Where the operator runs itself, and where events are about what has no namespace.
+        ({"namespaces": ["shops-system", "a"]}, {"namespaces": ("shops-system", "a")}),
+        ({"namespaces": ["a", "default"]}, {"namespaces": ("a", "default")}),
+        ({"namespaces": ["1", "2e3"]}, {"namespaces": ("1", "2e3")}),
+    ],
+    ids=str,
+)
+def test_values_say_what_an_installation_would(
+    values: Mapping[str, Any], changes: Mapping[str, Any], chart: Chart
+) -> None:
+    expected = install_documents(replace(installation(SHOPS, REGIONS), **changes))
+
+    assert by_name(chart.objects(values)) == by_name(expected)
+
+
+def test_a_chart_made_for_some_namespaces_can_be_told_to_look_after_all(tmp_path: Path) -> None:
+    what = installation(SHOPS, REGIONS, namespaces=("a",))
+    chart = chart_of(what, tmp_path / "chart")
+
+    objects = chart.objects({"namespaces": []})
+
+    assert by_name(objects) == by_name(install_documents(replace(what, namespaces=())))
+
+
+def test_two_releases_share_nothing_but_what_they_share_in_the_cluster(chart: Chart) -> None:
+    first = by_name(chart.objects(release="one", namespace="apart"))
+    second = by_name(chart.objects(release="two", namespace="apart"))
+
+    shared = {kind for kind, _, _ in first.keys() & second.keys()}
+    # Definitions, and the roles for people that are called after them.
+    assert shared == {"CustomResourceDefinition", "ClusterRole"}
+    assert ("Deployment", "apart", "one-shops") in first
+    alone = by_name(
+        chart.objects(
+            {"crds": {"enabled": False}, "userRoles": {"enabled": False}},
+            release="two",
+            namespace="apart",
+        )
+    )
+    assert not first.keys() & alone.keys()
+    selector = one(first.values(), "Deployment")["spec"]["selector"]
+    assert selector != one(second.values(), "Deployment")["spec"]["selector"]
+
+
+def test_two_releases_in_one_namespace_have_a_leader_each(chart: Chart) -> None:
+    def leases(release: str) -> set[str]:
+        objects = chart.objects(release=release)
+        roles = (each for each in objects if each["kind"] == "Role")
+        rules = (rule for role in roles for rule in role["rules"] if "resourceNames" in rule)
+        (container,) = pod_of(objects)["containers"]
+        (said,) = (
+            each["value"] for each in container["env"] if each["name"] == "STEERSMAN_LEASE_NAME"
+        )
+        return {said, *(name for rule in rules for name in rule["resourceNames"])}
+
+    (first,), (second,) = leases("one"), leases("two")
+
+    assert first != second
+
+
+@pytest.mark.parametrize("release", ["a" * 53, "one.two", "shops-of-somebody"])
+def test_names_fit_whatever_the_release_is_called(release: str, chart: Chart) -> None:
+    (service,) = (each for each in chart.objects(release=release) if each["kind"] == "Service")
+
+    name = service["metadata"]["name"]
+    assert len(name) <= 63
+    assert "." not in name
+    # What has the operator's name in it is not given it again.
+    assert "shops-shops" not in name
+
+
+def test_what_is_not_wanted_is_left_out(chart: Chart) -> None:
+    everything = by_name(chart.objects())
+
+    less = by_name(
+        chart.objects(
+            {
+                "crds": {"enabled": False},
+                "userRoles": {"enabled": False},
+                "networkPolicy": {"enabled": False},
+                "podDisruptionBudget": {"enabled": False},
+                "serviceAccount": {"create": False, "name": "somebody"},
+            }
+        )
+    )
+
+    assert {kind for kind, _, _ in everything.keys() - less.keys()} == {
+        "ClusterRole",
+        "CustomResourceDefinition",
+        "NetworkPolicy",
+        "PodDisruptionBudget",
+        "ServiceAccount",
+    }
+    assert pod_of(less.values())["serviceAccountName"] == "somebody"
+    bindings = [obj for (kind, _, _), obj in less.items() if kind.endswith("RoleBinding")]
+    assert {subject["name"] for each in bindings for subject in each["subjects"]} == {"somebody"}
+
+
+def test_definitions_stay_when_the_chart_goes_unless_told_otherwise(chart: Chart) -> None:
+    kept = chart.objects()
+    gone = chart.objects({"crds": {"keep": False}})
+
+    def policies(objects: Iterable[Document]) -> set[str | None]:
+        crds = (each for each in objects if each["kind"] == "CustomResourceDefinition")
+        return {each["metadata"].get("annotations", {}).get(KEEP) for each in crds}
+
+    assert (policies(kept), policies(gone)) == ({"keep"}, {None})
+
+
+def test_a_monitor_is_made_where_somebody_wants_it(chart: Chart) -> None:
+    expected = parts_of(installation(SHOPS, REGIONS)).monitor
+    assert expected is not None
+
+    wanted = {"enabled": True, "labels": {"release": "prometheus"}}
+    monitor = one(chart.objects({"metrics": {"serviceMonitor": wanted}}), "ServiceMonitor")
+
+    assert monitor["spec"] == expected["spec"]
+    assert monitor["metadata"]["labels"] == {
+        **expected["metadata"]["labels"],
+        "release": "prometheus",
+    }
+    off = {"metrics": {"enabled": False, "serviceMonitor": wanted}}
+    assert not [each for each in chart.objects(off) if each["kind"] == "ServiceMonitor"]
+
+
+def test_pods_are_placed_named_and_fed_as_the_values_say(chart: Chart) -> None:
+    usual = pod_of(chart.objects())
+    values: dict[str, Any] = {
+        "logLevel": "debug",
+        "env": [{"name": "TOKEN", "valueFrom": {"secretKeyRef": {"name": "a", "key": "b"}}}],
+        "resources": {"limits": {"memory": None, "cpu": "2"}},
+        "nodeSelector": {"disk": "1e3"},
+        "tolerations": [{"key": "a", "operator": "Exists"}],
+        "affinity": {"nodeAffinity": {}},
+        "priorityClassName": "high",
+        "podAnnotations": {"a": "{{ b }}"},
+        "podLabels": {"c": "d"},
+        "imagePullSecrets": [{"name": "registry"}],
+        "image": {"pullPolicy": "Always"},
+    }
+
+    deployment = one(chart.objects(values), "Deployment")
+
+    pod = deployment["spec"]["template"]["spec"]
+    (container,) = pod.pop("containers")
+    (before,) = usual.pop("containers")
+    assert pod == {
+        **usual,
+        "nodeSelector": {"disk": "1e3"},
+        "tolerations": [{"key": "a", "operator": "Exists"}],
+        "affinity": {"nodeAffinity": {}},
+        "priorityClassName": "high",
+        "imagePullSecrets": [{"name": "registry"}],
+    }
+    assert container["env"] == [
+        *before["env"],
+        {"name": "STEERSMAN_LOG_LEVEL", "value": "debug"},
+        *values["env"],
+    ]
+    assert container["resources"]["limits"] == {"cpu": "2"}
+    assert container["imagePullPolicy"] == "Always"
+    assert deployment["spec"]["template"]["metadata"]["annotations"] == {"a": "{{ b }}"}
+    assert deployment["spec"]["template"]["metadata"]["labels"]["c"] == "d"
+
+
+@pytest.mark.parametrize(
+    ("values", "word"),
+    [
+        ({"replica": 3}, "replica"),
+        ({"replicas": "three"}, "replicas"),
+        ({"replicas": -1}, "replicas"),
+        ({"replicas": None}, "replicas"),
+        ({"image": {"tag": 1.0}}, "tag"),
+        ({"image": {"digest": "sha256:short"}}, "digest"),
+        ({"image": {"repository": ""}}, "repository"),
+        ({"namespaces": "a,b"}, "namespaces"),
+        ({"namespaces": ["a", "a"]}, "namespaces"),
+        ({"namespaces": ["Not A Name"]}, "namespaces"),
+        ({"logLevel": "loud"}, "logLevel"),
+        ({"metrics": {"serviceMonitor": True}}, "serviceMonitor"),
+        ({"env": {"NAME": "value"}}, "env"),
+        ({"fullnameOverride": "Not_A_Name"}, "fullnameOverride"),
+    ],
+    ids=str,
+)
+def test_values_that_make_no_sense_are_refused(
+    values: Mapping[str, Any], word: str, chart: Chart
+) -> None:
+    with pytest.raises(Refused, match=word):
+        chart.objects(values)
+
+
+def test_charts_around_this_one_may_hand_down_what_they_do(chart: Chart) -> None:
+    objects = chart.objects({"global": {"anything": 1}, "enabled": True, "resources": None})
+
+    (container,) = pod_of(objects)["containers"]
+    assert "resources" not in container
+
+
+def test_the_notes_say_where_the_operator_is_and_what_stays(tmp_path: Path) -> None:
+    chart = chart_of(INSTALLATIONS["odd words"], tmp_path / "chart")
+
+    notes = chart.notes({"namespaces": ["a", "b"]})
+
+    assert notes.startswith(
+        "{{ fail }} 1.2.3-rc.1+build.5 is in namespace shops-system, and looks after namespaces"
+        " a, b."
+    )
+    assert "kubectl delete crd oddities.odd.k8s.io" in notes
+    assert "delete crd" not in chart.notes({"crds": {"keep": False}})
+
+
+# What means something to YAML or to templates, and everything else there is.
+WORDS = st.text(
+    st.sampled_from("{}-\"'#:|>%&*!?,[]\\ \n\t\r\x85\u2028.10eyn~=") | st.characters(codec="utf-8")
+)
+
+
+@given(st.lists(st.dictionaries(WORDS, WORDS), max_size=10))
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60)
+def test_whatever_is_written_in_a_document_comes_out_of_its_template(
+    tmp_path: Path, texts: list[dict[str, str]]
+) -> None:
+    document = {"kind": "Words", "between": {"texts": texts, "hole": Filled("filled")}}
+
+    (obj,) = rendered({"words.yaml": template_of(document, when="true")}, tmp_path)
+
+    assert obj == {"kind": "Words", "between": {"texts": texts, "hole": "filled"}}

@@ -1,0 +1,102 @@
+"""Operators installed on a cluster from their manifests, and run as the account made for them."""
+
+import asyncio
+from collections.abc import AsyncIterator, Iterable
+from contextlib import asynccontextmanager, suppress
+from dataclasses import replace
+from functools import partial
+from random import Random
+from typing import Any
+
+from steersman.client import Client, find_config, reaching, wait_for
+from steersman.client.access.cluster_config import Token
+from steersman.clock import SystemClock
+from steersman.errors import NotFound
+from steersman.kinds import Unstructured, apiextensions_v1, coordination_v1, is_ready
+from steersman.manager import Manager, Surroundings
+from steersman.manifests import Document, Installation
+from steersman.testing import Cluster
+from tests.real.seeing import Seen
+
+CRD = "CustomResourceDefinition"
+
+
+def as_object(document: Document) -> Unstructured:
+    """The document, to be sent as it is."""
+    kind = Unstructured.of(
+        document["apiVersion"],
+        document["kind"],
+        namespaced="namespace" in document["metadata"],
+    )
+    return kind(document)
+
+
+async def apply(client: Client, documents: Iterable[Document]) -> None:
+    """Apply them in their order, strictly, and wait until new kinds are served."""
+    for document in documents:
+        applied = await client.apply(as_object(document), field_manager="installer", force=True)
+        if document["kind"] == CRD:
+            kind = apiextensions_v1.CustomResourceDefinition
+            await wait_for(client, kind, applied.name, is_ready, within_seconds=10)
+
+
+async def remove(client: Client, documents: Iterable[Document]) -> None:
+    """Delete them in the reverse order, but for the definitions, which other tests may need."""
+    for document in reversed(tuple(documents)):
+        if document["kind"] != CRD:
+            each = as_object(document)
+            with suppress(NotFound):
+                await client.delete(type(each), each.name, namespace=each.namespace)
+
+
+@asynccontextmanager
+async def installed(
+    client: Client, installation: Installation, documents: Iterable[Document]
+) -> AsyncIterator[None]:
+    """These documents of the installation, while the block runs."""
+    documents = tuple(documents)
+    try:
+        await apply(client, documents)
+        yield
+    finally:
+        await client.delete_all(coordination_v1.Lease, namespace=installation.namespace)
+        await remove(client, documents)
+
+
+@asynccontextmanager
+async def operating(
+    cluster: Cluster, installation: Installation, token: str, seen: Seen
+) -> AsyncIterator[None]:
+    """The operator as it is in its Pods, but for probes and metrics, while the block runs."""
+    clock = SystemClock()
+    config = find_config(
+        environ={}, home=cluster.directory, kubeconfig=cluster.kubeconfig, observe=seen
+    )
+    config = replace(config, login=Token(token=token))
+    around = Surroundings(
+        reach=partial(reaching, config, clock=clock, observe=seen),
+        namespace=installation.namespace,
+        hostname="here",
+        clock=clock,
+        rng=Random(0),
+        observe=seen,
+    )
+    # Without a registry nobody listens for metrics; the rights for that are asked for all the same.
+    settings = replace(installation.settings, health_address="")
+    stop: asyncio.Future[str] = asyncio.get_running_loop().create_future()
+    manager = Manager(controllers=installation.controllers)
+    async with asyncio.TaskGroup() as group:
+        group.create_task(manager.operate(around, settings=settings, stop=stop))
+        try:
+            yield
+        finally:
+            if not stop.done():
+                stop.set_result("the test is over")
+
+
+async def until(holds: Any) -> None:
+    """Wait until it does."""
+    clock = SystemClock()
+    async with clock.timeout(20.0):
+        while not await holds():
+            await clock.sleep(0.02)

@@ -1,0 +1,33 @@
+"""The tests that come with a project ask a real control plane the same questions."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from steersman.scaffold import Project, create_api, create_controller, init_project
+
+# A control plane of its own, and settling in real time.
+LONGEST_SECONDS = 300
+
+
+@pytest.mark.timeout(LONGEST_SECONDS)
+def test_what_a_project_starts_with_works_on_a_real_control_plane(tmp_path: Path) -> None:
+    init_project(tmp_path / "shop-operator", domain="example.com")
+    project = Project.find(tmp_path / "shop-operator")
+    create_api(project, group="app", version="v1", kind="AppService")
+    create_api(project, group="app", version="v1beta1", kind="AppService")
+    create_api(project, group="app", version="v1", kind="Tenant", namespaced=False)
+    create_controller(project, group="core", version="v1", kind="Namespace")
+    create_controller(project, group="acme.io", version="v1", kind="Anvil")
+
+    finished = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "--cluster=real"],
+        cwd=project.directory,
+        check=False,
+        capture_output=True,
+        text=True,
+    )
+
+    assert finished.returncode == 0, finished.stdout + finished.stderr

@@ -1,0 +1,506 @@
+"""Manifests on a cluster: accepted as they are, restricted, and just enough for the operator."""
+
+from collections.abc import Iterable, Iterator
+from copy import deepcopy
+from functools import partial
+from importlib import import_module
+from itertools import product
+from pathlib import Path
+from pkgutil import iter_modules
+from typing import Any, TypeAlias
+
+import pytest
+import yaml
+
+import examples
+import steersman as sm
+from steersman.client import Client
+from steersman.clock import SystemClock
+from steersman.controller import Watch
+from steersman.errors import BadRequest, Forbidden, NotFound, SteersmanError
+from steersman.kinds import authorization_v1, core_v1, events_v1, meta_v1, rbac_v1
+from steersman.manager import needed_rules
+from steersman.manager.preflight import missing_permissions
+from steersman.manager.token_reviews import TokenReviews, Verdict
+from steersman.manifests import (
+    Document,
+    Installation,
+    crd_tree,
+    deploy_tree,
+    parts_of,
+    rbac_tree,
+)
+from steersman.observe import (
+    ApiWarned,
+    EventNotRecorded,
+    PermissionMissing,
+    RequestFinished,
+    StageReached,
+    ignore,
+)
+from steersman.testing import Cluster
+from tests.real.connecting import connected
+from tests.real.installing import apply, as_object, installed, operating, remove, until
+from tests.real.rights import GROUP, new_account, token_for
+from tests.real.seeing import Seen
+
+# Where, and what of which group, perhaps by name, to do what with.
+Right: TypeAlias = tuple[str, str, str, str]
+
+
+GADGET_GROUP = "manifests.example.com"
+
+
+class GadgetSpec(sm.Part):
+    size: int = 1
+
+
+class GadgetStatus(sm.Part):
+    ready: int = 0
+
+
+class Gadget(sm.CustomResource[GadgetSpec, GadgetStatus], group=GADGET_GROUP, version="v1"):
+    """A thing whose operator does everything that a context can do."""
+
+
+async def reconcile(obj: Gadget, ctx: sm.Context) -> sm.Outcome:
+    """Do everything that a context can do."""
+    if obj.spec.size == 1:
+        await ctx.apply_owned(core_v1.ConfigMap(metadata=meta_v1.ObjectMeta(name="first")))
+    second = meta_v1.ObjectMeta(name="second")
+    await ctx.apply_owned(core_v1.ConfigMap(metadata=second, data={"size": str(obj.spec.size)}))
+    await ctx.prune()
+    await ctx.apply(service_of(obj))
+    await ctx.live.get(core_v1.ServiceAccount, "somebody")
+    assert ctx.list(core_v1.Secret) == []
+    ctx.record("Made", f"size {obj.spec.size}")
+    await ctx.apply_status(obj, GadgetStatus(ready=obj.spec.size))
+    return sm.Done()
+
+
+async def finalize(obj: Gadget, ctx: sm.Context) -> sm.Outcome:
+    """Take back what nobody else would."""
+    await ctx.delete(service_of(obj))
+    return sm.Done()
+
+
+def service_of(obj: Gadget) -> core_v1.Service:
+    return core_v1.Service(
+        metadata=meta_v1.ObjectMeta(name=f"of-{obj.name}", namespace=obj.namespace),
+        spec=core_v1.ServiceSpec(ports=(core_v1.ServicePort(port=80),)),
+    )
+
+
+GADGETS = sm.Controller(
+    Gadget,
+    reconcile=reconcile,
+    finalize=finalize,
+    owns=(core_v1.ConfigMap,),
+    watches=(Watch(core_v1.Secret),),
+    reads=(core_v1.ServiceAccount,),
+    writes=(core_v1.Service,),
+)
+
+
+def own_controllers() -> Iterator[tuple[str, sm.Controller[Any]]]:
+    """Each example with a controller, by its name, once."""
+    seen: list[sm.Controller[Any]] = []
+    for module in iter_modules(examples.__path__):
+        if module.name.startswith("test_"):
+            continue
+        controller = getattr(import_module(f"examples.{module.name}"), "controller", None)
+        if controller is not None and controller not in seen:
+            seen.append(controller)
+            yield module.name.replace("_", "-"), controller
+
+
+EXAMPLES = dict(own_controllers())
+
+
+def installation_of(
+    controller: sm.Controller[Any], namespace: str, *namespaces: str
+) -> Installation:
+    """The operator, under a name that no other test has."""
+    return Installation(
+        name=f"op-{namespace}",
+        controllers=(controller,),
+        image="op:0.1.0",
+        version="0.1.0",
+        namespaces=namespaces,
+    )
+
+
+def gadget(namespace: str, *, size: int) -> Gadget:
+    return Gadget(
+        metadata=meta_v1.ObjectMeta(name="web", namespace=namespace), spec=GadgetSpec(size=size)
+    )
+
+
+# Accepted as they are
+
+
+@pytest.mark.parametrize("example", EXAMPLES)
+@pytest.mark.parametrize("is_limited", [True, False], ids=["some namespaces", "everywhere"])
+async def test_everything_is_accepted_as_it_is(
+    client: Client, namespace: str, example: str, seen: Seen, *, is_limited: bool
+) -> None:
+    what = installation_of(EXAMPLES[example], namespace, *([namespace] if is_limited else ()))
+    parts = parts_of(what)
+    assert client.settings.field_validation == "Strict"
+
+    async with installed(client, what, parts.in_order):
+        # A second time, to see that the server has made nothing else of it.
+        await apply(client, parts.in_order)
+        await remove(client, parts.in_order[1:])
+        for document in parts.in_order[1:]:
+            if document not in parts.crds:
+                await client.create(as_object(document))
+
+    assert seen.of(ApiWarned) == []
+
+
+async def test_a_field_that_the_server_does_not_know_is_refused(
+    client: Client, namespace: str
+) -> None:
+    parts = parts_of(installation_of(GADGETS, namespace))
+    misspelt = {**parts.people[0], "rulez": []}
+
+    with pytest.raises(SteersmanError) as applied:
+        await client.apply(as_object(misspelt), field_manager="installer")
+    with pytest.raises(BadRequest) as created:
+        await client.create(as_object(misspelt))
+
+    assert "rulez" in str(applied.value)
+    assert "rulez" in str(created.value)
+
+
+def test_kubectl_takes_it_in_one_go(control_plane: Cluster, namespace: str, tmp_path: Path) -> None:
+    tree = whole_tree(installation_of(GADGETS, namespace))
+    for path, text in tree.items():
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / path).write_text(text)
+
+    def told(*arguments: str) -> list[str]:
+        return sorted(
+            control_plane.kubectl(*arguments, "--server-side", "--validate=strict", "-o=name")
+            .strip()
+            .splitlines()
+        )
+
+    try:
+        one = told("apply", f"--filename={tmp_path / 'install.yaml'}")
+        pieces = told("apply", f"--kustomize={tmp_path}")
+    finally:
+        control_plane.kubectl(
+            "delete", f"--kustomize={tmp_path}", "--ignore-not-found", "--wait=false"
+        )
+
+    assert one == pieces
+    assert len(one) == len(list(yaml.safe_load_all(tree["install.yaml"])))
+
+
+def whole_tree(what: Installation) -> dict[str, str]:
+    return {**crd_tree(what), **rbac_tree(what), **deploy_tree(what)}
+
+
+@pytest.mark.parametrize("example", [*EXAMPLES, "gadgets"])
+@pytest.mark.parametrize("namespaces", [(), ("team-a", "team-b")], ids=["everywhere", "two"])
+def test_kustomize_builds_what_is_installed(
+    control_plane: Cluster, tmp_path: Path, example: str, namespaces: tuple[str, ...]
+) -> None:
+    what = installation_of({**EXAMPLES, "gadgets": GADGETS}[example], "x", *namespaces)
+    tree = {f"deploy/{path}": text for path, text in whole_tree(what).items()}
+    # As somebody would use it who has a Prometheus operator.
+    tree["own/kustomization.yaml"] = yaml.safe_dump(
+        {"resources": ["../deploy"], "components": ["../deploy/components/monitor"]}
+    )
+    for path, text in tree.items():
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / path).write_text(text)
+
+    def built(folder: str) -> list[Any]:
+        text = control_plane.kubectl("kustomize", str(tmp_path / folder))
+        return sorted(yaml.safe_load_all(text), key=called)
+
+    parts = parts_of(what)
+    assert parts.monitor is not None
+    assert built("deploy") == sorted(parts.in_order, key=called)
+    assert built("own") == sorted((*parts.in_order, parts.monitor), key=called)
+
+
+def called(document: Document) -> tuple[str, str, str]:
+    meta = document["metadata"]
+    return document["kind"], meta.get("namespace", ""), meta["name"]
+
+
+# Restricted
+
+
+def privileged(template: Any) -> Any:
+    twin = deepcopy(template)
+    twin["spec"]["containers"][0]["securityContext"] = {"privileged": True}
+    return twin
+
+
+def pod_from(template: Any, name: str, namespace: str) -> Document:
+    metadata = {**template["metadata"], "name": name, "namespace": namespace}
+    return {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": template["spec"]}
+
+
+async def test_its_pods_are_let_into_a_namespace_that_is_restricted(
+    client: Client, namespace: str, seen: Seen
+) -> None:
+    what = installation_of(GADGETS, namespace)
+    parts = parts_of(what)
+    template = parts.deployment["spec"]["template"]
+
+    async with installed(client, what, (parts.namespace, parts.account)):
+        await apply(client, (parts.deployment,))
+        assert seen.of(ApiWarned) == []
+        await client.create(as_object(pod_from(template, "ours", what.namespace)))
+        # So that the test can fail: the same with privileges is kept out.
+        with pytest.raises(Forbidden, match="violates PodSecurity"):
+            await client.create(as_object(pod_from(privileged(template), "twin", what.namespace)))
+        twin = deepcopy(dict(parts.deployment))
+        twin["spec"]["template"] = privileged(template)
+        await apply(client, (twin,))
+        await remove(client, (parts.deployment,))
+        await client.delete_all(core_v1.Pod, namespace=what.namespace)
+
+    (warned,) = seen.of(ApiWarned)
+    assert "would violate PodSecurity" in warned.text
+
+
+# Just enough
+
+
+@pytest.fixture
+async def somebody(client: Client, namespace: str) -> str:
+    """A token of an account that may do nothing, which the operator looks for."""
+    return await new_account(client, namespace, "somebody")
+
+
+async def settled(client: Client, what: Installation, expected: set[str]) -> None:
+    """Wait until the server goes by the roles as they are now: it misses exactly these paths."""
+    rules = needed_rules(what.controllers, settings=what.settings, namespace=what.namespace)
+
+    async def holds() -> bool:
+        missing = await missing_permissions(client, rules, observe=ignore)
+        return {rule.path for rule in missing} == expected
+
+    await until(holds)
+
+
+@pytest.mark.parametrize("is_limited", [True, False], ids=["in one namespace", "everywhere"])
+@pytest.mark.usefixtures("somebody")
+async def test_the_operator_runs_with_the_generated_roles(
+    client: Client, control_plane: Cluster, namespace: str, *, is_limited: bool
+) -> None:
+    what = installation_of(GADGETS, namespace, *([namespace] if is_limited else ()))
+    seen = Seen()
+
+    async def is_ready(size: int) -> bool:
+        web = await client.get(Gadget, "web", namespace=namespace)
+        return web.status is not None and web.status.ready == size
+
+    async def is_gone() -> bool:
+        try:
+            await client.get(Gadget, "web", namespace=namespace)
+        except NotFound:
+            return True
+        return False
+
+    async with installed(client, what, parts_of(what).in_order):
+        token = await token_for(client, what.namespace, what.name)
+        async with connected(control_plane, observe=ignore, token=token) as account:
+            await settled(account, what, set())
+        async with operating(control_plane, what, token, seen):
+            await client.create(gadget(namespace, size=1))
+            await until(partial(is_ready, 1))
+            await client.apply(gadget(namespace, size=2), field_manager="test", force=True)
+            await until(partial(is_ready, 2))
+            await client.delete(Gadget, "web", namespace=namespace)
+            await until(is_gone)
+
+    assert seen.of(PermissionMissing) == []
+    assert [each for each in seen.of(RequestFinished) if each.code == 403] == []
+    assert seen.of(EventNotRecorded) == []
+    events = await client.list(events_v1.Event, namespace=namespace)
+    assert {event.note for event in events.items} >= {"size 1", "size 2"}
+
+
+def rights_in(documents: Iterable[Document], place: str) -> Iterator[Right]:
+    """What these roles grant in a namespace."""
+    for document in documents:
+        if document["metadata"].get("namespace", place) == place:
+            for rule in document.get("rules", ()):
+                yield from product(
+                    rule["apiGroups"],
+                    rule["resources"],
+                    rule.get("resourceNames", ("",)),
+                    rule["verbs"],
+                )
+
+
+async def rights_of(account: Client, place: str) -> set[Right]:
+    """What the server says that the account may do in a namespace."""
+    review = authorization_v1.SelfSubjectRulesReview(
+        spec=authorization_v1.SelfSubjectRulesReviewSpec(namespace=place)
+    )
+    status = (await account.create(review)).status
+    assert status is not None
+    return {
+        right
+        for rule in status.resource_rules
+        for right in product(
+            rule.api_groups or (),
+            rule.resources or (),
+            rule.resource_names or ("",),
+            rule.verbs,
+        )
+    }
+
+
+@pytest.mark.parametrize("is_limited", [True, False], ids=["in one namespace", "everywhere"])
+async def test_it_may_do_nothing_that_is_not_in_its_roles(
+    client: Client, control_plane: Cluster, namespace: str, somebody: str, *, is_limited: bool
+) -> None:
+    what = installation_of(GADGETS, namespace, *([namespace] if is_limited else ()))
+    parts = parts_of(what)
+    granted = (*parts.grants, *parts.metrics_grants)
+
+    async with (
+        installed(client, what, parts.in_order),
+        connected(control_plane, observe=ignore, token=somebody) as nobody,
+        connected(
+            control_plane,
+            observe=ignore,
+            token=await token_for(client, what.namespace, what.name),
+        ) as account,
+    ):
+        await settled(account, what, set())
+        for place in (namespace, what.namespace, "kube-system"):
+            everybodys = await rights_of(nobody, place)
+            own = await rights_of(account, place)
+            assert own - everybodys == set(rights_in(granted, place))
+
+
+def without_line(role: Document, number: int) -> tuple[Document, Any]:
+    rules = [*role["rules"]]
+    line = rules.pop(number)
+    return {**role, "rules": rules}, line
+
+
+def lines(what: Installation) -> Iterator[tuple[Document, Document, Any]]:
+    """Each line of a role of the operator: the role, the role without it, and the line."""
+    parts = parts_of(what)
+    for role in (*parts.grants, *parts.metrics_grants):
+        for number in range(len(role.get("rules", ()))):
+            yield role, *without_line(role, number)
+
+
+# What an operator can do without.
+SPARED = {"events", "gadgets/finalizers", "tokenreviews", "subjectaccessreviews"}
+
+
+@pytest.mark.parametrize("is_limited", [True, False], ids=["in one namespace", "everywhere"])
+async def test_when_a_line_is_taken_out_that_line_is_named(
+    client: Client, control_plane: Cluster, namespace: str, *, is_limited: bool
+) -> None:
+    what = installation_of(GADGETS, namespace, *([namespace] if is_limited else ()))
+    named = 0
+
+    async with (
+        installed(client, what, parts_of(what).in_order),
+        connected(
+            control_plane,
+            observe=ignore,
+            token=(token := await token_for(client, what.namespace, what.name)),
+        ) as account,
+    ):
+        for role, less, line in lines(what):
+            await apply(client, (less,))
+            await settled(account, what, set(line["resources"]))
+            seen = Seen()
+            async with operating(control_plane, what, token, seen):
+                await until(partial(is_told, seen, line))
+                if set(line["resources"]) <= SPARED:
+                    await until(partial(is_at_work, seen))
+            stages = {each.stage for each in seen.of(StageReached)}
+            assert ("at work" in stages) == (set(line["resources"]) <= SPARED), line
+            named += 1
+            await apply(client, (role,))
+            await settled(account, what, set())
+
+    assert named == len(list(lines(what)))
+    assert named >= 8
+
+
+async def is_at_work(seen: Seen) -> bool:
+    return any(each.stage == "at work" for each in seen.of(StageReached))
+
+
+async def is_told(seen: Seen, line: Any) -> bool:
+    """Whether what was said to be missing is exactly what this line grants."""
+    rules = [yaml.safe_load(each.rule)[0] for each in seen.of(PermissionMissing)]
+    return {right for rule in rules for right in rights_in_rule(rule)} == set(rights_in_rule(line))
+
+
+def rights_in_rule(rule: Any) -> Iterator[Right]:
+    yield from rights_in([{"metadata": {}, "rules": [rule]}], "")
+
+
+async def test_whoever_has_the_readers_role_may_read_the_metrics(
+    client: Client, control_plane: Cluster, namespace: str, somebody: str
+) -> None:
+    what = installation_of(GADGETS, namespace)
+    reader = f"{what.name}-metrics-reader"
+    scraper = await new_account(client, namespace, "scraper")
+    binding = rbac_v1.ClusterRoleBinding(
+        metadata=meta_v1.ObjectMeta(name=reader),
+        role_ref=rbac_v1.RoleRef(api_group=GROUP, kind="ClusterRole", name=reader),
+        subjects=(rbac_v1.Subject(kind="ServiceAccount", name="scraper", namespace=namespace),),
+    )
+
+    async with (
+        installed(client, what, parts_of(what).in_order),
+        connected(
+            control_plane,
+            observe=ignore,
+            token=await token_for(client, what.namespace, what.name),
+        ) as account,
+    ):
+        await settled(account, what, set())
+        await client.create(binding)
+
+        async def is_let_in() -> bool:
+            reviews = TokenReviews(account, clock=SystemClock())
+            return await reviews.verdict(scraper, "/metrics") is Verdict.ALLOWED
+
+        await until(is_let_in)
+        reviews = TokenReviews(account, clock=SystemClock())
+        assert await reviews.verdict(scraper, "/debug") is Verdict.FORBIDDEN
+        assert await reviews.verdict(somebody, "/metrics") is Verdict.FORBIDDEN
+        await client.delete(rbac_v1.ClusterRoleBinding, reader)
+
+
+async def test_people_with_the_clusters_own_roles_may_do_what_suits_them(
+    client: Client, control_plane: Cluster, namespace: str
+) -> None:
+    what = installation_of(GADGETS, namespace)
+    own = {
+        role: {verb for group, _, _, verb in rights_in([document], "") if group == GADGET_GROUP}
+        for role, document in zip(("admin", "edit", "view"), parts_of(what).people, strict=True)
+    }
+
+    async def are_added() -> bool:
+        for name, verbs in own.items():
+            role = await client.get(rbac_v1.ClusterRole, name)
+            rules = [rule for rule in role.rules or () if GADGET_GROUP in (rule.api_groups or ())]
+            if {verb for rule in rules for verb in rule.verbs} != verbs:
+                return False
+        return True
+
+    with control_plane.running_controllers("clusterrole-aggregation-controller"):
+        async with installed(client, what, parts_of(what).in_order):
+            await until(are_added)

@@ -1,0 +1,72 @@
+"""``steersman run`` and ``generate models`` against a cluster, as people run them."""
+
+from pathlib import Path
+
+import pytest
+
+from steersman.testing import ControlPlane
+from tests.cluster.cli.programs import OPERATOR, SAMPLE, running, steersman
+
+# Each test has a kind of its own: a definition is for the whole cluster.
+GROUP = "run-command.example.com"
+
+
+@pytest.fixture
+def home(tmp_path: Path, control_plane: ControlPlane) -> Path:
+    """A directory with an operator in it; its kind is not in the cluster yet."""
+    text = OPERATOR.replace("app.example.com", GROUP)
+    (tmp_path / "operator.py").write_text(text, encoding="utf-8")
+    name = f"settings.{GROUP}"
+    control_plane.kubectl("delete", "crd", name, "--ignore-not-found", "--wait=true")
+    return tmp_path
+
+
+def arguments(control_plane: ControlPlane, namespace: str) -> tuple[str, ...]:
+    return (
+        "run",
+        "operator.py",
+        f"--kubeconfig={control_plane.kubeconfig}",
+        f"--namespaces={namespace}",
+        f"--lease-namespace={namespace}",
+        "--health-address=",
+        "--metrics-address=",
+    )
+
+
+def test_an_operator_runs_with_the_crds_that_it_brings(
+    home: Path, control_plane: ControlPlane, namespace: str
+) -> None:
+    given = arguments(control_plane, namespace)
+    before = steersman(*given, directory=home)
+
+    with running(*given, "--install-crds", directory=home) as started:
+        started.until("at work, after")
+        control_plane.kubectl(
+            "apply", "-n", namespace, "-f-", stdin=SAMPLE.replace("app.example.com", GROUP)
+        )
+        started.until(f"Setting {namespace}/one done in .*applied ConfigMap {namespace}/one")
+        started.end()
+    made = control_plane.kubectl("get", "-n", namespace, "cm/one", "-o", "jsonpath={.data.size}")
+
+    assert before.returncode == 1
+    assert f"the cluster does not know {GROUP}/v1 Setting. Run it with" in before.stderr
+    assert started.process.returncode == 0
+    assert made == "3"
+
+
+def test_models_are_made_from_what_the_cluster_has(
+    home: Path, control_plane: ControlPlane, namespace: str
+) -> None:
+    printed = steersman("generate", "crd", "operator.py", directory=home).stdout
+    control_plane.kubectl("apply", "-f-", stdin=printed)
+
+    made = steersman(
+        "generate",
+        "models",
+        f"--from-cluster=settings.{GROUP}",
+        f"--kubeconfig={control_plane.kubeconfig}",
+        directory=home,
+    )
+
+    assert made.returncode == 0, made.stderr
+    assert "class Setting(" in made.stdout

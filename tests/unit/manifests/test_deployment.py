@@ -1,0 +1,137 @@
+"""The operator at work: what its Pods are told, what they may do, and who finds them."""
+
+from typing import Any
+
+import pytest
+
+from steersman.manager import ManagerSettings
+from steersman.manifests import Parts, parts_of
+from tests.unit.manifests.operators import installation
+
+NAMES = {"app.kubernetes.io/name": "shops", "app.kubernetes.io/component": "operator"}
+
+
+def pod_of(parts: Parts) -> Any:
+    return parts.deployment["spec"]["template"]
+
+
+def container_of(parts: Parts) -> Any:
+    (container,) = pod_of(parts)["spec"]["containers"]
+    return container
+
+
+@pytest.mark.parametrize("others", [{}, {"namespaces": ("a", "b")}, {"metrics": False}])
+def test_the_manager_reads_from_its_environment_what_it_is_told(others: dict[str, Any]) -> None:
+    what = installation(**others)
+
+    environ = {each["name"]: each["value"] for each in container_of(parts_of(what))["env"]}
+
+    assert ManagerSettings.read([], environ, prog="operator") == what.settings
+
+
+def test_one_of_two_replicas_acts_and_they_keep_apart() -> None:
+    parts = parts_of(installation())
+
+    assert parts.deployment["spec"]["replicas"] == 2
+    assert installation().settings.leader_election
+    spread = pod_of(parts)["spec"]["topologySpreadConstraints"]
+    assert [each["topologyKey"] for each in spread] == [
+        "kubernetes.io/hostname",
+        "topology.kubernetes.io/zone",
+    ]
+
+
+def test_the_pods_have_no_privileges() -> None:
+    pod = pod_of(parts_of(installation()))["spec"]
+
+    assert pod["securityContext"] == {
+        "runAsNonRoot": True,
+        "seccompProfile": {"type": "RuntimeDefault"},
+    }
+    (container,) = pod["containers"]
+    assert container["securityContext"] == {
+        "allowPrivilegeEscalation": False,
+        "capabilities": {"drop": ["ALL"]},
+        "readOnlyRootFilesystem": True,
+        "runAsNonRoot": True,
+    }
+
+
+def test_probes_and_services_find_their_ports() -> None:
+    parts = parts_of(installation())
+    container = container_of(parts)
+    ports = {each["name"]: each["containerPort"] for each in container["ports"]}
+
+    assert ports == {"health": 8081, "metrics": 8443}
+    assert container["livenessProbe"]["httpGet"] == {"path": "/livez", "port": "health"}
+    assert container["readinessProbe"]["httpGet"] == {"path": "/readyz", "port": "health"}
+    assert parts.metrics_service is not None
+    (port,) = parts.metrics_service["spec"]["ports"]
+    assert (port["name"], port["targetPort"]) == ("metrics", "metrics")
+
+
+def test_whatever_looks_for_the_pods_finds_them() -> None:
+    parts = parts_of(installation())
+    labels = pod_of(parts)["metadata"]["labels"]
+    assert parts.metrics_service is not None
+    assert parts.monitor is not None
+
+    selectors = (
+        parts.deployment["spec"]["selector"]["matchLabels"],
+        parts.disruption_budget["spec"]["selector"]["matchLabels"],
+        parts.network_policy["spec"]["podSelector"]["matchLabels"],
+        parts.metrics_service["spec"]["selector"],
+        *(
+            each["labelSelector"]["matchLabels"]
+            for each in pod_of(parts)["spec"]["topologySpreadConstraints"]
+        ),
+    )
+
+    assert all(selector == NAMES for selector in selectors)
+    assert labels.items() >= NAMES.items()
+    wanted = parts.monitor["spec"]["selector"]["matchLabels"]
+    assert parts.metrics_service["metadata"]["labels"].items() >= wanted.items()
+
+
+def test_what_may_change_is_in_no_selector() -> None:
+    before, after = (parts_of(installation(version=version)) for version in ("1.2.3", "2.0.0-rc.1"))
+
+    assert before.deployment["spec"]["selector"] == after.deployment["spec"]["selector"]
+    assert before.deployment["metadata"]["labels"] != after.deployment["metadata"]["labels"]
+
+
+def test_only_probes_and_metrics_come_in_and_only_names_and_the_server_are_asked() -> None:
+    spec = parts_of(installation()).network_policy["spec"]
+
+    assert spec["policyTypes"] == ["Ingress", "Egress"]
+    assert [[port["port"] for port in rule["ports"]] for rule in spec["ingress"]] == [
+        ["health"],
+        ["metrics"],
+    ]
+    assert spec["ingress"][1]["from"] == [{"namespaceSelector": {}}]
+    assert [[port["port"] for port in rule["ports"]] for rule in spec["egress"]] == [
+        [53, 53],
+        [443, 6443, 8443, 16443],
+    ]
+
+
+def test_without_metrics_there_is_nothing_about_them() -> None:
+    parts = parts_of(installation(metrics=False))
+
+    assert (parts.metrics_service, parts.monitor) == (None, None)
+    assert [each["name"] for each in container_of(parts)["ports"]] == ["health"]
+    assert len(parts.network_policy["spec"]["ingress"]) == 1
+
+
+def test_the_namespace_lets_nothing_else_in() -> None:
+    labels = parts_of(installation()).namespace["metadata"]["labels"]
+
+    assert labels["pod-security.kubernetes.io/enforce"] == "restricted"
+
+
+def test_the_token_is_in_the_operators_pods_and_in_no_others() -> None:
+    parts = parts_of(installation())
+
+    assert parts.account["automountServiceAccountToken"] is False
+    assert pod_of(parts)["spec"]["automountServiceAccountToken"] is True
+    assert pod_of(parts)["spec"]["serviceAccountName"] == parts.account["metadata"]["name"]

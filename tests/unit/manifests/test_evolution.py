@@ -1,0 +1,402 @@
+"""What breaks between two definitions is named, each at its place, and nothing else is."""
+
+from collections.abc import Mapping
+from copy import deepcopy
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from steersman.apiserver.schema.defaulting import Defaults
+from steersman.apiserver.schema.node import Schema as Node
+from steersman.apiserver.schema.pruning import prune
+from steersman.apiserver.schema.structural import compile_schema
+from steersman.apiserver.schema.uniqueness import Uniqueness
+from steersman.apiserver.schema.validating import Validator
+from steersman.errors import BadDefinition
+from steersman.manifests import BreakingChange, breaking_changes
+from tests.unit.manifests.crds import definition, fields, of_versions, rich, version
+from tests.unit.manifests.drawn_schemas import schemas, values, variants, wider
+
+TEXT = {"type": "string"}
+NUMBER = {"type": "integer"}
+KEEPS = {"x-kubernetes-preserve-unknown-fields": True}
+
+
+def places(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[tuple[str, str]]:
+    return [(each.version, each.path) for each in breaking_changes(old, new)]
+
+
+def of_fields(old: Any, new: Any) -> tuple[BreakingChange, ...]:
+    """What breaks when the schema of ``spec.it`` changes."""
+    return breaking_changes(definition(fields(it=old)), definition(fields(it=new)))
+
+
+NARROWER: list[tuple[str, Any, Any, str]] = [
+    ("type", TEXT, NUMBER, "is integer now, and was string"),
+    ("type", {"type": "number"}, NUMBER, "is integer now, and was number"),
+    ("either", {"x-kubernetes-int-or-string": True}, NUMBER, "was int-or-string"),
+    ("anything", KEEPS, TEXT, "is string now, and was anything"),
+    ("enum value", TEXT | {"enum": ["a", "b"]}, TEXT | {"enum": ["a", "c"]}, 'no longer takes "b"'),
+    ("enum", TEXT, TEXT | {"enum": ["a"]}, 'takes only "a" now'),
+    ("minimum", NUMBER, NUMBER | {"minimum": 0}, "has a minimum of 0 now, and had none"),
+    ("higher", NUMBER | {"minimum": 0}, NUMBER | {"minimum": 1}, "minimum of 1 now, and had 0"),
+    (
+        "excluded",
+        {"type": "number", "minimum": 0},
+        {"type": "number", "minimum": 0, "exclusiveMinimum": True},
+        "minimum of 0, which is itself left out now",
+    ),
+    ("maximum", NUMBER | {"maximum": 9}, NUMBER | {"maximum": 5}, "maximum of 5 now, and had 9"),
+    ("int32", NUMBER, NUMBER | {"format": "int32"}, "minimum of -2147483648"),
+    ("multiple", NUMBER | {"multipleOf": 2}, NUMBER | {"multipleOf": 4}, "a multiple of 4"),
+    ("minLength", TEXT, TEXT | {"minLength": 1}, "at least 1 characters now, and 0 were enough"),
+    ("maxLength", TEXT, TEXT | {"maxLength": 5}, "at most 5 characters now, and any number before"),
+    ("pattern", TEXT | {"pattern": "^a"}, TEXT | {"pattern": "^b"}, "must match ^b now"),
+    ("format", TEXT, TEXT | {"format": "date-time"}, "the format date-time now"),
+    ("null", TEXT | {"nullable": True}, TEXT, "may no longer be null"),
+    ("default", TEXT | {"default": "a"}, TEXT | {"default": "b"}, 'the default "b" now'),
+    ("default gone", TEXT | {"default": "a"}, TEXT, 'has no default any more, and had "a"'),
+    ("default new", TEXT, TEXT | {"default": "a"}, 'the default "a" now, and had none'),
+    ("rule", TEXT, TEXT | {"x-kubernetes-validations": [{"rule": "self != ''"}]}, "a new rule"),
+    (
+        "rule changed",
+        TEXT | {"x-kubernetes-validations": [{"rule": "self != 'a'"}]},
+        TEXT | {"x-kubernetes-validations": [{"rule": "self != 'b'"}]},
+        "a changed rule, self != 'b'",
+    ),
+    ("anyOf", TEXT, TEXT | {"anyOf": [{"minLength": 1}]}, "has a new anyOf"),
+    ("allOf", TEXT, TEXT | {"allOf": [{"minLength": 1}]}, "has a new allOf"),
+    ("oneOf", TEXT, TEXT | {"oneOf": [{"minLength": 1}]}, "has a new oneOf"),
+    ("not", TEXT, TEXT | {"not": {"enum": ["a"]}}, "has a new not"),
+    (
+        "minItems",
+        {"type": "array", "items": TEXT},
+        {"type": "array", "items": TEXT, "minItems": 1},
+        "at least 1 items now",
+    ),
+    (
+        "list type",
+        {"type": "array", "items": TEXT},
+        {"type": "array", "items": TEXT, "x-kubernetes-list-type": "set"},
+        "a list of type set now, and was atomic",
+    ),
+    (
+        "unique",
+        {"type": "array", "items": TEXT},
+        {"type": "array", "items": TEXT, "uniqueItems": True},
+        "takes no item twice now",
+    ),
+    (
+        "map type",
+        fields(a=TEXT),
+        fields(a=TEXT) | {"x-kubernetes-map-type": "atomic"},
+        "a map of type atomic now, and was granular",
+    ),
+    ("unknown", fields() | KEEPS, fields(), "keeps no fields any more but those"),
+    (
+        "others",
+        {"type": "object", "additionalProperties": TEXT},
+        fields(),
+        "keeps no fields any more but those",
+    ),
+    (
+        "maxProperties",
+        {"type": "object", "additionalProperties": TEXT},
+        {"type": "object", "additionalProperties": TEXT, "maxProperties": 3},
+        "at most 3 fields now",
+    ),
+    (
+        "embedded",
+        fields() | KEEPS,
+        fields() | KEEPS | {"x-kubernetes-embedded-resource": True},
+        "must be a whole Kubernetes object now",
+    ),
+]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "what"), [each[1:] for each in NARROWER], ids=[each[0] for each in NARROWER]
+)
+def test_what_is_narrower_is_named_at_its_place(old: Any, new: Any, what: str) -> None:
+    found = of_fields(old, new)
+
+    assert {(each.version, each.path) for each in found} == {("v1", "spec.it")}
+    assert what in " | ".join(map(str, found))
+
+
+# Wider, or the same thing said in other words.
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        *((new, old) for name, old, new, _ in NARROWER if name in {"enum", "minimum", "int32"}),
+        *((new, old) for name, old, new, _ in NARROWER if name in {"anyOf", "allOf", "not"}),
+        *((new, old) for name, old, new, _ in NARROWER if name in {"rule", "format", "null"}),
+        (NUMBER, {"type": "number"}),
+        (NUMBER, {"x-kubernetes-int-or-string": True}),
+        (TEXT, KEEPS),
+        (NUMBER | {"minimum": 0, "exclusiveMinimum": True}, NUMBER | {"minimum": 1}),
+        (NUMBER | {"enum": [2, 4]}, NUMBER | {"minimum": 1, "maximum": 4, "multipleOf": 2}),
+        (TEXT | {"enum": ["ab", "b"]}, TEXT | {"pattern": "b$", "maxLength": 2}),
+        ({"type": "boolean"}, {"type": "boolean", "enum": [False, True]}),
+        (TEXT, TEXT | {"format": "something-nobody-checks", "description": "x", "title": "x"}),
+        (TEXT | {"format": "uuid4"}, TEXT | {"format": "uuid"}),
+        (NUMBER | {"multipleOf": 6}, NUMBER | {"multipleOf": 3}),
+        (NUMBER, NUMBER | {"multipleOf": 0.5}),
+        (fields("a", a=TEXT), fields(a=TEXT, b=TEXT)),
+        (fields(a=TEXT), fields("b", a=TEXT, b=TEXT | {"default": "x"})),
+        (fields(a=TEXT), fields(a=TEXT) | KEEPS),
+        (fields(a=TEXT), {"type": "object", "additionalProperties": TEXT}),
+        (
+            {"x-kubernetes-int-or-string": True},
+            {
+                "x-kubernetes-int-or-string": True,
+                "anyOf": [{"type": "integer"}, {"type": "string"}],
+            },
+        ),
+        (TEXT | {"anyOf": [{"minLength": 1}]}, TEXT | {"anyOf": [{"minLength": 1}, {}]}),
+        (
+            TEXT | {"x-kubernetes-validations": [{"rule": "self != ''", "message": "a"}]},
+            TEXT | {"x-kubernetes-validations": [{"rule": "self != ''", "message": "b"}]},
+        ),
+    ],
+)
+def test_what_takes_more_is_not_mentioned(old: Any, new: Any) -> None:
+    assert of_fields(old, new) == ()
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "path"),
+    [
+        (fields(a=TEXT), fields(), "spec.it.a"),
+        (fields(a=TEXT), fields("a", a=TEXT), "spec.it.a"),
+        (fields(), fields("a", a=TEXT), "spec.it.a"),
+        (fields("a", a=TEXT | {"default": "x"}), fields("a", a=TEXT), "spec.it.a"),
+        (
+            {"type": "array", "items": fields(a=TEXT)},
+            {"type": "array", "items": fields(a=NUMBER)},
+            "spec.it[].a",
+        ),
+        (
+            {"type": "object", "additionalProperties": fields(a=TEXT)},
+            {"type": "object", "additionalProperties": fields()},
+            "spec.it.*.a",
+        ),
+        (fields() | KEEPS, fields(a=TEXT) | KEEPS, "spec.it.a"),
+    ],
+)
+def test_what_is_inside_is_named_with_its_path(old: Any, new: Any, path: str) -> None:
+    assert {each.path for each in of_fields(old, new)} == {path}
+
+
+def test_a_change_reads_as_one_line() -> None:
+    (change,) = of_fields(fields(a=TEXT), fields("a", a=TEXT))
+
+    assert str(change) == "v1 spec.it.a is required now: an object without it is refused"
+
+
+def test_a_rule_of_the_whole_object_is_named_as_such() -> None:
+    old, new = definition(), definition()
+    root = new["spec"]["versions"][0]["schema"]["openAPIV3Schema"]
+    root["x-kubernetes-validations"] = [{"rule": "has(self.spec)"}]
+
+    (change,) = breaking_changes(old, new)
+
+    assert str(change).startswith("v1 an object has a new rule, has(self.spec): ")
+
+
+def test_metadata_is_there_whether_or_not_the_schema_says_so() -> None:
+    old, new = definition(), definition()
+    root = old["spec"]["versions"][0]["schema"]["openAPIV3Schema"]
+    root["properties"] |= {"apiVersion": TEXT, "kind": TEXT, "metadata": {"type": "object"}}
+
+    assert breaking_changes(old, new) == breaking_changes(new, old) == ()
+
+
+def test_a_limit_to_the_name_of_objects_is_named() -> None:
+    old, new = definition(), definition()
+    root = new["spec"]["versions"][0]["schema"]["openAPIV3Schema"]
+    root["properties"]["metadata"] = fields(name=TEXT | {"maxLength": 5})
+
+    assert places(old, new) == [("v1", "metadata.name")]
+    assert places(new, old) == []
+
+
+@pytest.mark.parametrize(
+    ("changes", "path"),
+    [
+        ({"group": "other.example.com"}, "spec.group"),
+        ({"scope": "Cluster"}, "spec.scope"),
+        ({"names": {"kind": "Widget", "plural": "widgetry"}}, "spec.names.plural"),
+        ({"names": {"kind": "Gadget", "plural": "widgets"}}, "spec.names.kind"),
+        (
+            {"names": {"kind": "Widget", "plural": "widgets", "listKind": "Widgets"}},
+            "spec.names.listKind",
+        ),
+        (
+            {"names": {"kind": "Widget", "plural": "widgets", "singular": "one"}},
+            "spec.names.singular",
+        ),
+    ],
+)
+def test_another_name_or_scope_is_named(changes: Any, path: str) -> None:
+    old, new = definition(), definition()
+    new["spec"] |= changes
+
+    assert places(old, new) == [("", path)]
+
+
+def test_a_short_name_that_is_gone_is_named_and_one_that_is_new_is_not() -> None:
+    old, new = rich(), rich()
+    new["spec"]["names"]["shortNames"] = ["gd", "new"]
+
+    (change,) = breaking_changes(old, new)
+
+    assert (change.path, change.what) == ("spec.names.shortNames", "no longer has gdg")
+
+
+def test_a_version_that_is_no_longer_served_is_named() -> None:
+    old = of_versions(version("v1"), version("v1beta1"))
+    new = of_versions(version("v1"), version("v1beta1", served=False))
+
+    assert places(old, new) == [("v1beta1", "")]
+    assert "no longer served" in str(breaking_changes(old, new)[0])
+
+
+def test_a_version_that_nobody_serves_may_change() -> None:
+    old = of_versions(version("v1"), version("v0", fields(a=TEXT), served=False))
+    new = of_versions(version("v1"), version("v0", fields(a=NUMBER), served=False))
+
+    assert breaking_changes(old, new) == ()
+
+
+def test_a_version_that_objects_may_be_stored_as_cannot_go() -> None:
+    old = of_versions(version("v1"), version("v0", served=False))
+    old["status"] = {"storedVersions": ["v0", "v1"]}
+
+    (change,) = breaking_changes(old, of_versions(version("v1")))
+
+    assert change.version == "v0"
+    assert "storedVersions" in change.why
+
+
+def test_a_new_version_is_no_break_where_it_takes_what_is_stored() -> None:
+    old = definition(fields(a=TEXT))
+    new = of_versions(version("v1", fields(a=TEXT)), version("v2", fields(a=TEXT, b=TEXT)))
+
+    assert breaking_changes(old, new) == ()
+
+
+def test_a_new_version_that_does_not_take_what_is_stored_needs_conversion() -> None:
+    old = definition(fields(a=TEXT))
+    new = of_versions(version("v1", fields(a=TEXT)), version("v2", fields(b=TEXT)))
+
+    assert places(old, new) == [("v2", "spec.a")]
+    new["spec"]["conversion"] = {"strategy": "Webhook"}
+    assert places(old, new) == []
+
+
+def test_conversion_that_is_given_up_is_named() -> None:
+    old, new = (of_versions(version("v1"), version("v2")) for _ in "ab")
+    old["spec"]["conversion"] = {"strategy": "Webhook"}
+
+    assert places(old, new) == [("", "spec.conversion")]
+
+
+def test_a_subresource_that_is_gone_is_named() -> None:
+    old, new = rich(), rich()
+    new["spec"]["versions"][0]["subresources"] = {}
+
+    assert places(old, new) == [("v1", "/status"), ("v1", "/scale")]
+
+
+def test_a_status_that_is_written_apart_from_now_on_is_named() -> None:
+    old, new = definition(), of_versions(version("v1", subresources={"status": {}}))
+
+    assert places(old, new) == [("v1", "status")]
+
+
+def test_a_scale_that_leads_elsewhere_is_named() -> None:
+    old, new = rich(), rich()
+    new["spec"]["versions"][0]["subresources"]["scale"]["specReplicasPath"] = ".spec.low"
+
+    assert places(old, new) == [("v1", "/scale specReplicasPath")]
+
+
+def test_a_field_that_can_no_longer_be_selected_by_is_named() -> None:
+    old, new = rich(), rich()
+    del new["spec"]["versions"][0]["selectableFields"]
+
+    assert places(old, new) == [("v1", "spec.mode")]
+
+
+def test_columns_and_deprecations_break_nobody() -> None:
+    old, new = rich(), rich()
+    new["spec"]["versions"][0] |= {"additionalPrinterColumns": [], "deprecated": True}
+
+    assert breaking_changes(old, new) == ()
+
+
+@pytest.mark.parametrize(
+    "broken",
+    [
+        {},
+        {"apiVersion": "v1", "kind": "Pod"},
+        {"apiVersion": "apiextensions.k8s.io/v1beta1", "kind": "CustomResourceDefinition"},
+        definition() | {"spec": []},
+        definition(versions=[1]),
+        definition(versions=[{"name": 1}]),
+        definition(fields(a=1)),
+        definition({"type": "object", "required": "a"}),
+        definition({"type": "array", "items": [TEXT]}),
+        definition(TEXT | {"x-kubernetes-validations": ["self"]}),
+    ],
+)
+def test_what_is_no_definition_is_refused(broken: Any) -> None:
+    with pytest.raises(BadDefinition, match="is no CustomResourceDefinition: "):
+        breaking_changes(definition(), broken)
+
+
+@given(schema=schemas)
+def test_nothing_breaks_where_nothing_changes(schema: dict[str, Any]) -> None:
+    assert of_fields(schema, deepcopy(schema)) == ()
+
+
+class Server:
+    """What the embedded server makes of values for one schema."""
+
+    def __init__(self, schema: dict[str, Any]) -> None:
+        written = fields(it=schema)
+        self._node = compile_schema(written, object_meta=Node(type="object", preserve_unknown=True))
+        self._validator = Validator(written)
+        self._defaults, self._sets = Defaults(self._node), Uniqueness(self._node)
+
+    def keeps(self, value: Any) -> bool:
+        """Whether it takes the value, and drops nothing of it."""
+        sent = {"it": deepcopy(value)}
+        prune(sent, self._node)
+        if sent != {"it": value}:
+            return False
+        self._defaults.fill(sent)
+        return not self._validator.errors(sent) and not self._sets.errors(sent)
+
+
+@settings(max_examples=200)
+@given(data=st.data())
+def test_where_no_breaking_change_is_named_what_was_kept_is_kept(data: st.DataObject) -> None:
+    old = data.draw(schemas)
+    new = data.draw(variants(old))
+    value = data.draw(values(old))
+
+    breaks = of_fields(old, new) != ()
+
+    assert breaks or not Server(old).keeps(value) or Server(new).keeps(value)
+
+
+@given(data=st.data())
+def test_nothing_breaks_where_more_is_taken(data: st.DataObject) -> None:
+    old = data.draw(schemas)
+    new = data.draw(wider(old))
+
+    assert of_fields(old, new) == ()

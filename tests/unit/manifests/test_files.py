@@ -1,0 +1,238 @@
+"""Generated files: whole or not at all, and never over what somebody has edited."""
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from steersman.errors import EditedByHand, OutOfDate, ProjectError
+from steersman.manifests import Changes, check_trees, under, write_trees
+
+RECORD = ".steersman/generated.json"
+
+
+def files_in(directory: Path) -> dict[str, str]:
+    return {
+        path.relative_to(directory).as_posix(): path.read_text()
+        for path in sorted(directory.rglob("*"))
+        if path.is_file() and path.name != "generated.json"
+    }
+
+
+def test_a_tree_is_written_with_its_folders(tmp_path: Path) -> None:
+    changes = write_trees(tmp_path, {"crd": {"crd/a.yaml": "a: ä\n"}, "rbac": {"role.yaml": "r\n"}})
+
+    assert changes == Changes(written=("crd/a.yaml", "role.yaml"))
+    assert files_in(tmp_path) == {"crd/a.yaml": "a: ä\n", "role.yaml": "r\n"}
+
+
+def test_what_is_up_to_date_is_left_as_it_is(tmp_path: Path) -> None:
+    write_trees(tmp_path, {"crd": {"a.yaml": "a\n"}})
+    before = {path: path.stat().st_ino for path in tmp_path.rglob("*") if path.is_file()}
+
+    changes = write_trees(tmp_path, {"crd": {"a.yaml": "a\n"}})
+
+    assert changes == Changes(unchanged=("a.yaml",))
+    assert {path: path.stat().st_ino for path in tmp_path.rglob("*") if path.is_file()} == before
+
+
+def test_a_file_that_nobody_edited_is_replaced(tmp_path: Path) -> None:
+    write_trees(tmp_path, {"crd": {"a.yaml": "old\n"}})
+
+    changes = write_trees(tmp_path, {"crd": {"a.yaml": "new\n"}})
+
+    assert changes.written == ("a.yaml",)
+    assert files_in(tmp_path) == {"a.yaml": "new\n"}
+
+
+def test_an_edited_file_is_kept_and_nothing_at_all_is_written(tmp_path: Path) -> None:
+    write_trees(tmp_path, {"crd": {"a.yaml": "size: 1\n", "b.yaml": "old\n"}})
+    (tmp_path / "a.yaml").write_text("size: 7\n")
+    record = (tmp_path / RECORD).read_text()
+
+    with pytest.raises(EditedByHand) as caught:
+        write_trees(tmp_path, {"crd": {"a.yaml": "size: 2\n", "b.yaml": "new\n", "c/c.yaml": ""}})
+
+    assert caught.value.paths == ("a.yaml",)
+    assert caught.value.diff == (
+        "--- a.yaml (generated)\n+++ a.yaml (on disk)\n@@ -1 +1 @@\n-size: 2\n+size: 7\n"
+    )
+    assert files_in(tmp_path) == {"a.yaml": "size: 7\n", "b.yaml": "old\n"}
+    assert (tmp_path / RECORD).read_text() == record
+    assert not (tmp_path / "c").exists()
+
+
+def test_a_file_that_was_never_generated_counts_as_edited(tmp_path: Path) -> None:
+    (tmp_path / "a.yaml").write_bytes(b"\xff no text\n")
+
+    with pytest.raises(EditedByHand):
+        write_trees(tmp_path, {"crd": {"a.yaml": "a\n"}})
+
+    assert (tmp_path / "a.yaml").read_bytes() == b"\xff no text\n"
+
+
+def test_an_edit_that_says_what_is_generated_now_is_no_edit(tmp_path: Path) -> None:
+    write_trees(tmp_path, {"crd": {"a.yaml": "1\n"}})
+    (tmp_path / "a.yaml").write_text("2\n")
+
+    changes = write_trees(tmp_path, {"crd": {"a.yaml": "2\n"}})
+
+    assert changes == Changes(unchanged=("a.yaml",))
+    assert write_trees(tmp_path, {"crd": {"a.yaml": "3\n"}}).written == ("a.yaml",)
+
+
+def test_line_ends_of_another_system_are_no_edit(tmp_path: Path) -> None:
+    write_trees(tmp_path, {"crd": {"a.yaml": "a\nb\n"}})
+    (tmp_path / "a.yaml").write_bytes(b"a\r\nb\r\n")
+
+    check_trees(tmp_path, {"crd": {"a.yaml": "a\nb\n"}})
+
+    assert write_trees(tmp_path, {"crd": {"a.yaml": "c\n"}}).written == ("a.yaml",)
+
+
+def test_with_force_an_edited_file_is_overwritten(tmp_path: Path) -> None:
+    (tmp_path / "a.yaml").write_text("mine\n")
+
+    changes = write_trees(tmp_path, {"crd": {"a.yaml": "a\n"}}, force=True)
+
+    assert changes.written == ("a.yaml",)
+    assert files_in(tmp_path) == {"a.yaml": "a\n"}
+
+
+def test_a_file_that_is_generated_no_more_is_removed_with_its_empty_folders(tmp_path: Path) -> None:
+    write_trees(tmp_path, {"crd": {"deep/er/a.yaml": "a\n", "deep/b.yaml": "b\n"}})
+
+    changes = write_trees(tmp_path, {"crd": {"deep/b.yaml": "b\n"}})
+
+    assert changes == Changes(unchanged=("deep/b.yaml",), removed=("deep/er/a.yaml",))
+    assert sorted(path.name for path in (tmp_path / "deep").iterdir()) == ["b.yaml"]
+
+
+def test_an_edited_file_that_is_generated_no_more_is_somebodys_own(tmp_path: Path) -> None:
+    write_trees(tmp_path, {"crd": {"a.yaml": "a\n"}})
+    (tmp_path / "a.yaml").write_text("mine\n")
+
+    changes = write_trees(tmp_path, {"crd": {}})
+
+    assert changes == Changes(left=("a.yaml",))
+    assert write_trees(tmp_path, {"crd": {}}) == Changes()
+    assert files_in(tmp_path) == {"a.yaml": "mine\n"}
+
+
+def test_generating_one_part_removes_nothing_of_another(tmp_path: Path) -> None:
+    write_trees(tmp_path, {"crd": {"a.yaml": "a\n"}, "docs": {"api.md": "b\n"}})
+
+    changes = write_trees(tmp_path, {"crd": {}})
+
+    assert changes.removed == ("a.yaml",)
+    assert files_in(tmp_path) == {"api.md": "b\n"}
+    assert list(json.loads((tmp_path / RECORD).read_text())["parts"]) == ["docs"]
+
+
+def test_a_file_that_another_part_makes_now_stays(tmp_path: Path) -> None:
+    write_trees(tmp_path, {"deploy": {"crd/a.yaml": "a\n"}})
+    write_trees(tmp_path, {"crd": {"crd/a.yaml": "a\n"}})
+
+    assert write_trees(tmp_path, {"deploy": {}}) == Changes()
+    assert write_trees(tmp_path, {"crd": {}}).removed == ("crd/a.yaml",)
+
+
+def test_a_file_of_two_parts_stays_until_neither_makes_it(tmp_path: Path) -> None:
+    both = {"crd": {"a.yaml": "a\n"}, "deploy": {"a.yaml": "a\n"}}
+    write_trees(tmp_path, both)
+
+    assert write_trees(tmp_path, {"deploy": {}}) == Changes()
+    write_trees(tmp_path, both)
+    assert write_trees(tmp_path, {"crd": {}, "deploy": {}}).removed == ("a.yaml",)
+
+
+def test_a_file_deleted_by_hand_is_made_again(tmp_path: Path) -> None:
+    write_trees(tmp_path, {"crd": {"a.yaml": "a\n"}})
+    (tmp_path / "a.yaml").unlink()
+
+    assert write_trees(tmp_path, {"crd": {"a.yaml": "a\n"}}).written == ("a.yaml",)
+
+
+def test_a_check_names_what_is_missing_stale_edited_or_too_much(tmp_path: Path) -> None:
+    old = {"stale": "1\n", "edited": "1\n", "gone": "1\n", "same": "1\n"}
+    write_trees(tmp_path, {"crd": old})
+    (tmp_path / "edited").write_text("mine\n")
+    before = files_in(tmp_path)
+
+    with pytest.raises(OutOfDate) as caught:
+        check_trees(
+            tmp_path, {"crd": {"stale": "2\n", "edited": "1\n", "same": "1\n", "missing": "1\n"}}
+        )
+
+    assert caught.value.paths == ("edited", "gone", "missing", "stale")
+    assert files_in(tmp_path) == before
+
+
+def test_a_check_of_what_was_just_written_is_silent_even_without_a_record(tmp_path: Path) -> None:
+    parts = {"crd": {"crd/a.yaml": "a\n"}}
+    write_trees(tmp_path, parts)
+
+    check_trees(tmp_path, parts)
+    (tmp_path / RECORD).unlink()
+
+    check_trees(tmp_path, parts)
+
+
+def test_a_write_that_fails_leaves_nothing_behind(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("in the way\n")
+
+    with pytest.raises(ProjectError, match="cannot be written: Not a directory, and nothing was"):
+        write_trees(tmp_path, {"crd": {"new/folder/a.yaml": "a\n", "file/b.yaml": "b\n"}})
+
+    assert [path.name for path in tmp_path.iterdir()] == ["file"]
+
+
+def test_a_directory_in_the_way_of_a_file_is_told(tmp_path: Path) -> None:
+    (tmp_path / "a.yaml").mkdir()
+
+    with pytest.raises(ProjectError, match="is to be a generated file, and is a directory"):
+        write_trees(tmp_path, {"crd": {"a.yaml": "a\n"}})
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
+def test_a_file_that_cannot_be_read_is_told(tmp_path: Path) -> None:
+    (tmp_path / "a.yaml").touch(mode=0o000)
+
+    with pytest.raises(ProjectError, match=r"a\.yaml cannot be read: Permission denied"):
+        write_trees(tmp_path, {"crd": {"a.yaml": "a\n"}})
+
+
+@pytest.mark.parametrize(
+    "record",
+    [
+        "<<<<<<< ours\n",
+        "[]",
+        '{"parts": {"crd": ["a.yaml"]}}',
+        '{"parts": {"crd": {"../other": "sha256:0"}}}',
+        '{"parts": {"crd": {"a.yaml": 1}}}',
+    ],
+)
+def test_a_record_that_cannot_be_used_stops_everything(tmp_path: Path, record: str) -> None:
+    (tmp_path / ".steersman").mkdir()
+    (tmp_path / RECORD).write_text(record)
+
+    with pytest.raises(ProjectError, match=r"cannot be used: .*Restore it from the repository"):
+        write_trees(tmp_path, {"crd": {"a.yaml": "a\n"}})
+
+    assert files_in(tmp_path) == {}
+
+
+@pytest.mark.parametrize("path", ["/etc/passwd", "../other", "a/../../b", ""])
+def test_a_tree_stays_below_its_directory(tmp_path: Path, path: str) -> None:
+    with pytest.raises(ValueError, match="paths below its directory"):
+        write_trees(tmp_path, {"crd": {path: "a\n"}})
+
+
+def test_two_parts_cannot_make_one_file_in_two_ways(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match=r"two parts make a\.yaml"):
+        write_trees(tmp_path, {"crd": {"a.yaml": "a\n"}, "rbac": {"a.yaml": "b\n"}})
+
+
+def test_a_tree_can_be_moved_into_a_folder() -> None:
+    assert under("deploy/chart", {"a/b.yaml": "b\n"}) == {"deploy/chart/a/b.yaml": "b\n"}

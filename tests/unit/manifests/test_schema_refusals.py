@@ -1,0 +1,151 @@
+"""What no schema can describe is refused, with the field, the reason and a way out."""
+
+from __future__ import annotations
+
+import decimal
+from collections.abc import Mapping
+from datetime import time, timedelta
+from enum import Enum
+from typing import Annotated, Any, Literal
+
+import pytest
+
+from steersman.errors import CannotBeACrd
+from steersman.kinds import CustomResource, Part, Resource, Rule, Unstructured, core_v1
+from steersman.manifests import crd_of
+from tests.unit.manifests.kinds_of_one_field import NOTHING, field_of, kind_with
+
+
+class Mixed(Enum):
+    ONE = 1
+    TWO = "two"
+
+
+class Empty(Enum):
+    pass
+
+
+class Keyless(Part):
+    name: str | None = None
+    size: tuple[int, ...] = ()
+
+
+class Tree(Part):
+    name: str
+    branches: tuple[Tree, ...] = ()
+
+
+class Inner(Part):
+    some_thing: set[str]
+
+
+class Outer(Part):
+    more_inside: tuple[Inner, ...]
+
+
+def keyed_by(key: str) -> Any:
+    return Annotated[tuple[Keyless, ...], Rule(list_type="map", list_map_keys=(key,))]
+
+
+@pytest.mark.parametrize(
+    ("annotation", "default", "problem"),
+    [
+        (int | bool, NOTHING, "it is one of int or bool"),
+        (str | Keyless | None, None, "it is one of str or Keyless"),
+        (set[str], NOTHING, "a set has no order"),
+        (frozenset[str], NOTHING, "a set has no order"),
+        (object, NOTHING, "nothing is known of an object"),
+        (timedelta, NOTHING, "a length of time"),
+        (time, NOTHING, "no time of day"),
+        (decimal.Decimal, NOTHING, "is not exact"),
+        (dict, NOTHING, "nobody says what is in the map"),
+        (tuple, NOTHING, "nobody says what is in the list"),
+        (tuple[int, str], NOTHING, "has its own type at each place"),
+        (Mapping[int, str], NOTHING, "its keys are int"),
+        (Mapping[float, str], NOTHING, "its keys are float"),
+        (Mapping[Literal["a"], str], NOTHING, "its keys are Literal"),
+        (Unstructured, NOTHING, "an Unstructured has no fields"),
+        (Resource, NOTHING, "Resource stands for no kind"),
+        (type, NOTHING, "no schema describes a type"),
+        (Mixed, NOTHING, "the values of Mixed are 1, 'two'"),
+        (Empty, NOTHING, "the values of Empty are none"),
+        (Literal["a", 1], NOTHING, "the values of its Literal are 'a', 1"),
+        (Tree, NOTHING, "Tree contains itself"),
+        (Annotated[str, Rule(ge=1)], NOTHING, "its rule has ge"),
+        (Annotated[int, Rule(pattern="a")], NOTHING, "its rule has pattern"),
+        (Annotated[bool, Rule(max_length=1)], NOTHING, "its rule has max_length"),
+        (Annotated[int, Rule(list_type="set")], NOTHING, "its rule has list_type"),
+        (Annotated[str, Rule(opaque=True)], NOTHING, "it is opaque, and str is no object"),
+        (Annotated[int, Rule(nullable=True)], NOTHING, "it is nullable, but"),
+        (Annotated[int, Rule(ge=1), Rule(ge=2)], NOTHING, "two rules give it a ge, 1 and 2"),
+        (Annotated[int, Rule(ge=3), Rule(le=2)], NOTHING, "no value can satisfy"),
+        (keyed_by("wrong"), NOTHING, "name wrong, which its items do not have"),
+        (keyed_by("name"), NOTHING, "name name, which its items need not have"),
+        (keyed_by("size"), NOTHING, "name size, which is no text"),
+        (Annotated[tuple[Keyless, ...], Rule(list_type="set")], NOTHING, "a set of objects"),
+        (Annotated[int, Rule(ge=1)], 0, "its default does not fit"),
+        (Annotated[tuple[str, ...], Rule(min_length=1)], (), "its default does not fit"),
+        (Annotated[str, Rule(pattern="^a")], "b", "its default does not fit"),
+        (Literal["a", "b"], "c", "its default does not fit"),
+        (int, "text", "its default does not fit"),
+        (Any, object(), "its default cannot be written as JSON"),
+    ],
+)
+def test_what_no_schema_can_describe_is_refused_with_its_field_and_the_reason(
+    annotation: Any, default: Any, problem: str
+) -> None:
+    kind = kind_with(annotation, default)
+
+    with pytest.raises(CannotBeACrd) as refused:
+        crd_of(kind)
+
+    assert problem in refused.value.problem
+    assert (refused.value.kind, refused.value.field.partition("[")[0]) in {
+        ("One", "spec.it"),
+        ("One", "spec.it.branches"),
+    }
+    assert str(refused.value).startswith("One: spec.it")
+
+
+def test_a_field_deep_inside_is_named_as_it_is_in_python() -> None:
+    kind = kind_with(Mapping[str, Outer])
+
+    with pytest.raises(CannotBeACrd) as refused:
+        crd_of(kind)
+
+    assert refused.value.field == "spec.it[].more_inside[].some_thing"
+
+
+def test_a_part_that_contains_itself_may_be_opaque_inside() -> None:
+    schema = field_of(Annotated[Tree, Rule(opaque=True)])
+
+    assert schema == {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
+
+
+def test_a_kind_that_does_not_say_what_its_spec_is_is_refused() -> None:
+    class Bare(CustomResource, group="one.example.com", version="v1"):  # type: ignore[type-arg]
+        pass
+
+    with pytest.raises(CannotBeACrd, match="Bare: spec cannot be described by a CRD: nobody says"):
+        crd_of(Bare)
+
+
+def test_a_name_that_its_module_does_not_have_is_refused() -> None:
+    kind = kind_with("Missing")
+
+    with pytest.raises(CannotBeACrd, match="an annotation names Missing"):
+        crd_of(kind)
+
+
+SOMETHING: Any = Unstructured.of("one.example.com/v1", "Something")
+
+
+@pytest.mark.parametrize("kind", [core_v1.Pod, kind_with(int, crd=None), SOMETHING])
+def test_what_somebody_else_defines_has_no_definition_here(kind: type[Resource]) -> None:
+    with pytest.raises(CannotBeACrd, match="somebody else defines it"):
+        crd_of(kind)
+
+
+def test_a_class_that_stands_for_no_kind_has_no_definition() -> None:
+    with pytest.raises(CannotBeACrd, match=r"CustomResource cannot be .* it stands for no kind"):
+        crd_of(CustomResource)
