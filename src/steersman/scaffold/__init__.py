@@ -1,0 +1,26 @@
+"""Projects for operators: made by one command, added to by another, and kept up to date.
+
+Takes:     names: of a project, of a kind; a project on disk
+Gives:     files that are the author's from then on, and what ``[tool.steersman]`` says
+Promises:  - all of it is written or nothing is
+           - a file that is there is never written over
+           - the same names give the same bytes every time
+           - what a project starts with works
+           - what the author wrote stays as it is
+           - an upgrade keeps what the author changed
+Never:     runs the author's code, talks to a network, or needs a git repository
+"""
+
+from steersman.scaffold.making import Made, create_api, create_controller, init_project
+from steersman.scaffold.project import Project
+from steersman.scaffold.upgrading import Upgraded, upgrade_project
+
+__all__ = [
+    "Made",
+    "Project",
+    "Upgraded",
+    "create_api",
+    "create_controller",
+    "init_project",
+    "upgrade_project",
+]

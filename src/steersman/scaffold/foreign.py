@@ -1,0 +1,164 @@
+"""Kinds that exist elsewhere: how a module names one, and an object of it for a test.
+
+built-in               apps_v1.Deployment, of steersman.kinds
+with a models file     Certificate, of the module that ``steersman generate models`` wrote
+any other              Certificate = sm.Unstructured.of("cert-manager.io/v1", "Certificate")
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Final
+
+from steersman.errors import BadName, ProjectError
+from steersman.kinds import Scheme
+from steersman.names import (
+    GroupVersionKind,
+    check_group,
+    check_kind,
+    check_plural,
+    check_version,
+    plural_of,
+)
+
+# What is asked once and kept by nobody cannot be watched.
+_NEVER_KEPT: Final = frozenset(
+    {
+        *("Binding", "ComponentStatus", "Eviction", "Scale", "TokenRequest", "TokenReview"),
+        *("LocalSubjectAccessReview", "SelfSubjectAccessReview", "SelfSubjectReview"),
+        *("SelfSubjectRulesReview", "SubjectAccessReview"),
+    }
+)
+
+# For tests: how to make one of a kind that needs more than a name, before its labels.
+_RECIPES: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
+    {
+        "CronJob": ("cron_job", '"@hourly"', "CONTAINER"),
+        "DaemonSet": ("daemon_set", "CONTAINER"),
+        "Deployment": ("deployment", "CONTAINER"),
+        "Ingress": ("ingress", 'service="web"'),
+        "Job": ("job", "CONTAINER"),
+        "PersistentVolumeClaim": ("pvc", '"1Gi"'),
+        "Pod": ("pod", "CONTAINER"),
+        "Service": ("service", "[core_v1.ServicePort(port=80)]"),
+        "StatefulSet": ("stateful_set", "CONTAINER"),
+    }
+)
+
+# Those that need no more than a name.
+_PLAIN: Final = frozenset(
+    {
+        *("ClusterRole", "ConfigMap", "Endpoints", "Lease", "LimitRange", "Namespace"),
+        *("MutatingWebhookConfiguration", "NetworkPolicy", "Node", "PodDisruptionBudget"),
+        *("PriorityClass", "ResourceQuota", "Role", "Secret", "ServiceAccount"),
+        "ValidatingWebhookConfiguration",
+    }
+)
+
+
+# What modules and tests have beside a class that they name as it is.
+_BESIDE: Final = frozenset({"Anything", "Labels", "MergePatch", "Scenario", "StandIn", "World"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Foreign:
+    """A kind that exists elsewhere."""
+
+    gvk: GroupVersionKind
+    plural: str
+    namespaced: bool
+    module: str  # of steersman.kinds, if it is built in
+    models: str  # where its class is, if somebody made one
+
+    @property
+    def expression(self) -> str:
+        """The class, as the module names it."""
+        return f"{self.module}.{self.gvk.kind}" if self.module else self.gvk.kind
+
+    @property
+    def annotation(self) -> str:
+        """The type of an object."""
+        return self.expression if self.module or self.models else "sm.Unstructured"
+
+    @property
+    def unstructured(self) -> bool:
+        """Whether it has no class."""
+        return not (self.module or self.models)
+
+    @property
+    def example(self) -> tuple[str, Sequence[str]] | None:
+        """What is called with what, to have an object called ``name`` for a test.
+
+        ``None`` where nobody knows what a valid one is.
+        """
+        if self.module and self.gvk.kind in _RECIPES:
+            recipe, *arguments = _RECIPES[self.gvk.kind]
+            return f"recipes.{recipe}", ["name", *arguments, "labels=labels"]
+        if self.module and self.gvk.kind in _PLAIN:
+            return self.expression, ["metadata=meta_v1.ObjectMeta(name=name, labels=labels)"]
+        return None
+
+    @property
+    def used_by_example(self) -> frozenset[str]:
+        """What of ``steersman.kinds`` that needs."""
+        called, arguments = self.example or ("", ())
+        text = f"{called}({', '.join(arguments)})".replace("CONTAINER", "core_v1.Container")
+        modules = ("core_v1", "meta_v1", "recipes")
+        return frozenset(each for each in modules if f"{each}." in text)
+
+
+def foreign_kind(
+    *,
+    group: str,
+    version: str,
+    kind: str,
+    plural: str | None,
+    namespaced: bool,
+    models: str | None,
+) -> Foreign:
+    """The kind, checked; a built-in one is known to steersman, whatever is said of it."""
+    gvk = GroupVersionKind("" if group == "core" else group, check_version(version), kind)
+    check_kind(kind)
+    if "." in gvk.group:
+        check_group(gvk.group)
+    scheme = Scheme()
+    if scheme.knows(gvk.api_version, kind):
+        if kind in _NEVER_KEPT:
+            raise ProjectError(
+                problem=f"{gvk} cannot be watched: objects of it are kept by nobody",
+                what_now="Choose another kind.",
+            )
+        found = scheme.class_of(gvk.api_version, kind)
+        return Foreign(
+            gvk=gvk,
+            plural=found.resource_type.plural,
+            namespaced=found.resource_type.namespaced,
+            module=found.__module__.rpartition(".")[2],
+            models="",
+        )
+    if "." not in gvk.group:
+        known = [each.resource_type.gvk.api_version for each in scheme.versions_of(gvk.group, kind)]
+        hint = f" There is {known[0]} {kind}." if known else ""
+        raise ProjectError(
+            problem=f"Kubernetes has no kind {gvk}, and no other group is without a dot",
+            what_now=f"Give group, version and kind as kubectl api-resources shows them.{hint}",
+        )
+    if kind in _BESIDE:
+        rule = f"beside its class there are {', '.join(sorted(_BESIDE))}"
+        raise BadName(wanted="a kind for which a controller can be written", value=kind, rule=rule)
+    return Foreign(
+        gvk=gvk,
+        plural=check_plural(plural or plural_of(kind)),
+        namespaced=namespaced,
+        module="",
+        models=_checked(models) if models else "",
+    )
+
+
+def _checked(models: str) -> str:
+    if not all(each.isidentifier() for each in models.split(".")):
+        raise ProjectError(
+            problem=f"{models!r} is no Python module",
+            what_now="Name it as an import would: shop_operator.models.certificate_v1",
+        )
+    return models

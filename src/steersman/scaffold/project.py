@@ -1,0 +1,161 @@
+"""``Project``: what ``[tool.steersman]`` in a project's pyproject.toml says, checked."""
+
+import re
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from steersman.errors import BadName, ProjectError
+from steersman.names import check_label
+from steersman.scaffold.naming import check_domain, check_package, check_project_name
+
+PYPROJECT: Final = "pyproject.toml"
+
+_MARKER: Final = re.compile(r"^(<{7}|>{7}) ", re.MULTILINE)
+
+# What to do with a file in which there are markers.
+CHOOSE: Final = "Choose between what stands between <<<<<<< and >>>>>>>, and try again."
+
+# ``module:attribute``; the first part of the module is the project's package.
+_TARGET: Final = re.compile(r"(?P<module>\w+(\.\w+)*)(:\w+)?")
+_SETTINGS: Final = ("target", "name", "domain", "image", "scaffold")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Project:
+    """An operator's project on disk: where it is, and what its pyproject.toml says of it."""
+
+    directory: Path
+
+    # What is in the table tool.steersman.
+    target: str
+    name: str
+    domain: str
+    image: str
+    scaffold: str  # the steersman that made it, or last brought it up to date
+    namespaces: tuple[str, ...] = ()
+
+    # What is in the table project.
+    version: str
+    description: str = ""
+    maintainers: tuple[tuple[str, str], ...] = ()  # name and e-mail
+
+    @classmethod
+    def find(cls, directory: Path) -> "Project":
+        """The project in ``directory``, or in the nearest directory above that has one."""
+        found = cls.maybe(directory)
+        if found is None:
+            raise ProjectError(
+                problem=f"neither {directory.absolute()} nor a directory above it is a steersman"
+                f" project: there is no {PYPROJECT} with [tool.steersman]",
+                what_now="Go to a project, or make one: steersman init DIR --domain example.com",
+            )
+        return found
+
+    @classmethod
+    def maybe(cls, directory: Path) -> "Project | None":
+        """The same; ``None`` where there is no project."""
+        directory = directory.absolute()
+        for each in (directory, *directory.parents):
+            path = each / PYPROJECT
+            if path.is_file():
+                document = _read(path)
+                if "steersman" in document.get("tool", {}):
+                    return cls.read(each, document)
+        return None
+
+    @classmethod
+    def read(cls, directory: Path, document: Mapping[str, Any]) -> "Project":
+        """From the tables of its pyproject.toml."""
+        said = _Said(directory / PYPROJECT, document["tool"]["steersman"])
+        about = document.get("project", {})
+        try:
+            project = cls(
+                directory=directory,
+                **{each: said.text(each) for each in _SETTINGS},
+                namespaces=said.texts("namespaces"),
+                version=str(about.get("version", "0.0.0")),
+                description=str(about.get("description", "")),
+                maintainers=_people(about),
+            )
+            said.check_known((*_SETTINGS, "namespaces"))
+            check_project_name(project.name)
+            check_domain(project.domain)
+            check_package(project.package)
+            for namespace in project.namespaces:
+                check_label(namespace, wanted="a namespace")
+        except BadName as error:
+            raise said.wrong(str(error)) from error
+        return project
+
+    @property
+    def package(self) -> str:
+        """The Python package, under ``src``."""
+        return self.target.partition(":")[0].partition(".")[0]
+
+    @property
+    def source(self) -> Path:
+        """What has to be on ``sys.path`` for the package to be found."""
+        return self.directory / "src"
+
+
+class _Said:
+    """One table, and how to complain about it."""
+
+    def __init__(self, path: Path, table: object) -> None:
+        self._path = path
+        if not isinstance(table, Mapping):
+            raise self.wrong("it is no table")
+        self._table: Mapping[str, object] = table
+
+    def text(self, key: str) -> str:
+        value = self._table.get(key)
+        if value is None:
+            raise self.wrong(f"{key!r} is missing")
+        if not isinstance(value, str) or not value:
+            raise self.wrong(f"{key!r} is {value!r}, not a text")
+        if key == "target" and not _TARGET.fullmatch(value):
+            raise self.wrong(f"{key!r} is {value!r}, not MODULE:ATTRIBUTE")
+        return value
+
+    def texts(self, key: str) -> tuple[str, ...]:
+        value = self._table.get(key, [])
+        if not isinstance(value, list) or not all(isinstance(each, str) for each in value):
+            raise self.wrong(f"{key!r} is {value!r}, not a list of texts")
+        return tuple(value)
+
+    def check_known(self, known: tuple[str, ...]) -> None:
+        strangers = sorted(set(self._table).difference(known))
+        if strangers:
+            raise self.wrong(f"nothing is called {strangers[0]!r} there")
+
+    def wrong(self, problem: str) -> ProjectError:
+        return ProjectError(
+            problem=f"[tool.steersman] in {self._path} cannot be used: {problem.rstrip('.')}",
+            what_now='It has target = "PACKAGE.operator:manager", name, domain, image and scaffold,'
+            " all of them texts, and perhaps namespaces = [].",
+        )
+
+
+def is_torn(text: str) -> bool:
+    """Whether there are marks of a merge in it that somebody has to finish."""
+    return _MARKER.search(text) is not None
+
+
+def _read(path: Path) -> Mapping[str, Any]:
+    text = ""
+    try:
+        text = path.read_text(encoding="utf-8")
+        return tomllib.loads(text)
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        problem, what_now = f"{path} is no TOML: {error}", CHOOSE if is_torn(text) else "Mend it."
+    except OSError as error:
+        problem, what_now = f"{path} cannot be read: {error.strerror}", "See who may read it."
+    raise ProjectError(problem=problem, what_now=what_now)
+
+
+def _people(about: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
+    people = about.get("maintainers") or about.get("authors") or []
+    return tuple((str(each.get("name", "")), str(each.get("email", ""))) for each in people)

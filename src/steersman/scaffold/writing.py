@@ -1,0 +1,114 @@
+"""Files of a project on disk: all of them are written, or none is.
+
+The only module here that writes.
+"""
+
+import shutil
+from collections.abc import Callable, Collection, Iterable
+from contextlib import ExitStack, suppress
+from pathlib import Path
+
+from steersman.errors import ProjectError
+from steersman.manifests import Tree
+
+
+def read_text(path: Path) -> str | None:
+    """What is in a file, or ``None`` if it is not there."""
+    try:
+        # Bytes first: a file with other line ends is to keep them.
+        return path.read_bytes().decode("utf-8")
+    except FileNotFoundError:
+        return None
+    except UnicodeDecodeError as error:
+        problem, what_now = f"{path} is no text in UTF-8", "Move it away, or mend it."
+        raise ProjectError(problem=problem, what_now=what_now) from error
+    except OSError as error:
+        problem, what_now = f"{path} cannot be read: {error.strerror}", "Move it away."
+        raise ProjectError(problem=problem, what_now=what_now) from error
+
+
+def require_room(directory: Path, *, besides: Collection[str]) -> None:
+    """Refuse a directory in which there is anything but what is called so."""
+    try:
+        there = sorted(each.name for each in directory.iterdir() if each.name not in besides)
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        raise ProjectError(
+            problem=f"no project can be made in {directory}: {error.strerror}",
+            what_now="Name a directory that is not there yet, or an empty one.",
+        ) from error
+    if there:
+        shown = ", ".join(there[:5]) + (f" and {len(there) - 5} more" if len(there) > 5 else "")
+        raise ProjectError(
+            problem=f"no project can be made in {directory}, because there is something in it:"
+            f" {shown}",
+            what_now="Name a directory that is not there yet, or an empty one.",
+        )
+
+
+def require_absent(directory: Path, paths: Iterable[str]) -> None:
+    """Refuse to write over files that are there."""
+    there = sorted(path for path in paths if (directory / path).exists())
+    if there:
+        raise ProjectError(
+            problem=f"{', '.join(there)} would be written, and {'is' if len(there) == 1 else 'are'}"
+            f" there already",
+            what_now="Move it away, or choose another kind.",
+        )
+
+
+def write_files(directory: Path, texts: Tree, *, removed: Iterable[str] = ()) -> None:
+    """Bring ``directory`` to have these files and not those; as it was, if that cannot be."""
+    with ExitStack() as undo:
+        try:
+            for path, text in texts.items():
+                _prepare(directory / path, text, undo)
+            for path in texts:
+                _put(directory / path, undo)
+            for path in removed:
+                _take_away(directory / path, undo)
+        except OSError as error:
+            raise ProjectError(
+                problem=f"{error.filename or directory} cannot be written: {error.strerror}, and"
+                f" nothing was changed",
+                what_now="Mend that, and try again.",
+            ) from error
+        undo.pop_all()
+
+
+def _unfinished(path: Path) -> Path:
+    return path.with_name(f".{path.name}.unfinished")
+
+
+def _prepare(path: Path, text: str, undo: ExitStack) -> None:
+    missing = [each for each in path.parents if not each.exists()]
+    for each in reversed(missing):
+        each.mkdir()
+        undo.callback(_try, each.rmdir)
+    unfinished = _unfinished(path)
+    undo.callback(_try, unfinished.unlink)
+    unfinished.write_bytes(text.encode("utf-8"))
+    if path.exists():
+        shutil.copymode(path, unfinished)
+
+
+def _put(path: Path, undo: ExitStack) -> None:
+    before = path.read_bytes() if path.exists() else None
+    _unfinished(path).replace(path)
+    if before is None:
+        undo.callback(_try, path.unlink)
+    else:
+        undo.callback(_try, path.write_bytes, before)
+
+
+def _take_away(path: Path, undo: ExitStack) -> None:
+    before = path.read_bytes()
+    path.unlink()
+    undo.callback(_try, path.write_bytes, before)
+
+
+def _try(undone: Callable[..., object], *arguments: object) -> None:
+    # One thing that cannot be undone is no reason to leave the others.
+    with suppress(OSError):
+        undone(*arguments)

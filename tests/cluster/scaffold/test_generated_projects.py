@@ -1,0 +1,232 @@
+"""What is made works at once: its tests pass, and nobody finds anything wrong with its code."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from steersman.scaffold import Project, create_api, create_controller, init_project
+from steersman.scaffold.foreign import foreign_kind
+
+# A kind of each sort, in lengths of name that lines break at.
+LONG = "Long" * 14
+MIDDLE = "Middle" * 7
+
+# Each in its group, with an object that tests can make.
+BUILT_IN = [
+    ("admissionregistration.k8s.io", "MutatingWebhookConfiguration"),
+    ("admissionregistration.k8s.io", "ValidatingWebhookConfiguration"),
+    ("apps", "DaemonSet"),
+    ("apps", "Deployment"),
+    ("apps", "StatefulSet"),
+    ("batch", "CronJob"),
+    ("batch", "Job"),
+    ("coordination.k8s.io", "Lease"),
+    ("core", "ConfigMap"),
+    ("core", "Endpoints"),
+    ("core", "LimitRange"),
+    ("core", "Namespace"),
+    ("core", "Node"),
+    ("core", "PersistentVolumeClaim"),
+    ("core", "Pod"),
+    ("core", "ResourceQuota"),
+    ("core", "Secret"),
+    ("core", "Service"),
+    ("core", "ServiceAccount"),
+    ("networking.k8s.io", "Ingress"),
+    ("networking.k8s.io", "NetworkPolicy"),
+    ("policy", "PodDisruptionBudget"),
+    ("rbac.authorization.k8s.io", "ClusterRole"),
+    ("rbac.authorization.k8s.io", "Role"),
+    ("scheduling.k8s.io", "PriorityClass"),
+]
+
+
+def new_project(directory: Path) -> Project:
+    init_project(directory / "shop-operator", domain="example.com")
+    return Project.find(directory / "shop-operator")
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory: pytest.TempPathFactory) -> Project:
+    """One with a kind of each sort."""
+    project = new_project(tmp_path_factory.mktemp("made"))
+    create_api(project, group="app", version="v1", kind="AppService")
+    create_api(project, group="app", version="v1beta1", kind="AppService")
+    create_api(project, group="app", version="v2", kind="AppService")
+    create_api(project, group="shop", version="v1", kind="AppService")
+    create_api(project, group="app", version="v1", kind="Tenant", namespaced=False)
+    # Its tests have something else of that name.
+    create_api(project, group="app", version="v1", kind="World")
+    create_controller(project, group="apps", version="v1", kind="Deployment")
+    create_controller(project, group="acme.io", version="v1", kind="Anvil")
+    create_controller(project, group="acme.io", version="v1", kind="Smith", namespaced=False)
+    # Nobody knows what a valid one is: its tests wait for somebody who does.
+    create_controller(project, group="storage.k8s.io", version="v1", kind="StorageClass")
+    return project
+
+
+@pytest.fixture(scope="module")
+def long_project(tmp_path_factory: pytest.TempPathFactory) -> Project:
+    """One in which lines have to be broken."""
+    project = new_project(tmp_path_factory.mktemp("long"))
+    for kind in (LONG, MIDDLE):
+        create_api(project, group="app", version="v1", kind=kind)
+        create_api(project, group="app", version="v2", kind=kind)
+        create_api(project, group="app", version="v1alpha1", kind=kind)
+        create_api(project, group="app", version="v1", kind=f"{kind[1:].title()}", namespaced=False)
+        create_controller(project, group="acme.io", version="v1", kind=f"X{kind[1:]}")
+    for group, kind in BUILT_IN:
+        create_controller(project, group=group, version="v1", kind=kind)
+    return project
+
+
+def ran(project: Project, *command: str, **environ: str) -> tuple[int, str]:
+    """How it ended, and all that it said."""
+    inherited = {
+        name: value
+        for name, value in os.environ.items()
+        if name not in ("BUILDER", "MAKEFLAGS", "MAKELEVEL", "MFLAGS", "PYTHON", "VIRTUAL_ENV")
+    }
+    finished = subprocess.run(
+        command,
+        cwd=project.directory,
+        env={**inherited, "PYTHONDONTWRITEBYTECODE": "1", **environ},
+        check=False,
+        capture_output=True,
+        text=True,
+    )
+    return finished.returncode, finished.stdout + finished.stderr
+
+
+def python(project: Project, *arguments: str) -> str:
+    status, said = ran(project, sys.executable, *arguments, PYTHONPATH="src")
+    assert status == 0, said
+    return said
+
+
+@pytest.mark.timeout(120)
+def test_what_a_project_starts_with_works(project: Project) -> None:
+    status, said = ran(project, "make", "test", f"PYTHON={sys.executable}")
+
+    assert status == 0, said
+    assert " passed, 4 skipped in " in said
+
+
+@pytest.mark.timeout(60)
+def test_a_project_without_kinds_works_too(tmp_path: Path) -> None:
+    said = python(new_project(tmp_path), "-m", "pytest")
+
+    assert "1 passed in " in said
+
+
+@pytest.mark.timeout(120)
+def test_the_tests_of_a_controller_pass_for_every_kind_they_can_be_written_for(
+    long_project: Project,
+) -> None:
+    said = python(long_project, "-m", "pytest", "-q", "-k", "asks or does_not_ask or two")
+
+    assert "skipped" not in said
+    assert said.count("\n") < 20, said
+
+
+def test_every_kind_that_is_in_the_list_has_an_example() -> None:
+    for group, kind in BUILT_IN:
+        found = foreign_kind(
+            group=group, version="v1", kind=kind, plural=None, namespaced=True, models=None
+        )
+
+        assert found.example is not None, kind
+
+
+@pytest.mark.parametrize("which", ["project", "long_project"])
+def test_a_formatter_and_a_linter_find_nothing_to_do(
+    which: str, request: pytest.FixtureRequest
+) -> None:
+    made: Project = request.getfixturevalue(which)
+
+    python(made, "-m", "ruff", "format", "--no-cache", "--check", "--diff", "src", "tests")
+    python(made, "-m", "ruff", "check", "--no-cache", "src", "tests")
+
+
+@pytest.mark.timeout(180)
+def test_make_check_finds_nothing_wrong_once_all_is_generated(project: Project) -> None:
+    for target in ("generate", "check"):
+        status, said = ran(project, "make", target, f"PYTHON={sys.executable}")
+
+        assert status == 0, said
+
+
+@pytest.mark.timeout(180)
+def test_pyright_finds_nothing_wrong(project: Project) -> None:
+    python(project, "-m", "pyright", "--pythonpath", sys.executable)
+
+
+@pytest.mark.timeout(60)
+def test_the_manager_is_found_where_the_project_says(project: Project) -> None:
+    module, _, attribute = project.target.partition(":")
+
+    said = python(project, "-c", f"import {module} as it; print(repr(it.{attribute}))")
+
+    assert said.startswith("<Manager of appservice, ")
+
+
+def test_a_python_that_is_named_or_active_is_used_as_it_is(project: Project) -> None:
+    _, named = ran(project, "make", "-n", "test", "PYTHON=my-python")
+    _, active = ran(project, "make", "-n", "test", VIRTUAL_ENV="my-venv")
+    _, neither = ran(project, "make", "-n", "test")
+
+    assert named == "my-python -m pytest\n"
+    assert active == "my-venv/bin/python -m pytest\n"
+    assert "python3 -m venv .venv\n" in neither
+    assert ".venv/bin/python -m pip install --quiet --group dev --editable .\n" in neither
+
+
+def test_make_says_what_there_is(project: Project) -> None:
+    _, said = ran(project, "make")
+
+    assert [line.split()[1] for line in said.splitlines()] == [
+        *("help", "install", "test", "test-real", "check", "run", "dev", "generate"),
+        *("image", "deploy", "undeploy"),
+    ]
+
+
+@pytest.mark.parametrize("builder", ["docker", "podman", "buildah", "nerdctl"])
+def test_an_image_is_built_with_what_is_there(
+    tmp_path: Path, project: Project, builder: str
+) -> None:
+    tools = tmp_path / "tools"
+    tools.mkdir()
+    for name in ("sh", "make", "sed"):
+        (tools / name).symlink_to(
+            f"/bin/{name}" if Path(f"/bin/{name}").exists() else f"/usr/bin/{name}"
+        )
+    program = tools / builder
+    program.write_text('#!/bin/sh\necho "$0 $*"\n')
+    program.chmod(0o755)
+
+    status, said = ran(project, "make", "-s", "image", PATH=str(tools), PIP_INDEX_URL="somewhere")
+
+    assert status == 0
+    expected = f"{program} build --tag shop-operator:0.1.0 --build-arg PIP_INDEX_URL .\n"
+    assert said == expected
+
+
+def test_without_a_builder_one_is_told_what_to_install(project: Project) -> None:
+    status, said = ran(project, "make", "image", "BUILDER=")
+
+    assert status == 2
+    assert "neither docker, podman, buildah nor nerdctl is here. Install one of them" in said
+
+
+def test_the_image_runs_as_nobody_and_writes_nothing(project: Project) -> None:
+    lines = (project.directory / "Dockerfile").read_text().splitlines()
+
+    user = next(line for line in lines if line.startswith("USER "))
+    assert user == "USER 65532:65532"
+    assert 'ENTRYPOINT ["/operator/bin/python", "-m", "shop_operator"]' in lines
+    assert [line.split()[1] for line in lines if line.startswith("FROM ")] == [
+        "python:3.13-slim"
+    ] * 2

@@ -1,0 +1,135 @@
+"""From an empty directory to an operator that is tested, has run and can be installed.
+
+The operator is the one of a well-known tutorial, which takes a dozen commands and three hundred
+lines of Go to get there.
+"""
+
+import os
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+import yaml
+
+from steersman.clock import SystemClock
+
+# After installation; a process is started for each step.
+LONGEST_SECONDS = 30.0
+
+MODULE = "src/shop_operator/appservice.py"
+
+# What a person changes in the one file that has to be changed.
+BY_HAND: Sequence[tuple[str, str]] = (
+    (
+        '''    """How many Pods run it."""
+''',
+        '''    """How many Pods run it."""
+
+    resources: core_v1.ResourceRequirements | None = None
+    envs: tuple[core_v1.EnvVar, ...] = ()
+    ports: tuple[core_v1.ServicePort, ...] = ()
+''',
+    ),
+    (
+        '''class Status(sm.Part):
+    """What has become of it."""
+
+    observed_generation: int | None = None
+    conditions: tuple[sm.Condition, ...] = ()
+''',
+        '''class Status(apps_v1.DeploymentStatus):
+    """The Deployment's status, inlined."""
+''',
+    ),
+    (
+        """    container = core_v1.Container(name="main", image=obj.spec.image)
+""",
+        """    container = core_v1.Container(
+        name="main", image=obj.spec.image, env=obj.spec.envs, resources=obj.spec.resources
+    )
+""",
+    ),
+    (
+        "    ready = sm.Condition",
+        """    if obj.spec.ports:
+        await ctx.apply_owned(recipes.service(obj.name, obj.spec.ports, type="NodePort"))
+    await ctx.prune()
+    ready = sm.Condition""",
+    ),
+    (
+        "Status(conditions=(ready,))",
+        "Status.inlining(deployment.status).with_condition(ready)",
+    ),
+    ("owns=(apps_v1.Deployment,)", "owns=(apps_v1.Deployment, core_v1.Service)"),
+)
+
+SAMPLE = """\
+apiVersion: app.example.com/v1
+kind: AppService
+metadata:
+  name: nginx-app
+spec:
+  size: 2
+  image: nginx:1.7.9
+  ports:
+    - port: 80
+      targetPort: 80
+      nodePort: 30002
+"""
+
+
+def steersman(directory: Path, *arguments: str) -> str:
+    """What it prints, on either side."""
+    return ran(directory, sys.executable, "-m", "steersman", *arguments)
+
+
+def ran(directory: Path, *command: str) -> str:
+    environ = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1"}
+    for name in ("MAKEFLAGS", "MAKELEVEL", "MFLAGS", "VIRTUAL_ENV"):
+        environ.pop(name, None)  # of the make that runs these tests
+    finished = subprocess.run(
+        command, cwd=directory, env=environ, check=False, capture_output=True, text=True
+    )
+    said = finished.stdout + finished.stderr
+    assert finished.returncode == 0, f"{' '.join(command)}:\n{said}"
+    return said
+
+
+@pytest.mark.timeout(120)
+def test_an_operator_is_there_within_half_a_minute(tmp_path: Path) -> None:
+    clock = SystemClock()
+    began_at = clock.monotonic()
+
+    steersman(tmp_path, "init", "shop-operator", "--domain", "example.com")
+    project = tmp_path / "shop-operator"
+    kind = ("--group", "app", "--version", "v1", "--kind", "AppService")
+    steersman(project, "create", "api", *kind)
+    module = (project / MODULE).read_text()
+    for old, new in BY_HAND:
+        assert old in module
+        module = module.replace(old, new)
+    (project / MODULE).write_text(module)
+    (tmp_path / "nginx-app.yaml").write_text(SAMPLE)
+
+    tested = ran(project, "make", "test", f"PYTHON={sys.executable}")
+    lived = steersman(project, "dev", "--apply", "../nginx-app.yaml", "--for", "5")
+    steersman(project, "generate")
+
+    took_seconds = clock.monotonic() - began_at
+    assert " passed in " in tested
+    assert "AppService default/nginx-app: ready" in lived
+    assert "Deployment default/nginx-app, of AppService nginx-app: ready, 2 of 2" in lived
+    assert "Service default/nginx-app, of AppService nginx-app" in lived
+    steersman(project, "generate", "--check")
+    ran(project, "make", "check", f"PYTHON={sys.executable}")
+    (crd,) = [
+        document
+        for document in yaml.safe_load_all((project / "deploy" / "install.yaml").read_text())
+        if document["kind"] == "CustomResourceDefinition"
+    ]
+    schema = crd["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["properties"]
+    assert list(schema["spec"]["properties"]) == ["image", "size", "resources", "envs", "ports"]
+    assert "availableReplicas" in schema["status"]["properties"]
+    assert took_seconds < LONGEST_SECONDS

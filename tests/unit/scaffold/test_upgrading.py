@@ -1,0 +1,245 @@
+"""Projects of an older steersman, brought up to date: what the author changed is kept."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from shutil import which
+
+import pytest
+
+from steersman.errors import ProjectError
+from steersman.scaffold import Project, Upgraded, create_api, upgrade_project
+from steersman.scaffold.making import version_of_steersman
+from tests.unit.scaffold.projects import edit, files_in, new_project
+
+BEFORE = "0.0.9"
+BASE = ".steersman/base"
+
+PATH = str(Path(which("git") or "").parent)
+
+
+def older_project(directory: Path, *, changes: Mapping[str, tuple[str, str]] = {}) -> Project:
+    """A project as an older steersman would have made it.
+
+    What it wrote differs from what is written today by ``changes``: today's text, and its own.
+    """
+    project = new_project(directory)
+    dated = {
+        f'scaffold = "{project.scaffold}"': f'scaffold = "{BEFORE}"',
+        f">={project.scaffold}": f">={BEFORE}",
+    }
+    for today, once in (*changes.values(), *dated.items()):
+        for path in (*changes, "pyproject.toml"):
+            for place in (path, f"{BASE}/{path}"):
+                text = (project.directory / place).read_text()
+                (project.directory / place).write_text(text.replace(today, once))
+    return Project.find(project.directory)
+
+
+def upgraded(project: Project) -> Upgraded:
+    return upgrade_project(project, search_path=PATH)
+
+
+def text_of(project: Project, path: str) -> str:
+    return (project.directory / path).read_text()
+
+
+def test_a_project_is_brought_to_what_would_be_written_today(tmp_path: Path) -> None:
+    today = files_in(new_project(tmp_path / "new").directory)
+    project = older_project(
+        tmp_path / "old", changes={"Makefile": ("-m pytest\n", "-m unittest\n")}
+    )
+
+    done = upgraded(project)
+
+    assert done == Upgraded(
+        before=BEFORE, after=version_of_steersman(), replaced=("Makefile", "pyproject.toml")
+    )
+    assert files_in(project.directory) == today
+
+
+def test_a_second_upgrade_changes_nothing(tmp_path: Path) -> None:
+    project = older_project(tmp_path, changes={"Makefile": ("-m pytest\n", "-m unittest\n")})
+    upgraded(project)
+    before = files_in(project.directory)
+
+    done = upgraded(Project.find(project.directory))
+
+    version = version_of_steersman()
+    assert done == Upgraded(before=version, after=version)
+    assert files_in(project.directory) == before
+
+
+def test_an_upgrade_keeps_what_the_author_changed(tmp_path: Path) -> None:
+    project = older_project(tmp_path, changes={"Makefile": ("-m pytest\n", "-m unittest\n")})
+    create_api(project, group="app", version="v1", kind="Web")
+    edit(project, "Makefile", "help: ## say what there is", "help: ## what can I do?")
+    edit(project, "pyproject.toml", 'image = "shop', 'image = "mine/shop')
+    edit(project, "pyproject.toml", f'>={BEFORE}",\n', f'>={BEFORE}",\n    "httpx",\n')
+    edit(project, "src/shop_operator/web.py", "image: str", "picture: str")
+
+    done = upgraded(project)
+
+    assert done.merged == ("Makefile", "pyproject.toml")
+    assert done.conflicts == ()
+    assert "help: ## what can I do?" in text_of(project, "Makefile")
+    assert "-m pytest\n" in text_of(project, "Makefile")
+    assert "picture: str" in text_of(project, "src/shop_operator/web.py")
+    assert "web.controller" in text_of(project, "src/shop_operator/operator.py")
+    after = Project.find(project.directory)
+    assert (after.image, after.scaffold) == ("mine/shop-operator:0.1.0", done.after)
+    assert '    "httpx",\n' in text_of(project, "pyproject.toml")
+    assert f">={done.after}" in text_of(project, "pyproject.toml")
+
+
+def test_two_changes_of_one_line_are_shown_both(tmp_path: Path) -> None:
+    project = older_project(tmp_path, changes={"Dockerfile": ("3.13-slim\n", "3.12-slim\n")})
+    edit(project, "Dockerfile", "3.12-slim\n", "3.12-alpine\n")
+
+    done = upgraded(project)
+
+    assert done.conflicts == ("Dockerfile",)
+    assert (
+        "<<<<<<< yours\nFROM python:3.12-alpine\n=======\nFROM python:3.13-slim\n"
+        f">>>>>>> steersman {done.after}\n"
+    ) in text_of(project, "Dockerfile")
+
+
+def test_an_upgrade_waits_until_the_last_one_is_finished(tmp_path: Path) -> None:
+    project = older_project(tmp_path, changes={"Dockerfile": ("3.13-slim\n", "3.12-slim\n")})
+    edit(project, "Dockerfile", "3.12-slim\n", "3.12-alpine\n")
+    upgraded(project)
+    before = files_in(project.directory)
+
+    with pytest.raises(ProjectError, match="Dockerfile has marks of a merge that was never"):
+        upgraded(Project.find(project.directory))
+
+    assert files_in(project.directory) == before
+
+
+def test_what_was_chosen_in_a_conflict_is_kept_from_then_on(tmp_path: Path) -> None:
+    project = older_project(tmp_path, changes={"Dockerfile": ("3.13-slim\n", "3.12-slim\n")})
+    edit(project, "Dockerfile", "3.12-slim\n", "3.12-alpine\n")
+    theirs = text_of(project, "Dockerfile")
+    upgraded(project)
+    (project.directory / "Dockerfile").write_text(theirs)
+
+    done = upgraded(Project.find(project.directory))
+
+    assert done.conflicts == done.merged == ()
+    assert text_of(project, "Dockerfile") == theirs
+
+
+def test_a_file_that_the_author_deleted_stays_deleted(tmp_path: Path) -> None:
+    project = older_project(tmp_path, changes={"Dockerfile": ("3.13-slim\n", "3.12-slim\n")})
+    (project.directory / "Dockerfile").unlink()
+
+    for _ in range(2):
+        done = upgraded(Project.find(project.directory))
+
+        assert "Dockerfile" not in (*done.added, *done.replaced, *done.merged, *done.conflicts)
+        assert not (project.directory / "Dockerfile").exists()
+
+
+def test_a_file_that_is_new_is_added_unless_there_is_one(tmp_path: Path) -> None:
+    project = older_project(tmp_path)
+    for path in (".dockerignore", ".gitignore", f"{BASE}/.dockerignore", f"{BASE}/.gitignore"):
+        (project.directory / path).unlink()
+    (project.directory / ".gitignore").write_text("mine\n")
+
+    done = upgraded(project)
+
+    assert done.added == (".dockerignore",)
+    assert done.kept == (".gitignore",)
+    assert text_of(project, ".gitignore") == "mine\n"
+    assert text_of(project, ".dockerignore") == text_of(project, f"{BASE}/.dockerignore")
+
+
+def test_a_file_that_is_written_no_more_goes_unless_it_was_changed(tmp_path: Path) -> None:
+    project = older_project(tmp_path)
+    for name in ("old.cfg", "changed.cfg"):
+        (project.directory / name).write_text("a\n")
+        (project.directory / BASE / name).write_text("a\n")
+    (project.directory / "changed.cfg").write_text("mine\n")
+
+    done = upgraded(project)
+
+    assert (done.removed, done.kept) == (("old.cfg",), ("changed.cfg",))
+    left = files_in(project.directory)
+    assert "old.cfg" not in left
+    assert f"{BASE}/old.cfg" not in left
+    assert f"{BASE}/changed.cfg" not in left
+    assert left["changed.cfg"] == "mine\n"
+
+
+def test_line_ends_of_the_author_are_kept(tmp_path: Path) -> None:
+    project = older_project(tmp_path)
+    path = project.directory / "README.md"
+    path.write_bytes(path.read_bytes().replace(b"\n", b"\r\n"))
+    before = path.read_bytes()
+
+    upgraded(project)
+
+    assert path.read_bytes() == before
+
+
+def test_a_project_of_a_newer_steersman_is_left_alone(tmp_path: Path) -> None:
+    project = new_project(tmp_path)
+    edit(project, "pyproject.toml", project.scaffold, "99.0.0")
+    before = files_in(project.directory)
+
+    with pytest.raises(ProjectError, match=r"was last upgraded by 99\.0\.0\. Upgrade steersman"):
+        upgraded(Project.find(project.directory))
+
+    assert files_in(project.directory) == before
+
+
+def test_a_pyproject_that_is_torn_says_what_to_do(tmp_path: Path) -> None:
+    project = older_project(
+        tmp_path, changes={"pyproject.toml": ("line-length = 100", "line-length = 88")}
+    )
+    edit(project, "pyproject.toml", "line-length = 88", "line-length = 120")
+
+    done = upgraded(project)
+
+    assert done.conflicts == ("pyproject.toml",)
+    with pytest.raises(ProjectError, match="Choose between what stands between <<<<<<< and >>>>"):
+        Project.find(project.directory)
+
+
+def test_without_git_nothing_is_merged(tmp_path: Path) -> None:
+    project = older_project(tmp_path)
+    before = files_in(project.directory)
+
+    with pytest.raises(ProjectError, match="needs git, which is not on the PATH"):
+        upgrade_project(project, search_path=str(tmp_path))
+
+    assert files_in(project.directory) == before
+
+
+def test_without_a_base_nothing_is_merged(tmp_path: Path) -> None:
+    project = older_project(tmp_path)
+    (project.directory / BASE).rename(tmp_path / "elsewhere")
+
+    with pytest.raises(ProjectError, match=r"git checkout -- \.steersman/base$"):
+        upgraded(project)
+
+
+def test_a_file_that_is_no_text_is_told_and_nothing_is_merged(tmp_path: Path) -> None:
+    project = older_project(tmp_path, changes={"Makefile": ("-m pytest\n", "-m unittest\n")})
+    (project.directory / "Dockerfile").write_bytes(b"\xff\xfe")
+
+    with pytest.raises(ProjectError, match="Dockerfile is no text in UTF-8"):
+        upgraded(project)
+
+    assert "-m unittest" in text_of(project, "Makefile")
+
+
+def test_an_upgrade_that_cannot_be_written_changes_nothing(tmp_path: Path) -> None:
+    project = older_project(tmp_path, changes={"Makefile": ("-m pytest\n", "-m unittest\n")})
+    (project.directory / BASE / ".Makefile.unfinished").mkdir()
+    before = files_in(project.directory)
+
+    with pytest.raises(ProjectError, match="nothing was changed"):
+        upgraded(project)
+
+    assert files_in(project.directory) == before
