@@ -1,4 +1,4 @@
-"""How the API server hears of a kind: a CustomResourceDefinition that takes whatever it is given.
+"""How the API server hears of a kind: by the CustomResourceDefinition that is made from its class.
 
     python -m examples.installing --kubeconfig FILE
 
@@ -16,44 +16,13 @@ import steersman as sm
 from examples.appservice import AppService
 from steersman.client import Client, connect, find_config, wait_for
 from steersman.clock import SystemClock
-from steersman.kinds import apiextensions_v1, meta_v1
+from steersman.manifests import crd_of
 from steersman.observe import log_to
-
-
-def definition_of(kind: type[sm.Resource]) -> apiextensions_v1.CustomResourceDefinition:
-    """The kind, as the API server wants to hear of it."""
-    where = kind.resource_type
-    anything = apiextensions_v1.JSONSchemaProps(
-        type="object", x_kubernetes_preserve_unknown_fields=True
-    )
-    return apiextensions_v1.CustomResourceDefinition(
-        metadata=meta_v1.ObjectMeta(name=f"{where.plural}.{where.gvk.group}"),
-        spec=apiextensions_v1.CustomResourceDefinitionSpec(
-            group=where.gvk.group,
-            names=apiextensions_v1.CustomResourceDefinitionNames(
-                kind=where.gvk.kind, plural=where.plural
-            ),
-            scope="Namespaced" if where.namespaced else "Cluster",
-            versions=(
-                apiextensions_v1.CustomResourceDefinitionVersion(
-                    name=where.gvk.version,
-                    served=True,
-                    storage=True,
-                    subresources=apiextensions_v1.CustomResourceSubresources(status={}),
-                    schema=apiextensions_v1.CustomResourceValidation(
-                        open_api_v3_schema=apiextensions_v1.JSONSchemaProps(
-                            type="object", properties={"spec": anything, "status": anything}
-                        )
-                    ),
-                ),
-            ),
-        ),
-    )
 
 
 async def install(client: Client, kind: type[sm.Resource]) -> None:
     """Tell the API server about the kind, and wait until it serves it."""
-    crd = await client.apply(definition_of(kind), field_manager="examples")
+    crd = await client.apply(crd_of(kind), field_manager="examples")
     await wait_for(client, type(crd), crd.name, sm.is_ready, within_seconds=10)
 
 

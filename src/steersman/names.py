@@ -192,11 +192,11 @@ def check_label(name: str, *, wanted: str = "a DNS label") -> str:
     return name
 
 
-def check_plural(name: str) -> str:
-    """A resource's plural name: a DNS label that begins with a letter."""
+def check_plural(name: str, *, wanted: str = "a plural") -> str:
+    """A resource's plural name, or another of its names: a label that begins with a letter."""
     _require(
         _LABEL_1035.fullmatch(name) and len(name) <= 63,
-        "a plural",
+        wanted,
         name,
         "it has lower-case letters, digits and dashes, begins with a letter, ends with a letter"
         " or digit, and is 63 characters at most",

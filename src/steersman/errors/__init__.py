@@ -57,6 +57,8 @@ SteersmanError
 ├── ControlPlaneError            a control plane for tests could not be built, started or used
 ├── ClusterError                 the embedded cluster could not be started
 ├── CannotBeACrd                 a class that no CustomResourceDefinition can describe
+├── BadDefinition                what should be a CustomResourceDefinition and is none
+├── NoSample                     a schema for which no object can be made up
 ├── BadTarget                    ``module:attribute`` or a file that leads to no operator
 └── ProjectError                 a project that cannot be made, found or changed as asked
     ├── EditedByHand             generated files that somebody has changed since
@@ -96,9 +98,11 @@ from steersman.errors.answers import (
     Unreachable,
 )
 from steersman.errors.making import (
+    BadDefinition,
     BadTarget,
     CannotBeACrd,
     EditedByHand,
+    NoSample,
     OutOfDate,
     ProjectError,
 )
@@ -153,6 +157,7 @@ __all__ = [
     "ApiError",
     "BadAnswer",
     "BadController",
+    "BadDefinition",
     "BadName",
     "BadOutcome",
     "BadOwner",
@@ -183,6 +188,7 @@ __all__ = [
     "MethodNotAllowed",
     "NamespaceHeld",
     "NoConversion",
+    "NoSample",
     "NotAKind",
     "NotFollowed",
     "NotFound",

@@ -16,6 +16,25 @@ class CannotBeACrd(SteersmanError):
         super().__init__(f"{where} cannot be described by a CRD: {problem}. {what_now}")
 
 
+class BadDefinition(SteersmanError):
+    """What should be a CustomResourceDefinition and is none; ``source`` is where it was read."""
+
+    def __init__(self, *, source: str, problem: str, what_now: str) -> None:
+        self.source = source
+        self.problem = problem
+        super().__init__(f"{source} is no CustomResourceDefinition: {problem}. {what_now}")
+
+
+class NoSample(SteersmanError):
+    """A schema for which no object can be made up; ``field`` is where."""
+
+    def __init__(self, *, kind: str, field: str, problem: str, what_now: str) -> None:
+        self.kind = kind
+        self.field = field
+        self.problem = problem
+        super().__init__(f"no sample of {kind} can be made up: {field}: {problem}. {what_now}")
+
+
 class BadTarget(SteersmanError):
     """``module:attribute`` or a file that leads to no operator."""
 

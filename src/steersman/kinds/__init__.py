@@ -16,9 +16,11 @@ imported by name: ``from steersman.kinds import apps_v1``. So is ``recipes``, wh
 objects of those kinds.
 """
 
-from steersman.kinds.base import Part, replace
+from steersman.kinds.base import Part, replace, rules_of
+from steersman.kinds.cel import Cel
 from steersman.kinds.codec import Codec, DecodedEvent, DecodedList
 from steersman.kinds.condition import Condition
+from steersman.kinds.definition import Column, Crd, ScalePaths
 from steersman.kinds.managed_fields import without_managed_fields
 from steersman.kinds.metadata_only import MetadataOnly, metadata_only
 from steersman.kinds.readiness import is_ready
@@ -28,9 +30,12 @@ from steersman.kinds.scheme import Conversion, Scheme
 from steersman.kinds.unstructured import Unstructured
 
 __all__ = [
+    "Cel",
     "Codec",
+    "Column",
     "Condition",
     "Conversion",
+    "Crd",
     "CustomResource",
     "DecodedEvent",
     "DecodedList",
@@ -38,10 +43,12 @@ __all__ = [
     "Part",
     "Resource",
     "Rule",
+    "ScalePaths",
     "Scheme",
     "Unstructured",
     "is_ready",
     "metadata_only",
     "replace",
+    "rules_of",
     "without_managed_fields",
 ]

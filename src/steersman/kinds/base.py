@@ -11,12 +11,13 @@ Every kind, built-in or an author's own, is made of these. What the metaclass se
 - fields named in ``sensitive`` are in no repr.
 """
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar, dataclass_transform
 
 import msgspec
 
 from steersman.errors import BadValue
+from steersman.kinds.cel import Cel
 from steersman.kinds.declaring import (
     PartInfo,
     ResourceDeclaration,
@@ -24,6 +25,7 @@ from steersman.kinds.declaring import (
     check_bases,
     check_fields,
     check_names,
+    check_rules,
 )
 from steersman.kinds.inlining import Inlining
 
@@ -38,11 +40,16 @@ if TYPE_CHECKING:
         """A frozen piece of a Kubernetes object.
 
         In the class statement, ``wire_names={"cluster_ip": "clusterIP"}`` names fields that are not
-        in plain camelCase on the wire, and ``sensitive={"password"}`` those that no repr may show.
+        in plain camelCase on the wire, ``sensitive={"password"}`` those that no repr may show, and
+        ``rules=(Cel("self.low <= self.high"),)`` what holds of its objects.
         """
 
         def __init_subclass__(
-            cls, *, wire_names: Mapping[str, str] | None = None, sensitive: Collection[str] = ()
+            cls,
+            *,
+            wire_names: Mapping[str, str] | None = None,
+            sensitive: Collection[str] = (),
+            rules: Sequence[Cel] = (),
         ) -> None: ...
 
         @classmethod
@@ -65,6 +72,7 @@ else:
             *,
             wire_names: Mapping[str, str] | None = None,
             sensitive: Collection[str] = (),
+            rules: Sequence[Cel] = (),
             **declared: Any,
         ) -> type:
             check_bases(name, bases)
@@ -73,7 +81,12 @@ else:
             declaration = ResourceDeclaration.read(name, bases, namespace, declared)
             if declaration is not None:
                 declaration.inject_into(namespace)
-            info = PartInfo.joining(bases, wire_names=wire_names or {}, sensitive=sensitive)
+            info = PartInfo.joining(
+                bases,
+                wire_names=wire_names or {},
+                sensitive=sensitive,
+                rules=check_rules(name, rules),
+            )
             cls = super().__new__(
                 mcls,
                 name,
@@ -93,6 +106,7 @@ else:
             cls._inlining = Inlining(cls)
             if declaration is not None:
                 cls.resource_type = declaration.resource_type
+                cls.declared_crd = declaration.crd
             return cls
 
     class Part(msgspec.Struct, metaclass=_PartMeta):
@@ -122,6 +136,12 @@ else:
 
 
 P = TypeVar("P", bound=Part)
+
+
+def rules_of(part: type[Part]) -> tuple[Cel, ...]:
+    """What holds of the objects of a class, by its bases and by itself."""
+    info: PartInfo = part._part  # type: ignore[attr-defined]
+    return info.rules
 
 
 def replace(part: P, /, **changes: Any) -> P:

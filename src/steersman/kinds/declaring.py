@@ -11,6 +11,8 @@ from typing import Any, ClassVar, Literal
 import msgspec
 
 from steersman.errors import BadName, NotAKind
+from steersman.kinds.cel import Cel
+from steersman.kinds.definition import Crd, check_crd
 from steersman.names import (
     GroupVersionKind,
     ResourceType,
@@ -36,23 +38,32 @@ def wire_name(field: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class PartInfo:
-    """What a class adds to its fields: exact names on the wire, and which of them to hide."""
+    """What a class adds to its fields: exact names on the wire, which to hide, and rules."""
 
     wire_names: Mapping[str, str]
     sensitive: frozenset[str]
+    rules: tuple[Cel, ...]
 
     @classmethod
     def joining(
-        cls, bases: Iterable[type], *, wire_names: Mapping[str, str], sensitive: Collection[str]
+        cls,
+        bases: Iterable[type],
+        *,
+        wire_names: Mapping[str, str],
+        sensitive: Collection[str],
+        rules: Iterable[Cel],
     ) -> "PartInfo":
         """What the bases say, and this class after them."""
         names: dict[str, str] = {}
         hidden: set[str] = set()
+        joined: dict[Cel, None] = {}
         for base in bases:
             if isinstance(inherited := getattr(base, "_part", None), PartInfo):
                 names |= inherited.wire_names
                 hidden |= inherited.sensitive
-        return cls(names | dict(wire_names), frozenset(hidden.union(sensitive)))
+                joined |= dict.fromkeys(inherited.rules)
+        joined |= dict.fromkeys(rules)
+        return cls(names | dict(wire_names), frozenset(hidden.union(sensitive)), tuple(joined))
 
     def wire_name(self, field: str) -> str:
         """The field's name on the wire."""
@@ -92,6 +103,7 @@ class ResourceDeclaration:
     """A class statement's keywords, checked."""
 
     resource_type: ResourceType
+    crd: Crd | None
 
     @classmethod
     def read(
@@ -102,7 +114,7 @@ class ResourceDeclaration:
         declared: Mapping[str, Any],
     ) -> "ResourceDeclaration | None":
         """The declaration in ``class NAME(..., group=..., version=...)``, if it makes one."""
-        if unknown := declared.keys() - {"group", "version", "kind", "plural", "namespaced"}:
+        if unknown := declared.keys() - _KEYWORDS:
             raise TypeError(f"{name}: no such class keyword: {', '.join(sorted(unknown))}")
         version = declared.get("version")
         if version is None:
@@ -114,16 +126,17 @@ class ResourceDeclaration:
         group = declared.get("group") or ""
         # Built-in groups such as "apps" have no dot; they are made by the generator, whose modules
         # live in this package, and nobody else may claim them.
-        if not str(namespace.get("__module__", "")).startswith("steersman.kinds."):
+        is_ours = str(namespace.get("__module__", "")).startswith("steersman.kinds.")
+        if not is_ours:
             check_group(group)
         kind = check_kind(declared.get("kind") or name)
-        return cls(
-            ResourceType(
-                gvk=GroupVersionKind(group, check_version(version), kind),
-                plural=check_plural(declared.get("plural") or plural_of(kind)),
-                namespaced=declared.get("namespaced", True) is not False,
-            )
+        resource_type = ResourceType(
+            gvk=GroupVersionKind(group, check_version(version), kind),
+            plural=check_plural(declared.get("plural") or plural_of(kind)),
+            namespaced=declared.get("namespaced", True) is not False,
         )
+        crd = declared.get("crd", None if is_ours else Crd())
+        return cls(resource_type, check_crd(name, crd, resource_type))
 
     def inject_into(self, namespace: dict[str, Any]) -> None:
         """Give the class its ``api_version`` and ``kind``: always sent, and checked when decoded.
@@ -137,6 +150,13 @@ class ResourceDeclaration:
                 raise BadName(wanted="a field", value=field, rule="every resource has it already")
             annotations[field] = Literal[value]
             namespace[field] = _always(value)
+
+
+def check_rules(name: str, rules: Any) -> tuple[Cel, ...]:
+    """``rules=`` in the statement of class ``name``."""
+    if isinstance(rules, str | Cel) or not all(isinstance(rule, Cel) for rule in rules):
+        raise TypeError(f"{name}: rules= are Cels, such as (Cel('self.low <= self.high'),)")
+    return tuple(rules)
 
 
 def check_fields(name: str, keyword: str, named: Iterable[str], fields: Collection[str]) -> None:
@@ -185,5 +205,6 @@ def _always(value: Any) -> Any:
     return msgspec.field(default_factory=factory)
 
 
+_KEYWORDS = frozenset({"group", "version", "kind", "plural", "namespaced", "crd"})
 _MEANINGS = (property, FunctionType, MethodType)
 _FIELD_SPECIFIERS = (Field, type(_always(None)))

@@ -1,11 +1,13 @@
 """``Resource``: an object with a kind and a name; ``CustomResource``: one of the author's own."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, ClassVar, Generic, TypeVar, cast
 
 from steersman.kinds.base import Part
+from steersman.kinds.cel import Cel
 from steersman.kinds.declaring import Nowhere
+from steersman.kinds.definition import Crd
 from steersman.kinds.meta_v1 import ObjectMeta
 from steersman.names import ObjectRef, ResourceType
 
@@ -19,7 +21,8 @@ class Resource(Part):
 
     The class statement names the kind: ``class Widget(Resource, group=..., version=...)``, with
     ``kind=``, ``plural=`` and ``namespaced=`` where they differ from the class's name, the usual
-    plural, and ``True``.
+    plural, and ``True``. ``crd=`` is what its definition says beyond its fields, or ``None`` for a
+    kind that somebody else defines.
     """
 
     if TYPE_CHECKING:  # at run time, it is the metaclass that takes these
@@ -34,9 +37,12 @@ class Resource(Part):
             namespaced: bool | None = None,
             wire_names: Mapping[str, str] | None = None,
             sensitive: Collection[str] = (),
+            rules: Sequence[Cel] = (),
+            crd: Crd | None = Crd(),
         ) -> None: ...
 
     resource_type: ClassVar[ResourceType] = cast(ResourceType, Nowhere())
+    declared_crd: ClassVar[Crd | None] = None
 
     api_version: str = ""
     kind: str = ""

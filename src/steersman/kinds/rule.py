@@ -5,12 +5,16 @@ the API server enforces it. Decoding does not: an object stored before a rule wa
 still be readable.
 """
 
-from dataclasses import dataclass
+import re
+from dataclasses import dataclass, fields
 from itertools import product
-from typing import Literal
+from typing import Any, Final, Literal
+
+# RE2 looks at each letter once; what would have to look around or back, it does not take.
+_looks_around: Final = re.compile(r"(?<!\\)(?:\\\\)*(?:\(\?(?:=|!|<=|<!|P=)|\\[1-9])").search
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Rule:
     """Constraints on a field's value, in the words of Python; see each for the schema's."""
 
@@ -38,13 +42,48 @@ class Rule:
     """``x-kubernetes-list-map-keys``"""
     map_type: Literal["atomic", "granular"] | None = None
     """``x-kubernetes-map-type``"""
+    nullable: bool = False
+    """``nullable``: an explicit ``null`` is kept; without it, it is the same as nothing"""
+    opaque: bool = False
+    """What is in the object is not described: it is kept as it comes, whatever it is"""
+    preserve_unknown_fields: bool = False
+    """``x-kubernetes-preserve-unknown-fields``: fields that are not described are kept as well"""
+    embedded_resource: bool = False
+    """``x-kubernetes-embedded-resource``: the object has an apiVersion, a kind and metadata"""
+    title: str | None = None
+    """``title``"""
+    example: Any = None
+    """``example``, as it is on the wire"""
 
     def __post_init__(self) -> None:
+        self._check_bounds()
         if (self.list_type == "map") != bool(self.list_map_keys):
             raise ValueError(
                 f"list_type='map' and list_map_keys go together,"
                 f" got list_type={self.list_type!r} list_map_keys={self.list_map_keys!r}"
             )
+        if self.opaque and self.preserve_unknown_fields:
+            raise ValueError("opaque=True has no described fields to preserve unknown ones beside")
+        if self.pattern is not None and _looks_around(self.pattern):
+            raise ValueError(
+                f"pattern={self.pattern!r} looks around or back, and RE2, by which the API server"
+                f" matches, cannot"
+            )
+
+    def __repr__(self) -> str:
+        said = ((each.name, getattr(self, each.name), each.default) for each in fields(self))
+        inside = ", ".join(f"{name}={value!r}" for name, value, usual in said if value != usual)
+        return f"Rule({inside})"
+
+    def _check_bounds(self) -> None:
+        for inside, outside in (("ge", "gt"), ("le", "lt")):
+            if None not in (getattr(self, inside), getattr(self, outside)):
+                raise ValueError(f"{inside} and {outside} are two bounds on one side")
+        if self.multiple_of is not None and self.multiple_of <= 0:
+            raise ValueError(f"multiple_of is above zero, got {self.multiple_of}")
+        for length in ("min_length", "max_length"):
+            if (getattr(self, length) or 0) < 0:
+                raise ValueError(f"no length is below zero, got {length}={getattr(self, length)}")
         for low, high in (*product(("ge", "gt"), ("le", "lt")), ("min_length", "max_length")):
             least, most = getattr(self, low), getattr(self, high)
             if least is None or most is None:

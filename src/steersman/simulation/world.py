@@ -10,8 +10,8 @@ from steersman.controller import Controller
 from steersman.errors import NotFound
 from steersman.kinds import CustomResource, Resource, Unstructured, is_ready, replace
 from steersman.manager import ManagerSettings, Runnable
+from steersman.manifests import crd_of
 from steersman.simulation.history import Asked, History
-from steersman.simulation.installing import definition_of
 from steersman.workloads import WorkloadSettings
 
 Obj = TypeVar("Obj", bound=Resource | Unstructured)
@@ -64,7 +64,7 @@ class World(ABC):
     async def install(self, *kinds: type[CustomResource[Any, Any]]) -> None:
         """Have the API server serve these kinds."""
         for kind in kinds:
-            crd = await self.client.apply(definition_of(kind), field_manager=TESTER)
+            crd = await self.client.apply(crd_of(kind), field_manager=TESTER)
             await wait_for(
                 self.client, type(crd), crd.name, is_ready, within_seconds=_INSTALL_SECONDS
             )

@@ -9,8 +9,8 @@ from steersman.client import MergePatch
 from steersman.controller import owned_by
 from steersman.errors import TooManyRequests
 from steersman.kinds import apiextensions_v1, apps_v1, core_v1, meta_v1, policy_v1, replace
+from steersman.manifests import crd_of
 from steersman.simulation import SimulatedWorld
-from steersman.simulation.installing import definition_of
 from steersman.units import format_time
 from steersman.workloads import WorkloadSettings
 from steersman.workloads.disruptions import controllers
@@ -313,7 +313,7 @@ def test_what_controls_pods_may_be_of_any_kind_that_says_how_many_there_should_b
         why = "databases.test.example.com does not implement the scale subresource"
         assert await condition(world) == ("False", "SyncFailed", why)
 
-        await world.apply(scaled(definition_of(Database)))
+        await world.apply(scaled(crd_of(Database)))
         await world.patch(Pod, "web-0", MergePatch({"metadata": {"labels": {"a": "b"}}}))
         await world.settle()
         assert await numbers(world) == (4, 3, 3, 0)

@@ -5,7 +5,8 @@ from typing import Annotated, assert_type
 
 import steersman as sm
 from steersman import recipes
-from steersman.kinds import Codec, Conversion, apps_v1, core_v1, meta_v1
+from steersman.kinds import Codec, Conversion, apiextensions_v1, apps_v1, core_v1, meta_v1
+from steersman.manifests import crd_of
 from steersman.units import Quantity
 
 
@@ -39,6 +40,44 @@ class Login(sm.Part, wire_names={"user_id": "userID"}, sensitive={"password"}):
     user_id: str
     password: str
 
+
+class Range(sm.Part, rules=(sm.Cel("self.low <= self.high", message="the wrong way round"),)):
+    low: Annotated[int, sm.Cel("self >= 0", reason="FieldValueForbidden")] = 0
+    high: int = 10
+
+
+class Ranged(
+    sm.CustomResource[Range, Status],
+    group="app.example.com",
+    version="v1",
+    rules=[sm.Cel("self.metadata.name != 'none'")],
+    crd=sm.Crd(
+        short_names=("rg",),
+        columns=(sm.Column("Low", ".spec.low", type="integer", priority=1),),
+        scale=sm.ScalePaths(spec=".spec.low", status=".status.replicas"),
+        selectable_fields=(".spec.low",),
+        deprecated=True,
+    ),
+):
+    """A range."""
+
+
+class Foreign(sm.CustomResource[Range, Status], group="else.example.com", version="v1", crd=None):
+    """Somebody else's."""
+
+
+class Newest(
+    sm.CustomResource[Spec, Status],
+    group="app.example.com",
+    version="v2",
+    kind="AppService",
+    crd=sm.Crd(also_serves=(AppService, OldAppService)),
+):
+    """The one that is stored."""
+
+
+assert_type(Ranged.declared_crd, sm.Crd | None)
+assert_type(crd_of(Ranged), apiextensions_v1.CustomResourceDefinition)
 
 app = AppService(
     metadata=meta_v1.ObjectMeta(name="web", labels={"tier": "front"}),

@@ -34,6 +34,24 @@ class Wrong(sm.Resource, group="app.example.com", version=1):  # refused
     pass
 
 
+class NotCels(sm.Part, rules=("self.low > 0",)):  # refused
+    low: int
+
+
+class NoPart(sm.Part, crd=sm.Crd()):  # refused
+    pass
+
+
+class NotACrd(sm.Resource, group="app.example.com", version="v1", crd=True):  # refused
+    pass
+
+
+sm.Column("Low", ".spec.low", type="int")  # refused
+sm.ScalePaths(spec=".spec.low")  # refused
+sm.Cel("self > 0", reason="Wrong")  # refused
+sm.Crd(("short",))  # refused
+sm.Rule(nullable="yes")  # refused
+
 app = App(metadata=meta_v1.ObjectMeta(name="web"), spec=Spec(image="nginx"))
 
 # The front door has what it has.

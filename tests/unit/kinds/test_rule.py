@@ -21,13 +21,37 @@ from steersman.kinds import Rule
         {"list_type": "map"},
         {"list_type": "set", "list_map_keys": ("name",)},
         {"list_map_keys": ("name",)},
+        {"ge": 1, "gt": 0},
+        {"le": 1, "lt": 2},
+        {"multiple_of": 0},
+        {"min_length": -1},
+        {"opaque": True, "preserve_unknown_fields": True},
     ],
 )
 def test_a_rule_that_nothing_satisfies_is_refused(constraints: dict[str, Any]) -> None:
-    with pytest.raises(ValueError, match=r"go together|no value can satisfy"):
+    with pytest.raises(
+        ValueError,
+        match=r"go together|no value can satisfy|two bounds|above zero|below zero|to preserve",
+    ):
         Rule(**constraints)
+
+
+@pytest.mark.parametrize("pattern", ["a(?=b)", "(?!b)a", "(?<=a)b", "(?<!a)b", r"(a)\1", r"\\\1"])
+def test_a_pattern_that_looks_around_is_refused(pattern: str) -> None:
+    with pytest.raises(ValueError, match="looks around or back"):
+        Rule(pattern=pattern)
+
+
+@pytest.mark.parametrize("pattern", [r"\(?=b", r"\\1", "(?:a|b)+", "(?i)a"])
+def test_a_pattern_that_looks_straight_ahead_is_taken(pattern: str) -> None:
+    assert Rule(pattern=pattern).pattern == pattern
 
 
 def test_a_rule_may_leave_one_value() -> None:
     assert Rule(ge=1, le=1) == Rule(ge=1, le=1)
     assert Rule(list_type="map", list_map_keys=("name",)).list_map_keys == ("name",)
+
+
+def test_a_rule_shows_what_it_says_and_nothing_else() -> None:
+    assert repr(Rule()) == "Rule()"
+    assert repr(Rule(ge=0, nullable=True)) == "Rule(ge=0, nullable=True)"

@@ -5,8 +5,9 @@ Gives:     the source text of modules of kinds
 Promises:  - the same schemas always give the same text
            - every field keeps its exact name on the wire
            - no name in a schema becomes anything but a name in the source
+           - a description becomes nothing but a text
            - what is generated is formatted as ruff would format it
-Never:     reads a file or asks a server (``__main__`` does), or repeats upstream's descriptions
+Never:     reads a file or asks a server (``__main__`` does), or repeats Kubernetes' descriptions
 
 ``python -m steersman.kinds.generate`` writes the modules of the built-in kinds, and with
 ``--check`` says whether they are up to date.

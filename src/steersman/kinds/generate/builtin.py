@@ -143,8 +143,8 @@ class _Reader:
             docstring=f"{name}, of {self._api_version}." if gvk or not fields else "",
         )
 
-    def _keywords(self, gvk: GroupVersionKind) -> dict[str, str | bool]:
-        keywords: dict[str, str | bool] = {"group": gvk.group} if gvk.group else {}
+    def _keywords(self, gvk: GroupVersionKind) -> dict[str, str | bool | None]:
+        keywords: dict[str, str | bool | None] = {"group": gvk.group} if gvk.group else {}
         keywords["version"] = gvk.version
         for plural, resource in self._facts["resources"].items():
             if resource["kind"] == gvk.kind:

@@ -5,10 +5,23 @@ from collections.abc import Mapping
 from typing import Any
 
 from steersman.errors import BadValue
+from steersman.kinds.generate.docstrings import words_of
 from steersman.kinds.generate.facts import Schema
-from steersman.kinds.generate.model import Class, Field, Module, Type, imported
+from steersman.kinds.generate.model import (
+    ANY,
+    LITERAL,
+    QUANTITY,
+    Choices,
+    Class,
+    Field,
+    Module,
+    Type,
+    imported,
+    mapping_of,
+)
 from steersman.kinds.generate.naming import class_name, unlike
 from steersman.kinds.generate.reading import (
+    CONDITION_FIELDS,
     CONDITION_NAMES,
     INHERITED,
     PART_NAMES,
@@ -17,8 +30,9 @@ from steersman.kinds.generate.reading import (
     fields_of,
     is_condition,
     plain_type,
+    required_of,
 )
-from steersman.kinds.generate.rendering import rendered
+from steersman.kinds.generate.rendering import literal, rendered
 from steersman.names import (
     GroupVersionKind,
     check_group,
@@ -30,6 +44,7 @@ from steersman.names import (
 
 CONDITION = imported("steersman.kinds", "Condition")
 CUSTOM_RESOURCE = imported("steersman.kinds", "CustomResource")
+OBJECT_META = imported("steersman.kinds.meta_v1", "ObjectMeta")
 PART = imported("steersman.kinds", "Part")
 RESOURCE = imported("steersman.kinds", "Resource")
 
@@ -39,18 +54,32 @@ _TAKEN = {
     "Condition",
     "CustomResource",
     "IntOrString",
+    "Literal",
     "Mapping",
+    "ObjectMeta",
     "Part",
+    "Quantity",
     "Resource",
+    "TypeAlias",
     *keyword.kwlist,
 }
+
+# With more letters than this, a list of values gets a line, and a name, of its own.
+_LONGEST_LITERAL = 60
+
+# By which the pattern of an amount is known; nothing else has these suffixes.
+_BINARY_SUFFIXES = "[KMGTPE]i"
+
+_EMBEDDED = "x-kubernetes-embedded-resource"
+_PRESERVE = "x-kubernetes-preserve-unknown-fields"
 
 
 def models_from_crd(crd: Mapping[str, Any], *, version: str | None = None) -> str:
     """The source of a module with the classes of one version, by default the one that is stored.
 
     A field with a default in the schema is optional here: the server fills it in, and who sends
-    it as well claims to own it.
+    it as well claims to own it. A list of values is a ``Literal``: an object with a value that is
+    newer than the models does not fit them.
     """
     spec = _object(crd, "spec")
     names = _object(spec, "names")
@@ -61,17 +90,21 @@ def models_from_crd(crd: Mapping[str, Any], *, version: str | None = None) -> st
         check_kind(_text(names, "kind")),
     )
     plural = check_plural(_text(names, "plural"))
-    keywords: dict[str, str | bool] = {"group": gvk.group, "version": gvk.version}
+    keywords: dict[str, str | bool | None] = {"group": gvk.group, "version": gvk.version}
     if plural != plural_of(gvk.kind):
         keywords["plural"] = plural
     if spec.get("scope") == "Cluster":
         keywords["namespaced"] = False
+    keywords["crd"] = None  # this definition is not made from the class
     schema = _object(_object(found, "schema"), "openAPIV3Schema")
+    reader = _Reader(gvk, keywords)
+    classes = reader.classes(schema)
     return rendered(
         Module(
             comment=f"# Generated from the CustomResourceDefinition {plural}.{gvk.group}.",
             docstring=f"{gvk.kind}, of {gvk.api_version}, and its parts.",
-            classes=_Reader(gvk, keywords).classes(schema),
+            classes=classes,
+            choices=tuple(reader.choices),
         )
     )
 
@@ -79,12 +112,13 @@ def models_from_crd(crd: Mapping[str, Any], *, version: str | None = None) -> st
 class _Reader:
     """Reads the schema of one version; each object in it becomes a class named after its place."""
 
-    def __init__(self, gvk: GroupVersionKind, keywords: Mapping[str, str | bool]) -> None:
+    def __init__(self, gvk: GroupVersionKind, keywords: Mapping[str, str | bool | None]) -> None:
         self._gvk = gvk
         self._name = unlike(_TAKEN, gvk.kind, "{}{}".format)
         self._keywords = keywords if self._name == gvk.kind else {**keywords, "kind": gvk.kind}
         self._taken = {*_TAKEN, self._name}
         self._parts: dict[str, Class] = {}
+        self.choices: list[Choices] = []
 
     def classes(self, schema: Schema) -> tuple[Class, ...]:
         """The classes of the parts, those inside others first, and the resource's last."""
@@ -95,6 +129,7 @@ class _Reader:
                 lambda wire, each: self._type_of((wire,), each),
                 without=INHERITED,
                 taken=RESOURCE_NAMES,
+                described=_described,
             )
         }
         base = RESOURCE
@@ -106,7 +141,7 @@ class _Reader:
             base=base,
             keywords=self._keywords,
             fields=tuple(fields.values()),
-            docstring=f"{self._gvk.kind}, of {self._gvk.api_version}.",
+            docstring=words_of(schema) or f"{self._gvk.kind}, of {self._gvk.api_version}.",
         )
         return (*self._parts.values(), resource)
 
@@ -123,23 +158,101 @@ class _Reader:
             raise BadValue(
                 wanted=f"the schema of {'.'.join(place)}", value=schema, rule="it is an object"
             )
-        if not schema.get("properties") or schema.get("x-kubernetes-preserve-unknown-fields"):
+        if place[-2:] in _OF_CONDITIONS:
+            # What a condition is is known; which types there are, says no base class.
             return plain_type(schema, lambda inside: self._type_of(place, inside))
+        if values := _values(schema):
+            return self._literal(place, values)
+        if schema.get(_EMBEDDED):
+            return self._embedded(place, schema)
+        if _is_amount(schema):
+            return QUANTITY
+        if schema.get("type") == "object" and schema.get(_PRESERVE):
+            # A class would have no room for what the schema does not name.
+            return mapping_of(ANY)
+        if not schema.get("properties") or schema.get(_PRESERVE):
+            return plain_type(schema, lambda inside: self._type_of(place, inside))
+        return self._part(place, schema)
+
+    def _literal(self, place: tuple[str, ...], values: tuple[str | int, ...]) -> Type:
+        text = literal(values)
+        if len(text) <= _LONGEST_LITERAL:
+            return Type(text, LITERAL.imports)
+        name = self._new_name(place)
+        self.choices.append(Choices(name=name, values=values))
+        return Type(name)
+
+    def _new_name(self, place: tuple[str, ...]) -> str:
         name = unlike(self._taken, class_name(self._name, *place), "{}{}".format)
         self._taken.add(name)
+        return name
+
+    def _embedded(self, place: tuple[str, ...], schema: Schema) -> Type:
+        """A Kubernetes object inside another: typed as far as the schema knows it."""
+        if not schema.get("properties") or schema.get(_PRESERVE):
+            return mapping_of(ANY)
+        text: Schema = {"type": "string"}
+        said = _object(schema, "properties")
+        properties = {"apiVersion": text, "kind": text, "metadata": {}, **said}
+        required = ["apiVersion", "kind", *required_of(schema)]
+        return self._part(place, {**schema, "properties": properties, "required": required})
+
+    def _part(self, place: tuple[str, ...], schema: Schema) -> Type:
+        name = self._new_name(place)
         in_conditions = place[-1] == "conditions"
+        is_resource = bool(schema.get(_EMBEDDED))
         fields = fields_of(
             schema,
-            lambda wire, each: self._type_of((*place, wire), each),
+            lambda wire, each: (
+                OBJECT_META
+                if is_resource and wire == "metadata"
+                else self._type_of((*place, wire), each)
+            ),
             taken=CONDITION_NAMES if in_conditions else PART_NAMES,
+            described=_described,
         )
         base = PART
         if in_conditions and is_condition(fields):
             base, fields = CONDITION, beyond_condition(fields)
             if not fields:
                 return CONDITION
-        self._parts[name] = Class(name=name, base=base, keywords={}, fields=fields)
+        self._parts[name] = Class(
+            name=name, base=base, keywords={}, fields=fields, docstring=words_of(schema)
+        )
         return Type(name)
+
+
+_OF_CONDITIONS = {("conditions", wire) for wire in CONDITION_FIELDS}
+
+
+def _described(_wire: str, schema: Schema) -> str:
+    """What is said of a field, unless the class of its value says it."""
+    has_class = schema.get("properties") and not schema.get(_PRESERVE)
+    return "" if has_class else words_of(schema)
+
+
+def _values(schema: Schema) -> tuple[str | int, ...]:
+    """The only values that a text or an integer may have, if there are such."""
+    listed = schema.get("enum")
+    wanted = {"string": str, "integer": int}.get(str(schema.get("type")))
+    if not isinstance(listed, list) or wanted is None:
+        return ()
+    # A null among them says what ``nullable`` says.
+    values = [each for each in listed if each is not None]
+    fit = all(isinstance(each, wanted) and not isinstance(each, bool) for each in values)
+    if not fit or schema.get("format") in _READ_OTHERWISE:
+        return ()
+    return tuple(dict.fromkeys(values))
+
+
+# Texts that become something else in Python.
+_READ_OTHERWISE = ("byte", "date-time")
+
+
+def _is_amount(schema: Schema) -> bool:
+    pattern = schema.get("pattern")
+    either = schema.get("x-kubernetes-int-or-string")
+    return bool(either) and isinstance(pattern, str) and _BINARY_SUFFIXES in pattern
 
 
 def _version(spec: Mapping[str, Any], wanted: str | None) -> Mapping[str, Any]:

@@ -45,9 +45,11 @@ ANY = imported("typing", "Any")
 CONDITION = imported("steersman.kinds.condition", "Condition")
 DATETIME = imported("datetime", "datetime")
 INT_OR_STRING = imported("steersman.units", "IntOrString")
+LITERAL = imported("typing", "Literal")
 MICRO_TIME = imported("steersman.units", "MicroTime")
 QUANTITY = imported("steersman.units", "Quantity")
 RAW_JSON = imported("steersman.kinds.raw", "RawJson")
+TYPE_ALIAS = imported("typing", "TypeAlias")
 
 _NONE_INCLUDED = (ANY, RAW_JSON)
 
@@ -62,6 +64,7 @@ class Field:
     required: bool
     nullable: bool = False
     sensitive: bool = False
+    description: str = ""
 
     @property
     def annotation(self) -> str:
@@ -76,9 +79,17 @@ class Class:
 
     name: str
     base: Type
-    keywords: Mapping[str, str | bool]
+    keywords: Mapping[str, str | bool | None]
     fields: tuple[Field, ...]
     docstring: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Choices:
+    """Values with a name of their own, because they are too many for a line."""
+
+    name: str
+    values: tuple[str | int, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,5 +99,6 @@ class Module:
     comment: str
     docstring: str
     classes: tuple[Class, ...]
+    choices: tuple[Choices, ...] = ()
     passed_on: frozenset[Import] = frozenset()
     """What the module offers under a name of its own, though it is defined elsewhere."""

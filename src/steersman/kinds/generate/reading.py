@@ -84,11 +84,12 @@ def fields_of(
     without: Collection[str] = (),
     taken: Collection[str] = (),
     sensitive: Collection[str] = (),
+    described: Callable[[str, Schema], str] = lambda _wire, _schema: "",
 ) -> tuple[Field, ...]:
     """The fields of an object's schema, in its order; names in ``taken`` mean something already."""
     properties = {k: v for k, v in _properties(schema).items() if k not in without}
     names = field_names(properties, taken=taken)
-    required = _required(schema)
+    required = required_of(schema)
     return tuple(
         Field(
             name=names[wire],
@@ -97,6 +98,7 @@ def fields_of(
             required=wire in required,
             nullable=each.get("nullable") is True,
             sensitive=wire in sensitive or each.get("format") == "password",
+            description=described(wire, each),
         )
         for wire, each in properties.items()
     )
@@ -118,7 +120,8 @@ def _properties(schema: Schema) -> Mapping[str, Schema]:
     return properties
 
 
-def _required(schema: Schema) -> Collection[str]:
+def required_of(schema: Schema) -> Collection[str]:
+    """The fields that an object's schema asks for."""
     required = schema.get("required") or []
     if not isinstance(required, list):
         raise BadValue(

@@ -5,7 +5,16 @@ from itertools import groupby
 from operator import itemgetter
 
 from steersman.kinds.declaring import wire_name
-from steersman.kinds.generate.model import Class, Field, Import, Module
+from steersman.kinds.generate.docstrings import docstring
+from steersman.kinds.generate.model import (
+    LITERAL,
+    TYPE_ALIAS,
+    Choices,
+    Class,
+    Field,
+    Import,
+    Module,
+)
 
 _COLUMNS = 100
 _INDENT = "    "
@@ -22,6 +31,7 @@ def rendered(module: Module) -> str:
         "from __future__ import annotations",
         "",
         *_imports(module),
+        *(line for each in module.choices for line in ("", *_choices(each))),
     ]
     classes = ("\n".join(_class(each)) for each in module.classes)
     return "\n\n\n".join(("\n".join(head), *classes)) + "\n"
@@ -68,6 +78,8 @@ def _row(api_version: str, kind: str, module: str) -> str:
 
 def _imports(module: Module) -> Iterator[str]:
     needed = {(place, f"{name} as {name}") for place, name in module.passed_on}
+    if module.choices:
+        needed |= LITERAL.imports | TYPE_ALIAS.imports
     for each in module.classes:
         needed |= each.base.imports
         for field in each.fields:
@@ -84,10 +96,25 @@ def _import_lines(needed: Iterable[Import]) -> Iterator[str]:
         yield f"from {module} import {', '.join(name for _, name in names)}"
 
 
+def literal(values: Iterable[str | int]) -> str:
+    """The type of exactly these values."""
+    return f"Literal[{', '.join(map(_value, values))}]"
+
+
+def _choices(model: Choices) -> Iterator[str]:
+    line = f"{model.name}: TypeAlias = {literal(model.values)}"
+    if len(line) <= _COLUMNS:
+        yield line
+    else:
+        yield f"{model.name}: TypeAlias = Literal["
+        yield from (f"{_INDENT}{_value(each)}," for each in model.values)
+        yield "]"
+
+
 def _class(model: Class) -> Iterator[str]:
     yield from _class_statement(model)
     if model.docstring:
-        yield f'{_INDENT}"""{model.docstring}"""'
+        yield from docstring(model.docstring, indent=_INDENT, columns=_COLUMNS)
     if model.docstring and model.fields:
         yield ""
     for field in model.fields:
@@ -130,13 +157,25 @@ def _field(field: Field) -> Iterator[str]:
         yield f"{_INDENT}{field.name}: ("
         yield f"{_INDENT * 2}{annotation}"
         yield f"{_INDENT}){default}"
+    if field.description:
+        yield from docstring(field.description, indent=_INDENT, columns=_COLUMNS)
 
 
-def _literal(value: str | bool) -> str:
+def _value(value: str | int) -> str:
+    return _text(value) if isinstance(value, str) else str(value)
+
+
+def _literal(value: str | bool | None) -> str:
     return _text(value) if isinstance(value, str) else str(value)
 
 
 def _text(value: str) -> str:
-    # As ruff prefers it: in double quotes, unless there are some inside.
+    # As ruff prefers it: in double quotes, unless those would need more escapes.
     written = ascii(value)
-    return written if "'" in value or '"' in value else f'"{written[1:-1]}"'
+    if '"' in value and "'" in value:
+        inside = written[1:-1].replace("\\'", "'")
+        if inside.count('"') > inside.count("'"):
+            return written
+        escaped = inside.replace('"', '\\"')
+        return f'"{escaped}"'
+    return written if '"' in value or "'" in value else f'"{written[1:-1]}"'

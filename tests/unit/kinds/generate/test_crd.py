@@ -102,7 +102,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Any
+from typing import Any, Literal
 
 from steersman.kinds import Condition, CustomResource, Part
 from steersman.units import IntOrString
@@ -119,7 +119,7 @@ class WidgetSpecLimits(Part):
 
 class WidgetSpec(Part, wire_names={"cluster_ips": "clusterIPs"}, sensitive={"password"}):
     size: int
-    colour: str | None = None
+    colour: Literal["red", "green"] | None = None
     owner: str | None
     ratio: float | None = None
     cluster_ips: tuple[str, ...] | None = None
@@ -127,7 +127,7 @@ class WidgetSpec(Part, wire_names={"cluster_ips": "clusterIPs"}, sensitive={"pas
     key: bytes | None = None
     password: str | None = None
     max_surge: IntOrString | None = None
-    template: Any = None
+    template: Mapping[str, Any] | None = None
     settings: Mapping[str, str | None] | None = None
     anything: Mapping[str, Any] | None = None
     ports: tuple[WidgetSpecPorts, ...]
@@ -139,7 +139,12 @@ class WidgetStatus(Part):
     conditions: tuple[Condition, ...] | None = None
 
 
-class Widget(CustomResource[WidgetSpec, WidgetStatus], group="shop.example.com", version="v1"):
+class Widget(
+    CustomResource[WidgetSpec, WidgetStatus],
+    group="shop.example.com",
+    version="v1",
+    crd=None,
+):
     """Widget, of shop.example.com/v1."""
 '''
 
@@ -224,9 +229,11 @@ def test_models_work(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_version_can_be_chosen() -> None:
     source = models_from_crd(yaml.safe_load(WIDGETS), version="v1beta1")
 
-    assert 'class Widget(Resource, group="shop.example.com", version="v1beta1"):' in source
+    assert (
+        'class Widget(Resource, group="shop.example.com", version="v1beta1", crd=None):' in source
+    )
     # Every Resource has labels already: those of its metadata.
-    assert "    labels_: Any = None" in source
+    assert "    labels_: Mapping[str, Any] | None = None" in source
 
 
 def test_a_version_that_is_not_there_is_refused_with_those_that_are() -> None:
@@ -260,7 +267,7 @@ def test_a_shape_that_no_custom_resource_has_is_spelled_out(
 def test_scope_and_plural_are_said_where_they_differ_from_the_rule() -> None:
     source = models_from_crd(crd(properties(), scope="Cluster"))
 
-    assert 'version="v1", plural="things", namespaced=False)' in source
+    assert '    plural="things",\n    namespaced=False,\n' in source
 
 
 def test_a_condition_with_fields_of_its_own_is_a_condition() -> None:
@@ -288,7 +295,9 @@ def test_what_only_looks_like_a_condition_is_none() -> None:
     assert "class WidgetStatusConditions(Part):" in source
 
 
-@pytest.mark.parametrize("kind", ["Part", "Resource", "Any", "None", "Mapping"])
+@pytest.mark.parametrize(
+    "kind", ["Part", "Resource", "Any", "None", "Mapping", "Literal", "ObjectMeta", "Quantity"]
+)
 def test_a_kind_whose_name_is_taken_gets_a_class_of_another(
     kind: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -1,0 +1,62 @@
+"""``Cel``: a rule in the Common Expression Language, which the API server asks about each write.
+
+On a field, ``name: Annotated[str, Cel("self.startsWith('a')")]``, it is about that value; on a
+class, ``class Spec(Part, rules=(Cel("self.low <= self.high"),))``, about its objects. What it says
+of ``oldSelf`` is asked of updates only.
+"""
+
+from dataclasses import dataclass
+from typing import Final, Literal, TypeAlias
+
+Reason: TypeAlias = Literal[
+    "FieldValueInvalid", "FieldValueForbidden", "FieldValueRequired", "FieldValueDuplicate"
+]
+
+_REASONS: Final = (
+    "FieldValueInvalid",
+    "FieldValueForbidden",
+    "FieldValueRequired",
+    "FieldValueDuplicate",
+)
+
+# What the API server's parser reads, and how much of a message it takes.
+_MOST_LETTERS: Final = 100_000
+_LONGEST_MESSAGE: Final = 2048
+
+
+@dataclass(frozen=True, slots=True)
+class Cel:
+    """A rule that holds of a value: ``x-kubernetes-validations``.
+
+    ``message`` is what is said of a value for which it does not hold; ``message_expression`` makes
+    that of the value. ``field_path`` is the field that is to blame, such as ``.spec.size``, if it
+    is not the one that the rule is about. With ``optional_old_self``, a rule about ``oldSelf`` is
+    asked of new objects too, and ``oldSelf`` is then an optional.
+    """
+
+    rule: str
+    message: str | None = None
+    message_expression: str | None = None
+    reason: Reason | None = None
+    field_path: str | None = None
+    optional_old_self: bool | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("rule", "message", "message_expression", "field_path"):
+            text = getattr(self, name)
+            if text is not None and not text.strip():
+                raise ValueError(f"a Cel's {name} says something, got {text!r}")
+            if text is not None and len(text) > _MOST_LETTERS:
+                raise ValueError(f"a Cel's {name} has {_MOST_LETTERS:,} letters at most")
+        if "\n" in self.rule and self.message is None and self.message_expression is None:
+            raise ValueError("a Cel of several lines needs a message, for it is shown in its place")
+        if self.message is not None and "\n" in self.message:
+            raise ValueError(f"a Cel's message is one line, got {self.message!r}")
+        if self.message is not None and len(self.message.encode()) > _LONGEST_MESSAGE:
+            raise ValueError(f"a Cel's message has {_LONGEST_MESSAGE:,} bytes at most")
+        if self.reason is not None and self.reason not in _REASONS:
+            raise ValueError(f"a Cel's reason is {' or '.join(_REASONS)}, got {self.reason!r}")
+        if self.field_path is not None and not self.field_path.startswith((".", "[")):
+            raise ValueError(f"a Cel's field_path begins with a dot, got {self.field_path!r}")
+        if self.optional_old_self is not None and "oldSelf" not in self.rule:
+            raise ValueError("optional_old_self is for rules about oldSelf")

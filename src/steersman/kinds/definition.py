@@ -1,0 +1,174 @@
+"""``Crd``: what a CustomResourceDefinition says of a kind beyond its fields.
+
+Written in the class statement: ``class App(CustomResource[Spec, Status], group=..., version=...,
+crd=Crd(short_names=("app",)))``. ``crd=None`` is a kind that somebody else defines.
+"""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, get_args
+
+from steersman.names import ResourceType, check_kind, check_plural
+
+if TYPE_CHECKING:
+    from steersman.kinds.resource import Resource
+
+ColumnType: TypeAlias = Literal["integer", "number", "string", "boolean", "date"]
+ColumnFormat: TypeAlias = Literal[
+    "int32", "int64", "float", "double", "byte", "date", "date-time", "password"
+]
+
+_COLUMN_TYPES: Final = get_args(ColumnType)
+_COLUMN_FORMATS: Final = get_args(ColumnFormat)
+
+# Both are the API server's.
+_MOST_SELECTABLE_FIELDS: Final = 8
+_LONGEST_WARNING: Final = 256
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column of ``kubectl get``; what ``path`` leads to says of which type, unless told.
+
+    ``priority`` above zero is shown with ``-o wide`` only.
+    """
+
+    name: str
+    path: str
+    type: ColumnType | None = None
+    format: ColumnFormat | None = None
+    description: str | None = None
+    priority: int = 0
+
+    def __post_init__(self) -> None:
+        if not self.name.strip():
+            raise ValueError("a Column has a name")
+        _check_path("a Column's path", self.path)
+        if self.type is not None and self.type not in _COLUMN_TYPES:
+            raise ValueError(
+                f"a Column's type is one of {', '.join(_COLUMN_TYPES)}, got {self.type!r}"
+            )
+        if self.format is not None and self.format not in _COLUMN_FORMATS:
+            raise ValueError(
+                f"a Column's format is one of {', '.join(_COLUMN_FORMATS)}, got {self.format!r}"
+            )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScalePaths:
+    """Where ``kubectl scale`` and autoscalers find how many there should be, and are.
+
+    ``selector`` leads to a text by which autoscalers find the Pods.
+    """
+
+    spec: str
+    status: str
+    selector: str | None = None
+
+    def __post_init__(self) -> None:
+        for name, path, roots in (
+            ("spec", self.spec, (".spec.",)),
+            ("status", self.status, (".status.",)),
+            ("selector", self.selector, (".spec.", ".status.")),
+        ):
+            if path is not None and (not path.startswith(roots) or "[" in path):
+                raise ValueError(
+                    f"the {name} path of a ScalePaths begins with {' or '.join(roots)} and leads"
+                    f" through no list, got {path!r}"
+                )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Crd:
+    """What a kind's definition says beyond its fields.
+
+    ``also_serves`` are the classes of its other versions; this one is stored. ``deprecated`` is
+    said to whoever uses this version, or ``True`` for the usual sentence. ``approved`` is the page
+    on which the API was approved, which groups under ``k8s.io`` need.
+    """
+
+    short_names: tuple[str, ...] = ()
+    categories: tuple[str, ...] = ()
+    singular: str | None = None
+    list_kind: str | None = None
+    columns: tuple[Column, ...] = ()
+    scale: ScalePaths | None = None
+    selectable_fields: tuple[str, ...] = ()
+    served: bool = True
+    deprecated: str | bool = False
+    also_serves: "tuple[type[Resource], ...]" = ()
+    approved: str | None = None
+
+    def __post_init__(self) -> None:
+        for name in self.short_names:
+            check_plural(name, wanted="a short name")
+        for name in self.categories:
+            check_plural(name, wanted="a category")
+        if self.singular is not None:
+            check_plural(self.singular, wanted="a singular")
+        if self.list_kind is not None:
+            check_kind(self.list_kind)
+        for path in self.selectable_fields:
+            _check_path("a selectable field", path)
+        if len(self.selectable_fields) > _MOST_SELECTABLE_FIELDS:
+            raise ValueError(f"a kind has {_MOST_SELECTABLE_FIELDS} selectable fields at most")
+        for what, names in (
+            ("short names", self.short_names),
+            ("categories", self.categories),
+            ("columns", tuple(column.name for column in self.columns)),
+            ("selectable fields", self.selectable_fields),
+        ):
+            if twice := [name for name in dict.fromkeys(names) if names.count(name) > 1]:
+                raise ValueError(f"{', '.join(twice)} is twice among the {what} of a Crd")
+        self._check_warning()
+
+    def _check_warning(self) -> None:
+        warning = self.deprecated
+        if isinstance(warning, bool):
+            return
+        if not warning or not warning.isprintable() or len(warning.encode()) > _LONGEST_WARNING:
+            raise ValueError(
+                f"deprecated= is one printable line of {_LONGEST_WARNING} bytes at most, or True,"
+                f" got {warning!r}"
+            )
+
+
+def check_crd(name: str, crd: Any, resource_type: ResourceType) -> Crd | None:
+    """``crd=`` in the statement of class ``name``, which is for that kind."""
+    if crd is None:
+        return None
+    if not isinstance(crd, Crd):
+        raise TypeError(f"{name}: crd= is a Crd, or None if somebody else defines the kind")
+    versions = [resource_type.gvk.version]
+    for other in crd.also_serves:
+        theirs: ResourceType = other.resource_type
+        versions.append(theirs.gvk.version)
+        if _without_version(theirs) != _without_version(resource_type):
+            raise TypeError(
+                f"{name}: also_serves names {other.__name__}, which is {theirs}: versions of one"
+                f" kind share its group, kind, plural and scope"
+            )
+        _check_other_version(name, other.__name__, getattr(other, "declared_crd", None))
+    if twice := [version for version in dict.fromkeys(versions) if versions.count(version) > 1]:
+        raise TypeError(f"{name}: two classes of also_serves, or it itself, are {twice[0]}")
+    return crd
+
+
+def _check_other_version(name: str, other: str, crd: Crd | None) -> None:
+    if crd is None:
+        return
+    for keyword in ("also_serves", "short_names", "categories", "singular", "list_kind"):
+        if getattr(crd, keyword):
+            raise TypeError(
+                f"{name}: also_serves names {other}, which has {keyword} of its own: all versions"
+                f" have those of the one that is stored"
+            )
+
+
+def _without_version(resource_type: ResourceType) -> tuple[str, str, str, bool]:
+    gvk = resource_type.gvk
+    return gvk.group, gvk.kind, resource_type.plural, resource_type.namespaced
+
+
+def _check_path(what: str, path: str) -> None:
+    if not path.startswith(".") or path == ".":
+        raise ValueError(f"{what} begins with a dot, such as .spec.size, got {path!r}")

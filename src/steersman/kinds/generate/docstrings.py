@@ -1,0 +1,51 @@
+"""Descriptions from a schema as docstrings: any text at all, and never anything but a text."""
+
+import re
+import textwrap
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+# A line that begins like this stands for itself, and is not the rest of the one before.
+_stands_alone = re.compile(r"[-*+] |\d+[.)] ").match
+
+
+def words_of(schema: Mapping[str, Any]) -> str:
+    """The description in a schema: a line for each paragraph, of letters that can be seen."""
+    description = schema.get("description")
+    lines: list[str] = []
+    for line in description.splitlines() if isinstance(description, str) else ():
+        words = " ".join("".join(each if each.isprintable() else " " for each in line).split())
+        if words and lines and lines[-1] and not _stands_alone(words):
+            lines[-1] += f" {words}"
+        elif words or (lines and lines[-1]):
+            lines.append(words)
+    return "\n".join(lines).strip()
+
+
+def docstring(text: str, *, indent: str, columns: int) -> Iterator[str]:
+    """The lines of a docstring with that text, laid out as ruff would lay them out."""
+    written = text.replace("\\", "\\\\").replace('"""', "'''")
+    opening = '""" ' if written.startswith('"') else '"""'
+    closing = ' """' if written.endswith('"') else '"""'
+    width = columns - len(indent)
+    lines = _wrapped(written, opening, width)
+    if len(lines) == 1 and len(lines[0] + closing) > width:
+        lines = _wrapped(written, opening, width - len(closing))
+    if len(lines) == 1:
+        lines[0] += closing
+    else:
+        lines.append('"""')
+    yield from (f"{indent}{line}" if line else "" for line in lines)
+
+
+def _wrapped(text: str, opening: str, width: int) -> list[str]:
+    lines: list[str] = []
+    for number, line in enumerate(text.split("\n")):
+        lines += textwrap.wrap(
+            line,
+            width,
+            initial_indent="" if number else opening,
+            break_long_words=False,
+            break_on_hyphens=False,
+        ) or [""]
+    return lines

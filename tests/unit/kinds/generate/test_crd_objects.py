@@ -1,0 +1,69 @@
+"""Models read every object that their schema takes, and lose nothing of what it names."""
+
+import ast
+import sys
+from types import ModuleType
+from typing import Any
+
+import msgspec
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from steersman.errors import SteersmanError
+from steersman.kinds import Codec
+from steersman.kinds.generate import models_from_crd
+from tests.unit.manifests.crds import definition, fields, rich
+from tests.unit.manifests.drawn_schemas import schemas, values
+from tests.unit.manifests.test_definitions import junk, places, spoiled
+from tests.unit.manifests.test_evolution import Server
+
+NAME = "models_of_drawn_schemas"
+
+
+def without_nulls(value: Any) -> Any:
+    """A field that may be left out is not sent while it is none."""
+    if isinstance(value, dict):
+        return {key: without_nulls(each) for key, each in value.items() if each is not None}
+    if isinstance(value, list):
+        return [without_nulls(each) for each in value]
+    return value
+
+
+def models_of(schema: dict[str, Any]) -> Any:
+    module = ModuleType(NAME)
+    # The types are looked up there when a class is first decoded.
+    sys.modules[NAME] = module
+    exec(models_from_crd(definition(fields(it=schema))), module.__dict__)  # noqa: S102
+    return module
+
+
+@settings(max_examples=150)
+@given(data=st.data())
+def test_an_object_that_a_schema_takes_is_read_and_written_as_it_was(data: st.DataObject) -> None:
+    schema = data.draw(schemas)
+    value = data.draw(values(schema))
+    assume(Server(schema).keeps(value))
+    obj = {
+        "apiVersion": "shop.example.com/v1",
+        "kind": "Widget",
+        "metadata": {"name": "one"},
+        "spec": {"it": value},
+    }
+
+    kind = models_of(schema).Widget
+    read = Codec().decode(kind, msgspec.json.encode(obj), wanted="read")
+
+    written = msgspec.json.decode(Codec().encode(read))
+    assert without_nulls(written) == without_nulls(obj)
+
+
+@given(data=st.data())
+def test_a_definition_with_junk_in_it_becomes_models_or_is_refused(data: st.DataObject) -> None:
+    crd = spoiled(rich(), data.draw(st.sampled_from(places(rich()))), data.draw(junk))
+
+    try:
+        source = models_from_crd(crd)
+    except SteersmanError:
+        return
+
+    ast.parse(source)
