@@ -1,10 +1,11 @@
 """``steersman cluster up``: the embedded cluster in the foreground."""
 
 import asyncio
+import json
 import shlex
 import signal
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import replace
 from random import Random
@@ -31,8 +32,12 @@ async def run_cluster(
     clock: Clock,
     rng: Random,
     environ: Mapping[str, str],
+    tell: Callable[[str], object] | None = None,
 ) -> None:
-    """Run a cluster until somebody asks for its end; a bare API server, if it is not ``lively``."""
+    """Run a cluster until somebody asks for its end; a bare API server, if it is not ``lively``.
+
+    ``tell`` is told where it is, as JSON, once it is there.
+    """
     ended = asyncio.Event()
     loop = asyncio.get_running_loop()
     for each in (signal.SIGHUP, signal.SIGINT, signal.SIGTERM):
@@ -43,6 +48,9 @@ async def run_cluster(
     ) as cluster:
         sys.stderr.write(ready_line(cluster, settings, lively))
         sys.stderr.flush()
+        if tell is not None:
+            where = {"url": cluster.url, "kubeconfig": str(cluster.kubeconfig.absolute())}
+            tell(json.dumps(where))
         async with _workloads_of(cluster, lively, clock=clock, rng=rng):
             await ended.wait()
     sys.stderr.write("\nThe cluster is gone.\n" if settings.data is None else "\nStopped.\n")
@@ -56,6 +64,7 @@ def _workloads_of(
     return running_workloads(
         replace(lively, root_ca=cluster.ca),
         reach=lambda: nullcontext(InProcessTransport(cluster.server)),
+        heralds=cluster.server.herald,
         clock=clock,
         rng=rng,
         # Whoever looks at a cluster looks at its events; what is said here is that something is

@@ -3,7 +3,7 @@
 import sys
 from importlib.util import find_spec
 
-from steersman.errors import SteersmanError
+from steersman.errors import BadSettings, BadValue, EditedByHand, SteersmanError
 
 
 def main() -> None:
@@ -19,5 +19,8 @@ def main() -> None:
     try:
         steersman(prog_name="steersman")
     except SteersmanError as error:
+        if isinstance(error, EditedByHand):
+            sys.stderr.write(f"{error.diff}\n")
         sys.stderr.write(f"steersman: {error}\n")
-        sys.exit(1)
+        # A name or a value that cannot be was written on the command line.
+        sys.exit(2 if isinstance(error, BadSettings | BadValue) else 1)

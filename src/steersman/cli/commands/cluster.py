@@ -1,29 +1,32 @@
-"""Every command and its options."""
+"""``steersman cluster``: the embedded cluster, for kubectl and for whoever starts one."""
 
-import asyncio
 import os
 from pathlib import Path
-from random import SystemRandom
 
 import click
-
-from steersman.clock import SystemClock
 
 _FILE = click.Path(dir_okay=False, path_type=Path)
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"]})
-@click.version_option(package_name="steersman")
-def steersman() -> None:
-    """Kubernetes operators in Python."""
-
-
-@steersman.group()
+@click.group(
+    epilog="""\b
+Examples:
+  steersman cluster up --nodes 3
+  export KUBEBUILDER_ASSETS=$(steersman cluster envtest .envtest)
+"""
+)
 def cluster() -> None:
-    """A Kubernetes API in this process, for development and tests."""
+    """A Kubernetes cluster in one process, for tests."""
 
 
-@cluster.command()
+@cluster.command(
+    epilog="""\b
+Examples:
+  steersman cluster up
+  steersman cluster up --nodes 3 --kubeconfig dev.kubeconfig --data .cluster
+  steersman cluster up -o json | jq -r .kubeconfig
+"""
+)
 @click.option(
     "--port",
     type=click.IntRange(0, 65535),
@@ -97,6 +100,12 @@ def cluster() -> None:
     "--no-workloads", is_flag=True, help="A bare API server: nothing acts on what it keeps."
 )
 @click.option("--force", is_flag=True, help="Start even inside a Kubernetes cluster.")
+@click.option(
+    "-o",
+    "--output",
+    type=click.Choice(["json"]),
+    help="Once it is ready, print where it is as one line of JSON.",
+)
 def up(
     port: int,
     kubeconfig: Path | None,
@@ -113,11 +122,16 @@ def up(
     nodes: int,
     no_workloads: bool,
     force: bool,
+    output: str | None,
 ) -> None:
     """Start a cluster, and run it until Ctrl-C."""
     # Whoever only wants help need not wait until a server is loaded.
+    import asyncio
+    from random import SystemRandom
+
     from steersman.apiserver import ClusterSettings
     from steersman.cli.cluster import run_cluster
+    from steersman.clock import SystemClock
     from steersman.workloads import WorkloadSettings
 
     settings = ClusterSettings(
@@ -138,10 +152,25 @@ def up(
     # Names and uids that nobody can foretell; a test gives a Random with a seed instead.
     rng = SystemRandom()
     lively = None if no_workloads else WorkloadSettings(nodes=nodes, heartbeat_seconds=10.0)
-    asyncio.run(run_cluster(settings, lively, clock=SystemClock(), rng=rng, environ=os.environ))
+    asyncio.run(
+        run_cluster(
+            settings,
+            lively,
+            clock=SystemClock(),
+            rng=rng,
+            environ=os.environ,
+            tell=None if output is None else click.echo,
+        )
+    )
 
 
-@cluster.command()
+@cluster.command(
+    epilog="""\b
+Example:
+  export KUBEBUILDER_ASSETS=$(steersman cluster envtest .envtest)
+  go test ./...
+"""
+)
 @click.argument("directory", type=click.Path(file_okay=False, path_type=Path), metavar="DIR")
 def envtest(directory: Path) -> None:
     """Write a kube-apiserver and an etcd into DIR for whoever takes them from there.

@@ -1,0 +1,13 @@
+"""Every command and its options: parse, call, print.
+
+Takes:     arguments
+Gives:     what a function of another module makes of them, on stdout; the rest on stderr
+Promises:  - every command says what it is for with an example
+           - help is there before anything heavy is loaded
+           - a command that does not exist is refused with status 2
+Never:     has logic that a program would miss
+"""
+
+from steersman.cli.commands.root import steersman
+
+__all__ = ["steersman"]

@@ -1,0 +1,116 @@
+"""What several commands have in common."""
+
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import IO, TYPE_CHECKING, Any, Final, TextIO, TypeVar
+
+import click
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+# More than this on a screen are for looking, not for reading.
+MOST_FILES: Final = 15
+
+# Who waits for longer wants to know for what.
+PATIENCE_SECONDS: Final = 1.0
+
+
+def target_argument(function: F) -> F:
+    """The operator that a command is about."""
+    return click.argument("target", required=False, metavar="[TARGET]", shell_complete=_some_file)(
+        function
+    )
+
+
+def _some_file(
+    _context: click.Context, _parameter: click.Parameter, incomplete: str
+) -> "list[CompletionItem]":
+    from click.shell_completion import CompletionItem
+
+    return [CompletionItem(incomplete, type="file")]
+
+
+class Failed(click.ClickException):
+    """What was asked for came out badly: a sentence, and a hint that can be pasted."""
+
+    def __init__(self, message: str, *, hint: str) -> None:
+        super().__init__(message)
+        self.hint = hint
+
+    def show(self, file: IO[Any] | None = None) -> None:
+        """As all our errors are shown."""
+        click.echo(f"steersman: {self.message}\n\nhint: {self.hint}", file=file, err=True)
+
+
+def output_option(*formats: str, help: str) -> Callable[[F], F]:
+    """How to print it."""
+    return click.option(
+        "-o", "--output", type=click.Choice(formats), metavar="|".join(formats), help=help
+    )
+
+
+def echo_json(value: object) -> None:
+    """To stdout, for a script."""
+    import json
+
+    click.echo(json.dumps(value, indent=2))
+
+
+def echo_files(files: Mapping[str, Sequence[str]], *, output: str | None) -> None:
+    """What became of files: for people on stderr, or for a script as JSON on stdout."""
+    if output == "json":
+        echo_json({word: list(paths) for word, paths in files.items()})
+        return
+    longest = max((len(word) for word, paths in files.items() if paths), default=0)
+    for word, paths in files.items():
+        for path in paths if len(paths) <= MOST_FILES else _by_folder(paths):
+            click.echo(f"{word:<{longest}}  {path}", err=True)
+
+
+def _by_folder(paths: Sequence[str]) -> Iterator[str]:
+    """So many files that their folders say more: each of the second level, with how many."""
+    folders: dict[str, list[str]] = {}
+    for path in paths:
+        first, *rest = path.split("/")
+        folders.setdefault("/".join((first, *rest[:1])) if len(rest) > 1 else first, []).append(
+            path
+        )
+    for folder, inside in folders.items():
+        yield inside[0] if len(inside) == 1 else f"{folder}/  ({len(inside)} files)"
+
+
+@contextmanager
+def working(
+    on: str, *, stream: TextIO | None = None, patience_seconds: float = PATIENCE_SECONDS
+) -> Iterator[None]:
+    """Say on a terminal what is being done, if it takes longer than somebody likes to wait."""
+    terminal = sys.stderr if stream is None else stream
+    if not terminal.isatty():
+        yield
+        return
+    import threading
+
+    lock = threading.Lock()
+    shown: list[str] = []
+
+    def show() -> None:
+        with lock:
+            shown.append(on)
+            terminal.write(f"{on} …")
+            terminal.flush()
+
+    timer = threading.Timer(patience_seconds, show)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
+        with lock:
+            if shown:
+                terminal.write("\r\x1b[K")
+                terminal.flush()

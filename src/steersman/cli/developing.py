@@ -1,0 +1,124 @@
+"""``steersman dev``: an operator on the embedded cluster, started again whenever a file is saved.
+
+    cluster and its workloads ─────────────────────────────┐ in this process
+      ▲                ▲                                   │
+      │ objects        │ HTTPS                             │
+    the view ◀─reports─ the operator, in its own ◀─started─┘ anew after each save
+
+The cluster goes on from one life of the operator to the next, and with it all its objects.
+"""
+
+import asyncio
+import signal
+from collections.abc import AsyncIterator, Coroutine, Mapping
+from contextlib import asynccontextmanager, nullcontext
+from dataclasses import replace
+from random import Random
+from typing import Any, Final, TextIO
+
+from steersman.apiserver import InProcessTransport, RunningCluster, running_cluster
+from steersman.cache import in_background
+from steersman.cli.desk import Desk, Development
+from steersman.cli.views import show_in_lines, show_on_screen
+from steersman.client import Client
+from steersman.clock import Clock
+from steersman.dashboard import Gallery
+from steersman.errors import ManagerFailed, SteersmanError
+from steersman.observe import ignore, log_to
+from steersman.workloads import WorkloadSettings, running_workloads
+
+# As ``logging`` has it: what is said is that something is wrong with the cluster itself.
+ERROR: Final = 40
+
+
+async def develop(
+    what: Development,
+    *,
+    clock: Clock,
+    rng: Random,
+    environ: Mapping[str, str],
+    out: TextIO,
+    err: TextIO,
+) -> None:
+    """Run the cluster and the operator until somebody asks for the end, and leave nothing.
+
+    Raises ``ManagerFailed`` if the time that was given is over, and the operator does not run.
+    """
+    ended = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for each in (signal.SIGHUP, signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(each, ended.set)
+    try:
+        async with _cluster(what, clock=clock, rng=rng, environ=environ, err=err) as cluster:
+            client = Client(
+                InProcessTransport(cluster.server), clock=clock, rng=rng, observe=ignore
+            )
+            async with Gallery(client, observe=ignore).open() as gallery:
+                desk = Desk(what, cluster, gallery, client=client, clock=clock)
+                view = (
+                    show_on_screen(desk, out, environ=environ)
+                    if out.isatty()
+                    else show_in_lines(desk, out, err)
+                )
+                is_over = await _work(desk, view, ended, for_seconds=what.for_seconds)
+    except ExceptionGroup as failed:
+        raise _alone(failed) from None
+    err.write("The operator has ended, and the cluster is gone.\n")
+    if is_over and not desk.session.is_running:
+        if out.isatty():  # what it said has gone with the view
+            err.writelines(f"{each}\n" for each in desk.session.words)
+        raise ManagerFailed(
+            problem=f"{what.target} does not run",
+            what_now="Correct what it said above.",
+        )
+
+
+async def _work(
+    desk: Desk, view: Coroutine[Any, Any, None], ended: asyncio.Event, *, for_seconds: float | None
+) -> bool:
+    """Have everything at work until the end, or until the time is over: whether it was that."""
+    is_over = False
+    async with in_background() as start:
+        # Without anybody who looks there is nothing to be done, nor after the end of the story.
+        for each in (start(view, name="view"), *desk.start_story(start)):
+            each.add_done_callback(lambda _: ended.set())
+        start(desk.keep_running(), name="operator")
+        start(desk.keep_applied(), name="samples")
+        try:
+            async with desk.clock.timeout(for_seconds):
+                await ended.wait()
+        except TimeoutError:
+            is_over = True
+    return is_over
+
+
+def _alone(failed: ExceptionGroup[Exception]) -> Exception:
+    """The first of those that say what to do; all of them, if there are others."""
+    ours, others = failed.split(SteersmanError)
+    if ours is None or others is not None:
+        return failed
+    first: Exception = ours
+    while isinstance(first, ExceptionGroup):
+        first = first.exceptions[0]
+    return first
+
+
+@asynccontextmanager
+async def _cluster(
+    what: Development, *, clock: Clock, rng: Random, environ: Mapping[str, str], err: TextIO
+) -> AsyncIterator[RunningCluster]:
+    # On a terminal these would be written across the view.
+    observe = ignore if err.isatty() else log_to(err, clock=clock, level=ERROR)
+    async with running_cluster(
+        what.cluster, clock=clock, rng=rng, observe=observe, environ=environ
+    ) as cluster:
+        lively = WorkloadSettings(nodes=what.nodes, heartbeat_seconds=10.0)
+        async with running_workloads(
+            replace(lively, root_ca=cluster.ca),
+            reach=lambda: nullcontext(InProcessTransport(cluster.server)),
+            heralds=cluster.server.herald,
+            clock=clock,
+            rng=rng,
+            observe=observe,
+        ):
+            yield cluster

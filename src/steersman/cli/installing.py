@@ -1,0 +1,74 @@
+"""CustomResourceDefinitions of an operator on a cluster, and what it needs that is not there."""
+
+from collections.abc import Iterable, Sequence
+from typing import Any, Final
+
+from steersman.client import Client, wait_for
+from steersman.controller import Controller
+from steersman.errors import ManagerFailed
+from steersman.kinds import apiextensions_v1, is_ready
+from steersman.manifests import crds_of, own_kinds
+from steersman.names import ResourceType
+
+FIELD_MANAGER: Final = "steersman"
+
+# Much longer than a server takes, and short enough that somebody still waits.
+SERVED_SECONDS: Final = 30.0
+
+
+def definitions(
+    controllers: Iterable[Controller[Any]],
+) -> tuple[apiextensions_v1.CustomResourceDefinition, ...]:
+    """What their own kinds are defined by."""
+    return crds_of(own_kinds(controllers))
+
+
+async def install(
+    client: Client, wanted: Sequence[apiextensions_v1.CustomResourceDefinition]
+) -> None:
+    """Apply the definitions, and wait until the server serves what they define."""
+    for each in wanted:
+        # By force: what somebody applied with kubectl is the same kind in other words.
+        await client.apply(each, field_manager=FIELD_MANAGER, force=True)
+    for each in wanted:
+        await wait_for(
+            client,
+            apiextensions_v1.CustomResourceDefinition,
+            each.name,
+            is_ready,
+            within_seconds=SERVED_SECONDS,
+            waited_for="its being served",
+        )
+
+
+def touched_kinds(controllers: Iterable[Controller[Any]]) -> tuple[ResourceType, ...]:
+    """Every kind that the controllers follow: their own, what they own, and what they watch."""
+    found: dict[ResourceType, None] = {}
+    for each in controllers:
+        owned = (other.kind for other in each.owned)
+        watched = (other.kind for other in each.watches)
+        for kind in (each.kind, *owned, *watched):
+            found.setdefault(kind.resource_type)
+    return tuple(found)
+
+
+async def check_served(client: Client, controllers: Sequence[Controller[Any]]) -> None:
+    """Refuse to go on where the server does not know a kind that the controllers follow."""
+    found = await client.discover()
+    served = {each.resource_type.gvk for each in found.resources}
+    missing = [
+        each.gvk
+        for each in touched_kinds(controllers)
+        # What nobody can tell at the moment may well be there.
+        if each.gvk not in served and each.gvk.api_version not in found.stale
+    ]
+    if not missing:
+        return
+    own = {each.resource_type.gvk for each in own_kinds(controllers)}
+    named = ", ".join(map(str, missing))
+    raise ManagerFailed(
+        problem=f"the cluster does not know {named}",
+        what_now="Run it with --install-crds, or apply what `steersman generate crd` prints."
+        if own.issuperset(missing)
+        else "Install first what defines the kind, or correct its group and version.",
+    )

@@ -1,0 +1,172 @@
+"""``steersman generate models``: typed classes for kinds that somebody else defines."""
+
+import re
+import sys
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from random import Random
+from typing import Any, Final
+
+import yaml
+
+from steersman.client import ClientSettings, RetryPolicy, connect, find_config
+from steersman.clock import Clock
+from steersman.errors import BadDefinition
+from steersman.kinds import Unstructured
+from steersman.kinds.generate import models_from_crd
+from steersman.manifests import Document, Tree, under, write_trees
+from steersman.observe import log_to
+from steersman.scaffold import Project
+
+API: Final = "apiextensions.k8s.io/v1"
+KIND: Final = "CustomResourceDefinition"
+
+# As ``logging`` has it. What goes wrong here is an error, and told as one.
+SILENT: Final = 60
+
+# For one request: somebody waits, and a cluster that is there answers at once.
+ANSWER_SECONDS: Final = 10.0
+
+
+class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
+    """Values as kubectl would see them: a date is a text."""
+
+
+_Loader.yaml_implicit_resolvers = {
+    first: [(tag, spelled) for tag, spelled in resolvers if not tag.endswith(":timestamp")]
+    for first, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()
+}
+
+
+def definitions_in(text: str, *, source: str) -> tuple[Document, ...]:
+    """Every definition in the documents of a YAML or JSON text, and in the lists among them."""
+    try:
+        # An alias of an alias of an alias can stand for more than any memory holds.
+        if any(isinstance(each, yaml.AliasEvent) for each in yaml.parse(text, Loader=_Loader)):
+            raise _refused(source, "it repeats parts of itself by aliases", "Write them out.")
+        documents = list(_each(yaml.load_all(text, Loader=_Loader)))
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        where = f"line {mark.line + 1} of it" if mark else "it"
+        problem = f"{where} is not YAML: {getattr(error, 'problem', None) or 'no text at all'}"
+        raise _refused(source, problem, "Correct it, or name another file.") from None
+    except (RecursionError, ValueError) as error:
+        problem = "it is nested too deep, or a value in it cannot be read"
+        raise _refused(source, problem, "Name another file.") from error
+    found = tuple(each for each in documents if each.get("kind") == KIND)
+    if not found:
+        kinds = ", ".join(dict.fromkeys(str(each.get("kind") or "no kind") for each in documents))
+        raise _refused(
+            source,
+            f"it holds {kinds or 'no document'}, and no {KIND}",
+            "Name a file with one, such as `kubectl get crd -o yaml` writes.",
+        )
+    for each in found:
+        if each.get("apiVersion") != API:
+            raise _refused(
+                source,
+                f"it has a {KIND} of {each.get('apiVersion')}",
+                f"Convert it to {API}, which is what clusters serve.",
+            )
+    return found
+
+
+def _each(documents: Iterable[Any]) -> Iterator[Document]:
+    for each in documents:
+        if not isinstance(each, Mapping):
+            continue
+        if str(each.get("kind")).endswith("List") and isinstance(each.get("items"), list):
+            yield from _each(each["items"])
+        else:
+            yield each
+
+
+def _refused(source: str, problem: str, what_now: str) -> BadDefinition:
+    return BadDefinition(source=source, problem=problem, what_now=what_now)
+
+
+async def definition_from_cluster(
+    name: str,
+    *,
+    kubeconfig: Path | None,
+    context: str | None,
+    clock: Clock,
+    rng: Random,
+    environ: Mapping[str, str],
+) -> Document:
+    """The definition of that name, such as ``widgets.example.com``, as a cluster has it."""
+    observe = log_to(sys.stderr, clock=clock, level=SILENT)
+    config = find_config(
+        environ=environ,
+        home=Path.home(),
+        observe=observe,
+        kubeconfig=kubeconfig,
+        context=context,
+    )
+    definitions = Unstructured.of(API, KIND, namespaced=False)
+    # Tried once: whoever is told at once what is wrong tries again by themselves.
+    how = ClientSettings(retry=RetryPolicy(attempts=1), deadline_seconds=ANSWER_SECONDS)
+    async with connect(config, clock=clock, rng=rng, observe=observe, settings=how) as client:
+        return (await client.get(definitions, name)).body
+
+
+def models_tree(definitions: Iterable[Document], *, version: str | None = None) -> Tree:
+    """A module for each definition and version: that version, or every one that is served."""
+    tree: dict[str, str] = {}
+    for definition in definitions:
+        for each in [version] if version else _served(definition):
+            text = models_from_crd(definition, version=each)
+            name = _module_name(definition, each)
+            if name in tree:
+                raise _refused(
+                    _name_of(definition),
+                    f"its models would be in {name}, as those of another one are",
+                    "Generate them one by one, into two directories.",
+                )
+            tree[name] = text
+    return tree
+
+
+def _served(definition: Document) -> list[str]:
+    spec = definition.get("spec")
+    versions = spec.get("versions") if isinstance(spec, Mapping) else None
+    found = [
+        str(each.get("name"))
+        for each in (versions if isinstance(versions, list) else ())
+        if isinstance(each, Mapping) and each.get("served") is not False
+    ]
+    if not found:
+        raise _refused(
+            _name_of(definition), "no version of it is served", "Name one with --version."
+        )
+    return found
+
+
+def _name_of(definition: Document) -> str:
+    metadata = definition.get("metadata")
+    return str(metadata.get("name")) if isinstance(metadata, Mapping) else "a document"
+
+
+def _module_name(definition: Document, version: str) -> str:
+    # Both are names by now: the generator has refused what is none.
+    kind: str = definition["spec"]["names"]["kind"]
+    words = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", kind)
+    return f"{words}_{version}.py".lower()
+
+
+def write_models(directory: Path, tree: Tree, *, force: bool = False) -> tuple[Path, ...]:
+    """Write the modules, all or none; gives the paths of those that changed.
+
+    One that somebody has edited is kept and shown, unless ``force`` is given. What was written is
+    noted in the project that the directory is in, or else in the directory itself.
+    """
+    home, files = directory, tree
+    project = Project.maybe(directory)
+    if project is not None and directory.resolve().is_relative_to(project.directory.resolve()):
+        home = project.directory
+        inside = directory.resolve().relative_to(home.resolve()).as_posix()
+        files = under(inside, tree)
+    # Each is a part by itself: whoever generates one kind's models keeps those of the others.
+    parts = {f"models {path}": {path: text} for path, text in files.items()}
+    changes = write_trees(home, parts, force=force)
+    return tuple(home / path for path in changes.written)

@@ -1,0 +1,262 @@
+"""From what somebody writes on a command line to the operator that it means.
+
+A target is ``module:attribute``, ``module``, or ``path/to/file.py[:attribute]``. It leads to a
+``Manager``, a ``Controller``, or a sequence of controllers. Without an attribute, the module's only
+manager is meant; without one, its only list of controllers; without that, its only controller.
+"""
+
+import linecache
+import sys
+import traceback
+from collections.abc import Mapping, Sequence
+from difflib import get_close_matches
+from importlib import import_module
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
+from types import ModuleType
+from typing import Any, Final
+
+from steersman.controller import Controller
+from steersman.errors import BadTarget, SteersmanError
+from steersman.manager import Manager
+
+# More of somebody's own error than this is for a traceback.
+LONGEST_ERROR: Final = 300
+LONGEST_LINE: Final = 80
+
+_WHAT_IT_IS: Final = "a Manager, a Controller or a list of controllers"
+
+
+def load_manager(target: str, *, directory: Path) -> Manager:
+    """The operator that ``target`` leads to; files and modules are looked for in ``directory``.
+
+    The module is imported, with ``directory`` and its ``src`` on the path, as if a program there
+    did so.
+    """
+    place, attribute = _parts(target)
+    module = _Loading(target, directory.absolute()).module(place)
+    return _manager_in(module, attribute, target=target)
+
+
+def is_file(target: str) -> bool:
+    """Whether the target names a file, and not a module."""
+    place, _ = _parts(target)
+    return place.endswith(".py") or "/" in place
+
+
+def place_of(target: str) -> str:
+    """The file or module that the target names, without the attribute in it."""
+    return _parts(target)[0]
+
+
+def _parts(target: str) -> tuple[str, str]:
+    place, _, attribute = target.partition(":")
+    return place, attribute
+
+
+class _Loading:
+    """One import of somebody's module, and the words for why it failed."""
+
+    def __init__(self, target: str, directory: Path) -> None:
+        self._target = target
+        self._directory = directory
+
+    def module(self, place: str) -> ModuleType:
+        if not is_file(place):
+            if not all(part.isidentifier() for part in place.split(".")):
+                raise self._bad(
+                    f"{place!r} is neither a file nor the name of a module",
+                    "Write module:attribute, or the path of a .py file.",
+                )
+            self._prefer(self._directory, self._directory / "src")
+            return self._imported(place)
+        path = (self._directory / Path(place).expanduser()).resolve()
+        if not path.is_file():
+            raise self._bad(self._not_there(path), "Name a file that is there, or a module.")
+        root = path.parent
+        while (root / "__init__.py").is_file():
+            root = root.parent
+        self._prefer(root, self._directory, self._directory / "src")
+        if root != path.parent:  # in a package, which its relative and absolute imports need
+            inside = path.relative_to(root).with_suffix("").parts
+            return self._imported(".".join(inside[:-1] if inside[-1] == "__init__" else inside))
+        return self._loose(path)
+
+    def _imported(self, name: str) -> ModuleType:
+        try:
+            return import_module(name)
+        except ModuleNotFoundError as error:
+            # The module itself is not there, and not one that it wants.
+            if error.name is not None and f"{name}.".startswith(f"{error.name}."):
+                raise self._bad(
+                    f"there is no module {error.name} in {self._shown(self._directory)}"
+                    " or among what is installed",
+                    "Correct the name, or go to the directory of the project.",
+                ) from error
+            raise self._does_not_import(error) from error
+        except (Exception, SystemExit) as error:
+            raise self._does_not_import(error) from error
+
+    def _loose(self, path: Path) -> ModuleType:
+        # By its path: a file called operator.py must not be taken for the module of that name.
+        name = f"{path.stem}_" if path.stem in sys.stdlib_module_names else path.stem
+        spec = spec_from_file_location(name, path)
+        if spec is None or spec.loader is None:
+            raise self._bad("it is no Python file", "Name a .py file, or a module.")
+        module = sys.modules[name] = module_from_spec(spec)
+        try:
+            spec.loader.exec_module(module)
+        except (Exception, SystemExit) as error:
+            del sys.modules[name]
+            raise self._does_not_import(error) from error
+        return module
+
+    def _prefer(self, *directories: Path) -> None:
+        wanted = [str(each) for each in directories if each.is_dir()]
+        sys.path[:] = [*dict.fromkeys(wanted), *(each for each in sys.path if each not in wanted)]
+
+    # Words
+
+    def _bad(self, problem: str, what_now: str) -> BadTarget:
+        return BadTarget(target=self._target, problem=problem, what_now=what_now)
+
+    def _not_there(self, path: Path) -> str:
+        here = path.parent
+        names = sorted(each.name for each in here.glob("*.py")) if here.is_dir() else []
+        like = get_close_matches(path.name, names, n=1)
+        meant = f", but {like[0]} is" if like else ""
+        return f"there is no file {self._shown(path)}{meant}"
+
+    def _does_not_import(self, error: BaseException) -> BadTarget:
+        if isinstance(error, SystemExit):
+            return self._bad(
+                f"importing it ends the program{self._where(error)}",
+                'Put what runs it under `if __name__ == "__main__":`.',
+            )
+        if isinstance(error, SteersmanError):
+            said = str(error).rstrip(".")
+        else:
+            text = error.msg if isinstance(error, SyntaxError) else str(error)
+            said = f"{type(error).__name__}: {text}".rstrip(": ")
+        said = " ".join(said.split())
+        if len(said) > LONGEST_ERROR:
+            said = f"{said[: LONGEST_ERROR - 1]}…"
+        return self._bad(
+            f"it does not import: {said}{self._where(error)}", "Correct it and try again."
+        )
+
+    def _where(self, error: BaseException) -> str:
+        """The author's last line before it went wrong: not one of ours, nor of the importer."""
+        if isinstance(error, SyntaxError) and error.filename:
+            return self._line(error.filename, error.lineno or 1)
+        found = ""
+        for frame in traceback.extract_tb(error.__traceback__):
+            if _is_an_authors(frame.filename):
+                found = self._line(frame.filename, frame.lineno or 1)
+        return found
+
+    def _line(self, filename: str, number: int) -> str:
+        linecache.checkcache(filename)
+        line = linecache.getline(filename, number).strip()
+        if len(line) > LONGEST_LINE:
+            line = f"{line[: LONGEST_LINE - 1]}…"
+        return f" ({self._shown(Path(filename))}, line {number}{f': `{line}`' if line else ''})"
+
+    def _shown(self, path: Path) -> str:
+        if path == self._directory:
+            return "this directory"
+        if path.is_relative_to(self._directory):
+            return path.relative_to(self._directory).as_posix()
+        return str(path)
+
+
+def _is_an_authors(filename: str) -> bool:
+    ours = str(Path(__file__).parents[1])
+    return not (filename.startswith(("<", ours, sys.base_prefix)) or "site-packages" in filename)
+
+
+# What is in a module
+
+
+def _manager_in(module: ModuleType, attribute: str, *, target: str) -> Manager:
+    found: Mapping[str, object] = vars(module)
+    if attribute:
+        return _named(found, attribute, target=target)
+    for candidates in (
+        _distinct(found, lambda each: isinstance(each, Manager)),
+        _distinct(found, lambda each: _is_some_controllers(each)),
+        _distinct(found, lambda each: isinstance(each, Controller)),
+    ):
+        if len(candidates) == 1:
+            return _as_manager(next(iter(candidates.values())))
+        if candidates:
+            raise BadTarget(
+                target=target,
+                problem=f"it has several that it could be: {', '.join(candidates)}",
+                what_now=f"Name one of them: {target}:{next(iter(candidates))}.",
+            )
+    raise BadTarget(
+        target=target,
+        problem=f"nothing in it is {_WHAT_IT_IS}",
+        what_now="Name the module that has one; `sm.Manager(controllers=[…])` makes one.",
+    )
+
+
+def _named(found: Mapping[str, object], attribute: str, *, target: str) -> Manager:
+    place, _ = _parts(target)
+    if attribute not in found:
+        able = [name for name, each in found.items() if _is_an_operator(each)]
+        like = get_close_matches(attribute, able, n=1) or get_close_matches(attribute, found, n=1)
+        raise BadTarget(
+            target=target,
+            problem=f"{place} has no {attribute}",
+            what_now=f"Perhaps {place}:{like[0]} was meant."
+            if like
+            else f"There is {', '.join(able)}."
+            if able
+            else f"It is to be {_WHAT_IT_IS}.",
+        )
+    value = found[attribute]
+    if not _is_an_operator(value):
+        raise BadTarget(
+            target=target,
+            problem=f"{attribute} is {_described(value)}, not {_WHAT_IT_IS}",
+            what_now="Name one of these, or make one: `sm.Manager(controllers=[…])`.",
+        )
+    return _as_manager(value)
+
+
+def _distinct(found: Mapping[str, object], is_one: Any) -> dict[str, object]:
+    """What there is of it, each once, under its first name."""
+    seen: dict[int, str] = {}
+    for name, each in found.items():
+        if is_one(each):
+            seen.setdefault(id(each), name)
+    return {name: found[name] for name in seen.values()}
+
+
+def _is_an_operator(value: object) -> bool:
+    return isinstance(value, Manager | Controller) or _is_some_controllers(value)
+
+
+def _is_some_controllers(value: object) -> bool:
+    return (
+        isinstance(value, Sequence)
+        and not isinstance(value, str | bytes)
+        and len(value) > 0
+        and all(isinstance(each, Controller) for each in value)
+    )
+
+
+def _as_manager(value: Any) -> Manager:
+    if isinstance(value, Manager):
+        return value
+    return Manager(controllers=(value,) if isinstance(value, Controller) else tuple(value))
+
+
+def _described(value: object) -> str:
+    if isinstance(value, type):
+        return f"the class {value.__name__}"
+    if callable(value):
+        return "a function"
+    return f"an object of {type(value).__name__}"

@@ -1,0 +1,41 @@
+"""What is going on in a cluster, to be looked at: objects, whose they are, and how they stand.
+
+Takes:     objects as a cluster has them, what controllers did about them, and what time it is
+Gives:     lines of text, as a tree for a terminal or as one line for each change; a ``Screen`` that
+           shows them
+Promises:  - an object stands below its owner
+           - a line is never wider than the terminal
+           - nothing is said twice of an object that has not changed
+           - only what has changed is drawn again
+           - a terminal is left as it was found
+           - colour is for terminals only
+Never:     writes to a cluster, or draws more often than eyes can follow
+"""
+
+from steersman.dashboard.changes import Changes
+from steersman.dashboard.gallery import Gallery
+from steersman.dashboard.lines import Line, Span, printable, text_of
+from steersman.dashboard.reconciles import Reconciled, reconciled
+from steersman.dashboard.screen import Screen, keep_shown, wants_colour
+from steersman.dashboard.states import State, state_of
+from steersman.dashboard.tree import Branch, branches, length_ago, tree_lines
+
+__all__ = [
+    "Branch",
+    "Changes",
+    "Gallery",
+    "Line",
+    "Reconciled",
+    "Screen",
+    "Span",
+    "State",
+    "branches",
+    "keep_shown",
+    "length_ago",
+    "printable",
+    "reconciled",
+    "state_of",
+    "text_of",
+    "tree_lines",
+    "wants_colour",
+]

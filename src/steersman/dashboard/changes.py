@@ -1,0 +1,34 @@
+"""What is different from a moment ago, one line for each change: for pipes and logs."""
+
+from collections.abc import Iterator, Sequence
+
+from steersman.dashboard.lines import printable
+from steersman.dashboard.states import state_of
+from steersman.dashboard.tree import Branch, owner_of
+from steersman.names import ObjectRef
+
+
+class Changes:
+    """Remembers what was said of each object, so that only news is told."""
+
+    def __init__(self) -> None:
+        self._said: dict[ObjectRef, str] = {}
+
+    def __repr__(self) -> str:
+        return f"<Changes of {len(self._said)} objects>"
+
+    def told(self, grown: Sequence[Branch]) -> Iterator[str]:
+        """What is new: objects that came, became otherwise, or went."""
+        objects = {obj.uid: obj for branch in grown for obj in branch}
+        now: dict[ObjectRef, str] = {}
+        for obj in objects.values():
+            owner = owner_of(obj, objects)
+            of = f", of {owner.gvk.kind} {owner.name}" if owner is not None else ""
+            now[obj.ref] = f"{obj.ref}{of}: {state_of(obj)}"
+        for ref, text in now.items():
+            if self._said.get(ref) != text:
+                yield printable(text)
+        for ref in self._said:
+            if ref not in now:
+                yield printable(f"{ref} is gone")
+        self._said = now

@@ -1,0 +1,68 @@
+"""Lines of text, parts of which have a tone: what a terminal may show in colour."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+from unicodedata import category, combining, east_asian_width
+
+Tone: TypeAlias = Literal["", "good", "waiting", "bad", "quiet", "strong"]
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """Some text, and how it is meant."""
+
+    text: str
+    tone: Tone = ""
+
+
+Line: TypeAlias = tuple[Span, ...]
+
+
+def text_of(line: Iterable[Span]) -> str:
+    """The line without its tones."""
+    return "".join(span.text for span in line)
+
+
+def width_of(text: str) -> int:
+    """How many columns it takes on a terminal."""
+    if text.isascii():
+        return len(text)
+    return sum(map(_columns, text))
+
+
+def padded(text: str, width: int) -> str:
+    """The text, with blanks behind it up to this width."""
+    return text + " " * (width - width_of(text))
+
+
+def cut(line: Line, width: int) -> Line:
+    """As much of the line as fits; ``…`` stands for the rest."""
+    if sum(width_of(span.text) for span in line) <= width:
+        return line
+    return tuple(_cut(line, width - 1)) if width > 0 else ()
+
+
+def printable(text: str) -> str:
+    """The text on one line, without anything that a terminal would obey."""
+    if text.isprintable():
+        return text
+    words = text.expandtabs(4).replace("\n", " ")
+    return "".join(each if each.isprintable() else repr(each)[1:-1] for each in words)
+
+
+def _cut(line: Line, left: int) -> Iterator[Span]:
+    for span in line:
+        for taken, letter in enumerate(span.text):
+            columns = _columns(letter)
+            if columns > left:
+                yield Span(f"{span.text[:taken]}…", span.tone)
+                return
+            left -= columns
+        yield span
+
+
+def _columns(letter: str) -> int:
+    if combining(letter) or category(letter) in ("Mn", "Me", "Cf"):
+        return 0
+    return 2 if east_asian_width(letter) in ("W", "F") else 1

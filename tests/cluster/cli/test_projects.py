@@ -1,0 +1,196 @@
+"""A project by the command line alone: made, added to, generated, and gone wrong."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from tests.cluster.cli.programs import OPERATOR, steersman
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A project with one kind, and all that is generated."""
+    home = tmp_path_factory.mktemp("home")
+    done = steersman("init", "shop", "--domain=example.com", directory=home)
+    assert done.returncode == 0, done.stderr
+    for command in (
+        ("create", "api", "--group=app", "--version=v1", "--kind=AppService"),
+        ("generate",),
+    ):
+        done = steersman(*command, directory=home / "shop")
+        assert done.returncode == 0, done.stderr
+        assert done.stdout == ""
+    return home / "shop"
+
+
+@pytest.fixture
+def operator(tmp_path: Path) -> Path:
+    (tmp_path / "operator.py").write_text(OPERATOR, encoding="utf-8")
+    return tmp_path
+
+
+def test_what_is_generated_is_up_to_date_until_the_types_change(made: Path) -> None:
+    types = made / "src/shop/appservice.py"
+    before = types.read_text(encoding="utf-8")
+
+    fresh = steersman("generate", "--check", directory=made)
+    types.write_text(before.replace("image: str", "picture: str", 1), encoding="utf-8")
+    stale = steersman("generate", "crd", "--check", directory=made)
+    types.write_text(before, encoding="utf-8")
+
+    assert (fresh.returncode, fresh.stderr) == (0, "all generated files are up to date\n")
+    assert stale.returncode == 1
+    assert stale.stderr.startswith("steersman: deploy/crd/appservices.app.example.com.yaml is out")
+    assert stale.stderr.endswith("Run `steersman generate`, and keep what it writes.\n")
+
+
+def test_a_generated_file_that_was_edited_is_kept_and_shown_as_a_diff(made: Path) -> None:
+    path = made / "deploy/install.yaml"
+    before = path.read_text(encoding="utf-8")
+    path.write_text(f"{before}# mine\n", encoding="utf-8")
+
+    refused = steersman("generate", directory=made)
+    kept = path.read_text(encoding="utf-8")
+    forced = steersman("generate", "--force", "-o", "json", directory=made)
+
+    assert refused.returncode == 1
+    assert "+# mine\n" in refused.stderr
+    assert "steersman: deploy/install.yaml was edited by hand" in refused.stderr
+    assert kept.endswith("# mine\n")
+    assert json.loads(forced.stdout)["written"] == ["deploy/install.yaml"]
+    assert path.read_text(encoding="utf-8") == before
+
+
+def test_objects_are_printed_as_yaml_or_json(operator: Path) -> None:
+    as_yaml = steersman("generate", "crd", "operator.py", directory=operator)
+    as_json = steersman("generate", "crd", "operator.py", "-o", "json", directory=operator)
+    several = steersman("generate", "rbac", "operator.py", "-o", "json", directory=operator)
+
+    (document,) = yaml.safe_load_all(as_yaml.stdout)
+    assert document == json.loads(as_json.stdout)
+    assert document["metadata"]["name"] == "settings.app.example.com"
+    assert json.loads(several.stdout)["kind"] == "List"
+    assert (as_yaml.stderr, as_json.stderr, several.stderr) == ("", "", "")
+
+
+def test_a_change_that_breaks_what_was_allowed_is_named(operator: Path) -> None:
+    path = operator / "operator.py"
+    old = steersman("generate", "crd", "operator.py", directory=operator).stdout
+    (operator / "old.yaml").write_text(old, encoding="utf-8")
+    same = steersman("generate", "crd", "operator.py", "--against=old.yaml", directory=operator)
+
+    path.write_text(OPERATOR.replace("size: int = 1", "size: str"), encoding="utf-8")
+    broken = steersman("generate", "crd", "operator.py", "--against=old.yaml", directory=operator)
+
+    assert (same.returncode, same.stdout) == (0, "")
+    assert broken.returncode == 1
+    assert "spec.size" in broken.stdout
+    assert all(line.startswith("settings.app.example.com: ") for line in broken.stdout.splitlines())
+    assert "what old.yaml allows" in broken.stderr
+
+
+def test_a_kind_that_is_gone_breaks_it(operator: Path) -> None:
+    path = operator / "operator.py"
+    old = steersman("generate", "crd", "operator.py", directory=operator).stdout
+    (operator / "old.yaml").write_text(old, encoding="utf-8")
+
+    path.write_text(
+        OPERATOR.replace("class Setting", "class Option").replace("Setting", "Option"),
+        encoding="utf-8",
+    )
+    broken = steersman("generate", "crd", "operator.py", "--against=old.yaml", directory=operator)
+
+    assert broken.stdout == "settings.app.example.com: the kind is gone\n"
+
+
+def test_what_cannot_be_a_crd_is_named_with_its_field_and_nothing_is_written(
+    operator: Path,
+) -> None:
+    path = operator / "operator.py"
+    path.write_text(OPERATOR.replace("size: int = 1", "size: complex = 1j"), encoding="utf-8")
+
+    refused = steersman("generate", "crd", "operator.py", directory=operator)
+
+    assert (refused.returncode, refused.stdout) == (1, "")
+    assert "spec.size" in refused.stderr
+    assert refused.stderr.count("\n") == 1
+
+
+def test_models_are_made_from_a_definition(operator: Path) -> None:
+    definition = steersman("generate", "crd", "operator.py", directory=operator).stdout
+    (operator / "crd.yaml").write_text(definition, encoding="utf-8")
+
+    printed = steersman("generate", "models", "crd.yaml", directory=operator)
+    written = steersman("generate", "models", "crd.yaml", "--into=models", directory=operator)
+
+    assert "class Setting(" in printed.stdout
+    assert [each.read_text(encoding="utf-8") for each in (operator / "models").glob("*.py")] == [
+        printed.stdout
+    ]
+    assert written.stdout == ""
+
+
+REFUSED: dict[str, tuple[tuple[str, ...], int, str]] = {
+    "a directory with files": (
+        ("init", "full", "--domain=example.com"),
+        1,
+        "full",
+    ),
+    "a domain that is none": (("init", "new", "--domain=-"), 2, "is not"),
+    "no project": (
+        ("create", "api", "--group=app", "--version=v1", "--kind=App"),
+        1,
+        "steersman init DIR --domain example.com",
+    ),
+    "nothing to generate": (("generate",), 1, "steersman init DIR --domain example.com"),
+    "a target that is not there": (("generate", "crd", "nowhere.py"), 1, "there is no file"),
+    "a chart for nowhere": (("generate", "chart", "operator.py"), 2, "--into"),
+    "no definition": (("generate", "models"), 2, "name a FILE with definitions"),
+    "a shell that is none": (("completion", "csh"), 2, "'csh' is not one of"),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_what_is_refused_leaves_nothing_half_written(case: str, operator: Path) -> None:
+    arguments, status, words = REFUSED[case]
+    (operator / "full").mkdir()
+    (operator / "full" / "mine.txt").write_text("mine", encoding="utf-8")
+    before = files(operator)
+
+    refused = steersman(*arguments, directory=operator)
+
+    assert (refused.returncode, refused.stdout) == (status, "")
+    assert words in refused.stderr
+    assert "Traceback" not in refused.stderr
+    assert files(operator) == before
+
+
+@pytest.mark.parametrize(
+    ("wrong", "status"),
+    [
+        (("--group=app", "--version=v1", "--kind=appService"), 2),
+        (("--group=APP", "--version=v1", "--kind=App"), 2),
+        (("--group=app", "--version=1", "--kind=App"), 2),
+        (("--group=app", "--version=v1"), 2),
+    ],
+)
+def test_a_name_that_kubernetes_would_refuse_is_wrong_usage(
+    made: Path, wrong: tuple[str, ...], status: int
+) -> None:
+    before = files(made)
+
+    refused = steersman("create", "api", *wrong, directory=made)
+
+    assert (refused.returncode, refused.stdout) == (status, "")
+    assert files(made) == before
+
+
+def files(directory: Path) -> dict[str, Any]:
+    return {
+        str(path.relative_to(directory)): path.read_bytes()
+        for path in directory.rglob("*")
+        if path.is_file() and "__pycache__" not in path.parts
+    }

@@ -1,0 +1,116 @@
+"""``steersman run`` as people run it: against a cluster that is there, and one that is not."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from tests.cluster.cli.programs import OPERATOR, Running, running, steersman
+
+# Others may have the usual ports.
+QUIET = ("--health-address=", "--metrics-address=")
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    (tmp_path / "operator.py").write_text(OPERATOR, encoding="utf-8")
+    return tmp_path
+
+
+@pytest.fixture
+def cluster_up(home: Path) -> Iterator[Running]:
+    """A cluster whose kubeconfig is beside the operator."""
+    with running("cluster", "up", "--kubeconfig=kubeconfig", directory=home) as up:
+        up.until("kubectl get namespaces")
+        yield up
+
+
+def run(home: Path, *arguments: str) -> Any:
+    return running(
+        "run", "operator.py", "--kubeconfig=kubeconfig", *QUIET, *arguments, directory=home
+    )
+
+
+def kubeconfig(path: Path, server: str) -> None:
+    document = {
+        "clusters": [{"name": "a", "cluster": {"server": server}}],
+        "users": [{"name": "a", "user": {"token": "x"}}],
+        "contexts": [{"name": "a", "context": {"cluster": "a", "user": "a"}}],
+        "current-context": "a",
+    }
+    path.write_text(yaml.safe_dump(document), encoding="utf-8")
+    path.chmod(0o600)
+
+
+@pytest.mark.usefixtures("cluster_up")
+def test_it_installs_the_crds_if_asked_to_and_operates_until_it_is_told_to_stop(
+    home: Path,
+) -> None:
+    with run(home, "--install-crds") as started:
+        started.until("installed settings.app.example.com")
+        started.until("at work, after")
+        said = started.end()
+
+    assert started.process.returncode == 0
+    assert "asked to stop (SIGINT)" in said
+
+
+@pytest.mark.usefixtures("cluster_up")
+def test_a_kind_that_the_cluster_does_not_know_is_named_with_what_to_do(home: Path) -> None:
+    finished = steersman("run", "operator.py", "--kubeconfig=kubeconfig", directory=home)
+
+    assert finished.returncode == 1
+    assert finished.stderr == (
+        "steersman: the cluster does not know app.example.com/v1 Setting. Run it with"
+        " --install-crds, or apply what `steersman generate crd` prints.\n"
+    )
+
+
+def test_a_cluster_that_does_not_answer_is_named_with_what_to_do(home: Path) -> None:
+    kubeconfig(home / "kubeconfig", "https://127.0.0.1:1")
+
+    finished = steersman("run", "operator.py", "--kubeconfig=kubeconfig", directory=home)
+
+    assert finished.returncode == 1
+    assert finished.stderr.count("\n") == 1
+    assert finished.stderr.startswith(
+        "steersman: there is no answer from https://127.0.0.1:1, the cluster of context a of"
+    )
+    assert finished.stderr.endswith("`steersman cluster up` starts one.\n")
+
+
+def test_settings_that_cannot_be_end_it_with_status_2(home: Path) -> None:
+    finished = steersman("run", "operator.py", "--lease-seconds=soon", directory=home)
+
+    assert finished.returncode == 2
+    assert "--lease-seconds: 'soon' is not a length of time" in finished.stderr
+
+
+def test_settings_of_the_authors_own_give_way_to_those_of_the_command_line(home: Path) -> None:
+    path = home / "operator.py"
+    more = (
+        'manager = sm.Manager(controllers=[controller], settings=sm.ManagerSettings(context="b"))'
+    )
+    path.write_text(f"{OPERATOR}\n{more}\n", encoding="utf-8")
+    kubeconfig(home / "kubeconfig", "https://127.0.0.1:1")
+
+    with_theirs = steersman("run", "operator.py", "--kubeconfig=kubeconfig", directory=home)
+    with_ours = steersman(
+        "run", "operator.py", "--kubeconfig=kubeconfig", "--context=a", directory=home
+    )
+
+    assert "has no context 'b'" in with_theirs.stderr
+    assert "there is no answer" in with_ours.stderr
+
+
+def test_a_script_is_told_where_a_cluster_is(home: Path) -> None:
+    with running("cluster", "up", "--kubeconfig=kubeconfig", "-o", "json", directory=home) as up:
+        line = up.until(r'^\{"url"')
+        up.end()
+
+    told = json.loads(up.lines[line - 1])
+    assert told["url"].startswith("https://127.0.0.1:")
+    assert told["kubeconfig"] == str(home / "kubeconfig")

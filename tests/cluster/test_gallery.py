@@ -1,0 +1,49 @@
+"""The objects of some kinds, as they are at any moment."""
+
+from steersman.dashboard import Gallery
+from steersman.kinds import core_v1
+from steersman.observe import ignore
+from tests.clocks import ManualClock
+from tests.embedded import World, config_map
+
+MAPS = "/api/v1/namespaces/default/configmaps"
+CONFIG_MAP = core_v1.ConfigMap.resource_type
+SECRET = core_v1.Secret.resource_type
+
+
+async def names_after_a_change(gallery: Gallery) -> list[str]:
+    await gallery.changed.wait()
+    gallery.changed.clear()
+    return [each.name for each in gallery.objects]
+
+
+async def test_what_is_followed_is_there_and_each_change_is_told() -> None:
+    world = World(clock=ManualClock())
+    await world.asked("POST", MAPS, config_map("one"))
+
+    async with Gallery(world.client(), observe=ignore).open() as gallery:
+        gallery.follow([CONFIG_MAP])
+        first = await names_after_a_change(gallery)
+        while gallery.changed.is_set():
+            await names_after_a_change(gallery)
+        await world.asked("POST", MAPS, config_map("two"))
+        then = await names_after_a_change(gallery)
+        await world.asked("DELETE", f"{MAPS}/one")
+        last = await names_after_a_change(gallery)
+
+    assert "one" in first
+    assert {"one", "two"} <= set(then)
+    assert "one" not in last
+
+
+async def test_a_kind_that_is_followed_twice_is_there_once() -> None:
+    world = World(clock=ManualClock())
+    await world.asked("POST", MAPS, config_map("one"))
+
+    async with Gallery(world.client(), observe=ignore).open() as gallery:
+        gallery.follow([CONFIG_MAP, SECRET])
+        gallery.follow([CONFIG_MAP])
+        while "one" not in (names := await names_after_a_change(gallery)):
+            pass
+
+    assert names.count("one") == 1

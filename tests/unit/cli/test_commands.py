@@ -1,0 +1,149 @@
+"""Every command, as far as it can be asked without doing anything."""
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+import pytest
+from click.testing import CliRunner, Result
+
+from steersman.cli.commands import steersman
+
+LOADED_BY_HELP = """
+import json, sys
+from steersman.cli.commands import steersman
+try:
+    steersman(["--help"])
+finally:
+    sys.stderr.write(json.dumps(sorted(sys.modules)))
+"""
+
+
+def commands(group: click.Group = steersman, *path: str) -> Iterator[tuple[str, ...]]:
+    """The words that lead to each of them."""
+    with click.Context(group) as context:
+        for name in group.list_commands(context):
+            found = group.get_command(context, name)
+            yield (*path, name)
+            if isinstance(found, click.Group):
+                yield from commands(found, *path, name)
+
+
+def asked(*arguments: str) -> Result:
+    return CliRunner().invoke(steersman, arguments, prog_name="steersman")
+
+
+@pytest.mark.parametrize("path", list(commands()), ids=" ".join)
+def test_every_command_says_what_it_is_for_with_an_example(path: tuple[str, ...]) -> None:
+    answer = asked(*path, "--help")
+
+    assert answer.exit_code == 0
+    usage, _, rest = answer.output.partition("\n\n")
+    assert usage.startswith(f"Usage: steersman {' '.join(path)}")
+    about, _, examples = rest.partition("Example")
+    assert about.strip()
+    assert "steersman " in examples
+
+
+def test_the_commands_are_those_of_the_design() -> None:
+    assert {" ".join(path) for path in commands()} == {
+        "cluster",
+        "cluster envtest",
+        "cluster up",
+        "completion",
+        "create",
+        "create api",
+        "create controller",
+        "demo",
+        "dev",
+        "generate",
+        "generate bundle",
+        "generate chart",
+        "generate crd",
+        "generate deploy",
+        "generate docs",
+        "generate models",
+        "generate rbac",
+        "generate samples",
+        "init",
+        "run",
+        "upgrade",
+    }
+
+
+def test_help_is_there_before_anything_heavy_is_loaded() -> None:
+    finished = subprocess.run(
+        [sys.executable, "-c", LOADED_BY_HELP], capture_output=True, text=True, check=True
+    )
+
+    loaded = {name.partition(".")[0] for name in json.loads(finished.stderr)}
+    ours = {name for name in json.loads(finished.stderr) if name.startswith("steersman.")}
+    assert not {"aiohttp", "asyncio", "cryptography", "jinja2", "msgspec", "yaml"} & loaded
+    assert {name.split(".")[1] for name in ours} <= {"cli", "errors"}
+
+
+def test_a_command_that_does_not_exist_is_refused_with_status_2() -> None:
+    answer = asked("crate", "api")
+
+    assert answer.exit_code == 2
+    assert "No such command 'crate'" in answer.output
+
+
+def test_the_version_is_told() -> None:
+    answer = asked("--version")
+
+    assert answer.exit_code == 0
+    assert answer.output.startswith("steersman, version ")
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_a_shell_gets_a_script_that_completes(shell: str) -> None:
+    answer = asked("completion", shell)
+
+    assert answer.exit_code == 0
+    assert "_STEERSMAN_COMPLETE" in answer.stdout
+
+
+def test_what_a_shell_asks_to_complete_is_completed() -> None:
+    environ = {"_STEERSMAN_COMPLETE": "bash_complete", "COMP_WORDS": "steersman ge"}
+
+    finished = subprocess.run(
+        [sys.executable, "-m", "steersman"],
+        env={**environ, "COMP_CWORD": "1"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+
+    assert finished.stdout == "plain,generate\n"
+
+
+def test_every_setting_of_a_manager_is_an_option_of_run() -> None:
+    from steersman.manager import SETTINGS
+
+    said = asked("run", "--help").output
+
+    assert [each.flag for each in SETTINGS if f"  {each.flag} " not in said] == []
+
+
+def test_a_mistyped_option_is_refused_with_the_one_that_was_meant() -> None:
+    answer = asked("run", "x.py", "--contxt=a")
+
+    assert answer.exit_code == 2
+    assert "--context" in answer.output
+
+
+def test_outside_of_a_project_a_target_has_to_be_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+
+    answer = asked("run")
+
+    assert str(answer.exception) == (
+        "no TARGET is given, and this directory is in no project. Name a module:attribute or a"
+        " file, or go into a project: `steersman init DIR` makes one."
+    )

@@ -1,0 +1,63 @@
+"""What several commands have in common."""
+
+import threading
+from io import StringIO
+
+import pytest
+
+from steersman.cli.commands.common import echo_files, working
+
+LONG = 3600.0
+
+
+class Terminal(StringIO):
+    """A stream that says it is a terminal, and when something is written to it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.written = threading.Event()
+
+    def isatty(self) -> bool:
+        return True
+
+    def flush(self) -> None:
+        self.written.set()
+
+
+def test_what_takes_long_is_named_on_a_terminal_and_wiped_away_at_its_end() -> None:
+    terminal = Terminal()
+
+    with working("generating", stream=terminal, patience_seconds=0.0):
+        assert terminal.written.wait(timeout=1.5)
+        meanwhile = terminal.getvalue()
+
+    assert meanwhile == "generating …"
+    assert terminal.getvalue() == "generating …\r\x1b[K"
+
+
+def test_what_is_done_at_once_is_not_named() -> None:
+    terminal = Terminal()
+
+    with working("generating", stream=terminal, patience_seconds=LONG):
+        pass
+
+    assert terminal.getvalue() == ""
+
+
+def test_in_a_pipe_nothing_is_named() -> None:
+    pipe = StringIO()
+
+    with working("generating", stream=pipe, patience_seconds=0.0):
+        pass
+
+    assert pipe.getvalue() == ""
+
+
+def test_many_files_are_counted_by_their_folders(capsys: pytest.CaptureFixture[str]) -> None:
+    many = [f"deploy/chart/templates/{number}.yaml" for number in range(20)]
+
+    echo_files({"written": [*many, "docs/api.md"], "removed": ["old.yaml"]}, output=None)
+
+    assert capsys.readouterr().err == (
+        "written  deploy/chart/  (20 files)\nwritten  docs/api.md\nremoved  old.yaml\n"
+    )

@@ -1,0 +1,192 @@
+"""From what somebody writes on a command line to the operator that it means."""
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from textwrap import dedent
+
+import pytest
+
+from steersman.cli.targets import load_manager
+from steersman.errors import BadTarget
+
+OPERATOR = """
+import steersman as sm
+from steersman.kinds import core_v1
+
+
+async def reconcile(obj: core_v1.ConfigMap, ctx: sm.Context) -> sm.Outcome:
+    return sm.Done()
+
+
+one = sm.Controller(core_v1.ConfigMap, reconcile=reconcile, name="one")
+"""
+ANOTHER = 'two = sm.Controller(core_v1.ConfigMap, reconcile=reconcile, name="two")\n'
+MANAGER = "manager = sm.Manager(controllers=[one, two])\n"
+
+
+@pytest.fixture(autouse=True)
+def as_before() -> Iterator[None]:
+    """What is imported here is forgotten again."""
+    path, modules = list(sys.path), set(sys.modules)
+    yield
+    sys.path[:] = path
+    for name in set(sys.modules) - modules:
+        if not name.startswith("steersman"):
+            del sys.modules[name]
+
+
+def write(path: Path, *texts: str) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("".join(map(dedent, texts)), encoding="utf-8")
+    return path
+
+
+def names(target: str, directory: Path) -> list[str]:
+    return [each.name for each in load_manager(target, directory=directory).controllers]
+
+
+def refusal(target: str, directory: Path) -> str:
+    with pytest.raises(BadTarget) as refused:
+        load_manager(target, directory=directory)
+    return str(refused.value)
+
+
+def test_a_file_leads_to_its_only_controller(tmp_path: Path) -> None:
+    write(tmp_path / "shop.py", OPERATOR)
+
+    assert names("shop.py", tmp_path) == ["one"]
+
+
+def test_a_file_called_like_a_module_of_python_is_not_taken_for_it(tmp_path: Path) -> None:
+    write(tmp_path / "operator.py", OPERATOR)
+
+    assert names("operator.py", tmp_path) == ["one"]
+
+
+def test_an_attribute_is_a_controller_a_list_of_them_or_a_manager(tmp_path: Path) -> None:
+    write(tmp_path / "kinds.py", OPERATOR, ANOTHER, MANAGER, "some = (two, one)\n")
+
+    assert names("kinds.py:two", tmp_path) == ["two"]
+    assert names("kinds.py:some", tmp_path) == ["two", "one"]
+    assert names("kinds.py:manager", tmp_path) == ["one", "two"]
+
+
+def test_without_an_attribute_a_manager_goes_before_controllers(tmp_path: Path) -> None:
+    write(tmp_path / "managed.py", OPERATOR, ANOTHER, MANAGER, "same = manager\n")
+
+    assert names("managed.py", tmp_path) == ["one", "two"]
+
+
+def test_a_module_is_found_in_the_directory_and_in_its_src(tmp_path: Path) -> None:
+    write(tmp_path / "here_op.py", OPERATOR)
+    write(tmp_path / "src/there_op/__init__.py", "")
+    write(tmp_path / "src/there_op/main.py", OPERATOR)
+
+    assert names("here_op:one", tmp_path) == ["one"]
+    assert names("there_op.main", tmp_path) == ["one"]
+
+
+def test_a_file_in_a_package_can_import_what_is_beside_it(tmp_path: Path) -> None:
+    write(tmp_path / "src/packed_op/__init__.py", "")
+    write(tmp_path / "src/packed_op/kinds.py", OPERATOR)
+    write(tmp_path / "src/packed_op/main.py", "from packed_op.kinds import one\n")
+
+    assert names("src/packed_op/main.py", tmp_path) == ["one"]
+
+
+def test_a_file_that_is_not_there_is_refused_with_one_like_it(tmp_path: Path) -> None:
+    write(tmp_path / "shop.py", OPERATOR)
+
+    assert refusal("shopp.py", tmp_path) == (
+        "shopp.py is no operator to work with: there is no file shopp.py, but shop.py is."
+        " Name a file that is there, or a module."
+    )
+
+
+def test_a_module_that_is_not_there_is_refused(tmp_path: Path) -> None:
+    assert "there is no module nowhere_op in this directory" in refusal("nowhere_op.x:y", tmp_path)
+
+
+def test_what_is_neither_a_file_nor_a_module_is_refused(tmp_path: Path) -> None:
+    assert "neither a file nor the name of a module" in refusal("my-operator", tmp_path)
+
+
+def test_an_error_of_the_authors_own_is_shown_with_its_line(tmp_path: Path) -> None:
+    write(tmp_path / "wrong.py", "import steersman as sm\n\ncontroller = sm.Controler(1)\n")
+
+    assert refusal("wrong.py", tmp_path) == (
+        "wrong.py is no operator to work with: it does not import: AttributeError: module"
+        " 'steersman' has no attribute 'Controler' (wrong.py, line 3: `controller ="
+        " sm.Controler(1)`). Correct it and try again."
+    )
+
+
+def test_an_error_that_we_raise_is_shown_at_the_line_that_led_to_it(tmp_path: Path) -> None:
+    write(
+        tmp_path / "bad.py",
+        OPERATOR,
+        "three = sm.Controller(core_v1.ConfigMap, reconcile=reconcile, workers=0)\n",
+    )
+
+    said = refusal("bad.py", tmp_path)
+
+    assert "(bad.py, line 11: `three = sm.Controller(" in said
+    assert "workers" in said
+
+
+def test_a_syntax_error_is_shown_with_its_line(tmp_path: Path) -> None:
+    write(tmp_path / "typo.py", "x = 1\nasync deff reconcile():\n")
+
+    said = refusal("typo.py", tmp_path)
+
+    assert "SyntaxError: invalid syntax (typo.py, line 2: `async deff reconcile():`)" in said
+
+
+def test_a_module_that_wants_one_that_is_not_there_says_which(tmp_path: Path) -> None:
+    write(tmp_path / "wants.py", "import nowhere_to_be_found\n")
+
+    assert "No module named 'nowhere_to_be_found' (wants.py, line 1: `import" in refusal(
+        "wants", tmp_path
+    )
+
+
+def test_a_module_that_ends_the_program_is_refused(tmp_path: Path) -> None:
+    write(tmp_path / "ends.py", "import sys\nsys.exit(3)\n")
+
+    said = refusal("ends.py", tmp_path)
+
+    assert "importing it ends the program (ends.py, line 2: `sys.exit(3)`)" in said
+    assert 'Put what runs it under `if __name__ == "__main__":`.' in said
+
+
+def test_an_attribute_that_is_not_there_is_refused_with_one_like_it(tmp_path: Path) -> None:
+    write(tmp_path / "near.py", OPERATOR, ANOTHER, MANAGER)
+
+    said = refusal("near.py:manger", tmp_path)
+
+    assert "near.py has no manger. Perhaps near.py:manager was meant." in said
+
+
+def test_an_attribute_that_is_no_operator_is_refused(tmp_path: Path) -> None:
+    write(tmp_path / "what.py", OPERATOR)
+
+    assert "reconcile is a function, not a Manager, a Controller or" in refusal(
+        "what.py:reconcile", tmp_path
+    )
+
+
+def test_several_that_it_could_be_are_named(tmp_path: Path) -> None:
+    write(tmp_path / "many.py", OPERATOR, ANOTHER)
+
+    said = refusal("many.py", tmp_path)
+
+    assert "it has several that it could be: one, two. Name one of them: many.py:one." in said
+
+
+def test_a_module_without_an_operator_is_refused(tmp_path: Path) -> None:
+    write(tmp_path / "none.py", "x = 1\n")
+
+    assert "nothing in it is a Manager, a Controller or a list of controllers" in refusal(
+        "none.py", tmp_path
+    )

@@ -1,0 +1,65 @@
+"""What a controller last did about an object, in words."""
+
+from datetime import UTC, datetime
+
+import msgspec
+import pytest
+
+from steersman.dashboard import Reconciled, reconciled
+from steersman.names import ObjectRef
+from steersman.observe import ReconcileFinished, Why, Write
+
+WEB = ObjectRef("AppService", "default", "web")
+DEPLOYMENT = ObjectRef("Deployment", "default", "web")
+NOW = datetime(2026, 1, 1, tzinfo=UTC)
+
+
+def finished(**more: object) -> Reconciled:
+    made = {
+        "controller": "appservice",
+        "ref": WEB,
+        "outcome": "done",
+        "took_seconds": 0.005,
+        "queued_seconds": 0.0,
+        **more,
+    }
+    return reconciled(ReconcileFinished(**made), time=NOW)  # type: ignore[arg-type]
+
+
+def test_it_says_what_came_of_it_why_it_ran_and_what_it_did() -> None:
+    done = finished(
+        outcome="later",
+        after_seconds=30.0,
+        whys=(
+            Why(about=WEB, event="updated", find_changes=lambda: ("spec.size",)),
+            Why(about=DEPLOYMENT, event="deleted"),
+        ),
+        writes=(
+            Write(verb="apply", ref=DEPLOYMENT, is_change=True),
+            Write(verb="apply status", ref=WEB, is_change=False),
+        ),
+    )
+
+    assert str(done) == (
+        "waits for more in 5 ms, again in 30.0 s; because updated spec.size,"
+        " Deployment default/web deleted; applied Deployment default/web"
+    )
+
+
+def test_it_says_what_went_wrong_on_one_line() -> None:
+    failed = finished(outcome="failed", error=RuntimeError("no\nway"))
+
+    assert str(failed) == "failed in 5 ms; RuntimeError: no way"
+
+
+def test_many_reasons_are_counted() -> None:
+    whys = tuple(Why(about=None, event=f"timer {number}") for number in range(5))
+
+    assert finished(whys=whys, whys_left_out=2).why == "timer 0, timer 1, timer 2 and 4 more"
+
+
+@pytest.mark.parametrize("error", [None, ValueError("x" * 10_000)])
+def test_it_can_be_sent_to_another_process(error: Exception | None) -> None:
+    done = finished(error=error)
+
+    assert msgspec.json.decode(msgspec.json.encode(done), type=Reconciled) == done
