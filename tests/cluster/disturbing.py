@@ -67,6 +67,26 @@ class DisturbedTransport:
         await self._flows.wait()
 
 
+class HeldTransport:
+    """A way on which everything waits until it may go on."""
+
+    def __init__(self, inner: Transport) -> None:
+        self._inner = inner
+        self.may_go = asyncio.Event()
+        self.waiting = 0
+
+    @asynccontextmanager
+    async def open(self, request: Request) -> AsyncIterator[Response]:
+        """Have ``request`` answered, in the end."""
+        self.waiting += 1
+        try:
+            await self.may_go.wait()
+        finally:
+            self.waiting -= 1
+        async with self._inner.open(request) as response:
+            yield response
+
+
 class _DisturbedResponse:
     def __init__(self, inner: Response, way: DisturbedTransport) -> None:
         self._inner = inner

@@ -120,6 +120,10 @@ class Told:
     def __call__(self, delta: Delta[Any]) -> None:
         self.deltas.append(delta)
 
+    async def of(self, scene: Scene, changes: int) -> None:
+        """Wait until it was told of so many."""
+        await scene.until(lambda: len(self.deltas) >= changes)
+
     @property
     def story(self) -> list[tuple[str, str]]:
         return [(type(delta).__name__, delta.key.name) for delta in self.deltas]

@@ -279,10 +279,73 @@ async def test_a_prompt_handler_by_turns_that_was_removed_is_told_no_more(scene:
     informer, told = scene.informer(), Told()
     async with informer.running():
         registration = informer.add_handler(told, prompt=True, by_turns=True)
-        while not told.deltas:
+        while not told.deltas:  # noqa: ASYNC110 - turn by turn
             await asyncio.sleep(0)  # noqa: TID251 - as above
         informer.remove_handler(registration)
         before = len(told.deltas)
         await scene.settle()
 
     assert len(told.deltas) == before < 1202
+
+
+async def test_a_prompt_handler_by_turns_is_told_all_whenever_the_informer_was_stopped(
+    scene: Scene,
+) -> None:
+    made = 2
+    for passes in range(8):
+        informer, told = scene.informer(), Told()
+        informer.add_handler(told, prompt=True, by_turns=True)
+        async with asyncio.TaskGroup() as group:
+            running = group.create_task(informer.run())
+            await informer.synced()
+            # Faster than anybody is told of it.
+            more = [f"p{passes}-{number}" for number in range(600)]
+            await create_config_maps(scene.server, HERE, *more)
+            made += len(more)
+            for _ in range(passes):
+                await asyncio.sleep(0)  # noqa: TID251 - to stop it at each moment there is
+            running.cancel()
+        async with informer.running():
+            await told.of(scene, made)
+        assert sorted(told.story) == sorted(("Added", name) for name in names(informer))
+
+
+async def test_a_prompt_handler_that_is_cancelled_has_failed_and_the_informer_goes_on(
+    scene: Scene,
+) -> None:
+    def handle(delta: Delta[Any]) -> None:
+        raise asyncio.CancelledError
+
+    informer = scene.informer()
+    informer.add_handler(handle, prompt=True)
+    async with informer.running():
+        await scene.patch("one", new="yes")
+        await scene.until(lambda: len(scene.seen(HandlerFailed)) == 3)
+
+
+async def test_a_prompt_handler_that_fails_does_not_disturb_whoever_writes(scene: Scene) -> None:
+    def handle(delta: Delta[Any]) -> None:
+        raise ValueError("no")
+
+    informer = scene.informer()
+    informer.add_handler(handle, prompt=True, by_turns=True)
+    async with informer.running():
+        answers = [await informer.noting(scene.patch("one", new=each)) for each in ("a", "b")]
+        await scene.until(lambda: len(scene.seen(HandlerFailed)) == 4)
+
+    assert [each.data for each in answers] == [{"new": "a"}, {"new": "b"}]
+
+
+async def test_a_prompt_handler_by_turns_is_told_of_everything_again_in_a_resync(
+    scene: Scene,
+) -> None:
+    await create_config_maps(scene.server, HERE, *(f"m{number}" for number in range(600)))
+    informer, told = scene.informer(), Told()
+    informer.add_handler(told, prompt=True, by_turns=True, resync_seconds=100)
+    async with informer.running():
+        await scene.until(lambda: len(told.deltas) == 602)
+        for number in (2, 3):
+            scene.clock.advance(110)
+            await told.of(scene, number * 602)
+
+    assert {type(each) for each in told.deltas[602:]} == {Sync}

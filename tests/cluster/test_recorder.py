@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from contextvars import ContextVar
 from random import Random
 from typing import Any
 
@@ -389,3 +390,41 @@ async def test_a_flush_waits_for_what_is_being_written() -> None:
 
         assert len(await scene.events()) == 3
         assert scene.observed(EventsDropped) == []
+
+
+WHOSE: ContextVar[str] = ContextVar("whose", default="nobody's")
+
+
+async def test_writing_begins_with_the_first_event_and_is_not_part_of_what_recorded_it() -> None:
+    scene = Scene()
+    begun: list[str] = []
+    async with asyncio.TaskGroup() as group:
+        running: list[asyncio.Task[None]] = []
+
+        async def run() -> None:
+            begun.append(WHOSE.get())
+            await scene.recorder.run()
+
+        scene.recorder.begin_with(lambda: running.append(group.create_task(run())))
+        await scene.settle()
+        assert begun == []
+
+        WHOSE.set("a reconcile's")
+        for name in ("one", "two"):
+            scene.recorder.record(config_map(name), "Seen", "it was")
+        await scene.settle()
+        assert begun == ["nobody's"]
+        assert len(await scene.events()) == 2
+        running[0].cancel()
+
+
+async def test_what_was_recorded_without_anybody_to_write_is_written_at_the_end() -> None:
+    scene = Scene()
+    scene.recorder.begin_with(lambda: None)
+    scene.recorder.record(config_map(), "Seen", "it was")
+    await scene.settle()
+    assert await scene.events() == []
+
+    await scene.recorder.flush(within_seconds=1.0)
+
+    assert len(await scene.events()) == 1

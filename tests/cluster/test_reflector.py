@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from math import inf
 from random import Random
 from typing import Any
 
@@ -373,6 +374,27 @@ async def test_a_silent_watch_is_found_by_its_silence(world: World, namespace: s
         await scene.settled()
 
     assert len(scene.seen(WatchSilent)) == 1
+
+
+@pytest.mark.parametrize("initial", ["listed", "streamed"])
+async def test_a_reflector_of_endless_patience_bears_silence_and_heals_all_the_rest(
+    world: World, namespace: str, initial: Any
+) -> None:
+    patient = {"silence_seconds": inf, "watch_seconds": 86400.0}
+    scene = scene_of(world, namespace, initial=initial, **patient)
+
+    async with scene.running():
+        scene.way.black_out()
+        await create_config_maps(scene.server, namespace, "unheard")
+        await world.after(3600)
+        assert scene.reflector.is_connected
+
+        scene.way.cut()
+        await scene.until(lambda: bool(scene.seen(WatchFailed)))
+        await world.after(60)
+        await scene.settled()
+
+    assert scene.seen(WatchSilent) == []
 
 
 async def test_a_quiet_kind_is_not_silent(world: World, namespace: str) -> None:

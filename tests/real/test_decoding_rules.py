@@ -31,7 +31,7 @@ SCHEMAS = BuiltinSchemas.read()
 EXPECTATIONS = Expectations(SCHEMAS)
 CODEC = Codec()
 
-RESOURCES = {each.gvk: each for each in SCHEMAS.resources() if "create" in each.verbs}
+RESOURCES = {each.gvk: each for each in SCHEMAS.resources if "create" in each.verbs}
 KINDS = sorted(RESOURCES, key=str)
 # The others are sent to subresources only.
 SAMPLED = sorted(

@@ -84,7 +84,7 @@ def test_a_write_of_the_scale_owns_the_replicas(api: Caller, namespace: str) -> 
 
 def test_every_built_in_kind_has_the_same_fields(api: Caller, namespace: str) -> None:
     schemas = BuiltinSchemas.read()
-    resources = {each.gvk: each for each in schemas.resources()}
+    resources = {each.gvk: each for each in schemas.resources}
 
     for sample in samples(namespace):
         gvk = type(sample).resource_type.gvk

@@ -36,7 +36,7 @@ KNOWN: Final = (
     "without spec.resources.requests.storage",
 )
 RESOURCES: Final = {
-    (each.gvk.api_version, each.gvk.kind): each for each in BuiltinSchemas.read().resources()
+    (each.gvk.api_version, each.gvk.kind): each for each in BuiltinSchemas.read().resources
 }
 
 Answer: TypeAlias = tuple[int, Any, list[str]]

@@ -31,7 +31,7 @@ def builtin_served(
     schemas: BuiltinSchemas, rules: Mapping[GroupResource, Rules]
 ) -> Iterator[Served]:
     """Every built-in resource in every version."""
-    for found in schemas.resources():
+    for found in schemas.resources:
         gvk, resource = found.gvk, GroupResource(found.gvk.group, found.plural)
         served = Served(
             gvk=gvk,

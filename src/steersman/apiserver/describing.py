@@ -1,12 +1,15 @@
 """What the server says about itself: health, version, discovery and OpenAPI."""
 
 from collections.abc import Mapping, Sequence
+from functools import cache, lru_cache
+from typing import TypeAlias
 
 from steersman.apiserver import refusals
 from steersman.apiserver.access import AccountTokens
 from steersman.apiserver.asking import replies
 from steersman.apiserver.asking.asked import Asked
 from steersman.apiserver.asking.negotiating import header
+from steersman.apiserver.assembling import builtin_served
 from steersman.apiserver.discovery import (
     OPEN_ID_PATHS,
     DiscoveredResource,
@@ -17,12 +20,15 @@ from steersman.apiserver.discovery import (
     open_id_document,
     stored_version,
 )
+from steersman.apiserver.group_claims import Claim
 from steersman.apiserver.health import CHECKS, HEALTH, health
 from steersman.apiserver.schema.documents import BuiltinSchemas
 from steersman.apiserver.served import Registry, Served
 from steersman.apiserver.verbs.dispatching import not_allowed
 from steersman.names import GroupVersionKind
 from steersman.wire import Reply, Request
+
+Claims: TypeAlias = tuple[tuple[tuple[str, str], Claim], ...]
 
 SWAGGER = "/openapi/v2"
 OTHER_PATHS = (
@@ -59,6 +65,7 @@ class SelfDescription:
         server_address: str,
     ) -> None:
         self._registry = registry
+        self._schemas = schemas
         self._account_tokens = account_tokens
         self._server_address = server_address
         self._open_api = OpenApi(schemas.written)
@@ -127,15 +134,19 @@ class SelfDescription:
     def _catch_up(self) -> None:
         if self._revision == self._registry.revision:
             return
-        self._revision = self._registry.revision
-        resources = [_discovered(each) for each in self._registry]
-        self._discovery = Discovery(
-            resources,
-            server_address=self._server_address,
-            other_paths=OTHER_PATHS,
-            claims=self._registry.claims,
-        )
-        self._unwritten = resources
+        registry = self._registry
+        self._revision = registry.revision
+        claims = tuple(registry.claims.items())
+        if not registry.has_custom:
+            self._unwritten, self._discovery = _builtin(self._schemas, self._server_address, claims)
+            return
+        self._unwritten = [
+            _discovered(each)
+            if each.custom
+            else _builtin_discovered(self._schemas)[each.gvk, each.plural]
+            for each in registry
+        ]
+        self._discovery = _discovery(self._unwritten, self._server_address, claims)
 
     def _write_open_api(self) -> None:
         """Only now: controllers ask what there is again and again, and hardly anybody for this."""
@@ -144,6 +155,36 @@ class SelfDescription:
             self._open_api.serve(self._unwritten, custom)
             self._swagger = Swagger(self._open_api)
             self._unwritten = None
+
+
+# What is built in is the same for all servers of a process.
+
+
+@lru_cache(maxsize=8)
+def _builtin(
+    schemas: BuiltinSchemas, server_address: str, claims: Claims
+) -> tuple[Sequence[DiscoveredResource], Discovery]:
+    resources = tuple(_builtin_discovered(schemas).values())
+    return resources, _discovery(resources, server_address, claims)
+
+
+@cache
+def _builtin_discovered(
+    schemas: BuiltinSchemas,
+) -> Mapping[tuple[GroupVersionKind, str], DiscoveredResource]:
+    served = builtin_served(schemas, {})
+    return {(each.gvk, each.plural): _discovered(each) for each in served}
+
+
+def _discovery(
+    resources: Sequence[DiscoveredResource], server_address: str, claims: Claims
+) -> Discovery:
+    return Discovery(
+        resources,
+        server_address=server_address,
+        other_paths=OTHER_PATHS,
+        claims=dict(claims),
+    )
 
 
 def _discovered(served: Served) -> DiscoveredResource:

@@ -269,6 +269,11 @@ class Registry:
         self.claims: Mapping[tuple[str, str], Claim] = {}  # by group and version
         self.revision = 0  # of the registry itself: what is derived from it is then out of date
 
+    @property
+    def has_custom(self) -> bool:
+        """Whether anything is served that a definition defines."""
+        return len(self._all) > len(self._builtin)
+
     def find(self, group: str, version: str, plural: str) -> Served | None:
         """What is served under that path."""
         return self._all.get((group, version, plural))

@@ -1,6 +1,6 @@
 """The API server: a request in, an answer out, whoever carries them."""
 
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import aclosing
 from dataclasses import replace
 from functools import partial
@@ -67,7 +67,7 @@ from steersman.apiserver.terms import Terms
 from steersman.apiserver.verbs.dispatching import check_place, dispatch, not_allowed
 from steersman.apiserver.verbs.watching import error_event
 from steersman.clock import Clock
-from steersman.names import GroupResource, GroupVersionKind
+from steersman.names import GroupResource, GroupVersionKind, ResourceType
 from steersman.observe import AnswerFailed, Observer
 from steersman.units import format_time
 from steersman.wire import ClientCertificate, Reply, Request
@@ -172,6 +172,13 @@ class ApiServer:
             self.store, self.registry, network=network, managements=self._managements
         )
         self._companions.settle()
+
+    def herald(self, kind: ResourceType, call: Callable[[], None]) -> bool:
+        """Have ``call`` called when the first object of a kind is written, and say whether it will.
+
+        It will not if there is one already.
+        """
+        return self.store.herald(GroupResource(kind.gvk.group, kind.plural), call)
 
     async def handle(
         self, request: Request, *, certificate: ClientCertificate | None = None

@@ -1,7 +1,7 @@
 """Handlers: who is told of each change, each with a buffer and a task of its own.
 
 A slow handler delays nobody but itself; one that raises is told of the next change all the same.
-One that only notes what has changed can do without the task.
+One that only notes what has changed can do without both.
 """
 
 import asyncio
@@ -234,8 +234,11 @@ class PromptRegistration(Registration[Obj]):
         self._employ: Callable[[], object] | None = None
         self._is_working_off = False
 
-    def employ_with(self, employ: Callable[[], object]) -> None:
-        """Have ``employ`` run ``work_off`` whenever there is more than can be told in passing."""
+    def employ_with(self, employ: Callable[[], object] | None) -> None:
+        """Have ``employ`` run ``work_off`` whenever there is more than can be told in passing.
+
+        With ``None`` there is nobody who could, and it waits until there is.
+        """
         self._employ = employ
         self._is_working_off = False
         self._work_off_if_needed()
@@ -274,5 +277,8 @@ class PromptRegistration(Registration[Obj]):
         try:
             if self._handler(delta) is not None:
                 raise TypeError("a prompt handler is a plain function that returns nothing")
+        except asyncio.CancelledError:
+            # Whoever hears is not to end for it: something that the handler looked at was.
+            self._failed(delta, RuntimeError("what it asked for was cancelled"))
         except Exception as error:  # noqa: BLE001  as above
             self._failed(delta, error)

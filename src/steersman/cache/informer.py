@@ -257,6 +257,9 @@ class Informer(Generic[Obj]):
                     self._look_after()
             finally:
                 self._start, self._has_ended = None, True
+                for registration in self._registrations:
+                    if isinstance(registration, PromptRegistration):
+                        registration.employ_with(None)
                 self._pulse.set()
                 self._tell.ended()
 
@@ -265,9 +268,13 @@ class Informer(Generic[Obj]):
         self._registrations[registration] = tasks
         name = f"handler {registration.name}"
         if isinstance(registration, PromptRegistration):
-            registration.employ_with(
-                lambda: tasks.append(start(registration.work_off(), name=name))
-            )
+
+            def employ() -> None:
+                task = start(registration.work_off(), name=name)
+                tasks.append(task)
+                task.add_done_callback(tasks.remove)
+
+            registration.employ_with(employ)
         else:
             tasks.append(start(registration.run(), name=name))
         if registration.resync_seconds is not None:

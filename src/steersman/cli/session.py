@@ -1,5 +1,6 @@
 """What somebody who develops an operator is to see of it: pure, from what is known to lines."""
 
+import shlex
 from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -63,6 +64,8 @@ class Session:
         self.since_time = now
         if status < 0:
             self.words.append(f"the operator was killed by signal {-status}")
+        elif not self.words:  # somebody looks for what it said, and it said nothing
+            self.words.append(f"the operator ended with status {status}, and wrote nothing")
 
     def forget(self, there: set[ObjectRef]) -> None:
         """What is gone is of no interest any more."""
@@ -75,6 +78,11 @@ class Session:
         return self.phase in ("starting", "at work")
 
     # What is seen of it
+
+    @property
+    def export(self) -> str:
+        """What to paste into a shell beside it."""
+        return f"export KUBECONFIG={shlex.quote(self.kubeconfig)}"
 
     def status(self, now: datetime | None = None) -> str:
         """How the operator stands, in a few words; with a ``now``, for how long."""
@@ -117,7 +125,7 @@ class Session:
             Span(f"  {self.target}  "),
             Span(self.status(now), tone),
         )
-        yield (Span(f"export KUBECONFIG={self.kubeconfig}"), Span("   Ctrl-C ends it all", "quiet"))
+        yield (Span(self.export), Span("   Ctrl-C ends it all", "quiet"))
         yield ()
         if self.caption:
             yield (Span(f"» {self.caption}", "strong"),)

@@ -9,6 +9,7 @@ import linecache
 import sys
 import traceback
 from collections.abc import Mapping, Sequence
+from contextlib import redirect_stdout
 from difflib import get_close_matches
 from importlib import import_module
 from importlib.util import module_from_spec, spec_from_file_location
@@ -31,10 +32,11 @@ def load_manager(target: str, *, directory: Path) -> Manager:
     """The operator that ``target`` leads to; files and modules are looked for in ``directory``.
 
     The module is imported, with ``directory`` and its ``src`` on the path, as if a program there
-    did so.
+    did so. What it prints meanwhile goes to stderr: stdout is for what was asked for.
     """
     place, attribute = _parts(target)
-    module = _Loading(target, directory.absolute()).module(place)
+    with redirect_stdout(sys.stderr):
+        module = _Loading(target, directory.absolute()).module(place)
     return _manager_in(module, attribute, target=target)
 
 

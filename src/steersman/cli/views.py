@@ -48,7 +48,7 @@ async def _tell_each_change(desk: Desk, out: TextIO, err: TextIO) -> None:
     started_at = clock.monotonic()
     changes = Changes()
     phase = ""
-    err.write(f"export KUBECONFIG={session.kubeconfig}\n")
+    err.write(f"{session.export}\n")
     while True:
         await changed.wait()
         changed.clear()

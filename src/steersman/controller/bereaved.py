@@ -14,29 +14,30 @@ from steersman.kinds import Resource, Unstructured, metadata_only
 
 
 class Bereaved:
-    """The owners of whom that is so, by uid."""
+    """The owners of whom that is so."""
 
     def __init__(self, client: Client) -> None:
         self._client = client
-        self._uids: set[str] = set()
+        self._losses: dict[str, int] = {}  # how many there were, by the owner's uid
 
     def __len__(self) -> int:
         """How many there are."""
-        return len(self._uids)
+        return len(self._losses)
 
     def lost(self, child: Resource | Unstructured, *, is_known: Callable[[str, str], bool]) -> None:
         """A child is gone; ``is_known`` says whether we think that its owner is there."""
         holder = controller_of(child)
         if holder is not None and is_known(holder.name, holder.uid):
-            self._uids.add(holder.uid)
+            self._losses[holder.uid] = self._losses.get(holder.uid, 0) + 1
 
     def forget(self, uid: str) -> None:
-        """The owner is gone, and we know it."""
-        self._uids.discard(uid)
+        """The owner is there for certain; or gone, and we know it."""
+        self._losses.pop(uid, None)
 
     async def check(self, owner: Resource | Unstructured, child: Resource | Unstructured) -> None:
         """Raise ``Conflict`` if the owner is gone, or on its way, and its child not to be made."""
-        if owner.uid not in self._uids:
+        losses = self._losses.get(owner.uid)
+        if losses is None:
             return
         kind: type[Any] = metadata_only(owner.resource_type)
         try:
@@ -47,7 +48,9 @@ class Bereaved:
             raise _too_late(owner, child, "is another object by now")
         if now.deletion_time is not None and owner.deletion_time is None:
             raise _too_late(owner, child, "is being deleted")
-        self._uids.discard(owner.uid)
+        # What was lost while we asked may have been lost for another reason.
+        if self._losses.get(owner.uid) == losses:
+            self.forget(owner.uid)
 
 
 def _too_late(owner: Resource | Unstructured, child: Resource | Unstructured, why: str) -> Conflict:

@@ -269,7 +269,7 @@ def _owns(each: Kind | Owns) -> Owns:
 
 
 def _takes(function: Callable[..., object], arguments: int) -> bool:
-    if isinstance(function, FunctionType):
+    if isinstance(function, FunctionType) and not hasattr(function, "__wrapped__"):
         # A plain function says so itself, and much faster; all the rest is looked at closely.
         code = function.__code__
         defaults = len(function.__defaults__ or ())

@@ -10,6 +10,7 @@ tried again later, and the worker goes on.
 
 import asyncio
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any, Generic, TypeVar
 
 from steersman.cache import (
@@ -120,7 +121,8 @@ class ControlLoop(Generic[Obj]):
     @property
     def remembered(self) -> int:
         """How many things are kept in mind about objects; none about those that are gone."""
-        return len(self._given_up) + len(self._reasons) + len(self._hot_loops) + len(self._writer)
+        about_own = len(self._given_up) + len(self._reasons) + len(self._hot_loops)
+        return about_own + len(self._writer) + len(self._writer.bereaved)
 
     def add(self, key: ObjectKey, why: Why, priority: int) -> None:
         """Have this object looked at."""
@@ -211,20 +213,22 @@ class ControlLoop(Generic[Obj]):
         return handle
 
     def _bereaving(self, handler: Callable[[Delta[Any]], None]) -> Callable[[Delta[Any]], None]:
-        is_namespaced = self._controller.kind.resource_type.namespaced
-
         def handle(delta: Delta[Any]) -> None:
             if isinstance(delta, Deleted):
-                namespace = delta.key.namespace if is_namespaced else None
-
-                def is_known(name: str, uid: str) -> bool:
-                    owner = self._lister.get(name, namespace=namespace)
-                    return owner is not None and owner.uid == uid
-
+                is_known = partial(self._is_known, delta.key.namespace)
                 self._writer.bereaved.lost(delta.obj, is_known=is_known)
             handler(delta)
 
         return handle
+
+    def _is_known(self, namespace: str | None, name: str, uid: str) -> bool:
+        """Whether there is this owner, as far as we know, of something in this namespace."""
+        if not self._controller.kind.resource_type.namespaced:
+            namespace = None
+        elif namespace is None:
+            return False  # what lives in no namespace has no owner that does
+        owner = self._lister.get(name, namespace=namespace)
+        return owner is not None and owner.uid == uid
 
     async def _run_source(self, source: Source) -> None:
         kind: type[Any] = self._controller.kind

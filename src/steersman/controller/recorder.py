@@ -3,7 +3,9 @@
 import asyncio
 import re
 from collections.abc import Callable
+from contextvars import copy_context
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from math import inf
 from random import Random
 from typing import Final, Literal
@@ -97,7 +99,8 @@ class Recorder:
 
     def begin_with(self, begin: Callable[[], object]) -> None:
         """Have ``begin`` start ``run`` when there is a first event: most have none for long."""
-        self._begin = begin
+        # Whoever records it first is not the one to whom all the rest belongs.
+        self._begin = partial(copy_context().run, begin)
 
     def record(
         self,

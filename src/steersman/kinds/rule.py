@@ -8,10 +8,54 @@ still be readable.
 import re
 from dataclasses import dataclass, fields
 from itertools import product
+from math import isfinite
 from typing import Any, Final, Literal
 
-# RE2 looks at each letter once; what would have to look around or back, it does not take.
-_looks_around: Final = re.compile(r"(?<!\\)(?:\\\\)*(?:\(\?(?:=|!|<=|<!|P=)|\\[1-9])").search
+# The pieces of a pattern: those first in which no other letter means anything.
+_pieces: Final = re.compile(
+    r"""
+    \\Q .*? (?: \\E | \Z )
+    | (?P<back> \\[1-9] )
+    | (?P<python> \\Z )
+    | \\.
+    | \[ \^?+ \]?+ (?: \[:\^?[a-z]+:\] | \\. | [^]\\] )* \]
+    | (?P<around> \(\? (?: = | ! | <= | <! | P= ) )
+    | (?P<odd> \(\? [>#(] | [*+?] [*+] )
+    | \{ (?: [0-9]+, )? (?P<times> [0-9]+ ) ,? \}
+    | (?P<open> \( )
+    | (?P<close> \) )
+    | (?P<unclosed> \[ | \\ )
+    """,
+    re.VERBOSE | re.DOTALL,
+).finditer
+
+# RE2's own.
+_MOST_TIMES: Final = 1000
+
+
+def _re2_problem(pattern: str) -> str | None:
+    """Why RE2 does not take the pattern, where that is plain to see."""
+    depth = 0
+    for piece in _pieces(pattern):
+        match piece.lastgroup:
+            case "around" | "back":
+                # RE2 looks at each letter once.
+                return "looks around or back"
+            case "python" | "odd":
+                return f"has {piece[0]}, which only Python knows"
+            case "times" if int(piece["times"]) > _MOST_TIMES:
+                return f"repeats something more than {_MOST_TIMES} times"
+            case "unclosed":
+                return f"has {piece[0]} without its other half"
+            case "open":
+                depth += 1
+            case "close" if depth == 0:
+                return "closes what was never opened"
+            case "close":
+                depth -= 1
+            case _:
+                pass
+    return "has a parenthesis that is never closed" if depth else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -64,10 +108,10 @@ class Rule:
             )
         if self.opaque and self.preserve_unknown_fields:
             raise ValueError("opaque=True has no described fields to preserve unknown ones beside")
-        if self.pattern is not None and _looks_around(self.pattern):
+        if self.pattern is not None and (problem := _re2_problem(self.pattern)):
             raise ValueError(
-                f"pattern={self.pattern!r} looks around or back, and RE2, by which the API server"
-                f" matches, cannot"
+                f"pattern={self.pattern!r} {problem}, and RE2, by which the API server matches,"
+                f" does not take that"
             )
 
     def __repr__(self) -> str:
@@ -76,6 +120,9 @@ class Rule:
         return f"Rule({inside})"
 
     def _check_bounds(self) -> None:
+        for bound in ("ge", "gt", "le", "lt", "multiple_of"):
+            if not isfinite(getattr(self, bound) or 0):
+                raise ValueError(f"a bound is a finite number, got {bound}={getattr(self, bound)}")
         for inside, outside in (("ge", "gt"), ("le", "lt")):
             if None not in (getattr(self, inside), getattr(self, outside)):
                 raise ValueError(f"{inside} and {outside} are two bounds on one side")

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from steersman.manager.leadership import Leadership
     from steersman.manager.manager import Manager
     from steersman.manager.needs import lease_name, metrics_rules, needed_rules
-    from steersman.manager.runnables import Runnable, Services, Surroundings
+    from steersman.manager.runnables import Heralds, Runnable, Services, Surroundings
     from steersman.manager.setting_sources import SETTINGS, Setting
     from steersman.manager.settings import ManagerSettings
 
@@ -33,6 +33,7 @@ __all__ = [
     "SETTINGS",
     "Fence",
     "FencedTransport",
+    "Heralds",
     "Leadership",
     "LeaseSettings",
     "Manager",
@@ -51,6 +52,7 @@ _DOORS = {
     "SETTINGS": "setting_sources",
     "Fence": "fencing",
     "FencedTransport": "fencing",
+    "Heralds": "runnables",
     "Leadership": "leadership",
     "LeaseSettings": "election",
     "Manager": "manager",

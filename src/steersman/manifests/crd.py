@@ -94,7 +94,12 @@ def crds_of(
             continue
         name = crd_of(kind).name
         if (first := found.setdefault(name, kind)) is not kind:
-            raise Place(kind.resource_type.gvk.kind).refused(
+            place, one = Place(kind.resource_type.gvk.kind), first.resource_type.gvk.kind
+            if one != place.kind:
+                raise place.refused(
+                    f"{one} and {place.kind} are both {name}", "Give one of them another plural=."
+                )
+            raise place.refused(
                 f"{first.__qualname__} and {kind.__qualname__} both are the stored version of"
                 f" {name}",
                 f"Name one of them in also_serves= of the other's Crd, such as"

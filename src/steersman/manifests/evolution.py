@@ -1,7 +1,7 @@
 """What breaks when one definition takes the place of another.
 
-Not told, because no object and no client breaks by it: a schema that takes more; a version, field,
-short name or column that is new; a column that is gone, for it is only shown; a deprecation; which
+Not told, because no object and no client breaks by it: a schema that takes more of the same type; a
+version, field, short name or column that is new; a column that is gone, for it is only shown; a deprecation; which
 of the served versions is stored.
 """
 

@@ -1,7 +1,8 @@
 """What one schema takes and another no longer does.
 
 Only what is certain, or cannot be known, is told: a pattern or a rule that was changed may well
-take all that it took before, and nobody can tell; a schema that takes more is never mentioned.
+take all that it took before, and nobody can tell. Of a schema that takes more, only another type is
+mentioned: whoever reads such a value has a variable for the old one.
 """
 
 import json
@@ -84,6 +85,12 @@ def _narrowed(old: Schema, new: Schema, path: str) -> Found:
     if not had <= has:
         yield Narrowing(path, f"is {_type(new)} now, and was {_type(old)}", REFUSED)
         return
+    if types_of(old) != has:
+        yield Narrowing(
+            path,
+            f"is {_type(new)} now, and was {_type(old)}",
+            "a client that knows it as it was cannot read all that it may be now",
+        )
     if old.get("enum"):
         yield from _listed(old, new, path)
     else:

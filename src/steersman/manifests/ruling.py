@@ -31,7 +31,6 @@ _ABOUT: Final[Mapping[str, tuple[tuple[str, ...], Mapping[str, Any]]]] = {
     "preserve_unknown_fields": (("object",), {PRESERVE: True}),
     "embedded_resource": (("object",), {EMBEDDED: True}),
     "title": ((*_SCALARS, "array", "object", INT_OR_STRING, ""), {"title": ...}),
-    "example": ((*_SCALARS, "array", "object", INT_OR_STRING, ""), {"example": ...}),
 }
 _LENGTHS: Final = {"string": "Length", "array": "Items", "object": "Properties"}
 
@@ -50,6 +49,11 @@ def ruled(
     schema = {**schema, **added}
     if schema.get("type") == "array":
         _check_list(schema, place)
+    if schema.get(EMBEDDED) and "additionalProperties" in schema:
+        raise place.refused(
+            "it is an embedded resource, and a map of values of one type is none",
+            "Use Mapping[str, Any].",
+        )
     if schema.get(EMBEDDED) and not schema.get("properties"):
         schema[PRESERVE] = True
     return schema
@@ -83,6 +87,11 @@ def _misplaced(name: str, kind: str, place: Place) -> Exception:
 def _check_list(schema: dict[str, Any], place: Place) -> None:
     """Refuse a way of merging that the items are not made for."""
     items = schema["items"]
+    if schema.get(LIST_TYPE) in ("set", "map") and items.get("nullable"):
+        raise place.refused(
+            f"it is a {schema[LIST_TYPE]}, and its items may be null",
+            "Leave the None out of their type.",
+        )
     if schema.get(LIST_TYPE) == "set":
         atomic = items.get(LIST_TYPE, "atomic") if "items" in items else items.get(MAP_TYPE)
         if (
@@ -94,7 +103,10 @@ def _check_list(schema: dict[str, Any], place: Place) -> None:
                 "it is a set of objects that can be merged",
                 "Use list_type='map' with the keys that tell them apart.",
             )
-    for key in schema.get(LIST_MAP_KEYS, ()):
+    keys = schema.get(LIST_MAP_KEYS, ())
+    for key in keys:
+        if keys.count(key) > 1:
+            raise place.refused(f"its list_map_keys name {key} twice", "Name it once.")
         field = items.get("properties", {}).get(key)
         if field is None:
             raise place.refused(
@@ -105,6 +117,11 @@ def _check_list(schema: dict[str, Any], place: Place) -> None:
             raise place.refused(
                 f"its list_map_keys name {key}, which is no text, number or bool",
                 "Name other fields of the items.",
+            )
+        if field.get("nullable"):
+            raise place.refused(
+                f"its list_map_keys name {key}, which may be null",
+                "Leave the None out of its type.",
             )
         if key not in items.get("required", ()) and "default" not in field:
             raise place.refused(

@@ -7,13 +7,13 @@ it is for. For Kubernetes' own classes the API's facts are added.
 import json
 from collections.abc import Mapping
 from enum import Enum
-from typing import Annotated, Any, Final, Literal, TypeAlias, TypeVar, get_args, get_origin
+from typing import Any, Final, Literal, TypeAlias, TypeVar, get_args, get_origin
 
 import msgspec
 from msgspec.structs import FieldInfo
 
 from steersman.errors import BadValue
-from steersman.kinds import Cel, Codec, Condition, Part, Resource, rules_of
+from steersman.kinds import Cel, Codec, Condition, Part, Resource, Rule, rules_of
 from steersman.manifests.builtin_facts import facts_of_field, merging_of, with_facts
 from steersman.manifests.definitions import (
     EMBEDDED,
@@ -89,14 +89,8 @@ class _Writer:
 
     def _field(self, cls: type[Any], field: FieldInfo, place: Place) -> Schema:
         hint = taken_apart(field.type, place)
-        schema = self._described(hint, place)
-        if hint.rule.nullable and not hint.may_be_none:
-            raise place.refused(
-                "it is nullable, but its type has no None",
-                f"Write {named(hint.type)} | None, so that the null can be read.",
-            )
-        if hint.may_be_none and field.required:
-            schema["nullable"] = True
+        # What is None unless set is not sent while it is; any other None is sent, as a null.
+        schema = self._described(hint, place, sends_null=field.default is not None)
         if description := field_description(cls, field.name):
             schema["description"] = description
         if facts := facts_of_field(cls, field.encode_name):
@@ -108,36 +102,41 @@ class _Writer:
     def _with_default(self, schema: Schema, field: FieldInfo, place: Place) -> Schema:
         if field.default_factory is msgspec.NODEFAULT:
             return schema
-        try:
-            default = json.loads(_CODEC.encode(field.default_factory()))
-        except (BadValue, TypeError, ValueError) as error:
-            raise place.refused(
-                f"its default cannot be written as JSON: {error}", "Give it a plain value."
-            ) from None
-        for at, problem in misfits(default, schema, trusting=True):
-            raise place.refused(
-                f"its default does not fit its own type and rules:"
-                f" {f'at {at}, ' if at else ''}{problem}",
-                "Change the default or the rule, or leave the default out.",
-            )
-        schema["default"] = default
+        schema["default"] = _fitting(field.default_factory(), "default", schema, place)
         return schema
 
-    def _described(self, hint: Hint, place: Place) -> Schema:
-        """The schema of a value, with its rules."""
+    def _described(self, hint: Hint, place: Place, *, sends_null: bool = True) -> Schema:
+        """The schema of a value, with its rules; ``sends_null`` is whether a None reaches it."""
+        if hint.rule.nullable and not hint.may_be_none:
+            raise place.refused(
+                "it is nullable, but its type has no None",
+                f"Write {named(hint.type)} | None, so that the null can be read.",
+            )
         schema = self._opaque(hint, place) if hint.rule.opaque else self._typed(hint.type, place)
-        schema = ruled(schema, hint.rule, place, wire_names=_names_inside(hint.type))
+        schema = ruled(schema, hint.rule, place, wire_names=_names_inside(hint.type, place))
         if hint.rules:
+            if not schema.get("type") and not schema.get(INT_OR_STRING):
+                raise place.refused(
+                    "a Cel is about what has a type, and this may be anything",
+                    "Say what it is, or leave the Cel out.",
+                )
             schema[VALIDATIONS] = [*schema.get(VALIDATIONS, ()), *_written(hint.rules)]
+        if hint.may_be_none and sends_null:
+            schema["nullable"] = True
+        if schema.get("nullable") and "enum" in schema:
+            # Not even where the list has one: what a server asks first is whether it is a null.
+            raise place.refused(
+                "it may be null, and to a server no null is among the values of a list",
+                "Have a value that stands for nothing; or make None the default, without nullable,"
+                " so that it is not sent.",
+            )
+        if hint.rule.example is not None:
+            schema["example"] = _fitting(hint.rule.example, "example", schema, place)
         return schema
 
     def _inside(self, annotation: Any, place: Place) -> Schema:
         """The schema of what is in a list or a map."""
-        hint = taken_apart(annotation, place)
-        schema = self._described(hint, place)
-        if hint.may_be_none:
-            schema["nullable"] = True
-        return schema
+        return self._described(taken_apart(annotation, place), place)
 
     def _opaque(self, hint: Hint, place: Place) -> Schema:
         cls = get_origin(hint.type) or hint.type
@@ -177,7 +176,7 @@ class _Writer:
         if isinstance(hint, TypeVar):
             raise place.refused(
                 f"nobody says what {hint.__name__} is",
-                "Name the classes: class App(CustomResource[Spec, Status], ...).",
+                "Name it: Box[int], or class App(CustomResource[Spec, Status], ...).",
             )
         problem, what_now = WRONG_TYPES.get(cls, ("", "")) if isinstance(cls, type) else ("", "")
         raise place.refused(
@@ -210,6 +209,11 @@ class _Writer:
                 f"its keys are {named(inside[0])}, and those of an object are any text",
                 "Use Mapping[str, X], and a Cel if not every key will do.",
             )
+        if key.rule != Rule() or key.rules:
+            raise place.refused(
+                "its keys have rules, and a schema has none for keys",
+                "Give the map a Cel, such as Cel(\"self.all(key, key.startsWith('a'))\").",
+            )
         values = self._inside(inside[1], place.each())
         if values == _ANYTHING:
             return {"type": "object", **_ANYTHING}
@@ -240,6 +244,23 @@ def _fields_of(cls: Any, place: Place) -> tuple[FieldInfo, ...]:
         ) from None
 
 
+def _fitting(value: Any, what: str, schema: Schema, place: Place) -> Any:
+    """The default or example of a field, as it is on the wire."""
+    try:
+        written = json.loads(_CODEC.encode(value))
+    except (BadValue, TypeError, ValueError) as error:
+        raise place.refused(
+            f"its {what} cannot be written as JSON: {error}", "Give it a plain value."
+        ) from None
+    for at, problem in misfits(written, schema, trusting=True):
+        raise place.refused(
+            f"its {what} does not fit its own type and rules:"
+            f" {f'at {at}, ' if at else ''}{problem}",
+            f"Change the {what} or the rule, or leave the {what} out.",
+        )
+    return written
+
+
 def _written(rules: tuple[Cel, ...]) -> list[Schema]:
     """The rules, as they are in a schema."""
     return [
@@ -259,13 +280,11 @@ def _written(rules: tuple[Cel, ...]) -> list[Schema]:
     ]
 
 
-def _names_inside(hint: Any) -> Mapping[str, str]:
+def _names_inside(hint: Any, place: Place) -> Mapping[str, str]:
     """The wire names of the fields of what is in a list, by their names in Python."""
     if not is_sequence(get_origin(hint)):
         return {}
-    item = get_args(hint)[0]
-    while get_origin(item) is Annotated:
-        item = get_args(item)[0]
+    item = taken_apart(get_args(hint)[0], place).type
     cls = get_origin(item) or item
     if not _is_part(cls):
         return {}

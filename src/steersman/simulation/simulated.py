@@ -17,7 +17,7 @@ from steersman.controller import Controller
 from steersman.errors import NotSettled
 from steersman.kinds import Codec, core_v1
 from steersman.manager import Manager, ManagerSettings, Runnable, Surroundings
-from steersman.names import GroupResource, ResourceType
+from steersman.names import GroupResource
 from steersman.observe import Observation
 from steersman.simulation.actors import Actor
 from steersman.simulation.apart import run_apart
@@ -66,8 +66,12 @@ _PODS: Final = GroupResource("", "pods")
 class SimulatedOperator(Operator):
     """An operator on the loop."""
 
-    def __init__(self, world: "SimulatedWorld", actor: Actor, again: Callable[[], Any]) -> None:
+    def __init__(
+        self, world: "SimulatedWorld", actor: Actor, again: Callable[[], Any], *, part: str
+    ) -> None:
         self.name = actor.name
+        # Parts of a cluster have one name, and each comes and goes with what it has in mind.
+        self.in_agenda = f"{actor.name}/{part}" if part else actor.name
         self.actor = actor
         self.again = again
         self.ways: list[Way] = []
@@ -185,12 +189,16 @@ class SimulatedWorld(World):
         settings: ManagerSettings,
         disturbance: Disturbance,
         reflector: ReflectorSettings = ReflectorSettings(),
+        *,
+        part: str = "",
     ) -> SimulatedOperator:
-        """The same, for a manager."""
+        """The same, for a manager; of one ``part``, where several have this name."""
         actor = Actor(name)
-        operator = SimulatedOperator(
-            self, actor, lambda: self.operate(manager, name, settings, disturbance, reflector)
-        )
+
+        def again() -> SimulatedOperator:
+            return self.operate(manager, name, settings, disturbance, reflector, part=part)
+
+        operator = SimulatedOperator(self, actor, again, part=part)
 
         def reach() -> AbstractAsyncContextManager[Transport]:
             way = self._way(actor, disturbance)
@@ -203,9 +211,9 @@ class SimulatedWorld(World):
             hostname=name,
             clock=self.clock,
             rng=Random(self.rng.random()),
-            observe=self._observer(name),
+            observe=self._observer(operator.in_agenda),
             reflector=reflector,
-            heralds=self._herald,
+            heralds=self.server.herald,
             is_simulated=True,
         )
         operator.start(lambda stop: manager.operate(around, settings=settings, stop=stop))
@@ -216,7 +224,7 @@ class SimulatedWorld(World):
         """It runs no more."""
         if operator in self.operators:
             self.operators.remove(operator)
-            self.agenda.forget(operator.name)
+            self.agenda.forget(operator.in_agenda)
 
     async def look_again(self) -> None:
         """Start each operator anew, so that it looks at everything once more."""
@@ -339,9 +347,6 @@ class SimulatedWorld(World):
             rng=self.rng,
         )
 
-    def _herald(self, kind: ResourceType, call: Callable[[], None]) -> bool:
-        return self.server.store.herald(GroupResource(kind.gvk.group, kind.plural), call)
-
     def _observer(self, actor: str) -> Callable[[Observation], None]:
         return partial(self.agenda.note, actor)
 
@@ -431,13 +436,13 @@ def _filled() -> RevisionLog:
 def _enliven(
     world: SimulatedWorld, settings: WorkloadSettings, *, asleep: Sequence[str] = ()
 ) -> None:
-    def operate(settings: WorkloadSettings) -> None:
-        manager = workloads(settings).manager()
-        world.operate(manager, WORKLOADS, ManagerSettings(**ALONE), Calm(), UNDISTURBED)
+    def operate(settings: WorkloadSettings, part: str = "") -> None:
+        manager, alone = workloads(settings).manager(), ManagerSettings(**ALONE)
+        world.operate(manager, WORKLOADS, alone, Calm(), UNDISTURBED, part=part)
 
     def wake(part: str) -> None:
         # What is made at the start was made before: if it is gone, somebody did not want it.
-        operate(replace(settings, parts=(part,), storage_class=False))
+        operate(replace(settings, parts=(part,), storage_class=False), part)
 
     if awake := tuple(each for each in settings.parts if each not in asleep):
         operate(replace(settings, parts=awake))

@@ -270,7 +270,10 @@ class Reflector(Generic[Obj]):
         return None
 
     async def _listen(self, start: MayWatch | MustList) -> _Trouble | None:
-        """One watch, from beginning to end. Errors are returned: the watch is a task of its own."""
+        """One watch, from beginning to end.
+
+        Errors are returned: where silence counts, it is a task in a group of its own.
+        """
         started_at = self._clock.monotonic()
         timeout_seconds = self._settings.watch_seconds * (1 + self._rng.random())
         try:

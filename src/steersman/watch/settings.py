@@ -11,7 +11,8 @@ class ReflectorSettings:
     """How a reflector lists and watches, and when it loses patience."""
 
     # On a quiet kind the real server's first bookmark came after 120 s, then one every 60 s: who
-    # has heard nothing for longer than that is talking to nobody.
+    # has heard nothing for longer than that is talking to nobody. ``inf``: whoever cannot be, and
+    # need not look.
     silence_seconds: float = 150.0
 
     # The server closes a watch after this long. Long enough to be cheap; short enough that load

@@ -13,7 +13,7 @@ from typing import Any, Final
 from steersman.cache import in_background
 from steersman.clock import Clock
 from steersman.controller import Controller
-from steersman.manager import Manager, ManagerSettings, Runnable, Surroundings
+from steersman.manager import Heralds, Manager, ManagerSettings, Runnable, Surroundings
 from steersman.observe import ApiWarned, Observation, Observer
 from steersman.wire import Transport
 from steersman.workloads.settings import WorkloadSettings
@@ -56,8 +56,12 @@ async def running_workloads(
     clock: Clock,
     rng: Random,
     observe: Observer,
+    heralds: Heralds | None = None,
 ) -> AsyncIterator[None]:
-    """A cluster's own controllers at work, while the block runs."""
+    """A cluster's own controllers at work, while the block runs.
+
+    Where the server is in this process, ``heralds`` spares them what nobody has made yet.
+    """
     around = Surroundings(
         reach=reach,
         namespace="kube-system",
@@ -65,6 +69,7 @@ async def running_workloads(
         clock=clock,
         rng=rng,
         observe=partial(_without_warnings, observe),
+        heralds=heralds,
     )
 
     async def operate() -> None:

@@ -14,8 +14,11 @@ from steersman.kinds import (
     recipes,
     storage_v1,
 )
+from steersman.names import GroupResource
 from steersman.simulation import SimulatedWorld, simulate
+from steersman.simulation.sleeping import CONCERNS
 from steersman.units import Quantity
+from steersman.workloads import WorkloadSettings, workloads
 
 CONTAINER = core_v1.Container(name="main", image="nginx")
 NAMED = meta_v1.ObjectMeta(name="web")
@@ -28,6 +31,10 @@ CLAIM = core_v1.PersistentVolumeClaimSpec(
     access_modes=("ReadWriteOnce",),
     resources=core_v1.VolumeResourceRequirements(requests={"storage": Quantity("1Gi")}),
 )
+
+
+def only(part: str) -> WorkloadSettings:
+    return WorkloadSettings(parts=(part,))
 
 
 def parts(world: SimulatedWorld) -> int:
@@ -65,10 +72,25 @@ async def create_cron_job(world: SimulatedWorld) -> bool:
 
 async def create_claim(world: SimulatedWorld) -> bool:
     await world.create(core_v1.PersistentVolumeClaim(metadata=NAMED, spec=CLAIM))
+    source = core_v1.PersistentVolumeClaimVolumeSource(claim_name="web")
+    volume = core_v1.Volume(name="data", persistent_volume_claim=source)
+    spec = core_v1.PodSpec(containers=(CONTAINER,), volumes=(volume,))
+    await world.create(core_v1.Pod(metadata=NAMED, spec=spec))
     await world.settle()
     found = await world.get(core_v1.PersistentVolumeClaim, "web")
-    # The usual class waits for somebody who uses the claim, and says so.
-    return bool(found.spec and found.spec.storage_class_name == "standard")
+    return bool(found.status and found.status.phase == "Bound")
+
+
+async def create_volume(world: SimulatedWorld) -> bool:
+    spec = core_v1.PersistentVolumeSpec(
+        access_modes=("ReadWriteOnce",),
+        capacity={"storage": Quantity("1Gi")},
+        host_path=core_v1.HostPathVolumeSource(path="/data"),
+    )
+    await world.create(core_v1.PersistentVolume(metadata=NAMED, spec=spec))
+    await world.settle()
+    found = await world.get(core_v1.PersistentVolume, "web")
+    return bool(found.status and found.status.phase == "Available")
 
 
 async def create_pod_with_a_volume_of_its_own(world: SimulatedWorld) -> bool:
@@ -87,6 +109,27 @@ async def delete_the_default_account(world: SimulatedWorld) -> bool:
     await world.delete(core_v1.ServiceAccount, "default")
     await world.settle()
     return (await world.get(core_v1.ServiceAccount, "default")).uid != before.uid
+
+
+async def delete_the_root_certificate(world: SimulatedWorld) -> bool:
+    before = await world.get(core_v1.ConfigMap, "kube-root-ca.crt")
+    await world.delete(core_v1.ConfigMap, "kube-root-ca.crt")
+    await world.settle()
+    return (await world.get(core_v1.ConfigMap, "kube-root-ca.crt")).uid != before.uid
+
+
+async def create_namespace(world: SimulatedWorld) -> bool:
+    await world.create(core_v1.Namespace(metadata=NAMED))
+    await world.settle()
+    return await world.find(core_v1.ServiceAccount, "default", namespace="web") is not None
+
+
+async def create_pod_that_no_job_will_count(world: SimulatedWorld) -> bool:
+    metadata = meta_v1.ObjectMeta(name="web", finalizers=("batch.kubernetes.io/job-tracking",))
+    spec = core_v1.PodSpec(containers=(CONTAINER,))
+    await world.create(core_v1.Pod(metadata=metadata, spec=spec))
+    await world.settle()
+    return not (await world.get(core_v1.Pod, "web")).metadata.finalizers
 
 
 async def create_budget(world: SimulatedWorld) -> bool:
@@ -126,9 +169,13 @@ async def create_autoscaler(world: SimulatedWorld) -> bool:
         apply_daemon_set,
         create_job,
         create_cron_job,
+        create_pod_that_no_job_will_count,
         create_claim,
+        create_volume,
         create_pod_with_a_volume_of_its_own,
+        create_namespace,
         delete_the_default_account,
+        delete_the_root_certificate,
         create_budget,
         create_quota,
         create_autoscaler,
@@ -148,6 +195,23 @@ def test_a_part_wakes_for_what_concerns_it(
     assert after > 1
 
 
+@pytest.mark.parametrize("part", CONCERNS)
+def test_every_object_that_a_controller_looks_at_may_concern_its_part(part: str) -> None:
+    kinds = [each.kind.resource_type for each in workloads(only(part)).controllers]
+
+    looked_at = {GroupResource(each.gvk.group, each.plural) for each in kinds}
+
+    assert looked_at <= CONCERNS[part].keys()
+
+
+@pytest.mark.parametrize("part", CONCERNS)
+def test_a_part_that_is_alone_in_its_cluster_sleeps_too(part: str) -> None:
+    async def main(world: SimulatedWorld) -> int:
+        return parts(world)
+
+    assert simulate(main, settings=only(part)) == 0
+
+
 def test_a_deployment_wakes_nobody_else() -> None:
     async def main(world: SimulatedWorld) -> int:
         await world.apply(recipes.deployment("web", CONTAINER, replicas=2))
@@ -165,3 +229,20 @@ def test_what_was_deleted_before_its_part_woke_is_not_made_again() -> None:
         return [each.name for each in await world.list(storage_v1.StorageClass)]
 
     assert simulate(main) == []
+
+
+def test_what_one_part_has_in_mind_is_not_forgotten_with_another() -> None:
+    async def main(world: SimulatedWorld) -> str | None:
+        suspended = batch_v1.JobSpec(template=POD, suspend=True)
+        await world.create(batch_v1.Job(metadata=NAMED, spec=suspended))
+        await world.settle()
+        lasting = core_v1.PodSpec(containers=(CONTAINER,))
+        await world.create(core_v1.Pod(metadata=NAMED, spec=lasting))
+        await world.clock.sleep(1)
+        (*_, jobs) = world.operators
+        await jobs.kill()
+        await world.settle()
+        pod = await world.get(core_v1.Pod, "web")
+        return pod.status.phase if pod.status is not None else None
+
+    assert simulate(main, settings=WorkloadSettings(pod_start_seconds=300)) == "Running"

@@ -122,6 +122,57 @@ def test_what_cannot_work_is_refused_when_it_is_declared(wrong: Any, says: str) 
     assert says in str(raised.value)
 
 
+def traced(function: Any) -> Any:
+    """The same function, behind one that takes whatever it is given."""
+
+    @functools.wraps(function)
+    def call(*args: Any, **rest: Any) -> Any:
+        return function(*args, **rest)
+
+    return call
+
+
+def test_a_function_is_judged_by_what_it_wraps() -> None:
+    async def alone(obj: Widget) -> sm.Outcome:
+        return sm.Done()
+
+    sm.Controller(Widget, reconcile=traced(plain))
+
+    with pytest.raises(BadController, match="alone cannot be called with an object and a context"):
+        sm.Controller(Widget, reconcile=traced(alone))
+
+
+async def with_default(obj: Widget, ctx: sm.Context, more: int = 1) -> sm.Outcome:
+    return sm.Done()
+
+
+async def with_any(*args: Any) -> sm.Outcome:
+    return sm.Done()
+
+
+async def with_names(obj: Widget, ctx: sm.Context, *, loud: bool = False) -> sm.Outcome:
+    return sm.Done()
+
+
+async def with_three(obj: Widget, ctx: sm.Context, more: int) -> sm.Outcome:
+    return sm.Done()
+
+
+async def with_a_name_more(obj: Widget, ctx: sm.Context, *, loud: bool) -> sm.Outcome:
+    return sm.Done()
+
+
+@pytest.mark.parametrize("function", [with_default, with_any, with_names])
+def test_a_function_may_take_more_than_it_is_given(function: Any) -> None:
+    assert sm.Controller(Widget, reconcile=function).reconcile is function
+
+
+@pytest.mark.parametrize("function", [with_three, with_a_name_more])
+def test_a_function_that_must_be_given_more_is_refused(function: Any) -> None:
+    with pytest.raises(BadController, match="cannot be called with an object and a context"):
+        sm.Controller(Widget, reconcile=function)
+
+
 def test_a_class_that_is_no_kind_is_refused() -> None:
     with pytest.raises(BadController, match="is not a kind"):
         sm.Controller(sm.Part, reconcile=reconcile)  # type: ignore[type-var, arg-type]

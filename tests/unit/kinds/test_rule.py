@@ -26,12 +26,15 @@ from steersman.kinds import Rule
         {"multiple_of": 0},
         {"min_length": -1},
         {"opaque": True, "preserve_unknown_fields": True},
+        {"ge": float("-inf")},
+        {"lt": float("nan")},
+        {"multiple_of": float("inf")},
     ],
 )
 def test_a_rule_that_nothing_satisfies_is_refused(constraints: dict[str, Any]) -> None:
     with pytest.raises(
         ValueError,
-        match=r"go together|no value can satisfy|two bounds|above zero|below zero|to preserve",
+        match=r"go together|can satisfy|two bounds|above zero|below zero|to preserve|finite",
     ):
         Rule(**constraints)
 
@@ -42,7 +45,55 @@ def test_a_pattern_that_looks_around_is_refused(pattern: str) -> None:
         Rule(pattern=pattern)
 
 
-@pytest.mark.parametrize("pattern", [r"\(?=b", r"\\1", "(?:a|b)+", "(?i)a"])
+@pytest.mark.parametrize(
+    "pattern",
+    [
+        "(a",
+        "a)",
+        "[a",
+        "a[]",
+        "a\\",
+        r"a\Z",
+        "a++",
+        "a*+",
+        "(?>a)",
+        "(?#a)",
+        "(a)(?(1)b)",
+        "a{1001}",
+    ],
+)
+def test_a_pattern_that_only_python_reads_or_nobody_is_refused(pattern: str) -> None:
+    with pytest.raises(ValueError, match="RE2"):
+        Rule(pattern=pattern)
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    [
+        *(
+            r"\(?=b",
+            r"\\1",
+            "(?:a|b)+",
+            "(?i)a",
+            "(?P<name>a)",
+            "[(?=]",
+            r"[\]*+)]",
+            "[]a]",
+            "[^]a]",
+        ),
+        *(
+            r"\pL",
+            r"\p{Greek}",
+            "[[:alpha:]_]+",
+            r"a\z",
+            r"\x{10FFFF}",
+            r"\Q(a++\E",
+            "a+?",
+            "(?U:a)",
+        ),
+        *("a{2,}", "a{1000}", "{", "a{b}+", r"\Aa", "(?s).", "a(?i)b"),
+    ],
+)
 def test_a_pattern_that_looks_straight_ahead_is_taken(pattern: str) -> None:
     assert Rule(pattern=pattern).pattern == pattern
 

@@ -153,8 +153,6 @@ def wider(draw: st.DrawFn, schema: Schema) -> Schema:
         found["nullable"] = True
     if "enum" in found and draw(st.booleans()):
         found["enum"] = [*found["enum"], *_MORE[found["type"]]]
-    if found.get("type") == "integer" and draw(st.booleans()):
-        found["type"] = "number"
     for key in ("items", "additionalProperties"):
         if isinstance(found.get(key), dict):
             found[key] = draw(wider(found[key]))

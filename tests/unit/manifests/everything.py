@@ -107,6 +107,7 @@ class Spec(
     weights: Mapping[str, float | None] | None = None
     choice: Annotated[str | None, sm.Rule(nullable=True)] = None
     must_say: int | None
+    may_unsay: str | None = "said"
     anything: Any = None
     bag: Mapping[str, Any] | None = None
     partly: Annotated[Listener, sm.Rule(preserve_unknown_fields=True)] | None = None

@@ -231,6 +231,13 @@ def test_two_versions_that_both_would_be_stored_are_refused() -> None:
         crds_of((declared("New"), declared("Old", version="v1beta1")))
 
 
+def test_two_kinds_of_one_plural_are_refused() -> None:
+    one, other = declared(plural="things"), declared("Gadget", kind="Gadget", plural="things")
+
+    with pytest.raises(CannotBeACrd, match=r"Widget and Gadget are both things\.app\.example\.com"):
+        crds_of([one, other])
+
+
 def test_a_kind_has_the_same_definition_every_time() -> None:
     assert crd_of(Everything) is crd_of(Everything)
 

@@ -124,6 +124,13 @@ def test_what_is_none_unless_set_is_neither_required_nor_nullable(annotation: An
     assert schema == {"type": "object", "properties": {"it": INT}}
 
 
+def test_none_is_kept_where_it_is_not_the_default() -> None:
+    schema = spec_of(int | None, 3)
+
+    # It is sent, and a server would put the default in the place of a null that nothing allows.
+    assert schema["properties"]["it"] == {**INT, "nullable": True, "default": 3}
+
+
 def test_what_must_be_said_even_if_it_is_none_is_required_and_nullable() -> None:
     schema = spec_of(int | None)
 
@@ -174,6 +181,7 @@ def test_a_default_is_what_would_be_sent(annotation: Any, default: Any, written:
         ),
         (Annotated[Point, Rule(preserve_unknown_fields=True)], ANYTHING),
         (Annotated[str, Rule(title="T", example="e")], {"title": "T", "example": "e"}),
+        (Annotated[tuple[int, ...], Rule(example=(1, 2))], {"example": [1, 2]}),
         (Annotated[int, Rule(ge=1), Rule(le=2)], {"minimum": 1, "maximum": 2}),
         (Annotated[Annotated[int, Rule(ge=1)], Rule(le=2)], {"minimum": 1, "maximum": 2}),
     ],

@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal
 import pytest
 
 from steersman.errors import CannotBeACrd
-from steersman.kinds import CustomResource, Part, Resource, Rule, Unstructured, core_v1
+from steersman.kinds import Cel, CustomResource, Part, Resource, Rule, Unstructured, core_v1
 from steersman.manifests import crd_of
 from tests.unit.manifests.kinds_of_one_field import NOTHING, field_of, kind_with
 
@@ -30,6 +30,14 @@ class Keyless(Part):
     size: tuple[int, ...] = ()
 
 
+class Keyed(Part):
+    own_name: str
+
+
+class PerhapsKeyed(Part):
+    own_name: str | None
+
+
 class Tree(Part):
     name: str
     branches: tuple[Tree, ...] = ()
@@ -43,8 +51,8 @@ class Outer(Part):
     more_inside: tuple[Inner, ...]
 
 
-def keyed_by(key: str) -> Any:
-    return Annotated[tuple[Keyless, ...], Rule(list_type="map", list_map_keys=(key,))]
+def keyed_by(*keys: str, items: Any = Keyless) -> Any:
+    return Annotated[tuple[items, ...], Rule(list_type="map", list_map_keys=keys)]
 
 
 @pytest.mark.parametrize(
@@ -64,6 +72,8 @@ def keyed_by(key: str) -> Any:
         (Mapping[int, str], NOTHING, "its keys are int"),
         (Mapping[float, str], NOTHING, "its keys are float"),
         (Mapping[Literal["a"], str], NOTHING, "its keys are Literal"),
+        (Mapping[Annotated[str, Rule(pattern="^a")], str], NOTHING, "its keys have rules"),
+        (Mapping[Annotated[str, Cel("self == 'a'")], str], NOTHING, "its keys have rules"),
         (Unstructured, NOTHING, "an Unstructured has no fields"),
         (Resource, NOTHING, "Resource stands for no kind"),
         (type, NOTHING, "no schema describes a type"),
@@ -77,11 +87,29 @@ def keyed_by(key: str) -> Any:
         (Annotated[int, Rule(list_type="set")], NOTHING, "its rule has list_type"),
         (Annotated[str, Rule(opaque=True)], NOTHING, "it is opaque, and str is no object"),
         (Annotated[int, Rule(nullable=True)], NOTHING, "it is nullable, but"),
+        (tuple[Annotated[int, Rule(nullable=True)], ...], NOTHING, "it is nullable, but"),
+        (Literal["a", "b"] | None, NOTHING, "no null is among the values"),
+        (Literal["a", "b", None], NOTHING, "no null is among the values"),
+        (Literal["a", "b"] | None, "a", "no null is among the values"),
+        (tuple[Literal["a"] | None, ...], NOTHING, "no null is among the values"),
+        (Annotated[Literal[1] | None, Rule(nullable=True)], None, "no null is among the values"),
+        (Annotated[Any, Cel("self != null")], NOTHING, "a Cel is about what has a type"),
+        (Annotated[int, Rule(example="a")], NOTHING, "its example does not fit"),
+        (Annotated[int, Rule(example=object())], NOTHING, "its example cannot be written as JSON"),
+        (
+            Annotated[Mapping[str, str], Rule(embedded_resource=True)],
+            NOTHING,
+            "it is an embedded resource, and a map of values of one type is none",
+        ),
         (Annotated[int, Rule(ge=1), Rule(ge=2)], NOTHING, "two rules give it a ge, 1 and 2"),
         (Annotated[int, Rule(ge=3), Rule(le=2)], NOTHING, "no value can satisfy"),
         (keyed_by("wrong"), NOTHING, "name wrong, which its items do not have"),
         (keyed_by("name"), NOTHING, "name name, which its items need not have"),
         (keyed_by("size"), NOTHING, "name size, which is no text"),
+        (keyed_by("own_name", items=PerhapsKeyed), NOTHING, "ownName, which may be null"),
+        (keyed_by("own_name", items=Keyed | None), NOTHING, "its items may be null"),
+        (keyed_by("own_name", "own_name", items=Keyed), NOTHING, "name ownName twice"),
+        (Annotated[tuple[str | None, ...], Rule(list_type="set")], NOTHING, "may be null"),
         (Annotated[tuple[Keyless, ...], Rule(list_type="set")], NOTHING, "a set of objects"),
         (Annotated[int, Rule(ge=1)], 0, "its default does not fit"),
         (Annotated[tuple[str, ...], Rule(min_length=1)], (), "its default does not fit"),

@@ -66,6 +66,26 @@ def test_whoever_wants_no_collections_has_none() -> None:
         assert gc.get_threshold()[0] == 0
 
 
+def test_whoever_has_switched_collections_off_has_none_either() -> None:
+    gc.disable()
+    try:
+        before = collections()
+        with one_generation():
+            pass
+        assert collections() == before
+    finally:
+        gc.enable()
+
+
+def test_a_world_within_a_world_leaves_the_collector_to_the_outer_one() -> None:
+    with one_generation():
+        before = collections()
+        with one_generation():
+            pass
+        assert collections() == before
+        assert gc.get_threshold()[0] == YOUNG
+
+
 def test_whoever_runs_a_loop_has_it_back_afterwards() -> None:
     async def inner() -> asyncio.AbstractEventLoop:
         return asyncio.get_running_loop()

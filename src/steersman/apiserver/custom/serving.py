@@ -46,7 +46,10 @@ def served(crd: Object, *, object_meta: Schema) -> tuple[Served, ...]:
 
 
 class _Compiled(NamedTuple):
-    """What is made of one version: nothing that depends on the server, or ever changes."""
+    """What is made of one version: nothing that depends on the server, or on what it was asked.
+
+    Of the rules in CEL the last object's warnings are kept, by that object, for a moment.
+    """
 
     schema: Schema
     rules: Rules

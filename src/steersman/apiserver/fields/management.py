@@ -1,7 +1,7 @@
 """Field management of one resource: what every write does to metadata.managedFields."""
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -169,7 +169,8 @@ class FieldManagement:
         for manager, managed in managers.items():
             if (schema := self.schemas.get(managed.api_version)) is not None:
                 if schema.name is None:  # a type of the server's own never changes
-                    managed = replace(managed, fields=as_divided(managed.fields, schema))
+                    divided = as_divided(managed.fields, schema)
+                    managed = Managed(divided, managed.api_version, managed.time)
                 known[manager] = managed
         return known
 
@@ -280,7 +281,8 @@ class _Changes:
         changed, removed = self.in_version(managed.api_version)
         if not changed and not removed:
             return managed
-        return replace(managed, fields=difference(difference(managed.fields, changed), removed))
+        left = difference(difference(managed.fields, changed), removed)
+        return Managed(left, managed.api_version, managed.time)
 
 
 def keep_times(old: Object, new: Object) -> None:

@@ -1,6 +1,6 @@
 """The built-in kinds: what Kubernetes' own OpenAPI documents say, read from our package's data."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from pathlib import Path
@@ -77,23 +77,25 @@ class BuiltinSchemas:
             msgspec.json.decode(GO_TYPES.read_bytes()),
         )
 
-    def resources(self) -> Iterator[BuiltinResource]:
+    @cached_property
+    def resources(self) -> Sequence[BuiltinResource]:
         """Every resource of every group and version."""
-        for name in sorted(self._documents):
-            document = self._documents[name]
-            for plural, found in document.get("resources", {}).items():
-                yield BuiltinResource(
-                    gvk=GroupVersionKind(
-                        group=document["group"], version=document["version"], kind=found["kind"]
-                    ),
-                    plural=plural,
-                    singular=found["singular"],
-                    namespaced=found["namespaced"],
-                    verbs=tuple(found["verbs"]),
-                    short_names=tuple(found.get("shortNames", ())),
-                    categories=tuple(found.get("categories", ())),
-                    subresources=found.get("subresources", {}),
-                )
+        return tuple(
+            BuiltinResource(
+                gvk=GroupVersionKind(
+                    group=document["group"], version=document["version"], kind=found["kind"]
+                ),
+                plural=plural,
+                singular=found["singular"],
+                namespaced=found["namespaced"],
+                verbs=tuple(found["verbs"]),
+                short_names=tuple(found.get("shortNames", ())),
+                categories=tuple(found.get("categories", ())),
+                subresources=found.get("subresources", {}),
+            )
+            for _, document in sorted(self._documents.items())
+            for plural, found in document.get("resources", {}).items()
+        )
 
     @cached_property
     def written(self) -> dict[str, Any]:

@@ -77,8 +77,8 @@ _PRESERVE = "x-kubernetes-preserve-unknown-fields"
 def models_from_crd(crd: Mapping[str, Any], *, version: str | None = None) -> str:
     """The source of a module with the classes of one version, by default the one that is stored.
 
-    A field with a default in the schema is optional here: the server fills it in, and who sends
-    it as well claims to own it. A list of values is a ``Literal``: an object with a value that is
+    A field with a default in the schema is optional here, required or not: the server fills it in,
+    and who sends it as well claims to own it. A list of values is a ``Literal``: an object with a value that is
     newer than the models does not fit them.
     """
     spec = _object(crd, "spec")
@@ -202,7 +202,7 @@ class _Reader:
         in_conditions = place[-1] == "conditions"
         is_resource = bool(schema.get(_EMBEDDED))
         fields = fields_of(
-            schema,
+            {**schema, "required": _not_filled_in(schema)},
             lambda wire, each: (
                 OBJECT_META
                 if is_resource and wire == "metadata"
@@ -223,6 +223,16 @@ class _Reader:
 
 
 _OF_CONDITIONS = {("conditions", wire) for wire in CONDITION_FIELDS}
+
+
+def _not_filled_in(schema: Schema) -> list[str]:
+    """The fields that whoever makes an object has to give, and no server does."""
+    properties = _object(schema, "properties")
+    return [
+        wire
+        for wire in required_of(schema)
+        if not isinstance(said := properties.get(wire), Mapping) or said.get("default") is None
+    ]
 
 
 def _described(_wire: str, schema: Schema) -> str:

@@ -99,6 +99,10 @@ class Following:
             except TimeoutError:
                 pass
 
+    def end(self) -> None:
+        """Begin with nothing any more, whatever comes to be."""
+        self._empty.clear()
+
     def follow(self, discovery: Discovery) -> None:
         """Begin with what is new, and end with what is gone."""
         kinds = KnownKinds(discovery)
@@ -108,6 +112,7 @@ class Following:
         for place, gone in [*self._followed.items()]:
             if place not in served and gone.kind.gvk.api_version not in discovery.stale:
                 self._unfollow(place, gone)
+        self._empty.intersection_update(served)
         shareable = _shareable(self._services.caches)
         at_once: dict[Place, Informer[Any]] = {}
         self._late = {}
@@ -134,9 +139,11 @@ class Following:
             return place in self._empty
 
         def begin() -> None:
-            self._empty.discard(place)
-            if place not in self._followed:
-                self._begin(place, kind)
+            # Since then, nobody may serve it any more, or want to hear of it.
+            if place in self._empty:
+                self._empty.remove(place)
+                if place not in self._followed:
+                    self._begin(place, kind)
 
         if heralds(kind, begin):
             self._empty.add(place)

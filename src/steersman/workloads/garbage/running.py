@@ -54,11 +54,14 @@ class _Collection:
         self._idle = 0
 
     async def run(self) -> None:
-        self._start(self._following.run(), name="kinds that can be collected")
-        # As long as not all is known, an owner may seem to be missing that is only late.
-        await self._following.whole()
-        self._employed += 1
-        await self._work()
+        try:
+            self._start(self._following.run(), name="kinds that can be collected")
+            # As long as not all is known, an owner may seem to be missing that is only late.
+            await self._following.whole()
+            self._employed += 1
+            await self._work()
+        finally:
+            self._following.end()
 
     def _found(self, kinds: KnownKinds) -> None:
         self._collector.kinds = kinds

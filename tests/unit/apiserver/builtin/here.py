@@ -22,7 +22,7 @@ from tests.clocks import FakeClock
 
 SCHEMAS = BuiltinSchemas.read()
 EXPECTATIONS = Expectations(SCHEMAS)
-KINDS = {(each.gvk.api_version, each.plural): each.gvk for each in SCHEMAS.resources()}
+KINDS = {(each.gvk.api_version, each.plural): each.gvk for each in SCHEMAS.resources}
 # Which Jobs write into their labels.
 UID = "11111111-2222-4333-8444-555555555555"
 

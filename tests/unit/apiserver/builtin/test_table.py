@@ -15,7 +15,7 @@ def resources_with(flag: str) -> set[str]:
 
 
 def test_every_built_in_resource_has_rules() -> None:
-    served = {GroupResource(each.gvk.group, each.plural) for each in SCHEMAS.resources()}
+    served = {GroupResource(each.gvk.group, each.plural) for each in SCHEMAS.resources}
 
     assert RULES.keys() == served
 
@@ -23,7 +23,7 @@ def test_every_built_in_resource_has_rules() -> None:
 def test_rules_know_a_status_where_there_is_a_status_to_write() -> None:
     with_status = {
         str(GroupResource(each.gvk.group, each.plural))
-        for each in SCHEMAS.resources()
+        for each in SCHEMAS.resources
         if "status" in each.subresources
     }
 

@@ -17,7 +17,7 @@ from steersman.apiserver.schema.documents import BuiltinSchemas
 from steersman.names import GroupVersionKind
 
 SCHEMAS = BuiltinSchemas.read()
-BUILTIN = [discovered_builtin(each) for each in SCHEMAS.resources()]
+BUILTIN = [discovered_builtin(each) for each in SCHEMAS.resources]
 
 AGGREGATED = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
 

@@ -52,6 +52,23 @@ def test_values_that_are_listed_are_a_literal() -> None:
     assert "    flag: bool | None = None\n    ratio: float | None = None\n" in source
 
 
+def test_what_a_server_fills_in_is_optional_even_if_it_is_required() -> None:
+    schema = properties(
+        mode={"type": "string", "default": "a"},
+        level={"type": "integer", "default": None},
+        inner={**properties(size={"type": "integer", "default": 1}), "required": ["size"]},
+    )
+
+    source = models_from_crd(
+        crd(properties(spec={**schema, "required": ["mode", "level", "inner"]}))
+    )
+
+    assert "    mode: str | None = None\n" in source
+    assert "    level: int\n" in source
+    assert "    inner: WidgetSpecInner\n" in source
+    assert "    size: int | None = None\n" in source
+
+
 def test_values_that_are_too_many_for_a_line_have_a_name(monkeypatch: pytest.MonkeyPatch) -> None:
     words = [f"a-rather-long-word-{number}" for number in range(6)]
     schema = properties(spec=properties(mode={"type": "string", "enum": words}))

@@ -8,7 +8,7 @@ from steersman.apiserver.rules import Object
 from tests.unit.apiserver.builtin.here import SCHEMAS, Here
 
 NOW = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
-PLURALS = {(each.gvk.api_version, each.gvk.kind): each.plural for each in SCHEMAS.resources()}
+PLURALS = {(each.gvk.api_version, each.gvk.kind): each.plural for each in SCHEMAS.resources}
 
 
 def begun_with(address: str = "192.168.1.2") -> list[Object]:

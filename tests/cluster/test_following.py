@@ -1,0 +1,82 @@
+"""Several kinds followed at once: all lists together, and all or none of them."""
+
+import asyncio
+from random import Random
+
+import pytest
+
+from steersman.cache import Caches, Scope, Wanted
+from steersman.client import Client
+from steersman.errors import BadValue, NotFollowed
+from steersman.kinds import core_v1
+from steersman.observe import ignore
+from tests.cluster.disturbing import HeldTransport
+from tests.cluster.informing import HERE, Scene
+from tests.real.definitions import OCTOPODES, Octopus, Widget, install
+
+ConfigMap = core_v1.ConfigMap
+IN_HERE = Wanted(Scope(namespaces=(HERE,)), {})
+
+
+async def test_no_first_list_waits_for_another(scene: Scene) -> None:
+    way = HeldTransport(scene.way)
+    caches = Caches(Client(way, clock=scene.clock, rng=Random(0), observe=ignore), observe=ignore)
+    entered: list[int] = []
+
+    async def follow() -> None:
+        wanted = {ConfigMap: IN_HERE, Widget: IN_HERE}
+        async with caches.following_all(wanted) as informers:
+            entered.extend(len(informers[kind]) for kind in wanted)
+
+    async with caches.running(), asyncio.TaskGroup() as group:
+        group.create_task(follow())
+        await scene.settle()
+        assert way.waiting == 2
+        assert entered == []
+        way.may_go.set()
+
+    assert entered == [2, 2]
+
+
+async def test_where_one_cannot_be_followed_none_is(scene: Scene) -> None:
+    await install(scene.server, OCTOPODES)
+    caches = scene.caches()
+    async with caches.running():
+        with pytest.raises(BadValue, match="live in no namespace"):
+            async with caches.following_all({ConfigMap: IN_HERE, Octopus: IN_HERE}):
+                raise AssertionError("not before all are")
+
+        assert len(caches) == 0
+
+
+async def test_whoever_has_a_share_keeps_it_when_another_cannot_have_theirs(scene: Scene) -> None:
+    caches = scene.caches()
+    async with caches.running(), caches.following(ConfigMap, scope=IN_HERE.scope) as informer:
+        with pytest.raises(BadValue):
+            async with caches.following_all({ConfigMap: IN_HERE, Octopus: IN_HERE}):
+                raise AssertionError("not before all are")
+        await scene.settle()
+
+        assert informer.has_synced
+        assert caches.informers == (informer,)
+
+
+async def test_whoever_waits_for_the_first_lists_is_told_when_the_caches_end(scene: Scene) -> None:
+    way = HeldTransport(scene.way)
+    caches = Caches(Client(way, clock=scene.clock, rng=Random(0), observe=ignore), observe=ignore)
+    failures: list[NotFollowed] = []
+
+    async def follow() -> None:
+        try:
+            async with caches.following_all({ConfigMap: IN_HERE, Widget: IN_HERE}):
+                raise AssertionError("nothing was ever heard")
+        except NotFollowed as error:
+            failures.append(error)
+
+    async with asyncio.TaskGroup() as group:
+        async with caches.running():
+            group.create_task(follow())
+            await scene.settle()
+
+    assert len(failures) == 1
+    assert len(caches) == 0

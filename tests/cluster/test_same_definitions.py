@@ -1,0 +1,115 @@
+"""Servers in one process that have the same definition have nothing else in common."""
+
+from typing import Any
+
+import pytest
+
+from tests.clocks import ManualClock
+from tests.embedded import MERGE_PATCH, World
+
+CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
+BOATS = "/apis/sea.example.com/v1/namespaces/default/boats"
+FIELDS = {
+    "names": {"type": "object", "additionalProperties": {"type": "string"}},
+    "sails": {"type": "integer", "maximum": 3},
+}
+SPEC = {
+    "type": "object",
+    "default": {"names": {"first": "anna"}},
+    "properties": FIELDS,
+    "x-kubernetes-validations": [{"rule": "!has(self.sails) || self.sails != 2"}],
+}
+
+
+def definition(*versions: str, **spec: Any) -> dict[str, Any]:
+    schema = {"type": "object", "properties": {"spec": {**SPEC, **spec}}}
+    return {
+        "metadata": {"name": "boats.sea.example.com"},
+        "spec": {
+            "group": "sea.example.com",
+            "scope": "Namespaced",
+            "names": {"plural": "boats", "kind": "Boat"},
+            "versions": [
+                {
+                    "name": each,
+                    "served": True,
+                    "storage": each == versions[0],
+                    "schema": {"openAPIV3Schema": schema},
+                }
+                for each in versions
+            ],
+        },
+    }
+
+
+def boat(**spec: Any) -> dict[str, Any]:
+    kind = {"apiVersion": "sea.example.com/v1", "kind": "Boat"}
+    return {**kind, "metadata": {"name": "one"}, **({"spec": spec} if spec else {})}
+
+
+@pytest.fixture
+async def worlds() -> list[World]:
+    """Two servers with boats."""
+    made = [World(clock=ManualClock()) for _ in range(2)]
+    for each in made:
+        await each.asked("POST", CRDS, definition("v1"))
+    return made
+
+
+async def test_what_was_filled_in_for_one_is_not_changed_by_what_happens_at_the_other(
+    worlds: list[World],
+) -> None:
+    here, there = worlds
+    await here.asked("POST", BOATS, boat())
+    patch = {"spec": {"names": {"first": None, "second": "berta"}}}
+    changed = await here.asked("PATCH", f"{BOATS}/one", patch, sends=MERGE_PATCH)
+
+    made = await there.asked("POST", BOATS, boat())
+
+    assert changed["spec"] == {"names": {"second": "berta"}}
+    assert made["spec"] == {"names": {"first": "anna"}}
+
+
+async def test_each_judges_by_the_definition_that_it_has(worlds: list[World]) -> None:
+    here, there = worlds
+    new = definition("v1", **{"x-kubernetes-validations": []})
+    current = await here.asked("GET", f"{CRDS}/boats.sea.example.com")
+    new["metadata"]["resourceVersion"] = current["metadata"]["resourceVersion"]
+    await here.asked("PUT", f"{CRDS}/boats.sea.example.com", new)
+
+    assert (await here.ask("POST", BOATS, boat(sails=2))).status == 201
+    assert (await there.ask("POST", BOATS, boat(sails=2))).status == 422
+    for each in worlds:
+        assert (await each.ask("POST", BOATS, boat(sails=4))).status == 422
+
+
+async def test_what_is_wrong_with_a_schema_is_told_of_each_version_that_has_it() -> None:
+    world = World(clock=ManualClock())
+    one, other = (definition("v1", pattern="(", title=each) for each in ("one", "other"))
+    last = {**other["spec"]["versions"][0], "name": "v2", "storage": False}
+    one["spec"]["versions"] += [
+        {**one["spec"]["versions"][0], "name": "v0", "storage": False},
+        last,
+    ]
+
+    for _ in range(2):
+        refused = await world.ask("POST", CRDS, one)
+        fields = [each["field"] for each in refused.json["details"]["causes"]]
+
+        assert refused.status == 422
+        assert fields == [
+            f"spec.versions[{number}].schema.openAPIV3Schema.properties[spec].pattern"
+            for number in range(3)
+        ]
+
+
+async def test_formats_that_nobody_knows_are_told_each_time() -> None:
+    for _ in range(2):
+        world = World(clock=ManualClock())
+        strange = {"type": "string", "format": "seemannsgarn"}
+        answer = await world.ask(
+            "POST", CRDS, definition("v1", properties={**FIELDS, "tale": strange})
+        )
+
+        assert answer.status == 201
+        assert any("seemannsgarn" in each for each in answer.warnings)

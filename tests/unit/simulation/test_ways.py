@@ -1,0 +1,138 @@
+"""The way of an actor: whatever happens on it, the server's side is left as it should be."""
+
+import asyncio
+from collections.abc import AsyncGenerator
+from random import Random
+
+import pytest
+
+from steersman.apiserver import InProcessTransport
+from steersman.errors import Unreachable
+from steersman.simulation import Actor, Calm, History
+from steersman.simulation.ways import Way
+from steersman.wire import ClientCertificate, Reply, Request
+from tests.clocks import ManualClock
+from tests.embedded import turns
+
+GET = Request(method="GET", path="/api/v1/pods")
+
+
+class Streaming:
+    """A server whose every answer is a stream, and that knows which were closed."""
+
+    def __init__(self) -> None:
+        self.asked = 0
+        self.closed = 0
+
+    async def handle(self, request: Request, *, certificate: ClientCertificate | None) -> Reply:
+        self.asked += 1
+        stream = self._stream()
+        await anext(stream)  # what has begun has something to close
+        return Reply(status=200, stream=stream)
+
+    async def _stream(self) -> AsyncGenerator[bytes, None]:
+        try:
+            while True:
+                yield b"{}\n"
+        finally:
+            self.closed += 1
+
+
+class Losing(Calm):
+    """Loses requests on their way there, or answers on their way back, or holds those up."""
+
+    def __init__(self, where: str) -> None:
+        self._where = where
+
+    async def sending(self, actor: Actor, request: Request) -> None:
+        if self._where == "there":
+            raise Unreachable("lost on the way there")
+
+    async def answering(self, actor: Actor, request: Request) -> None:
+        if self._where == "back":
+            raise Unreachable("lost on the way back")
+        if self._where == "held":
+            await asyncio.Event().wait()
+
+
+def way_to(server: Streaming, disturbance: Calm, history: History) -> Way:
+    return Way(
+        InProcessTransport(server),
+        actor=Actor("operator"),
+        disturbance=disturbance,
+        revision=lambda: 1,
+        history=history,
+        latency_seconds=0.0,
+        clock=ManualClock(),
+        rng=Random(0),
+    )
+
+
+async def test_a_request_that_is_lost_never_reaches_the_server() -> None:
+    server, history = Streaming(), History()
+    way = way_to(server, Losing("there"), history)
+
+    with pytest.raises(Unreachable, match="there"):
+        async with way.open(GET):
+            raise AssertionError("it was lost")
+
+    assert (server.asked, len(history)) == (0, 0)
+
+
+async def test_an_answer_that_is_lost_is_written_down_and_let_go_of() -> None:
+    server, history = Streaming(), History()
+    way = way_to(server, Losing("back"), history)
+
+    with pytest.raises(Unreachable, match="back"):
+        async with way.open(GET):
+            raise AssertionError("it was lost")
+
+    assert [each.status for each in history.asked] == [200]
+    assert (server.asked, server.closed) == (1, 1)
+
+
+async def test_an_answer_that_nobody_waits_for_any_more_is_let_go_of() -> None:
+    server = Streaming()
+    way = way_to(server, Losing("held"), History())
+
+    async def ask() -> None:
+        async with way.open(GET):
+            raise AssertionError("it is held up")
+
+    async with asyncio.TaskGroup() as group:
+        asking = group.create_task(ask())
+        await turns()
+        assert server.asked == 1
+        asking.cancel()
+
+    assert server.closed == 1
+
+
+@pytest.mark.parametrize("where", ["nowhere", None])
+async def test_what_goes_wrong_with_an_answer_comes_out_and_the_answer_is_let_go_of(
+    where: str | None,
+) -> None:
+    server = Streaming()
+    way = way_to(server, Calm() if where is None else Losing(where), History())
+
+    async def ask() -> None:
+        async with way.open(GET) as response:
+            async for piece in response.chunks():
+                raise ValueError(f"not what I wanted: {piece!r}")
+
+    with pytest.raises(ValueError, match="not what I wanted"):
+        await ask()
+
+    assert server.closed == 1
+
+
+async def test_nothing_goes_over_a_way_that_is_cut() -> None:
+    server = Streaming()
+    way = way_to(server, Calm(), History())
+    way.is_cut = True
+
+    with pytest.raises(Unreachable):
+        async with way.open(GET):
+            raise AssertionError("it is cut")
+
+    assert server.asked == 0
