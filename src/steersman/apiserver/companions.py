@@ -75,13 +75,14 @@ class Companions:
         return self._registry.revision, min(last, self._store.view.revision)
 
     def _register(self) -> None:
+        now = self._now()
         wanted = {
             f"{version}.{group}": api_service(
                 group,
                 version,
                 priorities=(GROUP_PRIORITY, VERSION_PRIORITY),
                 managed="true",
-                now=self._now(),
+                now=now,
             )
             for group, version in sorted(self._registry.defined())
         }
@@ -92,9 +93,9 @@ class Companions:
             desired = wanted.pop(about["name"], None)
             managed = (about.get("labels") or {}).get(_MANAGED)
             if managed == "true" and "deletionTimestamp" not in about:
-                self._manage(entry, desired)
+                self._manage(entry, desired, now)
             else:
-                self._judge(entry)
+                self._judge(entry, now)
             if managed is None:
                 claims[spec.get("group", ""), spec["version"]] = Claim.of(spec)
         for each in wanted.values():
@@ -103,7 +104,7 @@ class Companions:
         is_remote = any(each.remote for each in claims.values())
         self._looked_at = _WITH_REMOTE if is_remote else _OWN
 
-    def _manage(self, entry: Entry, desired: Object | None) -> None:
+    def _manage(self, entry: Entry, desired: Object | None, now: str) -> None:
         """Have what the server looks after be as it should, whatever somebody did to it."""
         found = entry.value or {}
         if desired is None:
@@ -112,12 +113,12 @@ class Companions:
         elif found["spec"] != desired["spec"]:
             self._write(entry, {**found, "spec": desired["spec"]}, "")
         else:
-            self._judge(entry)
+            self._judge(entry, now)
 
-    def _judge(self, entry: Entry) -> None:
+    def _judge(self, entry: Entry, now: str) -> None:
         """Have its status say whether anybody answers."""
         found = entry.value or {}
-        now_said = judged(found, verdict(found, self._store), now=self._now())
+        now_said = judged(found, verdict(found, self._store), now=now)
         if now_said is not found:
             self._write(entry, now_said, "status")
 

@@ -5,6 +5,7 @@ The sentences are the server's own words, which follow ``Invalid value: "…": `
 
 import re
 from collections.abc import Callable
+from functools import lru_cache
 from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
 from typing import Final, TypeAlias
 
@@ -155,8 +156,15 @@ def dns_label(value: str) -> list[str]:
 
 def label_key(value: str) -> list[str]:
     """What labels, annotations, resources and much else are called: ``example.com/MyName``."""
-    if "/" not in value and len(value) <= MAX_LABEL and _is_name_part(value):
-        return []
+    return [] if _is_label_key(value) else _label_key_errors(value)
+
+
+@lru_cache(maxsize=1024)  # the same few keys are on every object, and looked at in every write
+def _is_label_key(value: str) -> bool:
+    return not _label_key_errors(value)
+
+
+def _label_key_errors(value: str) -> list[str]:
     prefix, slash, name = value.rpartition("/")
     if "/" in prefix:
         return [
@@ -274,6 +282,7 @@ def _completed(prefix: str) -> str:
     return f"{prefix[:-2]}a" if len(prefix) > 1 and prefix.endswith("-") else prefix
 
 
+@lru_cache(maxsize=1024)  # the same addresses are in every status that is written again
 def sloppy_ip(value: str) -> IPv4Address | IPv6Address | None:
     """An address as old programs read it: zeros may lead, a zone may not follow."""
     octets = value.split(".")

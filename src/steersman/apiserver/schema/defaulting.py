@@ -1,5 +1,6 @@
 """Structural defaults: what a schema says stands in a place where nothing was given."""
 
+import marshal
 from typing import Any
 
 from steersman.apiserver.schema.node import UNSET, Schema
@@ -7,11 +8,8 @@ from steersman.apiserver.schema.node import UNSET, Schema
 
 def copied(value: Any) -> Any:
     """A JSON value that shares nothing with the given one."""
-    if isinstance(value, dict):
-        return {key: copied(each) for key, each in value.items()}
-    if isinstance(value, list):
-        return [copied(each) for each in value]
-    return value
+    # Exact for whatever JSON can hold, and many times as fast as a walk.
+    return marshal.loads(marshal.dumps(value))  # noqa: S302 - our own bytes, of a moment ago
 
 
 class Defaults:

@@ -6,6 +6,7 @@ Each function gives the text that Go would write, or raises what Go would say.
 import binascii
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 
 from steersman.errors import BadValue
 from steersman.units import Quantity, format_micro_time, format_time, parse_time
@@ -68,6 +69,7 @@ def quantity(text: str) -> str:
         raise Misread(_quantity_problem(text)) from None
 
 
+@lru_cache(maxsize=1024)  # each write of an object brings along all moments that are in it
 def moment(text: str) -> str | None:
     """A moment in UTC, to the second; None for the one that Go takes for none."""
     try:
