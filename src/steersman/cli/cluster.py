@@ -18,7 +18,7 @@ from steersman.apiserver import (
     running_cluster,
 )
 from steersman.clock import Clock
-from steersman.observe import log_to
+from steersman.observe import Observer, log_to
 from steersman.workloads import WorkloadSettings, running_workloads
 
 # As ``logging`` has it: what is said is that something is wrong with the cluster itself.
@@ -51,14 +51,23 @@ async def run_cluster(
         if tell is not None:
             where = {"url": cluster.url, "kubeconfig": str(cluster.kubeconfig.absolute())}
             tell(json.dumps(where))
-        async with _workloads_of(cluster, lively, clock=clock, rng=rng):
+        # Whoever looks at a cluster looks at its events; what is said here is that something is
+        # wrong with the cluster itself.
+        loud = log_to(sys.stderr, clock=clock, level=ERROR)
+        async with workloads_of(cluster, lively, clock=clock, rng=rng, observe=loud):
             await ended.wait()
     sys.stderr.write("\nThe cluster is gone.\n" if settings.data is None else "\nStopped.\n")
 
 
-def _workloads_of(
-    cluster: RunningCluster, lively: WorkloadSettings | None, *, clock: Clock, rng: Random
+def workloads_of(
+    cluster: RunningCluster,
+    lively: WorkloadSettings | None,
+    *,
+    clock: Clock,
+    rng: Random,
+    observe: Observer,
 ) -> AbstractAsyncContextManager[None]:
+    """What makes it a cluster, and not an API server only, while the block runs."""
     if lively is None:
         return nullcontext()
     return running_workloads(
@@ -67,9 +76,7 @@ def _workloads_of(
         heralds=cluster.server.herald,
         clock=clock,
         rng=rng,
-        # Whoever looks at a cluster looks at its events; what is said here is that something is
-        # wrong with the cluster itself.
-        observe=log_to(sys.stderr, clock=clock, level=ERROR),
+        observe=observe,
     )
 
 

@@ -25,6 +25,9 @@ from steersman.names import ResourceType
 # Of what somebody has not read yet; on a screen, nobody reads it at all.
 KEPT: Final = 1000
 
+# Where somebody wants it to end by itself: longer than any operator takes to load, on any machine.
+START_SECONDS: Final = 60.0
+
 # What comes of those that an operator makes.
 BELOW: Final[Mapping[ResourceType, tuple[ResourceType, ...]]] = {
     apps_v1.Deployment.resource_type: (
@@ -52,9 +55,9 @@ class Development:
     """What is to be developed, and how: an operator, its files, and the cluster to run it on.
 
     ``sources`` are directories in which a save starts it again; those of all that it loads are
-    added. ``samples`` are directories with objects to apply. It ends by itself after
-    ``for_seconds``, if they are given, and with the ``story``, if there is one: called with a
-    client and with whom to tell.
+    added. ``samples`` are directories with objects to apply. It ends by itself ``for_seconds``
+    after the operator has started, if they are given, which it has to within ``start_seconds``;
+    and with the ``story``, if there is one: called with a client and with whom to tell.
     """
 
     command: str = "dev"
@@ -65,6 +68,7 @@ class Development:
     nodes: int = 1
     samples: tuple[Path, ...] = ()
     for_seconds: float | None = None
+    start_seconds: float = START_SECONDS
     log_level: str = "warning"
     hint: str = "Nothing to see yet: create an object of its kind with kubectl."
     story: Callable[..., Story] | None = None
@@ -91,6 +95,8 @@ class Desk:
             hint=what.hint,
             started_time=clock.now(),
         )
+        # The first life has come to work, or to its end.
+        self.started = asyncio.Event()
         # For those who read lines: what the operator wrote and did since they last did.
         self.heard: deque[str] = deque(maxlen=KEPT)
         self.done: deque[str] = deque(maxlen=KEPT)
@@ -144,7 +150,9 @@ class Desk:
         status = await process.wait()
         # What it wrote last is still on its way.
         await self.clock.sleep(LOOK_SECONDS)
-        self.session.end(status, self.clock.now())
+        if said := self.session.end(status, self.clock.now()):
+            self.heard.append(said)
+        self.started.set()
         self.gallery.changed.set()
 
     def _report(self, report: Report) -> None:
@@ -159,7 +167,7 @@ class Desk:
             case Reconciled():
                 self.done.append(f"reconciled {report.ref}: {report}")
             case AtWork():
-                pass
+                self.started.set()
         self.gallery.changed.set()
 
     def _say(self, text: str) -> None:

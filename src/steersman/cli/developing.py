@@ -11,13 +11,13 @@ The cluster goes on from one life of the operator to the next, and with it all i
 import asyncio
 import signal
 from collections.abc import AsyncIterator, Coroutine, Mapping
-from contextlib import asynccontextmanager, nullcontext
-from dataclasses import replace
+from contextlib import asynccontextmanager
 from random import Random
-from typing import Any, Final, TextIO
+from typing import Any, TextIO
 
 from steersman.apiserver import InProcessTransport, RunningCluster, running_cluster
 from steersman.cache import in_background
+from steersman.cli.cluster import ERROR, workloads_of
 from steersman.cli.desk import Desk, Development
 from steersman.cli.views import show_in_lines, show_on_screen
 from steersman.client import Client
@@ -25,10 +25,7 @@ from steersman.clock import Clock
 from steersman.dashboard import Gallery
 from steersman.errors import ManagerFailed, SteersmanError
 from steersman.observe import ignore, log_to
-from steersman.workloads import WorkloadSettings, running_workloads
-
-# As ``logging`` has it: what is said is that something is wrong with the cluster itself.
-ERROR: Final = 40
+from steersman.workloads import WorkloadSettings
 
 
 async def develop(
@@ -60,11 +57,18 @@ async def develop(
                     if out.isatty()
                     else show_in_lines(desk, out, err)
                 )
-                is_over = await _work(desk, view, ended, for_seconds=what.for_seconds)
+                is_over = await _work(desk, view, ended, what=what)
     except ExceptionGroup as failed:
         raise _alone(failed) from None
     err.write("The operator has ended, and the cluster is gone.\n")
-    if is_over and not desk.session.is_running:
+    if not is_over:
+        return
+    if not desk.started.is_set():
+        raise ManagerFailed(
+            problem=f"{what.target} has not come to work in {what.start_seconds:g} seconds",
+            what_now="See what takes so long when it is imported.",
+        )
+    if not desk.session.is_running:
         if out.isatty():  # what it said has gone with the view
             err.writelines(f"{each}\n" for each in desk.session.words)
         raise ManagerFailed(
@@ -74,22 +78,32 @@ async def develop(
 
 
 async def _work(
-    desk: Desk, view: Coroutine[Any, Any, None], ended: asyncio.Event, *, for_seconds: float | None
+    desk: Desk, view: Coroutine[Any, Any, None], ended: asyncio.Event, *, what: Development
 ) -> bool:
     """Have everything at work until the end, or until the time is over: whether it was that."""
-    is_over = False
     async with in_background() as start:
         # Without anybody who looks there is nothing to be done, nor after the end of the story.
         for each in (start(view, name="view"), *desk.start_story(start)):
             each.add_done_callback(lambda _: ended.set())
         start(desk.keep_running(), name="operator")
         start(desk.keep_applied(), name="samples")
-        try:
-            async with desk.clock.timeout(for_seconds):
-                await ended.wait()
-        except TimeoutError:
-            is_over = True
-    return is_over
+        if what.for_seconds is not None:
+            over = start(_time(desk, what.for_seconds, what.start_seconds), name="time")
+            over.add_done_callback(lambda _: ended.set())
+        else:
+            over = None
+        await ended.wait()
+        return over is not None and over.done()
+
+
+async def _time(desk: Desk, for_seconds: float, start_seconds: float) -> None:
+    """What somebody gave it: it begins when the operator has, however long that takes it."""
+    try:
+        async with desk.clock.timeout(start_seconds):
+            await desk.started.wait()
+    except TimeoutError:
+        return
+    await desk.clock.sleep(for_seconds)
 
 
 def _alone(failed: ExceptionGroup[Exception]) -> Exception:
@@ -109,16 +123,11 @@ async def _cluster(
 ) -> AsyncIterator[RunningCluster]:
     # On a terminal these would be written across the view.
     observe = ignore if err.isatty() else log_to(err, clock=clock, level=ERROR)
-    async with running_cluster(
-        what.cluster, clock=clock, rng=rng, observe=observe, environ=environ
-    ) as cluster:
-        lively = WorkloadSettings(nodes=what.nodes, heartbeat_seconds=10.0)
-        async with running_workloads(
-            replace(lively, root_ca=cluster.ca),
-            reach=lambda: nullcontext(InProcessTransport(cluster.server)),
-            heralds=cluster.server.herald,
-            clock=clock,
-            rng=rng,
-            observe=observe,
-        ):
-            yield cluster
+    lively = WorkloadSettings(nodes=what.nodes, heartbeat_seconds=10.0)
+    async with (
+        running_cluster(
+            what.cluster, clock=clock, rng=rng, observe=observe, environ=environ
+        ) as cluster,
+        workloads_of(cluster, lively, clock=clock, rng=rng, observe=observe),
+    ):
+        yield cluster

@@ -8,7 +8,7 @@ from steersman.controller import Controller
 from steersman.errors import ManagerFailed
 from steersman.kinds import apiextensions_v1, is_ready
 from steersman.manifests import crds_of, own_kinds
-from steersman.names import ResourceType
+from steersman.names import GroupVersionKind, ResourceType
 
 FIELD_MANAGER: Final = "steersman"
 
@@ -65,10 +65,15 @@ async def check_served(client: Client, controllers: Sequence[Controller[Any]]) -
     if not missing:
         return
     own = {each.resource_type.gvk for each in own_kinds(controllers)}
-    named = ", ".join(map(str, missing))
+    of_others = [each for each in missing if each not in own]
     raise ManagerFailed(
-        problem=f"the cluster does not know {named}",
-        what_now="Run it with --install-crds, or apply what `steersman generate crd` prints."
-        if own.issuperset(missing)
-        else "Install first what defines the kind, or correct its group and version.",
+        problem=f"the cluster does not know {_listed(missing)}",
+        what_now=f"Install first what defines {_listed(of_others)}, or correct group and version"
+        f"{'' if len(of_others) == len(missing) else '; --install-crds installs the others'}."
+        if of_others
+        else "Run it with --install-crds, or apply what `steersman generate crd` prints.",
     )
+
+
+def _listed(kinds: Iterable[GroupVersionKind]) -> str:
+    return ", ".join(map(str, kinds))

@@ -1,7 +1,6 @@
 """``steersman generate models``: typed classes for kinds that somebody else defines."""
 
 import re
-import sys
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from random import Random
@@ -9,23 +8,16 @@ from typing import Any, Final
 
 import yaml
 
-from steersman.client import ClientSettings, RetryPolicy, connect, find_config
+from steersman.cli.connecting import cluster_at_hand
 from steersman.clock import Clock
-from steersman.errors import BadDefinition
+from steersman.errors import BadDefinition, NotFound
 from steersman.kinds import Unstructured
 from steersman.kinds.generate import models_from_crd
 from steersman.manifests import Document, Tree, under, write_trees
-from steersman.observe import log_to
 from steersman.scaffold import Project
 
 API: Final = "apiextensions.k8s.io/v1"
 KIND: Final = "CustomResourceDefinition"
-
-# As ``logging`` has it. What goes wrong here is an error, and told as one.
-SILENT: Final = 60
-
-# For one request: somebody waits, and a cluster that is there answers at once.
-ANSWER_SECONDS: Final = 10.0
 
 
 class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
@@ -95,19 +87,18 @@ async def definition_from_cluster(
     environ: Mapping[str, str],
 ) -> Document:
     """The definition of that name, such as ``widgets.example.com``, as a cluster has it."""
-    observe = log_to(sys.stderr, clock=clock, level=SILENT)
-    config = find_config(
-        environ=environ,
-        home=Path.home(),
-        observe=observe,
-        kubeconfig=kubeconfig,
-        context=context,
-    )
     definitions = Unstructured.of(API, KIND, namespaced=False)
-    # Tried once: whoever is told at once what is wrong tries again by themselves.
-    how = ClientSettings(retry=RetryPolicy(attempts=1), deadline_seconds=ANSWER_SECONDS)
-    async with connect(config, clock=clock, rng=rng, observe=observe, settings=how) as client:
-        return (await client.get(definitions, name)).body
+    async with cluster_at_hand(
+        kubeconfig=kubeconfig, context=context, clock=clock, rng=rng, environ=environ
+    ) as client:
+        try:
+            return (await client.get(definitions, name)).body
+        except NotFound as error:
+            raise _refused(
+                name,
+                "the cluster has none of that name",
+                "Name it by plural and group, as `kubectl get crd` does: widgets.example.com",
+            ) from error
 
 
 def models_tree(definitions: Iterable[Document], *, version: str | None = None) -> Tree:

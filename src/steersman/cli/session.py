@@ -58,14 +58,18 @@ class Session:
             case Reconciled(ref=ref):
                 self.reconciles[ref] = report
 
-    def end(self, status: int, now: datetime) -> None:
-        """It has ended by itself."""
+    def end(self, status: int, now: datetime) -> str:
+        """It has ended by itself; gives what is to be said of it, where it said nothing itself."""
         self.phase = "ended" if self.phase == "at work" else "does not load"
         self.since_time = now
         if status < 0:
-            self.words.append(f"the operator was killed by signal {-status}")
-        elif not self.words:  # somebody looks for what it said, and it said nothing
-            self.words.append(f"the operator ended with status {status}, and wrote nothing")
+            said = f"the operator was killed by signal {-status}"
+        elif not self.words:
+            said = f"the operator ended with status {status}, and wrote nothing"
+        else:
+            return ""
+        self.words.append(said)
+        return said
 
     def forget(self, there: set[ObjectRef]) -> None:
         """What is gone is of no interest any more."""

@@ -43,6 +43,18 @@ def cut(line: Line, width: int) -> Line:
     return tuple(_cut(line, width - 1)) if width > 0 else ()
 
 
+def shortened(name: str, width: int) -> str:
+    """The name, with ``…`` in its middle if it does not fit: many names differ at the end only."""
+    if width_of(name) <= width:
+        return name
+    end = ""
+    for letter in reversed(name):
+        if width_of(letter + end) > width // 3:
+            break
+        end = letter + end
+    return text_of(cut((Span(name),), width - width_of(end))) + end
+
+
 def printable(text: str) -> str:
     """The text on one line, without anything that a terminal would obey."""
     if text.isprintable():

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
-from steersman.dashboard.lines import Line, Span, Tone, cut, padded, printable, width_of
+from steersman.dashboard.lines import Line, Span, Tone, cut, padded, printable, shortened, width_of
 from steersman.dashboard.reconciles import Reconciled
 from steersman.dashboard.states import State, Word, state_of
 from steersman.kinds import Unstructured
@@ -135,15 +135,13 @@ def _rows(
 
 def _laid(row: _Row, now: datetime, widths: tuple[int, int, int]) -> Iterator[Line]:
     names, words, details = widths
-    name = Span(row.name)
-    (fitted,) = cut((name,), names) or (Span(""),)
     if row.state is None:
         heading = f"{padded(row.name, names)}{_GAP}{padded(row.detail, words + 2 + details)}"
         yield (Span(f"{heading}{_GAP}{row.created}", "quiet"),)
         return
     (detail,) = cut((Span(row.detail),), details) or (Span(""),)
     yield (
-        Span(padded(fitted.text, names) + _GAP),
+        Span(padded(shortened(row.name, names), names) + _GAP),
         Span(padded(row.state.word, words), _TONES[row.state.word]),
         Span(_GAP + padded(detail.text, details) + _GAP),
         Span(age(row.created, now), "quiet"),

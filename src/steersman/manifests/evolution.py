@@ -1,8 +1,8 @@
 """What breaks when one definition takes the place of another.
 
 Not told, because no object and no client breaks by it: a schema that takes more of the same type; a
-version, field, short name or column that is new; a column that is gone, for it is only shown; a deprecation; which
-of the served versions is stored.
+version, field, short name or column that is new; a column that is gone, for it is only shown; a
+deprecation; which of the served versions is stored, as long as it has the fields of the others.
 """
 
 from collections.abc import Iterator
@@ -38,6 +38,7 @@ def breaking_changes(old: Document, new: Document) -> tuple[BreakingChange, ...]
     return (
         *_of_names(before, after),
         *_of_versions(before, after),
+        *_of_storage(before, after),
         *(each for version in after.versions for each in _of_version(before, after, version)),
     )
 
@@ -106,6 +107,23 @@ def _of_versions(old: Definition, new: Definition) -> Iterator[BreakingChange]:
                 " status.storedVersions says so",
                 version=name,
             )
+
+
+def _of_storage(old: Definition, new: Definition) -> Iterator[BreakingChange]:
+    """Without conversion, what one version takes is stored as another, and cut to its fields."""
+    was, now = (next((each for each in one.versions if each.stored), None) for one in (old, new))
+    if was is None or now is None or was.name == now.name or new.conversion != "None":
+        return
+    if now.name not in (each.name for each in old.versions):
+        return  # what a new version lacks is told of it
+    for written in new.versions:
+        if not written.served or written.name == now.name:
+            continue
+        for each in narrowings(written.schema, now.schema):
+            if each.drops:
+                what = f"{each.what} (unlike in {written.name}; {now.name} is what is stored now)"
+                why = f"its value is dropped from every object that is written as {written.name}"
+                yield _change(each.path, what, why, version=now.name)
 
 
 def _of_version(old: Definition, new: Definition, now: Version) -> Iterator[BreakingChange]:

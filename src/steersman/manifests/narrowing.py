@@ -67,6 +67,8 @@ class Narrowing:
     path: str
     what: str
     why: str
+    drops: bool = False
+    """Whether it is taken, and then not kept."""
 
 
 Found: TypeAlias = Iterator[Narrowing]
@@ -281,7 +283,10 @@ def _fields(old: Schema, new: Schema, path: str) -> Found:
             yield Narrowing(joined(path, name), "is gone", "an object that has it is refused")
         elif now is None:
             yield Narrowing(
-                joined(path, name), "is gone", "its value is dropped from every object that has it"
+                joined(path, name),
+                "is gone",
+                "its value is dropped from every object that has it",
+                drops=True,
             )
         else:
             yield from _field(old, new, was, now, name, path)
@@ -334,6 +339,7 @@ def _dropping(path: str) -> Narrowing:
         path,
         "keeps no fields any more but those that its schema names",
         "all others are dropped from every object that has them",
+        drops=True,
     )
 
 

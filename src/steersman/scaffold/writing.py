@@ -54,7 +54,7 @@ def require_absent(directory: Path, paths: Iterable[str]) -> None:
         raise ProjectError(
             problem=f"{', '.join(there)} would be written, and {'is' if len(there) == 1 else 'are'}"
             f" there already",
-            what_now="Move it away, or choose another kind.",
+            what_now=f"Move {'it' if len(there) == 1 else 'them'} away, or choose another kind.",
         )
 
 

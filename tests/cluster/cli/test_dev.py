@@ -5,10 +5,17 @@ import signal
 import subprocess
 import threading
 from contextlib import AbstractContextManager
+from io import StringIO
 from pathlib import Path
+from random import Random
 
 import pytest
 
+from steersman.apiserver import ClusterSettings
+from steersman.cli.desk import Development
+from steersman.cli.developing import develop
+from steersman.clock import SystemClock
+from steersman.errors import ManagerFailed
 from tests.cluster.cli.programs import OPERATOR, PROGRAM, SAMPLE, Running, running, steersman
 
 APPLIED = "applied Setting default/one from app.yaml"
@@ -61,7 +68,7 @@ def is_alive(process: int) -> bool:
 
 
 def test_it_runs_the_operator_on_a_cluster_and_tells_each_change_in_a_line(home: Path) -> None:
-    finished = steersman("dev", "operator.py", "--apply=app.yaml", "--for=4", directory=home)
+    finished = steersman("dev", "operator.py", "--apply=app.yaml", "--for=3", directory=home)
 
     assert finished.returncode == 0
     objects = [line[11:] for line in finished.stdout.splitlines() if "reconciled" not in line]
@@ -240,9 +247,36 @@ def test_without_samples_to_apply_it_says_what_to_do(home: Path) -> None:
 def test_an_operator_that_does_not_run_when_its_time_is_over_is_a_failure(home: Path) -> None:
     change(home / "operator.py", "async def reconcile", "async deff reconcile")
 
-    finished = steersman("dev", "operator.py", "--for=3", directory=home)
+    finished = steersman("dev", "operator.py", "--for=0.1", directory=home)
 
     assert finished.returncode == 1
     assert finished.stderr.endswith(
         "steersman: operator.py does not run. Correct what it said above.\n"
     )
+
+
+def test_an_operator_that_ends_without_a_word_is_spoken_for(home: Path) -> None:
+    change(home / "operator.py", "import steersman as sm", "import os; os._exit(7)")
+
+    finished = steersman("dev", "operator.py", "--for=0.1", directory=home)
+
+    assert finished.returncode == 1
+    assert "the operator ended with status 7, and wrote nothing\n" in finished.stderr
+
+
+async def test_an_operator_that_never_comes_to_work_is_a_failure(home: Path) -> None:
+    change(home / "operator.py", "class Spec", "__import__('threading').Event().wait()\nclass Spec")
+    what = Development(
+        target="operator.py",
+        directory=home,
+        sources=(home,),
+        cluster=ClusterSettings(even_in_a_cluster=True),
+        for_seconds=0.1,
+        start_seconds=0.5,
+    )
+    out, err = StringIO(), StringIO()
+
+    with pytest.raises(ManagerFailed, match=r"operator\.py has not come to work in 0\.5 seconds"):
+        await develop(what, clock=SystemClock(), rng=Random(0), environ={}, out=out, err=err)
+
+    assert err.getvalue().endswith("The operator has ended, and the cluster is gone.\n")

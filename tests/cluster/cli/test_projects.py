@@ -86,6 +86,7 @@ def test_a_change_that_breaks_what_was_allowed_is_named(operator: Path) -> None:
     broken = steersman("generate", "crd", "operator.py", "--against=old.yaml", directory=operator)
 
     assert (same.returncode, same.stdout) == (0, "")
+    assert same.stderr == "nothing breaks what old.yaml allows\n"
     assert broken.returncode == 1
     assert "spec.size" in broken.stdout
     assert all(line.startswith("settings.app.example.com: ") for line in broken.stdout.splitlines())
@@ -194,3 +195,21 @@ def files(directory: Path) -> dict[str, Any]:
         for path in directory.rglob("*")
         if path.is_file() and "__pycache__" not in path.parts
     }
+
+
+def test_what_an_operator_prints_when_it_is_imported_is_not_among_what_is_generated(
+    operator: Path,
+) -> None:
+    (operator / "operator.py").write_text(f'{OPERATOR}\nprint("hello: {{")\n', encoding="utf-8")
+
+    printed = steersman("generate", "crd", "operator.py", directory=operator)
+
+    assert yaml.safe_load(printed.stdout)["metadata"]["name"] == "settings.app.example.com"
+    assert printed.stderr == "hello: {\n"
+
+
+def test_an_upgrade_to_what_is_there_says_so(made: Path) -> None:
+    done = steersman("upgrade", directory=made)
+
+    assert done.returncode == 0
+    assert done.stderr.startswith("up to date with steersman ")

@@ -69,6 +69,27 @@ def test_a_kind_that_the_cluster_does_not_know_is_named_with_what_to_do(home: Pa
     )
 
 
+@pytest.mark.usefixtures("cluster_up")
+def test_a_kind_of_others_that_is_missing_is_told_apart_from_the_operators_own(home: Path) -> None:
+    anvils = """
+from steersman.kinds import Unstructured
+
+Anvil = Unstructured.of("acme.io/v1", "Anvil")
+anvils = sm.Controller(Anvil, reconcile=reconcile, name="anvil")
+manager = sm.Manager(controllers=[controller, anvils])
+"""
+    (home / "operator.py").write_text(OPERATOR + anvils, encoding="utf-8")
+
+    finished = steersman("run", "operator.py", "--kubeconfig=kubeconfig", directory=home)
+
+    assert finished.returncode == 1
+    assert finished.stderr == (
+        "steersman: the cluster does not know app.example.com/v1 Setting, acme.io/v1 Anvil."
+        " Install first what defines acme.io/v1 Anvil, or correct group and version;"
+        " --install-crds installs the others.\n"
+    )
+
+
 def test_a_cluster_that_does_not_answer_is_named_with_what_to_do(home: Path) -> None:
     kubeconfig(home / "kubeconfig", "https://127.0.0.1:1")
 
@@ -114,3 +135,26 @@ def test_a_script_is_told_where_a_cluster_is(home: Path) -> None:
     told = json.loads(up.lines[line - 1])
     assert told["url"].startswith("https://127.0.0.1:")
     assert told["kubeconfig"] == str(home / "kubeconfig")
+
+
+@pytest.mark.usefixtures("cluster_up")
+def test_a_definition_that_a_cluster_does_not_have_is_named_with_what_to_do(home: Path) -> None:
+    asked = ("generate", "models", "--from-cluster=widgets", "--kubeconfig=kubeconfig")
+
+    finished = steersman(*asked, directory=home)
+
+    assert finished.returncode == 1
+    assert finished.stderr == (
+        "steersman: widgets is no CustomResourceDefinition: the cluster has none of that name. Name"
+        " it by plural and group, as `kubectl get crd` does: widgets.example.com\n"
+    )
+
+
+def test_a_cluster_that_does_not_answer_is_named_when_it_is_asked_for_models(home: Path) -> None:
+    kubeconfig(home / "kubeconfig", "https://127.0.0.1:1")
+    asked = ("generate", "models", "--from-cluster=widgets.example.com", "--kubeconfig=kubeconfig")
+
+    finished = steersman(*asked, directory=home)
+
+    assert finished.returncode == 1
+    assert finished.stderr.startswith("steersman: there is no answer from https://127.0.0.1:1")

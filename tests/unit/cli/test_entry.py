@@ -2,6 +2,11 @@
 
 import subprocess
 import sys
+from io import BytesIO, TextIOWrapper
+
+import pytest
+
+from steersman.cli.entry import write_any_letter
 
 # A module that is ``None`` is one that is not there.
 WITHOUT_CLICK = """
@@ -22,3 +27,24 @@ def test_without_click_it_says_what_to_install() -> None:
         "steersman: the command line needs click, which is not installed\n"
         "\nhint: pip install 'steersman[dev]'\n"
     )
+
+
+class Terminal(TextIOWrapper):
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.mark.parametrize(
+    ("stream", "written"), [(TextIOWrapper, "└ Größe".encode()), (Terminal, b"? Gr??e")]
+)
+def test_no_locale_is_too_poor_for_what_is_written(
+    stream: type[TextIOWrapper], written: bytes
+) -> None:
+    under = BytesIO()
+    poor = stream(under, encoding="ascii")
+
+    write_any_letter(poor)
+    poor.write("└ Größe")
+    poor.flush()
+
+    assert under.getvalue() == written

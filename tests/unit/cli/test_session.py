@@ -135,3 +135,19 @@ def test_a_report_comes_through_a_pipe_as_it_was_sent(report: Report) -> None:
 
     assert line.count(b"\n") == 1
     assert from_line(line) == report
+
+
+def test_an_operator_that_ends_without_a_word_is_spoken_for() -> None:
+    silent, talkative = session(), session()
+    talkative.words.append("I cannot")
+
+    assert silent.end(7, after(1)) == "the operator ended with status 7, and wrote nothing"
+    assert talkative.end(7, after(1)) == ""
+    assert list(talkative.words) == ["I cannot"]
+
+
+def test_a_path_that_a_shell_would_take_apart_is_quoted() -> None:
+    seen = session()
+    seen.kubeconfig = "my shop/kubeconfig"
+
+    assert shown(seen)[1].startswith("export KUBECONFIG='my shop/kubeconfig'   ")

@@ -190,3 +190,13 @@ def test_a_module_without_an_operator_is_refused(tmp_path: Path) -> None:
     assert "nothing in it is a Manager, a Controller or a list of controllers" in refusal(
         "none.py", tmp_path
     )
+
+
+def test_what_it_prints_when_it_is_imported_is_not_on_stdout(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write(tmp_path / "shop.py", OPERATOR, 'print("hello")\n')
+
+    load_manager("shop.py", directory=tmp_path)
+
+    assert capsys.readouterr() == ("", "hello\n")

@@ -2,7 +2,15 @@
 
 import pytest
 
-from steersman.dashboard.lines import Span, cut, padded, printable, text_of, width_of
+from steersman.dashboard.lines import (
+    Span,
+    cut,
+    padded,
+    printable,
+    shortened,
+    text_of,
+    width_of,
+)
 
 
 @pytest.mark.parametrize(
@@ -27,3 +35,22 @@ def test_wide_letters_take_two_columns_and_accents_none() -> None:
 
 def test_nothing_that_a_terminal_would_obey_is_printed() -> None:
     assert printable("a\x1b[2Jb\nc\td") == "a\\x1b[2Jb c   d"
+
+
+@pytest.mark.parametrize(
+    ("width", "shown"),
+    [
+        (20, "web-cf7f859f4-d5n28"),
+        (19, "web-cf7f859f4-d5n28"),
+        (12, "web-cf7…5n28"),
+        (1, "…"),
+        (0, ""),
+    ],
+)
+def test_a_name_that_does_not_fit_keeps_its_end(width: int, shown: str) -> None:
+    assert shortened("web-cf7f859f4-d5n28", width) == shown
+
+
+def test_a_name_of_wide_letters_is_never_wider_than_it_may_be() -> None:
+    for width in range(20):
+        assert width_of(shortened("漢字漢字漢字漢字", width)) <= width

@@ -309,6 +309,28 @@ def test_a_new_version_that_does_not_take_what_is_stored_needs_conversion() -> N
     assert places(old, new) == []
 
 
+def test_another_stored_version_breaks_where_it_drops_what_is_written_as_the_others() -> None:
+    was, becomes = fields(a=TEXT, c=TEXT), fields(a=NUMBER, b=TEXT)
+    old = of_versions(version("v1", was), version("v2", becomes))
+    new = of_versions(version("v1", was), version("v2", becomes, storage=True))
+
+    (change,) = breaking_changes(old, new)
+
+    assert (change.version, change.path) == ("v2", "spec.c")
+    assert change.why == "its value is dropped from every object that is written as v1"
+    new["spec"]["conversion"] = {"strategy": "Webhook"}
+    assert breaking_changes(old, new) == ()
+
+
+def test_another_stored_version_breaks_nobody_where_it_has_what_the_others_have() -> None:
+    old = of_versions(version("v1", fields(a=TEXT)), version("v2", fields(a=TEXT, b=TEXT)))
+    new = of_versions(
+        version("v1", fields(a=TEXT)), version("v2", fields(a=TEXT, b=TEXT), storage=True)
+    )
+
+    assert breaking_changes(old, new) == ()
+
+
 def test_conversion_that_is_given_up_is_named() -> None:
     old, new = (of_versions(version("v1"), version("v2")) for _ in "ab")
     old["spec"]["conversion"] = {"strategy": "Webhook"}

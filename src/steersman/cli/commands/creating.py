@@ -165,7 +165,10 @@ def upgrade(output: str | None) -> None:
         echo_json({"before": done.before, "after": done.after, **files})
     else:
         echo_files(files, output=None)
-        click.echo(f"upgraded from {done.before} to {done.after}", err=True)
+        if done.before != done.after or any(files.values()):
+            click.echo(f"upgraded from {done.before} to {done.after}", err=True)
+        else:
+            click.echo(f"up to date with steersman {done.after}", err=True)
     if done.conflicts:
         raise Failed(
             f"lines that both have changed are marked in {', '.join(done.conflicts)}",

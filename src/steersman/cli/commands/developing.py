@@ -33,7 +33,7 @@ Examples:
     "for_seconds",
     type=click.FloatRange(min=0, min_open=True),
     metavar="SECONDS",
-    help="End after so long; without it, with Ctrl-C.",
+    help="End so long after the operator has started; without it, with Ctrl-C.",
 )
 @click.option("--nodes", type=click.IntRange(0), default=1, show_default=True, metavar="N")
 @click.option(

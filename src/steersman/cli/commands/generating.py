@@ -112,6 +112,7 @@ def crd(
             f"{count} what {against} allows",
             hint="serve the new schema beside the old: steersman create api --version …",
         )
+    click.echo(f"nothing breaks what {against} allows", err=True)
 
 
 @generate.command(

@@ -78,8 +78,8 @@ def models_from_crd(crd: Mapping[str, Any], *, version: str | None = None) -> st
     """The source of a module with the classes of one version, by default the one that is stored.
 
     A field with a default in the schema is optional here, required or not: the server fills it in,
-    and who sends it as well claims to own it. A list of values is a ``Literal``: an object with a value that is
-    newer than the models does not fit them.
+    and who sends it as well claims to own it. A list of values is a ``Literal``: an object with a
+    value that is newer than the models does not fit them.
     """
     spec = _object(crd, "spec")
     names = _object(spec, "names")

@@ -31,7 +31,7 @@ def machines(settings: WorkloadSettings) -> Runnable:
     async def run(services: Services) -> None:
         async with services.caches.following(core_v1.Node) as nodes, in_background() as start:
             keeping = Keeping(settings, services, nodes.lister)
-            nodes.add_handler(keeping.node_changed, name="nodes")
+            nodes.add_handler(keeping.node_changed, name="nodes", prompt=True, by_turns=True)
             for number in range(1, WORKERS):
                 start(keeping.work(), name=f"nodes/{number}")
             await keeping.work()

@@ -8,14 +8,23 @@ it decides is written by several workers.
 
 import asyncio
 from collections.abc import Iterable
-from typing import Final
+from typing import Final, TypeVar
 
-from steersman.cache import Deleted, Delta, Lister, Start, in_background
+from steersman.cache import (
+    Deleted,
+    Delta,
+    Handler,
+    Informer,
+    Lister,
+    Registration,
+    Start,
+    in_background,
+)
 from steersman.client import StrategicMergePatch
 from steersman.clock import Clock
 from steersman.controller import Recorder
 from steersman.errors import SteersmanError
-from steersman.kinds import core_v1, meta_v1
+from steersman.kinds import Resource, core_v1, meta_v1
 from steersman.manager import Runnable, Services
 from steersman.names import ObjectKey
 from steersman.units import format_time
@@ -28,6 +37,8 @@ from steersman.workloads.nodes.waiting import Waiting
 from steersman.workloads.pods import is_ended
 from steersman.workloads.settings import WorkloadSettings
 from steersman.workqueue import WorkQueue, default_limiter
+
+Obj = TypeVar("Obj", bound=Resource)
 
 # Writes in flight: enough that a server at some distance is kept busy.
 WORKERS: Final = 10
@@ -72,15 +83,20 @@ def scheduler(settings: WorkloadSettings) -> Runnable:
                 tells_routine=settings.routine_events,
             )
             # Nodes first: a Pod that is decided on before they are known fits nowhere.
-            known = nodes.add_handler(scheduling.node_changed, name=SCHEDULER)
+            known = _hear(nodes, scheduling.node_changed)
             await known.synced()
             await scheduling.has_nodes(map(node_name, range(1, settings.nodes + 1)))
-            claims.add_handler(scheduling.claim_changed, name=SCHEDULER)
-            pods.add_handler(scheduling.pod_changed, name=SCHEDULER)
+            _hear(claims, scheduling.claim_changed)
+            _hear(pods, scheduling.pod_changed)
             scheduling.employ_with(start)
             await scheduling.decide()
 
     return Runnable(run, name="scheduler")
+
+
+def _hear(informer: Informer[Obj], handler: Handler[Obj]) -> Registration[Obj]:
+    # What they do is to note it: what is decided, and written, is somebody else's turn.
+    return informer.add_handler(handler, name=SCHEDULER, prompt=True, by_turns=True)
 
 
 class Scheduling:
