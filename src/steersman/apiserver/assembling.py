@@ -2,9 +2,12 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from functools import partial
+from functools import lru_cache, partial
 
 from steersman.apiserver.builtin.converting import STORED_RESOURCE, to_served, to_stored
+from steersman.apiserver.builtin.network.service_network import ServiceNetwork
+from steersman.apiserver.builtin.network.services import service_rules
+from steersman.apiserver.builtin.table import SERVICES, shared_rules
 from steersman.apiserver.custom.scale import BUILTIN_SCALE
 from steersman.apiserver.fields.management import FieldManagement
 from steersman.apiserver.fields.resetting import reset_fields
@@ -53,6 +56,20 @@ def builtin_served(
             back = partial(to_served, api_version=gvk.api_version)
             served = replace(served, to_stored=to_stored, from_stored=back)
         yield served
+
+
+def served_with(
+    schemas: BuiltinSchemas, network: ServiceNetwork, *, plugins: frozenset[str]
+) -> Iterator[Served]:
+    """The same with their rules; only Services, which have a network, are a server's own."""
+    for each in _shared(schemas, plugins):
+        is_service = each.group_resource == SERVICES
+        yield replace(each, rules=service_rules(network)) if is_service else each
+
+
+@lru_cache(maxsize=16)
+def _shared(schemas: BuiltinSchemas, plugins: frozenset[str]) -> tuple[Served, ...]:
+    return tuple(builtin_served(schemas, shared_rules(plugins)))
 
 
 class Managements:

@@ -37,16 +37,11 @@ from steersman.apiserver.asking.negotiating import (
 )
 from steersman.apiserver.asking.options import WriteOptions, check_deadline
 from steersman.apiserver.asking.selecting import selected_name
-from steersman.apiserver.assembling import (
-    SCALE,
-    Managements,
-    builtin_served,
-)
+from steersman.apiserver.assembling import SCALE, Managements, served_with
 from steersman.apiserver.builtin.cluster.approvals import SIGNING_REQUEST_APPROVAL
 from steersman.apiserver.builtin.cluster.namespaces import NAMESPACE_FINALIZE, NAMESPACES
 from steersman.apiserver.builtin.network.service_network import ServiceNetwork
 from steersman.apiserver.builtin.pods.pod_parts import POD_DEBUGGING, POD_RESIZING
-from steersman.apiserver.builtin.table import builtin_rules
 from steersman.apiserver.companions import CALL_FOR_COMPANIONS, Companions
 from steersman.apiserver.definitions import DEFINITIONS, Definitions
 from steersman.apiserver.describing import SelfDescription
@@ -120,8 +115,7 @@ class ApiServer:
         self.history = History(log, clock=clock)
         schemas = BuiltinSchemas.read()
         network = ServiceNetwork(rng=rng, addresses=terms.service_addresses, ports=terms.node_ports)
-        rules = builtin_rules(network, plugins=terms.plugins)
-        self.registry = Registry(builtin_served(schemas, rules))
+        self.registry = Registry(served_with(schemas, network, plugins=terms.plugins))
         self._subresources = {
             (resource, name): replace(self._serving(resource), rules=own)
             for resource, name, own in _WITH_RULES_OF_THEIR_OWN
@@ -138,7 +132,7 @@ class ApiServer:
         self._definitions = Definitions(
             self.store,
             self.registry,
-            rules=rules[DEFINITIONS],
+            rules=self._serving(DEFINITIONS).rules,
             object_meta=schemas.named(OBJECT_META),
             status=self._managements.of(self._serving(DEFINITIONS), "status"),
         )

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
+from functools import lru_cache
 
 from steersman.apiserver.builtin.cluster import admission_kinds as admission
 from steersman.apiserver.builtin.cluster import cluster_kinds as cluster
@@ -48,6 +49,8 @@ from steersman.apiserver.custom.definition_rules import DEFINITION
 from steersman.apiserver.rules import Rules
 from steersman.names import GroupResource
 
+SERVICES = GroupResource("", "services")
+
 # Questions, which are answered and not kept, and what is only looked at.
 _NOTHING_TO_KEEP = Rules()
 
@@ -56,12 +59,17 @@ def builtin_rules(
     network: ServiceNetwork, *, plugins: AbstractSet[str] = USUAL_PLUGINS
 ) -> Mapping[GroupResource, Rules]:
     """The rules of each; those of Services share ``network``, those of Pods have ``plugins``."""
+    return {**shared_rules(frozenset(plugins)), SERVICES: service_rules(network)}
+
+
+@lru_cache(maxsize=16)
+def shared_rules(plugins: frozenset[str]) -> Mapping[GroupResource, Rules]:
+    """Those of all but Services, which are the same for all servers with these plugins."""
     rules: dict[GroupResource, Rules] = {
         NAMESPACES: NAMESPACE,
         EVENTS: EVENT,
         NEW_EVENTS: NEW_EVENT,
         GroupResource("", "pods"): pod_rules(plugins),
-        GroupResource("", "services"): service_rules(network),
     }
     for group, resources in _GROUPS.items():
         for resource, its_rules in resources.items():
