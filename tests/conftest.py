@@ -12,10 +12,12 @@ TESTS = Path(__file__).parent
 # needs another limit marks itself. A unit test waits for nothing, so two seconds are generous.
 # A property has a hundred examples, and in a fresh clone Hypothesis makes its tables of letters.
 # The command line starts as a process of its own, and on a busy machine that takes its time.
+# Rules about the code are the same: the first of them reads all of it, and all the tests.
 # Type checkers read the whole package, cold. A real API server is given time to come up.
 LIMIT_SECONDS = {
     "unit": 2,
     "property": 20,
+    "architecture": 60,
     "cluster": 30,
     "simulation": 60,
     "typing": 180,

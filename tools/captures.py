@@ -198,27 +198,31 @@ def stage(scene: Scene) -> Iterator[Path]:
 
 
 def captured(scene: Scene) -> str:
-    """What is on the screen after it."""
+    """What is on the screen after it, as if its directory were somebody's home."""
     with stage(scene) as directory:
-        terminal = Terminal(directory)
-        try:
-            terminal.prepare(directory)
-            *before, last = scene.commands
-            for command in before:
-                terminal.run(command)
-            if not scene.shows:
-                return without_prompt(terminal.run(last))
-            terminal.type(last)
-            screen = terminal.wait_for(*scene.shows)
-            if scene.then is not None:
-                path, old, new = scene.then
-                change(directory / path, old, new)
-                screen = terminal.wait_for(*scene.finally_shows)
-            terminal.interrupt()
-            terminal.wait_for("The operator has ended, and the cluster is gone.")
-            return screen
-        finally:
-            terminal.end()
+        return _captured(scene, directory).replace(str(directory), "~")
+
+
+def _captured(scene: Scene, directory: Path) -> str:
+    terminal = Terminal(directory)
+    try:
+        terminal.prepare(directory)
+        *before, last = scene.commands
+        for command in before:
+            terminal.run(command)
+        if not scene.shows:
+            return without_prompt(terminal.run(last))
+        terminal.type(last)
+        screen = terminal.wait_for(*scene.shows)
+        if scene.then is not None:
+            path, old, new = scene.then
+            change(directory / path, old, new)
+            screen = terminal.wait_for(*scene.finally_shows)
+        terminal.interrupt()
+        terminal.wait_for("The operator has ended, and the cluster is gone.")
+        return screen
+    finally:
+        terminal.end()
 
 
 def told(scene: Scene) -> str:

@@ -8,7 +8,7 @@ import os
 import resource
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
@@ -109,7 +109,7 @@ def work_seconds() -> float:
 
 @pytest.mark.timeout(240)
 def test_an_operator_is_there_within_half_a_minute(
-    tmp_path: Path, record_property: pytest.RecordProperty
+    tmp_path: Path, record_property: Callable[[str, object], None]
 ) -> None:
     clock = SystemClock()
     began_at, worked_seconds = clock.monotonic(), work_seconds()

@@ -77,6 +77,34 @@ async def test_a_kubeconfig_that_somebody_has_changed_is_left_to_them(tmp_path: 
     assert (tmp_path / "kubeconfig").read_text(encoding="utf-8") == "theirs"
 
 
+async def test_a_kubeconfig_of_a_cluster_that_still_runs_is_not_taken_from_it(
+    tmp_path: Path,
+) -> None:
+    async with running(ours(tmp_path)) as first:
+        before = first.kubeconfig.read_text(encoding="utf-8")
+
+        with pytest.raises(ClusterError, match=f"still runs, at {first.url}"):
+            async with running(ours(tmp_path)):
+                pass
+
+        assert first.kubeconfig.read_text(encoding="utf-8") == before
+
+
+@pytest.mark.parametrize("is_same", [True, False])
+async def test_a_kubeconfig_that_a_killed_cluster_left_is_replaced(
+    tmp_path: Path, is_same: bool
+) -> None:
+    async with running(ours(tmp_path)) as killed:
+        left = killed.kubeconfig.read_text(encoding="utf-8")
+    (tmp_path / "kubeconfig").write_text(left, encoding="utf-8")
+    port = int(killed.url.rpartition(":")[2]) if is_same else 0
+
+    async with running(ours(tmp_path, port=port)) as cluster:
+        assert cluster.url in cluster.kubeconfig.read_text(encoding="utf-8")
+
+    assert names_in(tmp_path) == []
+
+
 async def test_an_encrypted_key_is_refused_and_nobody_is_asked_for_its_password(
     tmp_path: Path,
 ) -> None:

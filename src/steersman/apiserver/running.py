@@ -7,6 +7,7 @@ import csv
 import ipaddress
 import os
 import secrets
+import socket
 import ssl
 import tempfile
 from base64 import b64encode
@@ -16,6 +17,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from random import Random
 from typing import TypeVar
+from urllib.parse import urlsplit
 
 import yaml
 
@@ -41,6 +43,9 @@ SERVICE_NAMES = (
 )
 
 T = TypeVar("T")
+
+# For a port of this machine, which is open or is not.
+ANSWER_SECONDS = 1.0
 
 # Where every program in a Pod finds the address of the cluster that it runs in.
 IN_CLUSTER = "KUBERNETES_SERVICE_HOST"
@@ -139,7 +144,7 @@ async def running_cluster(
         async with outbound, _listening(server, settings, context) as port:
             url = f"https://{_bracketed(settings.host)}:{port}"
             path = settings.kubeconfig or directory / "kubeconfig"
-            with _kubeconfig(path, _document(url, ca, token)):
+            with _kubeconfig(path, _document(url, ca, token), url=url):
                 yield RunningCluster(
                     url=url, kubeconfig=path, server=server, ca=ca.decode(), token=token
                 )
@@ -276,12 +281,18 @@ def _document(url: str, ca: bytes, token: str) -> str:
 
 
 @contextmanager
-def _kubeconfig(path: Path, document: str) -> Iterator[None]:
+def _kubeconfig(path: Path, document: str, *, url: str) -> Iterator[None]:
     """The file while the block runs; anybody else's file of that name is left alone."""
     if path.exists() and not _is_ours(path):
         raise ClusterError(
             problem=f"{path} exists and is not of an embedded cluster",
             what_now="Name another --kubeconfig; two can be joined with KUBECONFIG=a:b.",
+        )
+    # At our own address there is nobody but us: one that was killed had the same port.
+    if path.exists() and (other := _answering(path)) not in ("", url):
+        raise ClusterError(
+            problem=f"{path} is of an embedded cluster that still runs, at {other}",
+            what_now="Stop that one, or name another --kubeconfig.",
         )
     try:
         path.unlink(missing_ok=True)
@@ -304,6 +315,18 @@ def _is_ours(path: Path) -> bool:
         return [each["name"] for each in found["clusters"]] == [NAME]
     except (OSError, UnicodeDecodeError, yaml.YAMLError, KeyError, TypeError):
         return False
+
+
+def _answering(path: Path) -> str:
+    """Where the cluster of this kubeconfig of ours is, if it is still there."""
+    try:
+        (found,) = yaml.safe_load(path.read_text(encoding="utf-8"))["clusters"]
+        url = str(found["cluster"]["server"])
+        parts = urlsplit(url)
+        with socket.create_connection((parts.hostname or "", parts.port or 443), ANSWER_SECONDS):
+            return url
+    except (OSError, KeyError, TypeError, ValueError):
+        return ""
 
 
 def _write_private(path: Path, content: bytes) -> None:

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from pathlib import Path
 
+from steersman.cli.targets import is_file, place_of
 from steersman.errors import ProjectError
 from steersman.scaffold import Project
 
@@ -21,8 +22,9 @@ class Chosen:
         if self.project is not None:
             root = self.project.source
             return (root, *(each for each in root.rglob("*") if _holds_modules(each)))
-        place = self.directory / self.target.partition(":")[0]
-        return (place.parent if place.suffix == ".py" else self.directory,)
+        if is_file(self.target):
+            return ((self.directory / place_of(self.target)).parent,)
+        return (self.directory,)
 
 
 def chosen(target: str | None, *, directory: Path) -> Chosen:

@@ -91,7 +91,8 @@ class Desk:
         self.session = Session(
             command=what.command,
             target=what.target,
-            kubeconfig=shown_path(cluster.kubeconfig),
+            # Whole: the shell that it is pasted into is anywhere.
+            kubeconfig=str(cluster.kubeconfig.absolute()),
             hint=what.hint,
             started_time=clock.now(),
         )

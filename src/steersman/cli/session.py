@@ -9,7 +9,16 @@ from textwrap import wrap
 from typing import Final, Literal, TypeAlias
 
 from steersman.cli.reports import AtWork, Kinds, Loaded, Report
-from steersman.dashboard import Branch, Line, Reconciled, Span, length_ago, printable, tree_lines
+from steersman.dashboard import (
+    Branch,
+    Line,
+    Reconciled,
+    Span,
+    fitting_lines,
+    length_ago,
+    printable,
+    tree_lines,
+)
 from steersman.names import GroupVersionKind, ObjectRef
 
 Phase: TypeAlias = Literal["starting", "at work", "ended", "does not load"]
@@ -116,8 +125,7 @@ class Session:
         below = min(len(words), max(FEWEST_WORDS, room - len(tree) - 1)) if words else 0
         above = max(room - below - 1, 0) if below else room
         if len(tree) > above:
-            left = len(tree) - max(above - 1, 0)
-            tree = (*tree[: max(above - 1, 0)], (Span(f"… and {left} more lines", "quiet"),))
+            tree = fitting_lines(grown, reconciles=self.reconciles, now=now, size=(width, above))
         tail = [(), *words[-below:]] if below else []
         return (*head, *tree, *tail)
 

@@ -5,6 +5,7 @@ Gives:     lines of text, as a tree for a terminal or as one line for each chang
            shows them
 Promises:  - an object stands below its owner
            - a line is never wider than the terminal
+           - where there is no room for all what is not well comes first
            - nothing is said twice of an object that has not changed
            - only what has changed is drawn again
            - a terminal is left as it was found
@@ -18,7 +19,7 @@ from steersman.dashboard.lines import Line, Span, printable, text_of
 from steersman.dashboard.reconciles import Reconciled, reconciled
 from steersman.dashboard.screen import Screen, keep_shown, wants_colour
 from steersman.dashboard.states import State, state_of
-from steersman.dashboard.tree import Branch, branches, length_ago, tree_lines
+from steersman.dashboard.tree import Branch, branches, fitting_lines, length_ago, tree_lines
 
 __all__ = [
     "Branch",
@@ -30,6 +31,7 @@ __all__ = [
     "Span",
     "State",
     "branches",
+    "fitting_lines",
     "keep_shown",
     "length_ago",
     "printable",

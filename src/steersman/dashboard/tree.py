@@ -96,6 +96,44 @@ def tree_lines(
     return tuple(cut(line, width) for lines in laid for line in lines)
 
 
+def fitting_lines(
+    grown: Sequence[Branch],
+    *,
+    reconciles: Mapping[ObjectRef, Reconciled],
+    now: datetime,
+    size: tuple[int, int],
+) -> tuple[Line, ...]:
+    """The tree as so many columns and lines have room for.
+
+    If that is not all of it, objects below which all is well stand alone, behind the others.
+    """
+    width, height = size
+    lines = tree_lines(grown, reconciles=reconciles, now=now, width=width)
+    if len(lines) <= height:
+        return lines
+    unwell = [each for each in grown if not _is_well(each, reconciles)]
+    well = [Branch(each.obj) for each in grown if _is_well(each, reconciles)]
+    told = {obj.ref for each in unwell for obj in each}
+    lines = tree_lines(
+        (*unwell, *well),
+        reconciles={ref: each for ref, each in reconciles.items() if ref in told},
+        now=now,
+        width=width,
+    )
+    if len(lines) <= height:
+        return lines
+    shown = max(height - 1, 0)
+    return (*lines[:shown], (Span(f"… and {len(lines) - shown} more lines", "quiet"),))
+
+
+def _is_well(branch: Branch, reconciles: Mapping[ObjectRef, Reconciled]) -> bool:
+    return all(
+        state_of(obj).word in ("ready", "–")
+        and (obj.ref not in reconciles or reconciles[obj.ref].outcome not in _BAD_OUTCOMES)
+        for obj in branch
+    )
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Row:
     name: str

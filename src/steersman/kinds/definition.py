@@ -99,6 +99,10 @@ class Crd:
     approved: str | None = None
 
     def __post_init__(self) -> None:
+        for field in ("short_names", "categories", "selectable_fields"):
+            # A text is a sequence as well, of its letters.
+            if isinstance(text := getattr(self, field), str):
+                raise ValueError(f"{field} is a tuple, such as ({text!r},), got {text!r}")
         for name in self.short_names:
             check_plural(name, wanted="a short name")
         for name in self.categories:

@@ -101,6 +101,11 @@ class Rule:
 
     def __post_init__(self) -> None:
         self._check_bounds()
+        if isinstance(self.list_map_keys, str):
+            raise ValueError(
+                f"list_map_keys is a tuple, such as ({self.list_map_keys!r},),"
+                f" got {self.list_map_keys!r}"
+            )
         if (self.list_type == "map") != bool(self.list_map_keys):
             raise ValueError(
                 f"list_type='map' and list_map_keys go together,"

@@ -13,6 +13,22 @@ Promises:  - the same operator gives the same bytes every time
            - where no breaking change is named what was kept is kept
            - a sample is what its schema takes
 Never:     talks to a server
+
+From a class to a definition: ``schema`` walks through the fields. ``hints`` take an annotation
+apart, ``scalars`` know the types without anything inside, ``ruling`` adds what a ``Rule`` says,
+``builtin_facts`` what Kubernetes says of its own, and ``descriptions`` what the source says for
+people. ``crd`` puts the definition around it, and follows its ``paths`` through the schema; what
+cannot be is refused at its place, by ``places``.
+
+From an ``installation`` to files: ``install`` has its objects, made by ``crd``, ``rbac`` and
+``deployment``; ``kustomize``, ``helm`` (with ``helm_text`` and ``helm_values``) and ``bundle``
+(with ``bundle_csv``) make trees of them, and ``files`` brings those to the disk. ``catalog`` and
+``scopes`` are what charts and bundles have in common; ``documents`` is how all is written.
+
+From a definition, whoever made it, to words: ``definitions`` reads it; ``evolution`` says what
+breaks by another, from the ``narrowing`` of schemas; ``samples`` makes an object up, with texts
+from ``exemplars``; ``reference`` writes it all down. ``fitting`` tells whether a value is what a
+schema says.
 """
 
 from steersman.manifests.bundle import bundle_tree

@@ -19,12 +19,12 @@ from typing import Any, Final
 
 from steersman.manifests.bundle_csv import cluster_service_version
 from steersman.manifests.catalog import is_mature
-from steersman.manifests.documents import Document, yaml_of
+from steersman.manifests.documents import MADE, Document, yaml_of
 from steersman.manifests.files import Tree
 from steersman.manifests.install import Parts, parts_of
 from steersman.manifests.installation import Installation
 
-_HEAD: Final = "# Made by `steersman generate` from the operator's types: change those, not this.\n"
+_HEAD: Final = f"# {MADE}\n"
 
 _PREFIX: Final = "operators.operatorframework.io.bundle"
 

@@ -1,7 +1,7 @@
 """Descriptions: the docstring of a class, and the text that stands right after a field.
 
-The second kind is in no object at run time, so it is read from the source. Where there is none, as
-in a frozen program, there is no description either.
+The second kind is in no object at run time, and under ``-OO`` neither is: so they are read from the
+source. Where there is none, as in a frozen program, there is no description either.
 """
 
 import ast
@@ -10,7 +10,7 @@ import re
 import sys
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 # Their docstrings speak to those who write kinds, and not to those who use them.
 _OURS: Final = "steersman.kinds"
@@ -23,14 +23,14 @@ def class_description(cls: type[Any]) -> str | None:
     """What the docstring of the class says; ``None`` without one of its own."""
     if cls.__module__.startswith(_OURS):
         return None
-    return _flowing(cls.__dict__.get("__doc__"))
+    return _flowing(cls.__dict__.get("__doc__") or _source_of_class(cls).docstring)
 
 
 def field_description(cls: type[Any], field: str) -> str | None:
     """What stands after the field in the class, or else in the first of its bases that has it."""
     for base in cls.__mro__:
         if field in inspect.get_annotations(base) and (
-            found := _texts_after_fields(base).get(field)
+            found := _source_of_class(base).fields.get(field)
         ):
             return _flowing(found)
     return None
@@ -49,15 +49,25 @@ def _flowing(text: str | None) -> str | None:
     return "\n".join(lines).strip() or None
 
 
-def _texts_after_fields(cls: type[Any]) -> Mapping[str, str]:
+class _Source(NamedTuple):
+    """What the source of a class says for people: of itself, and after each of its fields."""
+
+    docstring: str | None
+    fields: Mapping[str, str]
+
+
+_SILENT: Final = _Source(None, {})
+
+
+def _source_of_class(cls: type[Any]) -> _Source:
     if cls.__module__.startswith(_OURS):
-        return {}
+        return _SILENT
     declared = set(inspect.get_annotations(cls))
-    for fields in _classes_in(_source_of(cls.__module__)).get(cls.__qualname__, ()):
+    for source in _classes_in(_source_of(cls.__module__)).get(cls.__qualname__, ()):
         # A name may be given to several classes in turn; the one with these fields is meant.
-        if declared >= fields.keys():
-            return {name: text for name, text in fields.items() if text}
-    return {}
+        if declared >= source.fields.keys():
+            return source
+    return _SILENT
 
 
 def _source_of(module: str) -> str:
@@ -68,27 +78,28 @@ def _source_of(module: str) -> str:
 
 
 @lru_cache(maxsize=64)
-def _classes_in(source: str) -> Mapping[str, tuple[Mapping[str, str], ...]]:
-    """For each class, by its qualified name, the fields and the text after each."""
-    found: dict[str, tuple[Mapping[str, str], ...]] = {}
+def _classes_in(source: str) -> Mapping[str, tuple[_Source, ...]]:
+    """What is said of each class, by its qualified name; of the last one of that name first."""
+    found: dict[str, tuple[_Source, ...]] = {}
     try:
         tree = ast.parse(source)
     except SyntaxError:
         return found
-    for name, body in _class_bodies(tree, ""):
-        found[name] = (_fields(body), *found.get(name, ()))
+    for name, node in _classes_below(tree, ""):
+        said = _Source(ast.get_docstring(node, clean=False), _fields(node.body))
+        found[name] = (said, *found.get(name, ()))
     return found
 
 
-def _class_bodies(node: ast.AST, prefix: str) -> Iterator[tuple[str, list[ast.stmt]]]:
+def _classes_below(node: ast.AST, prefix: str) -> Iterator[tuple[str, ast.ClassDef]]:
     for child in ast.iter_child_nodes(node):
         inside = prefix
         if isinstance(child, ast.ClassDef):
-            yield prefix + child.name, child.body
+            yield prefix + child.name, child
             inside = f"{prefix}{child.name}."
         elif isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef):
             inside = f"{prefix}{child.name}.<locals>."
-        yield from _class_bodies(child, inside)
+        yield from _classes_below(child, inside)
 
 
 def _fields(body: list[ast.stmt]) -> dict[str, str]:

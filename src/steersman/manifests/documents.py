@@ -24,6 +24,9 @@ _ODD_BREAK: Final = re.compile("[\x85\u2028\u2029]")
 
 _CODEC: Final = Codec()
 
+# In every file that holds documents.
+MADE: Final = "Made by `steersman generate` from the operator's types: change those, not this."
+
 
 def as_document(obj: Resource) -> Document:
     """The object as it is on the wire, and of its metadata first what it is called."""
@@ -32,6 +35,11 @@ def as_document(obj: Resource) -> Document:
     called = {key: metadata[key] for key in ("name", "namespace") if key in metadata}
     document["metadata"] = {**called, **metadata}
     return document
+
+
+def there(document: Document | None) -> tuple[Document, ...]:
+    """The document, if there is one."""
+    return () if document is None else (document,)
 
 
 def yaml_of(documents: Iterable[Document]) -> str:

@@ -1,14 +1,43 @@
-"""Texts that match a pattern: a short one, made from the pattern itself.
+"""Texts of a format, and texts that match a pattern: short ones, made from the pattern itself.
 
 What RE2 can say and is seldom said (classes of Unicode, flags) is not read, and nothing comes out.
 """
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
 from steersman.manifests.fitting import matches
+
+# A text of each format that a server looks at, by their names without dashes, as it reads them.
+FORMATS: Final[Mapping[str, str]] = {
+    "bsonobjectid": "507f1f77bcf86cd799439011",
+    "byte": "ZXhhbXBsZQ==",
+    "cidr": "10.0.0.0/24",
+    "creditcard": "4111111111111111",
+    "date": "2026-01-01",
+    "datetime": "2026-01-01T00:00:00Z",
+    "duration": "1h",
+    "email": "someone@example.com",
+    "hexcolor": "#336699",
+    "hostname": "host.example.com",
+    "ipv4": "192.0.2.1",
+    "ipv6": "2001:db8::1",
+    "isbn": "9780306406157",
+    "isbn10": "0306406152",
+    "isbn13": "9780306406157",
+    "k8slongname": "example.com",
+    "k8sshortname": "example",
+    "mac": "00:00:5e:00:53:01",
+    "rgbcolor": "rgb(51,102,153)",
+    "ssn": "078-05-1120",
+    "uri": "https://example.com/",
+    "uuid": "6ba7b810-9dad-11d1-80b4-00c04fd430c8",
+    "uuid3": "6fa459ea-ee8a-3ca4-894e-db77e160355e",
+    "uuid4": "f47ac10b-58cc-4372-a567-0e02b2c3d479",
+    "uuid5": "886313e1-3b8a-5372-9b90-0c9aee199e5d",
+}
 
 # How often to go round each loop without an end, and which of several alternatives to take.
 Choice: TypeAlias = tuple[int, int]

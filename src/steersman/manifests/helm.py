@@ -16,7 +16,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from steersman.manifests.catalog import oldest_kubernetes, summary_of, title_of
-from steersman.manifests.documents import Document, yaml_of
+from steersman.manifests.documents import MADE, Document, there, yaml_of
 from steersman.manifests.files import Tree
 from steersman.manifests.helm_text import Filled, Given, Number, When, literal, template_of
 from steersman.manifests.helm_values import schema_text, values_text
@@ -29,8 +29,6 @@ from steersman.manifests.scopes import (
     by_place,
     in_each,
 )
-
-_HEAD: Final = "Made by `steersman generate` from the operator's types: change those, not this."
 
 _HAS_METRICS: Final = "$.Values.metrics.enabled"
 _HAS_MONITOR: Final = f"and {_HAS_METRICS} $.Values.metrics.serviceMonitor.enabled"
@@ -116,27 +114,27 @@ class _Chart:
             "account.yaml": self._account_template(),
             "roles.yaml": "---\n".join(filter(None, self._grants())),
             "metrics-roles.yaml": self._several(
-                (*parts.metrics_grants, *_there(parts.metrics_reader)), when=_HAS_METRICS
+                (*parts.metrics_grants, *there(parts.metrics_reader)), when=_HAS_METRICS
             ),
             "user-roles.yaml": self._several(parts.people, when="$.Values.userRoles.enabled"),
             "network-policy.yaml": self._network_policy(),
             "disruption-budget.yaml": template_of(
                 self._placed(parts.disruption_budget), when="$.Values.podDisruptionBudget.enabled"
             ),
-            "metrics-service.yaml": self._several(_there(parts.metrics_service), when=_HAS_METRICS),
+            "metrics-service.yaml": self._several(there(parts.metrics_service), when=_HAS_METRICS),
             "monitor.yaml": self._monitor(),
             "deployment.yaml": template_of(self._deployment()),
         }
         tree = {
             "Chart.yaml": self._chart(),
-            "values.yaml": f"# {_HEAD}\n#\n{values_text(self._installation, parts)}",
+            "values.yaml": f"# {MADE}\n#\n{values_text(self._installation, parts)}",
             "values.schema.json": schema_text(self._installation, parts),
             "templates/_helpers.tpl": self._helpers(),
             "templates/NOTES.txt": self._notes(),
         }
         for path, text in templates.items():
             if text:
-                tree[f"templates/{path}"] = f"{{{{- /* {_HEAD} */ -}}}}\n{text}"
+                tree[f"templates/{path}"] = f"{{{{- /* {MADE} */ -}}}}\n{text}"
         return tree
 
     def _chart(self) -> str:
@@ -157,7 +155,7 @@ class _Chart:
                 {"name": name, "email": email} if email else {"name": name}
                 for name, email in installation.maintainers
             ]
-        return f"# {_HEAD}\n{yaml_of([chart])}"
+        return f"# {MADE}\n{yaml_of([chart])}"
 
     def _helpers(self) -> str:
         return _HELPERS.replace("NAME", self._name).replace("LEASE", self._lease_name)
@@ -292,7 +290,7 @@ class _Chart:
         return template_of(document, when="$.Values.networkPolicy.enabled")
 
     def _monitor(self) -> str:
-        (monitor,) = _there(self._parts.monitor)
+        (monitor,) = there(self._parts.monitor)
         document = dict(self._placed(monitor))
         metadata = document["metadata"]
         labels = {**metadata["labels"], Given("$.Values.metrics.serviceMonitor.labels"): None}
@@ -339,7 +337,3 @@ class _Chart:
 
 def _word(expression: str) -> When:
     return When(expression, Filled(f"{{{{ {expression} }}}}"))
-
-
-def _there(document: Document | None) -> tuple[Document, ...]:
-    return () if document is None else (document,)

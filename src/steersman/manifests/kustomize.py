@@ -13,14 +13,14 @@ its resources, and changes nothing in here.
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
-from steersman.manifests.documents import Document, yaml_of
+from steersman.manifests.documents import MADE, Document, there, yaml_of
 from steersman.manifests.files import Tree, under
 from steersman.manifests.install import Parts, parts_of
 from steersman.manifests.installation import Installation
 
 _FILE: Final = "kustomization.yaml"
 
-_HEAD: Final = "# Made by `steersman generate` from the operator's types: change those, not this.\n"
+_HEAD: Final = f"# {MADE}\n"
 
 
 def crd_tree(installation: Installation) -> Tree:
@@ -47,7 +47,7 @@ def deploy_tree(installation: Installation) -> Tree:
                 "deployment": (parts.deployment,),
                 "disruption_budget": (parts.disruption_budget,),
                 "network_policy": (parts.network_policy,),
-                "metrics_service": _there(parts.metrics_service),
+                "metrics_service": there(parts.metrics_service),
             },
         ),
     }
@@ -70,7 +70,7 @@ def _rbac(parts: Parts) -> Tree:
         {
             "account": (parts.account,),
             "operator": parts.grants,
-            "metrics": (*parts.metrics_grants, *_there(parts.metrics_reader)),
+            "metrics": (*parts.metrics_grants, *there(parts.metrics_reader)),
             "people": parts.people,
         },
     )
@@ -78,10 +78,6 @@ def _rbac(parts: Parts) -> Tree:
 
 def _text(documents: Iterable[Document]) -> str:
     return _HEAD + yaml_of(documents)
-
-
-def _there(document: Document | None) -> Sequence[Document]:
-    return () if document is None else (document,)
 
 
 def _piece(folder: str, files: Mapping[str, Sequence[Document]]) -> Tree:

@@ -26,6 +26,7 @@ from steersman.manifests.definitions import (
     properties_of,
     required_of,
 )
+from steersman.manifests.exemplars import FORMATS
 from steersman.manifests.fitting import (
     exact,
     joined,
@@ -41,14 +42,6 @@ REFUSED: Final = "an object that has it otherwise is refused"
 _ANYTHING: Final[Schema] = {PRESERVE: True}
 _TEXT: Final[Schema] = {"type": "string"}
 
-# The formats of texts that a server looks at; it reads past the dashes, and past all others.
-_FORMATS: Final = frozenset(
-    {
-        *("bsonobjectid", "byte", "cidr", "creditcard", "date", "datetime", "duration", "email"),
-        *("hexcolor", "hostname", "ipv4", "ipv6", "isbn", "isbn10", "isbn13", "k8slongname"),
-        *("k8sshortname", "mac", "rgbcolor", "ssn", "uri", "uuid", "uuid3", "uuid4", "uuid5"),
-    }
-)
 # Formats that are cases of another.
 _CASES: Final[Mapping[str, str]] = {
     "isbn10": "isbn",
@@ -192,7 +185,8 @@ def _texts(old: Schema, new: Schema, path: str) -> Found:
 
 def _format(old: Schema, new: Schema, path: str) -> Found:
     was, now = (str(each.get("format") or "").replace("-", "") for each in (old, new))
-    if now in _FORMATS and was != now and _CASES.get(was) != now:
+    # Others a server reads past.
+    if now in FORMATS and was != now and _CASES.get(was) != now:
         before = f", and was {old['format']}" if old.get("format") else ""
         yield Narrowing(
             path,

@@ -28,39 +28,11 @@ from steersman.manifests.definitions import (
     required_of,
 )
 from steersman.manifests.documents import Document
-from steersman.manifests.exemplars import texts_like
+from steersman.manifests.exemplars import FORMATS, texts_like
 from steersman.manifests.fitting import exact, joined, lower_bound, misfits, upper_bound
 
 EXAMPLE: Final = "Give the field an example: `Rule(example=…)`, or `example` in the schema."
 
-# By their names without dashes, as the server reads them.
-_FORMATS: Final[Mapping[str, str]] = {
-    "bsonobjectid": "507f1f77bcf86cd799439011",
-    "byte": "ZXhhbXBsZQ==",
-    "cidr": "10.0.0.0/24",
-    "creditcard": "4111111111111111",
-    "date": "2026-01-01",
-    "datetime": "2026-01-01T00:00:00Z",
-    "duration": "1h",
-    "email": "someone@example.com",
-    "hexcolor": "#336699",
-    "hostname": "host.example.com",
-    "ipv4": "192.0.2.1",
-    "ipv6": "2001:db8::1",
-    "isbn": "9780306406157",
-    "isbn10": "0306406152",
-    "isbn13": "9780306406157",
-    "k8slongname": "example.com",
-    "k8sshortname": "example",
-    "mac": "00:00:5e:00:53:01",
-    "rgbcolor": "rgb(51,102,153)",
-    "ssn": "078-05-1120",
-    "uri": "https://example.com/",
-    "uuid": "6ba7b810-9dad-11d1-80b4-00c04fd430c8",
-    "uuid3": "6fa459ea-ee8a-3ca4-894e-db77e160355e",
-    "uuid4": "f47ac10b-58cc-4372-a567-0e02b2c3d479",
-    "uuid5": "886313e1-3b8a-5372-9b90-0c9aee199e5d",
-}
 # More than this many alternatives together are not tried.
 _MOST_VARIANTS: Final = 200
 # Nobody wants to read a sample with more of them, and a schema may ask for a billion.
@@ -157,8 +129,8 @@ class _Maker:
 
     def _text(self, schema: Schema, path: str, number: int) -> str:
         form = str(schema.get("format") or "").replace("-", "")
-        if form in _FORMATS:
-            return str(self.first([_FORMATS[form]], schema, path))
+        if form in FORMATS:
+            return str(self.first([FORMATS[form]], schema, path))
         name = path.rpartition(".")[2].partition("[")[0] or "text"
         hint = f"{name}{number + 1}" if number else name
         found = self.first(_texts(hint, schema), schema, path)

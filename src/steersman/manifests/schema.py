@@ -6,6 +6,7 @@ it is for. For Kubernetes' own classes the API's facts are added.
 
 import json
 from collections.abc import Mapping
+from datetime import datetime
 from enum import Enum
 from typing import Any, Final, Literal, TypeAlias, TypeVar, get_args, get_origin
 
@@ -52,7 +53,7 @@ def schema_of(kind: type[Resource], place: Place) -> Schema:
 
 
 class _Writer:
-    """Writes one schema; ``_around`` are the classes that it is inside of."""
+    """Writes one schema; ``_around`` are the types that it is inside of."""
 
     def __init__(self) -> None:
         self._around: list[Any] = []
@@ -60,12 +61,7 @@ class _Writer:
     def object(self, cls: Any, place: Place, properties: Schema) -> Schema:
         """The schema of a class's objects, with ``properties`` before those of its fields."""
         part: type[Any] = get_origin(cls) or cls
-        if cls in self._around:
-            raise place.refused(
-                f"{part.__name__} contains itself, and a schema has an end",
-                "Give this field, or one around it, Rule(opaque=True), or refer to it by a name.",
-            )
-        self._around.append(cls)
+        self._enter(cls, place)
         is_resource = issubclass(part, Resource)
         required: list[str] = []
         for field in _fields_of(cls, place):
@@ -87,6 +83,14 @@ class _Writer:
             schema[VALIDATIONS] = _written(rules)
         return schema | merging_of(part)
 
+    def _enter(self, hint: Any, place: Place) -> None:
+        if hint in self._around:
+            raise place.refused(
+                f"{named(hint)} contains itself, and a schema has an end",
+                "Give this field, or one around it, Rule(opaque=True), or refer to it by a name.",
+            )
+        self._around.append(hint)
+
     def _field(self, cls: type[Any], field: FieldInfo, place: Place) -> Schema:
         hint = taken_apart(field.type, place)
         # What is None unless set is not sent while it is; any other None is sent, as a null.
@@ -102,7 +106,13 @@ class _Writer:
     def _with_default(self, schema: Schema, field: FieldInfo, place: Place) -> Schema:
         if field.default_factory is msgspec.NODEFAULT:
             return schema
-        schema["default"] = _fitting(field.default_factory(), "default", schema, place)
+        default = field.default_factory()
+        if isinstance(default, datetime) and default.tzinfo is None:
+            raise place.refused(
+                "its default is of no time zone, and a moment on the wire has one",
+                "Write datetime(..., tzinfo=UTC).",
+            )
+        schema["default"] = _fitting(default, "default", schema, place)
         return schema
 
     def _described(self, hint: Hint, place: Place, *, sends_null: bool = True) -> Schema:
@@ -166,7 +176,7 @@ class _Writer:
         if is_sequence(cls):
             return self._list(hint, inside, place)
         if is_mapping(cls):
-            return self._map(inside, place)
+            return self._map(hint, inside, place)
         if _is_part(cls):
             return (
                 self._embedded(hint, cls, place)
@@ -194,13 +204,15 @@ class _Writer:
             inside = inside[:1]
         if not inside:
             raise place.refused("nobody says what is in the list", "Write tuple[X, ...].")
+        self._enter(hint, place)
         schema: Schema = {"type": "array", "items": self._inside(inside[0], place.each())}
+        self._around.pop()
         if _is_condition(taken_apart(inside[0], place.each()).type):
             # Each of them is somebody's own, and one type is there once.
             schema |= {LIST_TYPE: "map", LIST_MAP_KEYS: ["type"]}
         return schema
 
-    def _map(self, inside: tuple[Any, ...], place: Place) -> Schema:
+    def _map(self, hint: Any, inside: tuple[Any, ...], place: Place) -> Schema:
         if not inside:
             raise place.refused("nobody says what is in the map", "Write Mapping[str, X].")
         key = taken_apart(inside[0], place)
@@ -214,7 +226,9 @@ class _Writer:
                 "its keys have rules, and a schema has none for keys",
                 "Give the map a Cel, such as Cel(\"self.all(key, key.startsWith('a'))\").",
             )
+        self._enter(hint, place)
         values = self._inside(inside[1], place.each())
+        self._around.pop()
         if values == _ANYTHING:
             return {"type": "object", **_ANYTHING}
         return {"type": "object", "additionalProperties": values}

@@ -85,6 +85,15 @@ def test_it_runs_the_operator_on_a_cluster_and_tells_each_change_in_a_line(home:
     ]
 
 
+def test_the_kubeconfig_that_it_names_can_be_used_from_anywhere(home: Path) -> None:
+    with dev(home) as started:
+        seen = started.until("export KUBECONFIG=")
+
+        started.end()
+
+    assert started.lines[seen - 1] == f"export KUBECONFIG={home / 'dev.kubeconfig'}"
+
+
 def test_a_save_starts_the_operator_again_with_the_objects_as_they_are(home: Path) -> None:
     with dev(home) as started:
         seen = started.until(MADE)

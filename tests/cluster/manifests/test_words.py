@@ -15,7 +15,7 @@ from steersman.apiserver import ClusterSettings, RunningCluster, running_cluster
 from steersman.cli.models import definition_from_cluster, models_tree, write_models
 from steersman.client import Client, connect, find_config
 from steersman.clock import SystemClock
-from steersman.errors import ConfigError, NotFound, Unreachable
+from steersman.errors import BadDefinition, ConfigError, ManagerFailed
 from steersman.kinds import Unstructured
 from steersman.manifests import as_document, breaking_changes, crd_of, sample_of
 from steersman.observe import Observation
@@ -168,7 +168,7 @@ def imported(path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
 async def test_a_definition_that_the_cluster_does_not_have_is_an_error(
     cluster: RunningCluster,
 ) -> None:
-    with pytest.raises(NotFound, match=r"get CustomResourceDefinition nothing\.example\.com"):
+    with pytest.raises(BadDefinition, match=r"nothing\.example\.com .* has none of that name"):
         await asked_for("nothing.example.com", cluster.kubeconfig)
 
 
@@ -181,7 +181,7 @@ async def test_a_cluster_that_does_not_answer_is_an_error(
     text = cluster.kubeconfig.read_text("utf-8").replace(f":{port}", ":1")
     elsewhere.write_text(text, "utf-8")
 
-    with pytest.raises(Unreachable):
+    with pytest.raises(ManagerFailed, match="no answer from"):
         await asked_for("widgets.shop.example.com", elsewhere)
     with pytest.raises(ConfigError):
         await asked_for("widgets.shop.example.com", tmp_path / "nowhere")

@@ -1,10 +1,11 @@
 """Objects as a tree of owners."""
 
+import re
 from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from steersman.dashboard import Reconciled, branches, text_of, tree_lines
+from steersman.dashboard import Reconciled, branches, fitting_lines, text_of, tree_lines
 from steersman.dashboard.lines import width_of
 from steersman.dashboard.tree import length_ago
 from steersman.kinds import Unstructured
@@ -113,3 +114,59 @@ def test_a_line_is_never_wider_than_the_terminal(width: int) -> None:
 )
 def test_ages_are_told_as_kubectl_tells_them(seconds: float, said: str) -> None:
     assert length_ago(seconds) == said
+
+
+def running_app(name: str) -> list[Unstructured]:
+    ready = app(name, condition("Ready", "True", "RolledOut"))
+    return [ready, replicas("Deployment", name, 2, 2, of=[ready])]
+
+
+def fitted(objects: list[Unstructured], *done: Reconciled, height: int) -> list[str]:
+    lines = fitting_lines(
+        branches(objects, roots=APPS),
+        reconciles={each.ref: each for each in done},
+        now=NOW,
+        size=(100, height),
+    )
+    return [re.split(r"(?<=\w)  ", text_of(line))[0] for line in lines]
+
+
+def reconciled_with(outcome: str, name: str) -> Reconciled:
+    return Reconciled(
+        ref=ObjectRef("AppService", "default", name),
+        controller="appservice",
+        outcome=outcome,
+        took_seconds=0.005,
+        time=NOW,
+    )
+
+
+def test_where_there_is_no_room_for_all_what_is_not_well_comes_first() -> None:
+    objects = [*running_app("a"), *running_app("b"), *rollout()]
+
+    assert fitted(objects, height=11)[1:3] == ["AppService default/a", "└─ Deployment a"]
+    assert fitted(objects, height=10) == [
+        "OBJECT",
+        "AppService default/web",
+        "├─ Deployment web",
+        "│  └─ ReplicaSet web-1",
+        "│     ├─ Pod web-1-a",
+        "│     └─ Pod web-1-b",
+        "└─ Service web",
+        "AppService default/a",
+        "AppService default/b",
+    ]
+    assert fitted(objects, height=4)[-1] == "… and 6 more lines"
+
+
+def test_an_object_that_could_not_be_reconciled_is_not_well() -> None:
+    objects = [*running_app("a"), *running_app("b")]
+    done = (reconciled_with("done", "a"), reconciled_with("failed", "b"))
+
+    assert fitted(objects, *done, height=5) == [
+        "OBJECT",
+        "AppService default/b",
+        "│ reconciled 0s ago: failed in 5 ms",
+        "└─ Deployment b",
+        "AppService default/a",
+    ]

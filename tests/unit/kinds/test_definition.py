@@ -15,6 +15,7 @@ class Spec(Part):
 
 
 UNKNOWN: Any = "int8"
+LONE_TEXT: Any = "ab"
 
 
 def declared(name: str = "Widget", **keywords: Any) -> type[Resource]:
@@ -62,6 +63,9 @@ def test_names_that_kubernetes_would_refuse_are_refused(wrong: Callable[[], Crd]
             lambda: ScalePaths(spec=".spec.a", status=".status.a", selector=".metadata.a"),
             "begins with .spec. or .status.",
         ),
+        (lambda: Crd(short_names=LONE_TEXT), "short_names is a tuple, such as"),
+        (lambda: Crd(categories=LONE_TEXT), "categories is a tuple"),
+        (lambda: Crd(selectable_fields=LONE_TEXT), "selectable_fields is a tuple"),
         (lambda: Crd(short_names=("a", "a")), "a is twice among the short names"),
         (
             lambda: Crd(columns=(Column("A", ".spec.a"), Column("A", ".spec.b"))),

@@ -21,6 +21,7 @@ from steersman.kinds import Rule
         {"list_type": "map"},
         {"list_type": "set", "list_map_keys": ("name",)},
         {"list_map_keys": ("name",)},
+        {"list_type": "map", "list_map_keys": "name"},
         {"ge": 1, "gt": 0},
         {"le": 1, "lt": 2},
         {"multiple_of": 0},
@@ -34,7 +35,7 @@ from steersman.kinds import Rule
 def test_a_rule_that_nothing_satisfies_is_refused(constraints: dict[str, Any]) -> None:
     with pytest.raises(
         ValueError,
-        match=r"go together|can satisfy|two bounds|above zero|below zero|to preserve|finite",
+        match=r"together|can satisfy|two bounds|above zero|below zero|to preserve|finite|a tuple",
     ):
         Rule(**constraints)
 

@@ -11,8 +11,7 @@ from steersman.apiserver.schema.formats import text_format
 from steersman.apiserver.schema.validating import Validator
 from steersman.errors import BadDefinition, NoSample
 from steersman.manifests import sample_of
-from steersman.manifests.exemplars import texts_like
-from steersman.manifests.samples import _FORMATS
+from steersman.manifests.exemplars import FORMATS, texts_like
 from tests.unit.manifests.crds import definition, fields, of_versions, rich, version
 from tests.unit.manifests.drawn_schemas import schemas, values
 from tests.unit.manifests.test_evolution import Server
@@ -156,12 +155,12 @@ def test_an_example_helps_where_nothing_can_be_made_up() -> None:
     assert value_of(schema) == "αβγ"
 
 
-@pytest.mark.parametrize("name", sorted(_FORMATS))
+@pytest.mark.parametrize("name", sorted(FORMATS))
 def test_what_is_made_up_for_a_format_is_of_that_format(name: str) -> None:
     fits = text_format(name)
 
     assert fits is not None
-    assert fits(_FORMATS[name])
+    assert fits(FORMATS[name])
 
 
 @given(schema=schemas)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import decimal
+import sys
 from collections.abc import Mapping
-from datetime import time, timedelta
+from datetime import datetime, time, timedelta
 from enum import Enum
 from typing import Annotated, Any, Literal
 
@@ -116,6 +117,7 @@ def keyed_by(*keys: str, items: Any = Keyless) -> Any:
         (Annotated[str, Rule(pattern="^a")], "b", "its default does not fit"),
         (Literal["a", "b"], "c", "its default does not fit"),
         (int, "text", "its default does not fit"),
+        (datetime, datetime(2026, 1, 2), "of no time zone"),  # noqa: DTZ001 - that is the point
         (Any, object(), "its default cannot be written as JSON"),
     ],
 )
@@ -142,6 +144,16 @@ def test_a_field_deep_inside_is_named_as_it_is_in_python() -> None:
         crd_of(kind)
 
     assert refused.value.field == "spec.it[].more_inside[].some_thing"
+
+
+@pytest.mark.skipif(sys.version_info < (3, 12), reason="Python has no such statement yet")
+@pytest.mark.parametrize("inside", ["tuple[Deep, ...]", "Mapping[str, tuple[Deep, ...]]"])
+def test_an_alias_that_contains_itself_is_refused(inside: str) -> None:
+    module: dict[str, Any] = {"Mapping": Mapping}
+    exec(f"type Deep = {inside}", module)  # noqa: S102
+
+    with pytest.raises(CannotBeACrd, match="contains itself"):
+        crd_of(kind_with(module["Deep"]))
 
 
 def test_a_part_that_contains_itself_may_be_opaque_inside() -> None:

@@ -173,7 +173,7 @@ Example:
 )
 @click.argument("directory", type=click.Path(file_okay=False, path_type=Path), metavar="DIR")
 def envtest(directory: Path) -> None:
-    """Write a kube-apiserver and an etcd into DIR for whoever takes them from there.
+    """Put programs into DIR for test suites that start a control plane.
 
     With KUBEBUILDER_ASSETS=DIR, tests that start a control plane (controller-runtime's envtest, and
     others like it) get the embedded server in place of the real one.

@@ -35,7 +35,14 @@ Examples:
     metavar="SECONDS",
     help="End so long after the operator has started; without it, with Ctrl-C.",
 )
-@click.option("--nodes", type=click.IntRange(0), default=1, show_default=True, metavar="N")
+@click.option(
+    "--nodes",
+    type=click.IntRange(0),
+    default=1,
+    show_default=True,
+    metavar="N",
+    help="How many nodes there are to pretend to run Pods.",
+)
 @click.option(
     "--port",
     type=click.IntRange(0, 65535),

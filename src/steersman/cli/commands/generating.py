@@ -8,7 +8,14 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from steersman.cli.commands.common import Failed, echo_files, echo_json, target_argument, working
+from steersman.cli.commands.common import (
+    Failed,
+    echo_files,
+    echo_json,
+    output_option,
+    target_argument,
+    working,
+)
 
 if TYPE_CHECKING:
     from steersman.manifests import Changes, Document, Installation
@@ -17,11 +24,8 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 _check = click.option("--check", is_flag=True, help="Write nothing; fail if a file is out of date.")
 _force = click.option("--force", is_flag=True, help="Overwrite files that were edited by hand.")
-_output = click.option(
-    "-o",
-    "--output",
-    type=click.Choice(["yaml", "json"]),
-    help="Print it to stdout instead of writing the project's files.",
+_output = output_option(
+    "yaml", "json", help="Print it to stdout instead of writing the project's files."
 )
 _into = click.option(
     "--into",
@@ -55,7 +59,7 @@ Examples:
 )
 @_check
 @_force
-@click.option("-o", "--output", type=click.Choice(["json"]), help="Print what was done as JSON.")
+@output_option("json", help="Print what was done as JSON.")
 @click.pass_context
 def generate(context: click.Context, check: bool, force: bool, output: str | None) -> None:
     """Make manifests and docs from an operator.
@@ -234,9 +238,19 @@ Examples:
 @click.argument("file", required=False, type=click.File(encoding="utf-8"), metavar="[FILE]")
 @click.option("--from-cluster", metavar="NAME", help="Ask a cluster: widgets.example.com.")
 @click.option("--version", metavar="NAME", help="Only this version; without it, all served.")
-@_into
+@click.option(
+    "--into",
+    type=click.Path(file_okay=False, path_type=Path),
+    metavar="DIR",
+    help="Write a module for each here; without it, the only one to stdout.",
+)
 @_force
-@click.option("--kubeconfig", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE")
+@click.option(
+    "--kubeconfig",
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="Where the cluster is; without it, as kubectl finds it.",
+)
 @click.option("--context", metavar="NAME", help="Which context of the kubeconfig.")
 def models(
     file: Any,
