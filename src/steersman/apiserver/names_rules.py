@@ -156,7 +156,8 @@ def dns_label(value: str) -> list[str]:
 
 def label_key(value: str) -> list[str]:
     """What labels, annotations, resources and much else are called: ``example.com/MyName``."""
-    return [] if _is_label_key(value) else _label_key_errors(value)
+    is_short = len(value) <= MAX_SUBDOMAIN + 1 + MAX_LABEL
+    return [] if is_short and _is_label_key(value) else _label_key_errors(value)
 
 
 @lru_cache(maxsize=1024)  # the same few keys are on every object, and looked at in every write
@@ -282,9 +283,12 @@ def _completed(prefix: str) -> str:
     return f"{prefix[:-2]}a" if len(prefix) > 1 and prefix.endswith("-") else prefix
 
 
-@lru_cache(maxsize=1024)  # the same addresses are in every status that is written again
 def sloppy_ip(value: str) -> IPv4Address | IPv6Address | None:
     """An address as old programs read it: zeros may lead, a zone may not follow."""
+    return _short_ip(value) if len(value) <= MAX_LABEL else _read_ip(value)
+
+
+def _read_ip(value: str) -> IPv4Address | IPv6Address | None:
     octets = value.split(".")
     if len(octets) == 4 and all(each.isdecimal() and each.isascii() for each in octets):
         value = ".".join(each.lstrip("0") or "0" for each in octets)
@@ -292,6 +296,9 @@ def sloppy_ip(value: str) -> IPv4Address | IPv6Address | None:
         return None if "%" in value else ip_address(value)
     except ValueError:
         return None
+
+
+_short_ip = lru_cache(maxsize=1024)(_read_ip)  # the same ones are in each status written again
 
 
 def ip(value: str) -> list[str]:

@@ -271,7 +271,7 @@ def _unknown_formats(crd: Object) -> list[str]:
 
 
 # As in ``serving``: the same schema is looked at again and again.
-@lru_cache(maxsize=128)
+@lru_cache(maxsize=64)
 def _unknown_in(schema: bytes) -> tuple[str, ...]:
     return tuple(
         said["format"]

@@ -57,7 +57,7 @@ class _Compiled(NamedTuple):
 
 
 # The same definition is written again for its status, and in tests to one server after the other.
-@lru_cache(maxsize=128)
+@lru_cache(maxsize=64)
 def _compiled(written: bytes, *, namespaced: bool, object_meta: Schema) -> _Compiled:
     version: Object = msgspec.json.decode(written)
     schema = compile_schema(_schema(version), object_meta=object_meta)

@@ -86,7 +86,7 @@ def version_errors(
 
 
 # As in ``serving``: the same schema is looked at again and again.
-@lru_cache(maxsize=128)
+@lru_cache(maxsize=64)
 def _schema_errors(written: bytes, path: str) -> tuple[FieldError, ...]:
     return tuple(schema_errors(msgspec.json.decode(written), path, shown_rule=shown_rule))
 

@@ -7,6 +7,7 @@ import binascii
 import re
 from collections.abc import Iterator
 from functools import lru_cache
+from typing import Final
 
 from steersman.errors import BadValue
 from steersman.units import Quantity, format_micro_time, format_time, parse_time
@@ -69,15 +70,23 @@ def quantity(text: str) -> str:
         raise Misread(_quantity_problem(text)) from None
 
 
-@lru_cache(maxsize=1024)  # each write of an object brings along all moments that are in it
 def moment(text: str) -> str | None:
     """A moment in UTC, to the second; None for the one that Go takes for none."""
+    return _short_moment(text) if len(text) <= _USUAL else _moment(text)
+
+
+def _moment(text: str) -> str | None:
     try:
         parsed = parse_time(_with_whole_hour(text))
     except BadValue:
         raise Misread(_moment_problem(text, "2006-01-02T15:04:05Z07:00", _TO_SECOND)) from None
     written = text if _FULL_SECOND(text) else format_time(parsed)
     return None if written == ZERO_TIME else written
+
+
+# Each write of an object brings along all moments that are in it.
+_USUAL: Final = len("2006-01-02T15:04:05.000000000+07:00")
+_short_moment = lru_cache(maxsize=1024)(_moment)
 
 
 def micro_moment(text: str) -> str | None:

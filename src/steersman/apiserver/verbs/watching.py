@@ -72,7 +72,8 @@ async def _told(
     if initial or (initial is None and version == 0):
         position = view.revision
         page = view.page(served.stored_as, prefix=prefix)
-        await _ahead(call, page.entries, prefix)
+        if served.asks_outside:
+            await _ahead(call, page.entries, prefix)
         chosen = [each for each in page.entries if selects is None or selects(each)]
         if chosen:
             yield b"".join([lines.event(b"ADDED", each, served) for each in chosen])
@@ -89,7 +90,8 @@ async def _told(
             yield _too_old(gone)
             return
         position = max(position, view.revision)  # whoever asked from the future waits for it
-        await _ahead(call, entries, prefix)
+        if served.asks_outside:
+            await _ahead(call, entries, prefix)
         if changes := list(_changes(entries, served, lines, selects, prefix)):
             yield b"".join(changes)
             continue  # while those were sent, more may have come
@@ -111,8 +113,6 @@ async def _told(
 
 async def _ahead(call: Call, entries: Iterable[Entry], prefix: str) -> None:
     """See to it that each entry that may be shown can be, and what it replaced."""
-    if not call.served.asks_outside:
-        return
     call.known.clear()  # a watch may last for hours
     near = [each for each in entries if each.key.place.startswith(prefix)]
     both = [*near, *(each.previous for each in near if each.previous is not None)]
