@@ -19,12 +19,12 @@ another is in ``plugins``. What stands in many of them is in the modules right h
 from steersman.apiserver.builtin.cluster.bootstrap import bootstrap_objects
 from steersman.apiserver.builtin.converting import to_served, to_stored
 from steersman.apiserver.builtin.network.service_network import ServiceNetwork
-from steersman.apiserver.builtin.table import builtin_rules
+from steersman.apiserver.builtin.table import shared_rules
 
 __all__ = [
     "ServiceNetwork",
     "bootstrap_objects",
-    "builtin_rules",
+    "shared_rules",
     "to_served",
     "to_stored",
 ]

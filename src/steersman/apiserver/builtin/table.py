@@ -1,7 +1,6 @@
 """Every built-in resource, with its rules."""
 
 from collections.abc import Mapping
-from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from functools import lru_cache
 
@@ -23,9 +22,7 @@ from steersman.apiserver.builtin.network import network_kinds as networking
 from steersman.apiserver.builtin.network.endpoints import ENDPOINT_SLICE, ENDPOINTS
 from steersman.apiserver.builtin.network.ingresses import INGRESS, INGRESS_CLASS
 from steersman.apiserver.builtin.network.network_policies import NETWORK_POLICY
-from steersman.apiserver.builtin.network.service_network import ServiceNetwork
-from steersman.apiserver.builtin.network.services import service_rules
-from steersman.apiserver.builtin.plugins.pod_admission import POD_SECURITY, USUAL_PLUGINS
+from steersman.apiserver.builtin.plugins.pod_admission import POD_SECURITY
 from steersman.apiserver.builtin.plugins.pod_classes import PRIORITY_CLASS, RUNTIME_CLASS
 from steersman.apiserver.builtin.plugins.pod_security import judge_namespace, template_judge
 from steersman.apiserver.builtin.pods.pods import pod_rules
@@ -55,16 +52,12 @@ SERVICES = GroupResource("", "services")
 _NOTHING_TO_KEEP = Rules()
 
 
-def builtin_rules(
-    network: ServiceNetwork, *, plugins: AbstractSet[str] = USUAL_PLUGINS
-) -> Mapping[GroupResource, Rules]:
-    """The rules of each; those of Services share ``network``, those of Pods have ``plugins``."""
-    return {**shared_rules(frozenset(plugins)), SERVICES: service_rules(network)}
-
-
 @lru_cache(maxsize=16)
 def shared_rules(plugins: frozenset[str]) -> Mapping[GroupResource, Rules]:
-    """Those of all but Services, which are the same for all servers with these plugins."""
+    """The rules of all but Services, which share a server's network: ``service_rules``.
+
+    They are the same for all servers with these ``plugins``.
+    """
     rules: dict[GroupResource, Rules] = {
         NAMESPACES: NAMESPACE,
         EVENTS: EVENT,

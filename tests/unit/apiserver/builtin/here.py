@@ -1,6 +1,6 @@
 """What our own functions make of a request, in the order in which the server uses them."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from random import Random
 from typing import Any
@@ -12,7 +12,9 @@ from steersman.apiserver.builtin.cluster.namespaces import NAMESPACE_FINALIZE
 from steersman.apiserver.builtin.converting import to_served, to_stored
 from steersman.apiserver.builtin.label_selectors import label_errors
 from steersman.apiserver.builtin.network.service_network import ServiceNetwork
-from steersman.apiserver.builtin.table import builtin_rules
+from steersman.apiserver.builtin.network.services import service_rules
+from steersman.apiserver.builtin.plugins.pod_admission import USUAL_PLUGINS
+from steersman.apiserver.builtin.table import SERVICES, shared_rules
 from steersman.apiserver.rules import Object, Rules
 from steersman.apiserver.schema.decoding import Expectations, Expected, decode
 from steersman.apiserver.schema.documents import BuiltinSchemas
@@ -41,6 +43,11 @@ class Around:
         return ()
 
 
+def rules_with(network: ServiceNetwork) -> Mapping[GroupResource, Rules]:
+    """Those of every kind."""
+    return {**shared_rules(frozenset(USUAL_PLUGINS)), SERVICES: service_rules(network)}
+
+
 class Here:
     """One kind, with the objects of it that are there."""
 
@@ -48,7 +55,7 @@ class Here:
         self.gvk: GroupVersionKind = KINDS[api_version, plural]
         self.network = ServiceNetwork(rng=Random(4))
         group_resource = GroupResource(group=self.gvk.group, resource=plural)
-        self.rules: Rules = builtin_rules(self.network)[group_resource]
+        self.rules: Rules = rules_with(self.network)[group_resource]
         self.expected: Expected = EXPECTATIONS.builtin(self.gvk)
         self.around = Around()
         for each in stored:

@@ -3,11 +3,10 @@ from random import Random
 import pytest
 
 from steersman.apiserver.builtin.network.service_network import ServiceNetwork
-from steersman.apiserver.builtin.table import builtin_rules
 from steersman.names import GroupResource
-from tests.unit.apiserver.builtin.here import SCHEMAS, Here
+from tests.unit.apiserver.builtin.here import SCHEMAS, Here, rules_with
 
-RULES = builtin_rules(ServiceNetwork(rng=Random(1)))
+RULES = rules_with(ServiceNetwork(rng=Random(1)))
 
 
 def resources_with(flag: str) -> set[str]:
