@@ -30,6 +30,9 @@ def test_all_that_passes_on_the_real_server_passes_on_the_embedded_one(
     suite: GoSuite, real: Path, embedded: Path, tmp_path: Path
 ) -> None:
     there = suite.run(real, temporary=tmp_path)
+    if not there.passed:
+        # One that listens on a port which its last server has not yet left ends in a panic.
+        there = suite.run(real, temporary=tmp_path)
     here = suite.run(embedded, temporary=tmp_path)
     if there.passed - here.passed:
         # They are full of deadlines, and a busy machine misses one now and then.
