@@ -13,8 +13,9 @@ FOREIGN := tests/real/foreign
 FOREIGN_VENV := .venv-foreign
 FOREIGN_READY := $(FOREIGN_VENV)/.ready
 
-CODE := $(wildcard src tests tools examples)
-PYTHON_ONLY_TESTS := $(wildcard tests/unit tests/cluster tests/simulation tests/typing tests/architecture examples)
+EXAMPLES := $(wildcard examples/*/pyproject.toml)
+CODE := $(wildcard src tests tools examples docs/code)
+PYTHON_ONLY_TESTS := $(wildcard tests/unit tests/cluster tests/simulation tests/typing tests/architecture examples docs/code)
 PYTEST := $(BIN)/python -m pytest -q
 
 # The version is pinned; a nag about a newer one would only be noise, and a look at the network.
@@ -30,10 +31,10 @@ help: ## say what there is
 
 install: $(READY) ## the package and its tools, in .venv
 
-$(READY): pyproject.toml constraints.txt
+$(READY): pyproject.toml constraints.txt $(EXAMPLES)
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install -q -c constraints.txt pip hatchling editables
-	$(BIN)/python -m pip install -q -c constraints.txt --no-build-isolation --group tools -e '.[dev,webhooks]'
+	$(BIN)/python -m pip install -q -c constraints.txt --no-build-isolation --group tools -e '.[dev,webhooks]' $(EXAMPLES:%/pyproject.toml=-e %)
 	touch $@
 
 check: $(READY) ## format, lint, types, layers, architecture: what no running program can show
@@ -63,8 +64,8 @@ $(FOREIGN_READY): $(FOREIGN)/requirements.txt
 	$(FOREIGN_VENV)/bin/python -m pip install -q -r $(FOREIGN)/requirements.txt
 	touch $@
 
-demo: control-plane ## the example operator at work on a real control plane
-	$(BIN)/python -m examples.demo
+demo: $(READY) ## the example operator at work, on a cluster of its own
+	$(BIN)/steersman demo
 
 bench: control-plane $(BENCH_READY) ## our numbers, with the same work done by other clients beside them
 	$(BENCH_VENV)/bin/python -m bench
@@ -84,7 +85,7 @@ bench-living: $(BENCH_READY) ## whole runs of a cluster in a minute, and how a l
 $(BENCH_READY): pyproject.toml constraints.txt bench/requirements.txt
 	test -x $(BENCH_VENV)/bin/python || $(PYTHON) -m venv $(BENCH_VENV)
 	$(BENCH_VENV)/bin/python -m pip install -q -c constraints.txt pip hatchling editables
-	$(BENCH_VENV)/bin/python -m pip install -q -c constraints.txt --no-build-isolation -r bench/requirements.txt -e '.[dev]'
+	$(BENCH_VENV)/bin/python -m pip install -q -c constraints.txt --no-build-isolation -r bench/requirements.txt -e '.[dev]' -e examples/appservice
 	touch $@
 
 generate: control-plane ## the built-in kinds again, from what a real API server says about them

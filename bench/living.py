@@ -17,7 +17,8 @@ import time
 from collections.abc import Sequence
 from statistics import median
 
-from examples.appservice import AppService, Spec, controller
+from opdemo.appservice import AppService, Spec, controller
+
 from steersman.kinds import apps_v1, core_v1, meta_v1, recipes
 from steersman.simulation import SimulatedWorld, simulate
 from steersman.workloads import WorkloadSettings

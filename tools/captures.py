@@ -37,7 +37,9 @@ contexts: [{name: far, context: {cluster: far, user: far}}]
 current-context: far
 """
 
-OPERATOR = (ROOT / "examples" / "appservice.py").read_text(encoding="utf-8")
+OPERATOR = (ROOT / "examples" / "appservice" / "src" / "opdemo" / "appservice.py").read_text(
+    encoding="utf-8"
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

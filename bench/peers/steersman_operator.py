@@ -13,8 +13,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TypeAlias
 
+from opdemo.appservice import AppService, controller, reconcile
+
 import steersman as sm
-from examples.appservice import AppService, controller, reconcile
 
 # One replica, and no ports that somebody else on this machine may have; all else is as it comes.
 SETTINGS = sm.ManagerSettings(leader_election=False, health_address="", metrics_address="")

@@ -10,7 +10,7 @@ Going in, every package turns one kind of thing into the next, and the name of t
 arrow. Coming back there is one arrow: a reconciler describes what should be.
 
 Write kinds, then a reconcile function, then a Controller that joins them: see
-``examples/appservice.py``. Each package's docstring says what it promises.
+``examples/appservice``. Each package's docstring says what it promises.
 """
 
 from importlib import import_module

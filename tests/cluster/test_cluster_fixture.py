@@ -6,10 +6,10 @@
 from typing import Any
 
 import pytest
+from opdemo import appservice
+from opdemo.appservice import AppService, Spec
 
 import steersman as sm
-from examples import appservice
-from examples.appservice import AppService, Spec
 from steersman.errors import NotFound
 from steersman.kinds import apps_v1, core_v1, meta_v1
 from steersman.simulation import World

@@ -4,9 +4,9 @@ from copy import deepcopy
 from typing import Any
 
 import pytest
+from opdemo import appservice
 
 import steersman as sm
-from examples import appservice
 from steersman.client import Client
 from steersman.errors import Forbidden, SteersmanError
 from steersman.kinds import Unstructured, is_ready

@@ -3,20 +3,18 @@
 import json
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from importlib import import_module
-from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-import examples
 from steersman.clock import SystemClock
-from steersman.kinds import Codec, CustomResource, Resource
+from steersman.kinds import Codec, Resource
 from steersman.manifests import Document, as_document, crd_of
 from steersman.testing import ControlPlane, running_embedded_cluster
 from steersman.testing.calls import Answer, Caller
+from tests.examples import example_kinds
 from tests.real.drawn_objects import values_of
 from tests.unit.manifests.builtin_parts import BUILTIN_MODULES, kind_of_everything_in
 from tests.unit.manifests.everything import Everything, Spec
@@ -59,18 +57,7 @@ def install(server: Caller, kind: type[Resource]) -> None:
     pytest.fail(f"{where} was never served")
 
 
-def kinds_of_examples() -> list[type[Resource]]:
-    found: dict[type[Resource], None] = {}
-    for path in sorted(Path(next(iter(examples.__path__))).glob("*.py")):
-        if path.stem.startswith("test_"):
-            continue
-        for each in vars(import_module(f"examples.{path.stem}")).values():
-            if isinstance(each, type) and issubclass(each, CustomResource) and each.declared_crd:
-                found.setdefault(each)
-    return list(found)
-
-
-@pytest.mark.parametrize("kind", kinds_of_examples(), ids=lambda kind: kind.__qualname__)
+@pytest.mark.parametrize("kind", example_kinds(), ids=lambda kind: kind.__qualname__)
 def test_the_definition_of_an_example_is_accepted_with_strict_validation(
     kind: type[Resource], both: Both
 ) -> None:

@@ -3,16 +3,13 @@
 from collections.abc import Iterable, Iterator
 from copy import deepcopy
 from functools import partial
-from importlib import import_module
 from itertools import product
 from pathlib import Path
-from pkgutil import iter_modules
 from typing import Any, TypeAlias
 
 import pytest
 import yaml
 
-import examples
 import steersman as sm
 from steersman.client import Client
 from steersman.clock import SystemClock
@@ -39,6 +36,7 @@ from steersman.observe import (
     ignore,
 )
 from steersman.testing import Cluster
+from tests.examples import example_controllers
 from tests.real.connecting import connected
 from tests.real.installing import apply, as_object, installed, operating, remove, until
 from tests.real.rights import GROUP, new_account, token_for
@@ -102,19 +100,7 @@ GADGETS = sm.Controller(
 )
 
 
-def own_controllers() -> Iterator[tuple[str, sm.Controller[Any]]]:
-    """Each example with a controller, by its name, once."""
-    seen: list[sm.Controller[Any]] = []
-    for module in iter_modules(examples.__path__):
-        if module.name.startswith("test_"):
-            continue
-        controller = getattr(import_module(f"examples.{module.name}"), "controller", None)
-        if controller is not None and controller not in seen:
-            seen.append(controller)
-            yield module.name.replace("_", "-"), controller
-
-
-EXAMPLES = dict(own_controllers())
+EXAMPLES = example_controllers()
 
 
 def installation_of(

@@ -7,8 +7,9 @@ started again in between. The line is a digest of every request that anybody mad
 import sys
 from argparse import ArgumentParser
 
-from examples import appservice
-from examples.appservice import AppService, Spec
+from opdemo import appservice
+from opdemo.appservice import AppService, Spec
+
 from steersman.kinds import core_v1, meta_v1
 from steersman.simulation import SimulatedWorld, simulate
 

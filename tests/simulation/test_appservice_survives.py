@@ -1,10 +1,11 @@
 """The AppService example, on a whole cluster, comes to the same whatever goes wrong once."""
 
 import pytest
+from opdemo import appservice
+from opdemo.appservice import AppService
 
 import steersman as sm
-from examples import appservice, appservice_plain
-from examples.appservice import AppService
+from docs.code import appservice_plain
 from steersman.simulation import (
     Scenario,
     World,

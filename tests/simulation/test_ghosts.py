@@ -1,7 +1,8 @@
 """An owner is gone, and its operator has not heard of it: it does not fight its children's end."""
 
-from examples import appservice
-from examples.appservice import AppService, Spec
+from opdemo import appservice
+from opdemo.appservice import AppService, Spec
+
 from steersman.kinds import apps_v1, core_v1, meta_v1
 from steersman.simulation import Actor, Calm, SimulatedWorld, simulate
 from steersman.wire import Request

@@ -14,10 +14,10 @@ SHOWN = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.
 @pytest.mark.parametrize(
     ("block", "file"),
     [
-        (0, "examples/appservice.py"),
-        (1, "examples/test_appservice.py"),
+        (0, "examples/appservice/src/opdemo/appservice.py"),
+        (1, "examples/appservice/tests/test_appservice.py"),
         (2, "tests/typing/accepts/readme.py"),
-        (3, "examples/podwatch.py"),
+        (3, "examples/podwatch/src/podwatch/podwatch.py"),
         (4, "tests/typing/accepts/readme.py"),
     ],
 )

@@ -9,8 +9,8 @@ from random import Random
 from typing import Any
 
 import pytest
+from opdemo import appservice
 
-from examples import appservice
 from steersman.apiserver import ClusterSettings, RunningCluster, running_cluster
 from steersman.cli.models import definition_from_cluster, models_tree, write_models
 from steersman.client import Client, connect, find_config

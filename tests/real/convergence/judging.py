@@ -5,8 +5,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from opdemo.appservice import AppService, Spec
+
 import steersman as sm
-from examples.appservice import AppService, Spec
 from steersman.kinds import Resource, apps_v1, core_v1
 
 COUNTS = (

@@ -9,8 +9,8 @@ from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
 import pytest
+from opdemo.appservice import AppService
 
-from examples.appservice import AppService
 from steersman.client import Client
 from steersman.kinds import apps_v1, core_v1
 from tests.real.convergence.judging import Sight

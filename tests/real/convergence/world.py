@@ -9,12 +9,15 @@ from contextlib import asynccontextmanager, contextmanager
 from itertools import islice
 from pathlib import Path
 
-from examples.appservice import AppService, Spec
-from examples.installing import install
+from opdemo.appservice import AppService, Spec
+from opdemo.webservice import WebService
+
+from steersman.cli.installing import install
 from steersman.client import Client, MergePatch
 from steersman.clock import SystemClock
 from steersman.errors import SteersmanError
 from steersman.kinds import Resource, apps_v1, core_v1, meta_v1
+from steersman.manifests import crd_of
 from steersman.observe import ignore
 from steersman.testing import ControlPlane, find_binaries, running_control_plane
 from steersman.testing.enclosure import Enclosure, enclosure, tail
@@ -62,7 +65,7 @@ class World:
     # The operator
 
     def start_operator(self) -> None:
-        """Have ``examples/appservice.py`` run, in a process of its own."""
+        """Have ``examples/appservice`` run, in a process of its own."""
         flags = {
             "kubeconfig": self.plane.kubeconfig,
             "lease-namespace": NAMESPACE,
@@ -74,7 +77,7 @@ class World:
         }
         arguments = [f"--{name}={value}" for name, value in flags.items()]
         self._operator = self._inside.start(
-            [sys.executable, "-m", "examples.appservice", *arguments],
+            [sys.executable, "-m", "opdemo", *arguments],
             log=self._log,
             environ={"HOME": str(self._inside.directory), "PYTHONPATH": str(ROOT)},
         )
@@ -125,7 +128,7 @@ class World:
         """Make room for AppServices."""
         async with self.client() as client:
             await client.create(core_v1.Namespace(metadata=meta_v1.ObjectMeta(name=NAMESPACE)))
-            await install(client, AppService)
+            await install(client, [crd_of(each) for each in (AppService, WebService)])
 
     @asynccontextmanager
     async def client(self) -> AsyncIterator[Client]:

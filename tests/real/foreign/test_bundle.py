@@ -4,9 +4,10 @@ from pathlib import Path
 
 import pytest
 import yaml
+from opdemo import appservice
 
 import steersman as sm
-from examples import appservice, appservice_plain
+from docs.code import appservice_plain
 from steersman.kinds import core_v1
 from steersman.manifests import Installation, bundle_tree
 from tests.real.foreign.packages import Refused, verdict_on, verdict_on_bundle

@@ -9,9 +9,10 @@ from typing import Any, Literal
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from opdemo import appservice
 
 import steersman as sm
-from examples import appservice, appservice_plain
+from docs.code import appservice_plain
 from steersman.kinds import core_v1
 from steersman.manifests import Document, Installation, install_documents, parts_of
 from steersman.manifests.helm_text import Filled, template_of

@@ -1,7 +1,8 @@
 """AppService once more, with a plain function: it runs in a thread, and may block there."""
 
+from opdemo.appservice import AppService, Status
+
 import steersman as sm
-from examples.appservice import AppService, Status
 from steersman import changed, recipes
 from steersman.kinds import apps_v1, core_v1
 
@@ -23,6 +24,3 @@ controller = sm.Controller(
     owns=(apps_v1.Deployment, core_v1.Service),
     when=changed.generation,
 )
-
-if __name__ == "__main__":
-    sm.Manager(controllers=[controller]).run()

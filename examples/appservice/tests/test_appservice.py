@@ -1,4 +1,4 @@
-"""The AppService example, tested on a whole cluster: ``pytest examples/test_appservice.py``.
+"""The AppService example, tested on a whole cluster: ``make test``.
 
 The cluster is in the test's own process, and its time is a number: nothing is waited for. With
 ``--cluster=real`` the same tests run against a real control plane.
@@ -9,8 +9,9 @@ from typing import TypeAlias
 import pytest
 
 import steersman as sm
-from examples import appservice, appservice_plain
-from examples.appservice import AppService, Spec, Status
+from docs.code import appservice_plain
+from opdemo import appservice
+from opdemo.appservice import AppService, Spec, Status
 from steersman.kinds import apps_v1, core_v1, meta_v1
 from steersman.simulation import Scenario, World, survives_crashes
 

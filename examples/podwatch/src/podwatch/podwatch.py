@@ -3,7 +3,7 @@
 Prints what happens to the Pods of the default namespace. With nothing but the low-level pieces,
 each of which can be used without the others.
 
-    python -m examples.podwatch --kubeconfig FILE
+    python -m podwatch --kubeconfig FILE
 """
 
 import asyncio
@@ -86,7 +86,7 @@ async def main(kubeconfig: Path | None) -> None:
 
 
 if __name__ == "__main__":
-    parser = ArgumentParser(prog="python -m examples.podwatch", description=__doc__)
+    parser = ArgumentParser(prog="python -m podwatch", description=__doc__)
     parser.add_argument("--kubeconfig", type=Path, help="as for kubectl")
     try:
         asyncio.run(main(parser.parse_args().kubeconfig))

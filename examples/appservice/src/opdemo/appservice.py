@@ -42,6 +42,3 @@ controller = sm.Controller(
     owns=(apps_v1.Deployment, core_v1.Service),
     when=changed.generation,
 )
-
-if __name__ == "__main__":
-    sm.Manager(controllers=[controller]).run()

@@ -1,4 +1,4 @@
-"""The work queue example, tested in one process: ``pytest examples/test_podwatch.py``."""
+"""The work queue example, tested in one process: ``make test``."""
 
 import asyncio
 from collections.abc import Callable
@@ -6,7 +6,7 @@ from random import Random
 
 import pytest
 
-from examples.podwatch import watch_pods, work
+from podwatch.podwatch import watch_pods, work
 from steersman.apiserver import ApiServer, InProcessTransport, NoWayOut, RevisionLog
 from steersman.client import Client, MergePatch
 from steersman.clock import SystemClock

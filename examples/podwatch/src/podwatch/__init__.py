@@ -1,0 +1,1 @@
+"""podwatch: what happens to Pods, through a work queue."""

@@ -1,0 +1,1 @@
+"""replicaset-from-scratch: as many Pods as somebody wants, in fifty lines."""

@@ -1,0 +1,1 @@
+"""robot-operator: robots, by the pieces of which every controller is made."""
