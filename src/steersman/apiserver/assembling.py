@@ -60,11 +60,12 @@ def builtin_served(
 
 def served_with(
     schemas: BuiltinSchemas, network: ServiceNetwork, *, plugins: frozenset[str]
-) -> Iterator[Served]:
+) -> list[Served]:
     """The same with their rules; only Services, which have a network, are a server's own."""
-    for each in _shared(schemas, plugins):
-        is_service = each.group_resource == SERVICES
-        yield replace(each, rules=service_rules(network)) if is_service else each
+    return [
+        replace(each, rules=service_rules(network)) if each.group_resource == SERVICES else each
+        for each in _shared(schemas, plugins)
+    ]
 
 
 @lru_cache(maxsize=16)

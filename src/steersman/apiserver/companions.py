@@ -10,7 +10,13 @@ from contextlib import suppress
 from steersman.apiserver import metadata
 from steersman.apiserver.asking.delete_options import DeleteOptions
 from steersman.apiserver.assembling import Managements
-from steersman.apiserver.builtin.cluster.availability import SERVICES, SLICES, judged, verdict
+from steersman.apiserver.builtin.cluster.availability import (
+    LOCAL,
+    SERVICES,
+    SLICES,
+    judged,
+    verdict,
+)
 from steersman.apiserver.builtin.cluster.bootstrap import api_service, ip_address_of
 from steersman.apiserver.builtin.network.service_network import ServiceNetwork
 from steersman.apiserver.group_claims import GROUP_PRIORITY, VERSION_PRIORITY, Claim
@@ -54,6 +60,7 @@ class Companions:
         self._managements = managements
         self._settled = (-1, 0)  # as of which revision of the registry, and of what is kept
         self._looked_at: tuple[str, ...] = _OWN
+        self._judged: dict[Key, Entry] = {}  # those of whom the verdict stands, being our own
         self._api_services = registry.versions(_API_SERVICES)[0]
         self._addresses = registry.versions(_ADDRESSES)[0]
 
@@ -117,10 +124,15 @@ class Companions:
 
     def _judge(self, entry: Entry, now: str) -> None:
         """Have its status say whether anybody answers."""
+        if self._judged.get(entry.key) is entry:
+            return
         found = entry.value or {}
-        now_said = judged(found, verdict(found, self._store), now=now)
+        said = verdict(found, self._store)
+        now_said = judged(found, said, now=now)
         if now_said is not found:
             self._write(entry, now_said, "status")
+        elif said is LOCAL:
+            self._judged[entry.key] = entry
 
     def _write(self, entry: Entry, obj: Object, part: str) -> None:
         served, fresh = self._api_services, {**obj, "metadata": {**obj["metadata"]}}

@@ -87,14 +87,14 @@ class SelfDescription:
             raise not_allowed()
         headers, body = found
         lower = tuple((name.lower(), value) for name, value in headers.items())
-        if "Etag" in headers and header(request, "if-none-match") == headers["Etag"]:
+        if "Etag" in headers and header(request, "If-None-Match") == headers["Etag"]:
             return Reply(status=304, headers=lower)
         return Reply(status=200, headers=lower, body=body)
 
     def _found(
         self, request: Request, path: str, *, hashed: bool
     ) -> tuple[Mapping[str, str], bytes] | None:
-        accept = header(request, "accept")
+        accept = header(request, "Accept")
         if path in OPEN_ID_PATHS:
             return self._open_id(path, accept)
         if path.startswith("/openapi/"):
@@ -136,17 +136,12 @@ class SelfDescription:
             return
         registry = self._registry
         self._revision = registry.revision
-        claims = tuple(registry.claims.items())
-        if not registry.has_custom:
-            self._unwritten, self._discovery = _builtin(self._schemas, self._server_address, claims)
-            return
-        self._unwritten = [
-            _discovered(each)
-            if each.custom
-            else _builtin_discovered(self._schemas)[each.gvk, each.plural]
-            for each in registry
-        ]
-        self._discovery = _discovery(self._unwritten, self._server_address, claims)
+        self._unwritten, self._discovery = _discovery(
+            self._schemas,
+            tuple([_discovered(each) for each in registry if each.custom]),
+            self._server_address,
+            tuple(registry.claims.items()),
+        )
 
     def _write_open_api(self) -> None:
         """Only now: controllers ask what there is again and again, and hardly anybody for this."""
@@ -157,34 +152,27 @@ class SelfDescription:
             self._unwritten = None
 
 
-# What is built in is the same for all servers of a process.
-
-
+# What is built in is the same for all servers of a process, and in tests the rest often is.
 @lru_cache(maxsize=8)
-def _builtin(
-    schemas: BuiltinSchemas, server_address: str, claims: Claims
-) -> tuple[Sequence[DiscoveredResource], Discovery]:
-    resources = tuple(_builtin_discovered(schemas).values())
-    return resources, _discovery(resources, server_address, claims)
-
-
-@cache
-def _builtin_discovered(
-    schemas: BuiltinSchemas,
-) -> Mapping[tuple[GroupVersionKind, str], DiscoveredResource]:
-    served = builtin_served(schemas, {})
-    return {(each.gvk, each.plural): _discovered(each) for each in served}
-
-
 def _discovery(
-    resources: Sequence[DiscoveredResource], server_address: str, claims: Claims
-) -> Discovery:
-    return Discovery(
+    schemas: BuiltinSchemas,
+    custom: tuple[DiscoveredResource, ...],
+    server_address: str,
+    claims: Claims,
+) -> tuple[Sequence[DiscoveredResource], Discovery]:
+    resources = (*custom, *_builtin(schemas))
+    discovery = Discovery(
         resources,
         server_address=server_address,
         other_paths=OTHER_PATHS,
         claims=dict(claims),
     )
+    return resources, discovery
+
+
+@cache
+def _builtin(schemas: BuiltinSchemas) -> tuple[DiscoveredResource, ...]:
+    return tuple([_discovered(each) for each in builtin_served(schemas, {})])
 
 
 def _discovered(served: Served) -> DiscoveredResource:

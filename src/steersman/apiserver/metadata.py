@@ -5,7 +5,7 @@
 
 from collections.abc import Callable, Iterator
 from random import Random
-from typing import Any, TypeAlias
+from typing import Any, Final, TypeAlias
 
 import msgspec
 
@@ -200,7 +200,7 @@ def validate_create(
     else:
         errors.append(required("metadata.name", "name or generateName is required"))
     errors += _namespace_errors(metadata.get("namespace", ""), namespaced=namespaced)
-    errors += _common_errors(metadata)
+    errors += _common_errors(metadata, {})
     if standard_finalizers:
         errors += _finalizer_name_errors(metadata)
     return errors
@@ -210,7 +210,7 @@ def validate_update(
     metadata: Metadata, old: Metadata, *, standard_finalizers: bool = True
 ) -> list[FieldError]:
     """What is wrong with metadata that replaces ``old``, after ``prepare_update``."""
-    errors = _common_errors(metadata) + _change_errors(metadata, old)
+    errors = _common_errors(metadata, old) + _change_errors(metadata, old)
     if standard_finalizers:
         errors += _finalizer_name_errors(metadata)
     return errors
@@ -245,20 +245,14 @@ def _namespace_errors(namespace: str, *, namespaced: bool) -> Iterator[FieldErro
             yield invalid("metadata.namespace", namespace, why)
 
 
-def _common_errors(metadata: Metadata) -> list[FieldError]:
+def _common_errors(metadata: Metadata, old: Metadata) -> list[FieldError]:
     errors: list[FieldError] = []
     if (generation := metadata.get("generation", 0)) < 0:
         errors.append(invalid("metadata.generation", generation, names_rules.NOT_NEGATIVE))
-    if labels := metadata.get("labels"):
-        errors += label_errors(labels)
-    if annotations := metadata.get("annotations"):
-        errors += annotation_errors(annotations)
-    if owners := metadata.get("ownerReferences"):
-        errors += _owner_errors(owners)
-    if finalizers := metadata.get("finalizers"):
-        errors += _finalizer_errors(finalizers)
-    if managed := metadata.get("managedFields"):
-        errors += _managed_field_errors(managed)
+    for field, errors_of in _CHECKS:
+        value = metadata.get(field)
+        if value and value != old.get(field):  # what stays as it was has been looked at
+            errors += errors_of(value)
     return errors
 
 
@@ -352,3 +346,12 @@ def _managed_field_errors(managed: list[dict[str, Any]]) -> Iterator[FieldError]
                 yield invalid(f"{where}.manager", manager, why)
         if len(entry.get("subresource", "").encode()) > MOST_SUBRESOURCE_BYTES:
             yield too_long(f"{where}.subresource", "", MOST_SUBRESOURCE_BYTES)
+
+
+_CHECKS: Final[tuple[tuple[str, Callable[[Any], Iterator[FieldError]]], ...]] = (
+    ("labels", label_errors),
+    ("annotations", annotation_errors),
+    ("ownerReferences", _owner_errors),
+    ("finalizers", _finalizer_errors),
+    ("managedFields", _managed_field_errors),
+)

@@ -108,7 +108,9 @@ class Served:
 
     def kind_of(self, subresource: str) -> GroupVersionKind:
         """What is sent to a subresource and answered by it; most of them show the whole object."""
-        part = self.subresources.get(subresource, {})
+        if subresource not in self.subresources:
+            return self.gvk
+        part = self.subresources[subresource]
         return GroupVersionKind(
             part.get("group", self.gvk.group),
             part.get("version", self.gvk.version),
@@ -262,17 +264,12 @@ class Registry:
     """Everything that is served, by group, version and plural; custom resources come and go."""
 
     def __init__(self, builtin: Iterable[Served]) -> None:
-        self._builtin = {_coordinates(each): each for each in builtin}
+        self._builtin = _by_coordinates(builtin)
+        self._builtin_versions = _by_resource(self._builtin.values())
         self._custom: dict[str, tuple[Served, ...]] = {}  # by the name of the definition
-        self._all = dict(self._builtin)
-        self._versions = _by_resource(self._all.values())
+        self._all, self._versions = self._builtin, self._builtin_versions
         self.claims: Mapping[tuple[str, str], Claim] = {}  # by group and version
         self.revision = 0  # of the registry itself: what is derived from it is then out of date
-
-    @property
-    def has_custom(self) -> bool:
-        """Whether anything is served that a definition defines."""
-        return len(self._all) > len(self._builtin)
 
     def find(self, group: str, version: str, plural: str) -> Served | None:
         """What is served under that path."""
@@ -319,15 +316,17 @@ class Registry:
             self._put_together()
 
     def _put_together(self) -> None:
-        custom = {
-            _coordinates(each): each
+        custom = _by_coordinates(
+            each
             for versions in self._custom.values()
             for each in versions
             if not self.is_remote(each.gvk.group, each.gvk.version)
-        }
+        )
         # A definition never hides a resource of the server's own.
         self._all = custom | self._builtin
-        self._versions = _by_resource(self._all.values())
+        defined = _by_resource([custom[each] for each in custom if each not in self._builtin])
+        own = self._builtin_versions
+        self._versions = own | {each: defined[each] + own.get(each, []) for each in defined}
         self.revision += 1
 
 
@@ -338,5 +337,5 @@ def _by_resource(served: Iterable[Served]) -> dict[GroupResource, list[Served]]:
     return found
 
 
-def _coordinates(served: Served) -> tuple[str, str, str]:
-    return served.gvk.group, served.gvk.version, served.plural
+def _by_coordinates(served: Iterable[Served]) -> dict[tuple[str, str, str], Served]:
+    return {(each.gvk.group, each.gvk.version, each.plural): each for each in served}

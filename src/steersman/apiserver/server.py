@@ -327,7 +327,7 @@ class ApiServer:
             served = self._subresources.get((served.group_resource, asked.subresource), served)
 
         def may(verb: str) -> None:
-            self._authorize(user, replace(_attributes(asked), verb=verb))
+            self._authorize(user, msgspec.structs.replace(_attributes(asked), verb=verb))
 
         def check_grant(obj: Object, old: Object | None) -> None:
             if asked.group == RBAC:

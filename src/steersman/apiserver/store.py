@@ -85,10 +85,9 @@ class Store:
 
     def bell(self, resource: str) -> Bell:
         """The one that rings when this resource changes."""
-        found = self._bells.get(resource)
-        if found is None:
-            found = self._bells[resource] = Bell()
-        return found
+        if resource not in self._bells:
+            self._bells[resource] = Bell()
+        return self._bells[resource]
 
     def listen(self, resource: GroupResource, hear: Callable[[Object], None]) -> None:
         """Tell ``hear`` of each write to a resource, before whoever wrote is answered.

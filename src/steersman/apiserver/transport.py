@@ -23,7 +23,7 @@ class InProcessTransport:
 
     def open(self, request: Request) -> AbstractAsyncContextManager[Response]:
         """Have ``request`` answered."""
-        own = header(request, "authorization")
+        own = header(request, "Authorization")
         return _Exchange(self._handler, request, None if own else self._certificate)
 
 
@@ -63,10 +63,7 @@ class _Answered:
 
     def __init__(self, reply: Reply) -> None:
         self._reply = reply
-
-    @property
-    def status(self) -> int:
-        return self._reply.status
+        self.status = reply.status
 
     @property
     def headers(self) -> Mapping[str, str]:

@@ -261,6 +261,28 @@ def test_who_and_when_never_change() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("labels", {"-": "x"}),
+        ("annotations", {"-": "x"}),
+        ("ownerReferences", [{**OWNER, "kind": ""}]),
+        ("finalizers", ["-"]),
+        ("managedFields", [{"operation": "Guess"}]),
+    ],
+)
+def test_an_update_is_asked_about_what_it_changes_only(field: str, value: Any) -> None:
+    old = {"name": "a", "uid": "u"}
+    new = {**old, field: value}
+
+    changed = rules.validate_update(new, old, standard_finalizers=False)
+    kept = rules.validate_update(new, {**new}, standard_finalizers=False)
+
+    assert changed
+    assert all(each.field.startswith(f"metadata.{field}") for each in changed)
+    assert kept == []
+
+
 def test_an_object_that_is_being_deleted_gets_no_new_finalizers() -> None:
     old = {"name": "a", "deletionTimestamp": "soon", "finalizers": ["x/a"]}
 

@@ -64,6 +64,21 @@ def test_a_definition_never_hides_a_resource_of_the_servers_own(deployments: Ser
     registry.define("deployments.apps", [custom(deployments, "deployments", group="apps")])
 
     assert registry.find("apps", "v1", "deployments") is deployments
+    assert registry.versions(GroupResource("apps", "deployments")) == [deployments]
+
+
+def test_a_definition_may_add_a_version_to_a_resource_of_the_servers_own(
+    deployments: Served,
+) -> None:
+    registry, resource = Registry([deployments]), GroupResource("apps", "deployments")
+    newer = replace(deployments, gvk=GroupVersionKind("apps", "v2", "Deployment"), custom=True)
+
+    registry.define("deployments.apps", [newer])
+    while_defined = registry.versions(resource)
+    registry.define("deployments.apps", [])
+
+    assert while_defined == [newer, deployments]
+    assert registry.versions(resource) == [deployments]
 
 
 def test_a_resource_is_found_by_its_path_and_in_every_version(

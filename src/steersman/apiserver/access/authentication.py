@@ -30,7 +30,7 @@ class Authenticator:
         """Who asks; a token that nobody has is refused, no token at all is not."""
         if certificate is not None and certificate.common_name:
             return _certified(certificate)
-        scheme, _, rest = header(request, "authorization").strip().partition(" ")
+        scheme, _, rest = header(request, "Authorization").strip().partition(" ")
         token = rest.partition(" ")[0]
         if scheme.lower() != "bearer" or not token:
             if not self._anonymous:

@@ -4,8 +4,9 @@ Unless they hold the right to ``escalate`` the role, or to ``bind`` it.
 """
 
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 from typing import Any
+
+from msgspec.structs import replace
 
 from steersman.apiserver import refusals
 from steersman.apiserver.access.rbac import GROUP, Attributes, Authorizer, not_found

@@ -10,6 +10,8 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from urllib.parse import unquote
 
+from msgspec import structs
+
 from steersman.apiserver import field_errors, refusals
 from steersman.apiserver.access.denials import denied
 from steersman.apiserver.access.rbac import Attributes, Authorizer
@@ -123,7 +125,9 @@ class Impersonation:
 
     def _check(self, mode: _Mode, other: User, user: User, wanted: Attributes) -> None:
         if mode.name:
-            self._demand(user, replace(wanted, verb=f"impersonate-on:{mode.name}:{wanted.verb}"))
+            self._demand(
+                user, structs.replace(wanted, verb=f"impersonate-on:{mode.name}:{wanted.verb}")
+            )
         for right in _rights(mode, other):
             if mode.name and (why := _never_taken_on(right)):
                 raise denied(user, right, why=why)
@@ -168,18 +172,18 @@ def _rights(mode: _Mode, other: User) -> Iterator[Attributes]:
     one = Attributes(verb=mode.verb, group=mode.group, resource="users", name=other.name)
     if account := account_of(other.name):
         namespace, name = account
-        yield replace(one, resource="serviceaccounts", namespace=namespace, name=name)
+        yield structs.replace(one, resource="serviceaccounts", namespace=namespace, name=name)
     elif mode.name and (node := node_of(other.name)):
-        yield replace(one, resource="nodes", name="*" if mode is _OWN_NODE else node)
+        yield structs.replace(one, resource="nodes", name="*" if mode is _OWN_NODE else node)
     else:
         yield one
     if other.uid:
-        yield replace(one, group=AUTHENTICATION, resource="uids", name=other.uid)
+        yield structs.replace(one, group=AUTHENTICATION, resource="uids", name=other.uid)
     for group in other.groups:
-        yield replace(one, resource="groups", name=group)
+        yield structs.replace(one, resource="groups", name=group)
     for key, values in other.extra.items():
         for value in values:
-            yield replace(
+            yield structs.replace(
                 one, group=AUTHENTICATION, resource="userextras", subresource=key, name=value
             )
 

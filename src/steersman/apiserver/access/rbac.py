@@ -1,8 +1,9 @@
 """Whether a user may: roles and bindings, as they stand in the store."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from typing import Any, NamedTuple
+
+import msgspec
 
 from steersman.apiserver.access.users import ADMINISTRATORS, NODES, User, account_user, node_of
 from steersman.apiserver.rules import Object
@@ -29,8 +30,7 @@ _EVERYTHING: tuple[dict[str, Any], ...] = (
 _MOST_REMEMBERED = 1000
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Attributes:
+class Attributes(msgspec.Struct, frozen=True, kw_only=True):
     """What somebody wants to do; ``path`` where it is about no resource, and only there."""
 
     verb: str

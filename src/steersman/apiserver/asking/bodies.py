@@ -34,6 +34,7 @@ from steersman.apiserver.schema.inspection import duplicates
 from steersman.apiserver.schema.protobuf import PROTOBUF
 from steersman.apiserver.schema.pruning import accept
 from steersman.apiserver.schema.yaml_bodies import BadYaml, parse_yaml
+from steersman.names import GroupVersionKind
 
 # What the decoder says around the reason; of a patched object only the reason is told.
 _AROUND = re.compile(
@@ -80,7 +81,8 @@ def _of_other_version(call: Call, obj: Object, options: WriteOptions) -> list[st
         if known is not None
         else [name for name in sorted(obj) if name not in about]
     )
-    expected = replace(call.expected, gvk=replace(call.expected.gvk, version=version))
+    gvk = GroupVersionKind(group, version, call.expected.gvk.kind)
+    expected = replace(call.expected, gvk=gvk)
     complaints = [f'unknown field "{each}"' for each in unknown]
     return settle(complaints, expected, field_validation=options.field_validation)
 
@@ -151,7 +153,7 @@ def patched_object(
         return refusals.invalid("", "", [field_errors.invalid("patch", shown, why)])
 
     try:
-        obj, complaints = decode(document, call.expected, content_type=JSON)
+        obj, complaints = decode(document, call.expected, content_type=JSON, is_own=True)
         if call.is_pruned:
             complaints += _pruned(obj, call)
     except refusals.Refusal as refusal:
@@ -169,9 +171,8 @@ def patched_object(
     return obj
 
 
-def applied_object(call: Call, *, merged: Object) -> Object:
-    """What an apply made, as an object of its own that shares nothing with the live one."""
-    made = msgspec.json.decode(msgspec.json.encode(merged))
+def applied_object(call: Call, *, made: Object) -> Object:
+    """What an apply made, as the server would write it. It may be changed in place."""
     try:
         obj, _ = canonical(made, call.expected)
     except refusals.Refusal as refusal:

@@ -1,8 +1,9 @@
 """One request about a resource, on its way through the server, and the answer to it."""
 
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
+
+import msgspec
 
 from steersman.apiserver.access import AccountTokens, User
 from steersman.apiserver.asking.asked import Asked
@@ -31,8 +32,7 @@ class Answer(NamedTuple):
     body: bytes
 
 
-@dataclass(slots=True, kw_only=True)
-class Call:
+class Call(msgspec.Struct, kw_only=True):
     """What was asked, of what, and what there is to say beside the answer."""
 
     request: Request
@@ -55,7 +55,7 @@ class Call:
     admission: "Admission"  # who is to be asked before something is written
     known: Known  # what somebody outside has answered
     learn: Callable[[Unanswered, Known], Awaitable[None]]  # for a watch, which is not run again
-    warnings: list[str] = field(default_factory=list)
+    warnings: list[str] = []
 
     # These two are made when somebody first writes to a kind, and not for those who only read.
 
@@ -101,6 +101,6 @@ class Call:
     @property
     def agent(self) -> str:
         """Who writes, unless they say otherwise: the first word of the User-Agent."""
-        name = header(self.request, "user-agent").partition("/")[0]
+        name = header(self.request, "User-Agent").partition("/")[0]
         printable = "".join(letter for letter in name if letter.isprintable())
         return printable.encode()[:LONGEST_MANAGER].decode(errors="ignore")

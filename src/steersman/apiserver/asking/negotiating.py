@@ -25,10 +25,13 @@ _RANGES = {"*/*": JSON, "application/*": JSON, JSON: JSON, YAML: YAML}
 
 
 def header(request: Request, name: str) -> str:
-    """A header by its lower-case name; empty where it is not there."""
-    size = len(name)
+    """A header by its name as most clients write it; empty where it is not there."""
     for key, value in request.headers:  # several times a request: a generator takes twice as long
-        if len(key) == size and key.lower() == name:
+        if key == name:
+            return value
+    name = name.lower()
+    for key, value in request.headers:
+        if key.lower() == name:
             return value
     return ""
 
@@ -66,7 +69,7 @@ _USUAL = {
 
 def wants_plain(request: Request) -> bool:
     """Whether an answer is wanted as it is most of the time."""
-    accept = header(request, "accept")
+    accept = header(request, "Accept")
     return not accept or accept == JSON
 
 
@@ -89,7 +92,7 @@ def answer_form(
     """
     if wants_plain(request):
         return PLAIN
-    accept = header(request, "accept")
+    accept = header(request, "Accept")
     if (usual := _USUAL.get(accept)) is not None:
         return usual
     wanted = list(clauses(accept))
@@ -113,7 +116,7 @@ def answer_form(
 
 def refusal_language(request: Request) -> str:
     """That of a no, which has no other form than its own."""
-    for media_type, parameters in clauses(header(request, "accept")):
+    for media_type, parameters in clauses(header(request, "Accept")):
         if media_type in _RANGES and _form(parameters, no_table) is WHOLE:
             return _RANGES[media_type]
     return JSON
@@ -135,7 +138,7 @@ def _form(parameters: dict[str, str], table: Callable[[str], Form | None]) -> Fo
 
 def body_type(request: Request) -> str:
     """The language of the body; without a word about it, JSON."""
-    content_type = header(request, "content-type").partition(";")[0].strip().lower() or JSON
+    content_type = header(request, "Content-Type").partition(";")[0].strip().lower() or JSON
     if content_type not in UNDERSTOOD:
         raise not_spoken(UNDERSTOOD)
     return content_type
@@ -143,7 +146,7 @@ def body_type(request: Request) -> str:
 
 def patch_type(request: Request, *, custom: bool) -> str:
     """The language of a patch; custom resources do without the one that needs Go types."""
-    language = header(request, "content-type").partition(";")[0]
+    language = header(request, "Content-Type").partition(";")[0]
     if language not in PATCHES or (custom and language == STRATEGIC_PATCH):
         if custom:
             raise not_spoken(tuple(each for each in PATCHES if each != STRATEGIC_PATCH))

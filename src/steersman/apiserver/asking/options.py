@@ -1,6 +1,6 @@
 """What stands in the query: read once, checked, and refused in the words that clients know."""
 
-from dataclasses import dataclass
+import msgspec
 
 from steersman.apiserver import field_errors, refusals
 from steersman.apiserver.asking.asked import FALSE, Asked
@@ -16,8 +16,7 @@ _INTEGER_LIMIT = 2**63
 
 def boolean(asked: Asked, name: str) -> bool | None:
     """Anything but no is a yes; not there is neither."""
-    values = asked.query.get(name)
-    return None if values is None else values[0].lower() not in FALSE
+    return asked.query[name][0].lower() not in FALSE if name in asked.query else None
 
 
 def integer(asked: Asked, name: str) -> int | None:
@@ -56,8 +55,7 @@ def _field_selector(asked: Asked) -> str:
     return selector or f"metadata.name={asked.name}"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ListOptions:
+class ListOptions(msgspec.Struct, frozen=True, kw_only=True):
     """Which objects, as of when, how many at a time, and for how long."""
 
     watch: bool
@@ -133,8 +131,7 @@ class ListOptions:
         return errors
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WriteOptions:
+class WriteOptions(msgspec.Struct, frozen=True, kw_only=True):
     """How a write is to be made, and in whose name."""
 
     dry_run: bool

@@ -99,4 +99,4 @@ def wants_layout(request: Request, asked: Asked) -> bool:
     """Whether a person will read the answer."""
     if "pretty" in asked.query:
         return asked.flag("pretty")
-    return header(request, "user-agent").startswith(_READERS)
+    return header(request, "User-Agent").startswith(_READERS)

@@ -13,6 +13,8 @@ import msgspec
 from steersman.apiserver.schema.node import UNSET, Schema
 
 _UNSAFE = re.compile("[<>&\u2028\u2029]")
+# Text that stands between quotes as it is: names and types, and so nearly all values of keys.
+_PLAIN = re.compile(r"[\w./:-]*", re.ASCII)
 
 
 class NoElement(ValueError):
@@ -21,6 +23,8 @@ class NoElement(ValueError):
 
 def written(value: Any, *, order: Literal["sorted"] | None = None) -> str:
     """JSON that may stand in a web page, as values inside elements are."""
+    if value.__class__ is str and _PLAIN.fullmatch(value):
+        return f'"{value}"'
     if type(value) is float and value.is_integer() and abs(value) < 1e21:
         value = int(value)
     text = msgspec.json.encode(value, order=order).decode()
@@ -31,14 +35,17 @@ def element_of(item: Any, of: Schema) -> str:
     """What names ``item`` in a list that is a set or a map, whose schema is ``of``."""
     if not of.list_map_keys:
         return _element_of_set(item)
-    if not isinstance(item, dict):
+    if item.__class__ is not dict:
         kind = "a null element" if item is None else "non-map elements"
         raise NoElement(f"associative list with keys may not have {kind}")
     keys = []
     for name in sorted(of.list_map_keys):
-        value = item.get(name, UNSET)
-        if value is UNSET and of.items is not None and (key := of.items.properties.get(name)):
+        if name in item:
+            value = item[name]
+        elif of.items is not None and (key := of.items.properties.get(name)):
             value = key.default
+        else:
+            value = UNSET
         # An item that has no value for a key is another one than an item that has.
         if value is not UNSET:
             keys.append(f'"{name}":{written(value)}')

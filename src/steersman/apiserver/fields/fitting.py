@@ -5,69 +5,89 @@ owned. Everything finer is for validation, which looks at the merged object.
 """
 
 import json
-from collections.abc import Iterator
-from typing import Any, TypeAlias
+from collections.abc import Sequence
+from typing import Any, Final, TypeAlias
 
 from steersman.apiserver.fields.elements import NoElement, element_of, shown
 from steersman.apiserver.fields.walking import UNDECLARED, item_schema
 from steersman.apiserver.schema.node import Schema
 
-Misfit: TypeAlias = tuple[str, str]  # where, and what is wrong there
+# Where, seen from the value that was looked at, and what is wrong there. Paths are only spelled out
+# on the way back from a misfit, and there is hardly ever one.
+Misfit: TypeAlias = tuple[str, str]
+
+# Of a value that has its declared type, nothing more is to be asked.
+_FITTING: Final = {
+    "string": str,
+    "integer": int,
+    "number": float,
+    "boolean": bool,
+    "object": None,
+    "array": None,
+    None: None,
+}
 
 
 def misfits(value: Any, schema: Schema) -> list[str]:
     """What does not fit, in the words of the API."""
-    found = _misfits(value, schema, "", open_=False)
+    found = _misfits(value, schema, open_=False)
     return [f"{path}: {what}" if path else what for path, what in found]
 
 
-def _misfits(value: Any, schema: Schema, path: str, *, open_: bool) -> Iterator[Misfit]:
+def _misfits(value: Any, schema: Schema, *, open_: bool) -> Sequence[Misfit]:
     if value is None:
-        return
-    if isinstance(value, dict) and _may_be("object", schema):
-        yield from _map_misfits(value, schema, path, open_=open_ or schema.preserve_unknown)
-    elif isinstance(value, list) and _may_be("array", schema):
-        yield from _list_misfits(value, schema, path, open_=open_ or schema.preserve_unknown)
-    elif (what := _scalar_misfit(value, schema)) is not None:
-        yield path, what
+        return ()
+    if value.__class__ is dict and (schema.type == "object" or _may_be_anything(schema)):
+        return _map_misfits(value, schema, open_=open_ or schema.preserve_unknown)
+    if value.__class__ is list and (schema.type == "array" or _may_be_anything(schema)):
+        return _list_misfits(value, schema, open_=open_ or schema.preserve_unknown)
+    what = _scalar_misfit(value, schema)
+    return () if what is None else (("", what),)
 
 
-def _may_be(sort: str, schema: Schema) -> bool:
-    return schema.type == sort or (schema.type is None and not _is_scalar(schema))
+def _may_be_anything(schema: Schema) -> bool:
+    """Some built-in types are text or numbers, though the schema names no type."""
+    is_scalar = schema.name is not None and schema.format is not None
+    return schema.type is None and (not is_scalar or schema.preserve_unknown)
 
 
-def _is_scalar(schema: Schema) -> bool:
-    """Built-in types that are text or numbers, though the schema names no type."""
-    return schema.name is not None and schema.format is not None and not schema.preserve_unknown
-
-
-def _map_misfits(
-    value: dict[str, Any], schema: Schema, path: str, *, open_: bool
-) -> Iterator[Misfit]:
-    others = schema.additional or (UNDECLARED if open_ or not schema.properties else None)
+def _map_misfits(value: dict[str, Any], schema: Schema, *, open_: bool) -> list[Misfit]:
+    found: list[Misfit] = []
+    declared = schema.properties
+    others = schema.additional or (UNDECLARED if open_ or not declared else None)
     for name, each in value.items():
-        child = schema.properties.get(name, others)
+        child = declared.get(name, others)
         if child is None:
-            yield f"{path}.{name}", "field not declared in schema"
-            return
+            found.append((f".{name}", "field not declared in schema"))
+            break
+        if each.__class__ is _FITTING[child.type]:
+            continue
         # A type of the server's own is the same wherever it stands.
-        yield from _misfits(each, child, f"{path}.{name}", open_=open_ and child.name is None)
+        inside = _misfits(each, child, open_=open_ and child.name is None)
+        found += [(f".{name}{path}", what) for path, what in inside] if inside else ()
+    return found
 
 
-def _list_misfits(value: list[Any], schema: Schema, path: str, *, open_: bool) -> Iterator[Misfit]:
+def _list_misfits(value: list[Any], schema: Schema, *, open_: bool) -> list[Misfit]:
+    found: list[Misfit] = []
     seen = set[str]()
+    child = item_schema(schema)
     for index, each in enumerate(value):
         element = f"i:{index}"
         if schema.list_type != "atomic":
             try:
                 element = element_of(each, schema)
             except NoElement as error:
-                yield path, f"element {index}: {error}"
-                return
+                found.append(("", f"element {index}: {error}"))
+                break
             if element in seen:
-                yield path, f"duplicate entries for key {shown(element)}"
+                found.append(("", f"duplicate entries for key {shown(element)}"))
             seen.add(element)
-        yield from _misfits(each, item_schema(schema), path + shown(element), open_=open_)
+        if each.__class__ is _FITTING[child.type]:
+            continue
+        inside = _misfits(each, child, open_=open_)
+        found += [(shown(element) + path, what) for path, what in inside] if inside else ()
+    return found
 
 
 def _scalar_misfit(value: Any, schema: Schema) -> str | None:

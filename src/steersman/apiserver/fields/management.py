@@ -133,7 +133,7 @@ class FieldManagement:
             return False
         return bool(misfits(status, self._schema.properties.get("status") or UNDECLARED))
 
-    @property
+    @cached_property
     def _schema(self) -> Schema:
         return self.schemas[self.gvk.api_version]
 
@@ -177,14 +177,15 @@ class FieldManagement:
     def _updated(
         self, live: Object, new: Object, managers: Managers, *, name: str, time: str
     ) -> Managers:
+        api_version = self.gvk.api_version
         changes = _Changes(self, live, new)
         result = changes.left_of_all(managers)
-        changed, _ = changes.in_version(self.gvk.api_version)
+        changed, _ = changes.in_version(api_version)
         if fields := difference(changed, _NOBODYS):
-            manager = updater(name or "unknown", self.gvk.api_version, self.subresource)
+            manager = updater(name or "unknown", api_version, self.subresource)
             if (previous := result.get(manager)) is not None:
                 fields = union(fields, previous.fields)
-            result[manager] = Managed(ordered(fields), self.gvk.api_version, time)
+            result[manager] = Managed(ordered(fields), api_version, time)
         return result
 
     def _check(self, applied: Object) -> None:

@@ -1,6 +1,5 @@
 """Who manages which fields of an object: what metadata.managedFields says."""
 
-from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, TypeAlias
 
 from steersman.apiserver.fields.elements import written
@@ -38,8 +37,7 @@ class Manager(NamedTuple):
         return written({name: value for name, value in zip(names, self, strict=True) if value})
 
 
-@dataclass(frozen=True, slots=True)
-class Managed:
+class Managed(NamedTuple):
     """What one manager manages, in the words of one version, and since when."""
 
     fields: FieldSet
@@ -85,7 +83,7 @@ def decoded_from_outside(entries: Any) -> Managers:
         if not all(value is None or isinstance(value, str) for value in map(entry.get, _TEXTS)):
             raise ValueError("who manages, since when and through what is told by texts")
     return {
-        manager: replace(managed, fields=ordered(parsed(managed.fields)))
+        manager: managed._replace(fields=ordered(parsed(managed.fields)))
         for manager, managed in decoded(entries).items()
     }
 
@@ -139,7 +137,7 @@ def capped(managers: Managers) -> Managers:
         if bucket not in result:
             result[bucket] = result.pop(oldest[version])
         joined = union(managers[manager].fields, result[bucket].fields)
-        result[bucket] = replace(managers[manager], fields=ordered(joined))
+        result[bucket] = managers[manager]._replace(fields=ordered(joined))
         result.pop(manager)
         excess -= 1
     return result

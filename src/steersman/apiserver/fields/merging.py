@@ -4,7 +4,7 @@ Nothing here changes what it is given; results share parts with it.
 """
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Final
 
 from steersman.apiserver.fields.elements import element_of
 from steersman.apiserver.fields.sets import (
@@ -25,6 +25,8 @@ from steersman.apiserver.fields.walking import (
 )
 from steersman.apiserver.schema.node import Schema
 
+_SCALARS: Final = frozenset((str, int, float, bool))  # in whose place nothing is left to merge
+
 
 def merged(live: Any, applied: Any, schema: Schema) -> Any:
     """``live`` with all that ``applied`` says; a null where ``live`` has parts keeps them."""
@@ -33,9 +35,11 @@ def merged(live: Any, applied: Any, schema: Schema) -> Any:
     if is_map(live, schema):
         if applied is None:
             return live
-        if isinstance(applied, dict):
+        if applied.__class__ is dict:
             return live | {
-                name: merged(live[name], each, child_of(schema, name)) if name in live else each
+                name: merged(live[name], each, child_of(schema, name))
+                if name in live and each.__class__ not in _SCALARS
+                else each
                 for name, each in applied.items()
             }
     elif is_list(live, schema):

@@ -1,7 +1,6 @@
 """managedFields of a scale subresource: those of the object, as far as they are about replicas."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 from steersman.apiserver.fields.managers import (
@@ -39,7 +38,7 @@ def entries_after_scale(
         managed = managers[manager]
         left = difference(managed.fields, _field(paths[managed.api_version]))
         if left:
-            managers[manager] = replace(managed, fields=left)
+            managers[manager] = managed._replace(fields=left)
         else:
             del managers[manager]
     for manager, managed in writers.items():

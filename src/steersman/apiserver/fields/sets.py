@@ -50,9 +50,11 @@ def _children_left(one: FieldSet, other: FieldSet) -> FieldSet:
     for element, branch in one.items():
         if element == SELF:
             continue
-        taken = other.get(element)
-        if taken is not None:
-            rest = _children_left(branch, taken)
+        if element in other:
+            taken = other[element]
+            if not branch and is_member(taken):
+                continue
+            rest = _children_left(branch, taken) if branch else branch
             if is_member(branch) and not is_member(taken):
                 branch = {SELF: {}, **rest} if rest else {}
             elif rest:
@@ -80,6 +82,8 @@ def intersection(one: FieldSet, other: FieldSet) -> FieldSet:
 
 def outside(one: FieldSet, areas: FieldSet) -> FieldSet:
     """What is in ``one`` and neither one of the ``areas`` nor anywhere below one."""
+    if not areas:
+        return one
     left = {}
     for element, branch in one.items():
         area = areas.get(element)
@@ -95,9 +99,14 @@ def outside(one: FieldSet, areas: FieldSet) -> FieldSet:
 def ordered(one: FieldSet) -> FieldSet:
     """The set with the elements in the order in which the API shows them."""
     elements = sorted(one)
-    if elements and elements[-1] > "g":  # names of fields are in order; items, maybe not
+    # Names of fields are in order, and come first; several items, maybe not.
+    if len(elements) > 1 and elements[-2] > "g":
         elements.sort(key=place)
-    return {element: ordered(one[element]) if one[element] else {} for element in elements}
+    result = {}
+    for element in elements:
+        branch = one[element]
+        result[element] = ordered(branch) if branch else branch
+    return result
 
 
 def paths(one: FieldSet, prefix: str = "") -> Iterator[str]:

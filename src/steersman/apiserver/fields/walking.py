@@ -5,19 +5,17 @@ what is declared atomic, is one field as a whole. Where nothing is declared, map
 lists are not.
 """
 
-from collections.abc import Callable
-from operator import eq
 from typing import Any, Final, TypeAlias, TypeGuard
 
 from steersman.apiserver.fields.elements import element_of
 from steersman.apiserver.fields.sets import SELF, FieldSet, as_member
 from steersman.apiserver.schema.node import Schema
 
+# Most values are of another type than these, and then the schema need not be asked.
 _PARTED: Final = (dict, list)
 
 UNDECLARED: Final = Schema(preserve_unknown=True)
 
-Equality: TypeAlias = Callable[[Any, Any], bool]
 Change: TypeAlias = "tuple[FieldSet | None, FieldSet | None]"
 
 
@@ -28,12 +26,12 @@ def child_of(schema: Schema, name: str) -> Schema:
 
 def is_map(value: Any, schema: Schema) -> TypeGuard[dict[str, Any]]:
     """Whether the value is divided into fields by name."""
-    return isinstance(value, dict) and schema.map_type != "atomic"
+    return value.__class__ is dict and schema.map_type != "atomic"
 
 
 def is_list(value: Any, schema: Schema) -> TypeGuard[list[Any]]:
     """Whether the value is divided into items by key or value."""
-    return isinstance(value, list) and schema.list_type != "atomic"
+    return value.__class__ is list and schema.list_type != "atomic"
 
 
 def item_schema(schema: Schema) -> Schema:
@@ -48,7 +46,7 @@ def applied_fields(value: Any, schema: Schema) -> FieldSet:
 
 def _applied(value: Any, schema: Schema) -> FieldSet | None:
     """A branch, or None if the value brings no field along."""
-    if not isinstance(value, _PARTED):
+    if value.__class__ not in _PARTED:
         return None if value is None else {}
     if is_map(value, schema):
         return _applied_map(value, schema)
@@ -64,7 +62,8 @@ def _applied(value: Any, schema: Schema) -> FieldSet | None:
 def _applied_map(value: dict[str, Any], schema: Schema) -> FieldSet | None:
     fields = {}
     for name, each in value.items():
-        branch = _applied(each, child_of(schema, name))
+        parted = each.__class__ in _PARTED
+        branch = _applied(each, child_of(schema, name)) if parted else {}
         if each is None or each == {} or name not in schema.properties:
             branch = as_member(branch or {})
         if branch is not None:
@@ -74,14 +73,13 @@ def _applied_map(value: dict[str, Any], schema: Schema) -> FieldSet | None:
 
 def whole(value: Any, schema: Schema) -> FieldSet:
     """A branch with the value itself and every field in it."""
-    if not value or not isinstance(value, _PARTED):
+    if not value or value.__class__ not in _PARTED:
         return {}
     fields: FieldSet = {}
     if is_map(value, schema):
         fields[SELF] = {}
         for name, each in value.items():
-            # Most values are scalars, for which the schema need not be asked.
-            parted = isinstance(each, _PARTED)
+            parted = each.__class__ in _PARTED
             fields["f:" + name] = whole(each, child_of(schema, name)) if parted else {}
     elif is_list(value, schema):
         fields[SELF] = {}
@@ -93,43 +91,46 @@ def whole(value: Any, schema: Schema) -> FieldSet:
 
 def is_same(one: Any, other: Any) -> bool:
     """Equality for which true is not 1, though Python's finds them equal."""
-    return bool(one == other) and _has_same_truths(one, other)
+    return one is other or (bool(one == other) and _has_same_truths(one, other))
 
 
 def _has_same_truths(one: Any, other: Any) -> bool:
-    if isinstance(one, dict):
+    """Of two values that Python finds equal."""
+    if one.__class__ is dict:
         for name, each in one.items():
-            # Most values are text, and equal.
-            if each.__class__ is not str and not _has_same_truths(each, other[name]):
+            # Most values are text, or the very same.
+            if each.__class__ is str or each is (its := other[name]):
+                continue
+            if not _has_same_truths(each, its):
                 return False
         return True
-    if isinstance(one, list):
+    if one.__class__ is list:
         return all(map(_has_same_truths, one, other))
-    return isinstance(one, bool) is isinstance(other, bool)
+    return (one.__class__ is bool) is (other.__class__ is bool)
 
 
 def compared(old: Any, new: Any, schema: Schema) -> tuple[FieldSet, FieldSet]:
     """Two sets: what the change from ``old`` to ``new`` added or modified, and what it removed."""
     # Only where types are not declared can a truth take the place of a number.
-    same = eq if schema.name else is_same
-    changed, removed = _change(old, new, schema, same)
+    typed = schema.name is not None
+    if old == new and (typed or _has_same_truths(old, new)):
+        return {}, {}
+    changed, removed = _change(old, new, schema, typed=typed)
     return changed or {}, removed or {}
 
 
-def _change(old: Any, new: Any, schema: Schema, same: Equality) -> Change:
-    """Two branches, each None if nothing in it is to be told."""
-    if same(old, new):
-        return None, None
+def _change(old: Any, new: Any, schema: Schema, *, typed: bool) -> Change:
+    """Of two values that differ, two branches, each None if nothing in it is to be told."""
     if is_map(old or new, schema) or is_map(new, schema):
-        return _change_of_maps(old, new, schema, same)
+        return _change_of_maps(old, new, schema, typed=typed)
     if is_list(old or new, schema) and is_list(new or old, schema):
-        return _change_of_lists(old or [], new or [], schema, same)
+        return _change_of_lists(old or [], new or [], schema, typed=typed)
     return {}, None
 
 
-def _change_of_maps(old: Any, new: Any, schema: Schema, same: Equality) -> Change:
-    before: dict[str, Any] = old if isinstance(old, dict) else {}
-    after: dict[str, Any] = new if isinstance(new, dict) else {}
+def _change_of_maps(old: Any, new: Any, schema: Schema, *, typed: bool) -> Change:
+    before: dict[str, Any] = old if old.__class__ is dict else {}
+    after: dict[str, Any] = new if new.__class__ is dict else {}
     if not before and not after:
         return {}, None
     changed: FieldSet = {}
@@ -139,12 +140,16 @@ def _change_of_maps(old: Any, new: Any, schema: Schema, same: Equality) -> Chang
         changed[SELF] = {}
     for name, each in after.items():
         if name not in before:
-            changed["f:" + name] = whole(each, child_of(schema, name))
+            parted = each.__class__ in _PARTED
+            changed["f:" + name] = whole(each, child_of(schema, name)) if parted else {}
             continue
         was = before[name]
-        if same(was, each):  # as nearly all are, and then nobody need look for their schema
+        if was is each or (was == each and (typed or _has_same_truths(was, each))):
+            continue  # as nearly all are, and then nobody need look for their schema
+        if was.__class__ not in _PARTED and each.__class__ not in _PARTED:
+            changed["f:" + name] = {}
             continue
-        more, less = _change(was, each, child_of(schema, name), same)
+        more, less = _change(was, each, child_of(schema, name), typed=typed)
         if more is not None:
             changed["f:" + name] = more
         if less is not None:
@@ -152,12 +157,12 @@ def _change_of_maps(old: Any, new: Any, schema: Schema, same: Equality) -> Chang
     for name, each in before.items():
         if name not in after:
             removed["f:" + name] = whole(each, child_of(schema, name))
-    if changed.keys() == {SELF}:
+    if SELF in changed and len(changed) == 1:
         return {}, removed or None
     return changed or None, removed or None
 
 
-def _change_of_lists(old: list[Any], new: list[Any], schema: Schema, same: Equality) -> Change:
+def _change_of_lists(old: list[Any], new: list[Any], schema: Schema, *, typed: bool) -> Change:
     if not old and not new:
         return {}, None
     changed: FieldSet = {}
@@ -165,7 +170,9 @@ def _change_of_lists(old: list[Any], new: list[Any], schema: Schema, same: Equal
     before, after = by_element(old, schema), by_element(new, schema)
     for element in before | after:
         were, are = before.get(element, []), after.get(element, [])
-        more, less = _change_of_items(were, are, item_schema(schema), same)
+        if were == are and (typed or _has_same_truths(were, are)):
+            continue
+        more, less = _change_of_items(were, are, item_schema(schema), typed=typed)
         if more is not None:
             changed[element] = more
         if less is not None:
@@ -173,12 +180,12 @@ def _change_of_lists(old: list[Any], new: list[Any], schema: Schema, same: Equal
     return changed or None, removed or None
 
 
-def _change_of_items(were: list[Any], are: list[Any], schema: Schema, same: Equality) -> Change:
-    """What becomes of the items that have one name; several are one field together."""
+def _change_of_items(were: list[Any], are: list[Any], schema: Schema, *, typed: bool) -> Change:
+    """What becomes of the items that have one name, and differ; several are one field together."""
     if len(were) == 1 and len(are) == 1:
-        return _change(were[0], are[0], schema, same)
+        return _change(were[0], are[0], schema, typed=typed)
     if len(were) > 1 and len(are) > 1:
-        return (None if same(were, are) else {}), None
+        return {}, None
     return _together(are, schema), _together(were, schema)
 
 

@@ -15,17 +15,17 @@ class ElementKey:
 
     def __call__(self, element: Any) -> tuple[type, Any]:
         # With its type, because to Python true, 1 and 1.0 are equal.
-        value = element if self._name is None else self._named(element, self._name)
-        if isinstance(value, dict | list):
+        name, value = self._name, element
+        if name is not None:
+            if element.__class__ is not dict:
+                kind = go_type(element)
+                raise failed(f"expected a map[string]interface {{}}, but received a {kind}")
+            if name not in element:
+                raise failed(f"map: {go_text(element)} does not contain declared merge key: {name}")
+            value = element[name]
+        if value.__class__ is dict or value.__class__ is list:
             raise failed(f"runtime error: comparing uncomparable type {go_type(value)}")
-        return type(value), value
-
-    def _named(self, element: Any, name: str) -> Any:
-        if not isinstance(element, dict):
-            raise failed(f"expected a map[string]interface {{}}, but received a {go_type(element)}")
-        if name not in element:
-            raise failed(f"map: {go_text(element)} does not contain declared merge key: {name}")
-        return element[name]
+        return value.__class__, value
 
 
 def element_type(*lists: list[Any]) -> type:

@@ -1,10 +1,12 @@
 """JSON merge patch (RFC 7386), with the server's own notion of nulls in new values."""
 
-from typing import Any
+from typing import Any, Final
 
 from steersman.apiserver.go_words import cannot_unmarshal
 from steersman.apiserver.patching.refused import Object, only_an_object
 from steersman.apiserver.refusals import bad_request
+
+_PARTED: Final = (dict, list)  # what may have nulls in it; most values are of other types
 
 
 def apply_merge_patch(obj: Object, patch: Any, *, lenient: bool = False) -> Object:
@@ -24,10 +26,14 @@ def without_nulls(value: Any) -> Any:
 
     Nulls that stand in a list are elements, and stay.
     """
-    if isinstance(value, dict):
-        return {key: without_nulls(each) for key, each in value.items() if each is not None}
-    if isinstance(value, list):
-        return [without_nulls(each) for each in value]
+    if value.__class__ is dict:
+        return {
+            key: without_nulls(each) if each.__class__ in _PARTED else each
+            for key, each in value.items()
+            if each is not None
+        }
+    if value.__class__ is list:
+        return [without_nulls(each) if each.__class__ in _PARTED else each for each in value]
     return value
 
 

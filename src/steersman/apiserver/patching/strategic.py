@@ -79,17 +79,17 @@ def _retain(merged: Object, patch: Object) -> None:
 
 
 def _without_directives(value: Any) -> Any:
-    if isinstance(value, dict):
+    if value.__class__ is dict:
         return {
             key: _without_directives(each) for key, each in value.items() if not _is_directive(each)
         }
-    if isinstance(value, list):
+    if value.__class__ is list:
         return [_without_directives(each) for each in value if not _is_directive(each)]
     return value
 
 
 def _is_directive(value: Any) -> bool:
-    return isinstance(value, dict) and PATCH in value
+    return value.__class__ is dict and PATCH in value
 
 
 def _merged_map(original: Object, patch: Object, schema: Schema) -> Object:

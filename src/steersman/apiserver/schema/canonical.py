@@ -14,6 +14,9 @@ from steersman.apiserver.schema.node import UNSET, Schema
 
 # Takes a value that is not null, gives the one that stands in its place: often the same.
 Walk: TypeAlias = Callable[[Any], Any]
+# Of what is in a struct, a list or a map: the type whose values are canonical as they are unless
+# empty, what makes others canonical, and what does so with those that are empty or null.
+Member: TypeAlias = tuple[type | None, Walk, Walk]
 
 
 class Irregular(Exception):
@@ -45,7 +48,7 @@ class Canonical:
             case _ if schema.preserve_unknown:
                 return _anything
             case "object" if schema.additional is not None:
-                return _map(self._element(schema.additional), _plain(schema.additional))
+                return _map(*self._element(schema.additional))
             case "object":
                 # By the properties: uses of one type share them, and a type may contain itself.
                 key = id(schema.properties)
@@ -53,7 +56,7 @@ class Canonical:
                     self._structs[key] = self._struct(schema)
                 return self._structs[key]
             case "array" if schema.items is not None:
-                return _list(self._element(schema.items), _plain(schema.items))
+                return _list(*self._element(schema.items))
             case "string":
                 return _string
             case "integer":
@@ -71,9 +74,9 @@ class Canonical:
         if name.endswith("OrBool"):
             other = _boolean
         elif name.endswith("OrStringArray"):
-            other = _list(_with_zero(_string, ""), str)
+            other = _list(str, _string, _with_zero(_string, ""))
         else:
-            other = _list(self._element(schema), None)
+            other = _list(*self._element(schema))
         walk = self.of(schema)
 
         def either(value: Any) -> Any:
@@ -84,9 +87,8 @@ class Canonical:
         return either
 
     def _struct(self, schema: Schema) -> Walk:
-        fields: dict[str, tuple[type | None, Walk]] = {}
+        fields: dict[str, Member] = {}
         always: list[tuple[str, Walk | None, Any]] = []
-        find = fields.get
 
         def build() -> None:
             for name, each in schema.properties.items():
@@ -96,10 +98,7 @@ class Canonical:
                     fill = self.of(each) if each.absent == {} else None
                     always.append((name, fill, each.absent))
             # All at once and last: fields that are there say that the rest is.
-            fields.update(
-                (name, (_plain(each), self._field(each)))
-                for name, each in schema.properties.items()
-            )
+            fields.update((name, self._field(each)) for name, each in schema.properties.items())
 
         def struct(value: Any) -> Any:
             if value.__class__ is not dict:
@@ -108,13 +107,12 @@ class Canonical:
                 build()
             dropped = None
             for name, each in value.items():
-                field = find(name)
-                if field is None:
+                if name not in fields:
                     raise Irregular
-                plain, walk = field
+                plain, some, none = fields[name]
                 if each.__class__ is plain and each:
                     continue
-                new = walk(each)
+                new = some(each) if each else none(each)
                 if new is each:
                     continue
                 if new is DROPPED:
@@ -131,32 +129,29 @@ class Canonical:
 
         return struct
 
-    def _field(self, schema: Schema) -> Walk:
-        """A value, null included, in a field of a struct."""
-        walk = self.of(schema)
+    def _field(self, schema: Schema) -> Member:
+        """What stands in a field of a struct."""
+        plain, walk = _plain(schema), self.of(schema)
         if schema.pointer:
             nothing = DROPPED if schema.absent is UNSET else None
-            return lambda value: nothing if value is None else walk(value)
+            return plain, walk, lambda value: nothing if value is None else walk(value)
         if schema.drops_empty:
-
-            def dropping(value: Any) -> Any:
-                return (walk(value) or DROPPED) if value else _empty(value, walk)
-
-            return dropping
+            # Neither lists nor numbers become empty.
+            stays = schema.type in ("array", "integer") and schema.format not in _BY_FORMAT
+            some = walk if stays else lambda value: walk(value) or DROPPED
+            return plain, some, lambda value: _empty(value, walk)
         if schema.type in ("array", "object") and schema.name is None:
-            return lambda value: walk(value) or None if value is not None else None
-        return _with_zero(walk, zero_of(schema))
+            return plain, walk, lambda value: None if value is None else walk(value) or None
+        return plain, walk, _with_zero(walk, zero_of(schema))
 
-    def _element(self, schema: Schema) -> Walk:
-        """A value, null included, in a list or in a map."""
+    def _element(self, schema: Schema) -> Member:
+        """What stands in a list or in a map."""
+        walk = self.of(schema)
         if schema.type == "array":
-            return _with_list(self.of(schema))
+            return _plain(schema), walk, lambda value: [] if value is None else walk(value)
         # Bytes that are missing there are empty bytes, once they have been stored.
-        return _with_zero(self.of(schema), "" if schema.format == "byte" else zero_of(schema))
-
-
-def _with_list(walk: Walk) -> Walk:
-    return lambda value: [] if value is None else walk(value)
+        zero = "" if schema.format == "byte" else zero_of(schema)
+        return _plain(schema), walk, _with_zero(walk, zero)
 
 
 def _with_zero(walk: Walk, zero: Any) -> Walk:
@@ -236,14 +231,14 @@ def _quantity(value: Any) -> Any:
     return _quantity_text(str(value) if value.__class__ is int else value)
 
 
-def _list(element: Walk, plain: type | None) -> Walk:
+def _list(plain: type | None, some: Walk, none: Walk) -> Walk:
     def items(value: Any) -> Any:
         if value.__class__ is not list:
             raise Irregular
         for index, each in enumerate(value):
             if each.__class__ is plain:
                 continue
-            new = element(each)
+            new = some(each) if each else none(each)
             if new is not each:
                 value[index] = new
         return value
@@ -251,14 +246,14 @@ def _list(element: Walk, plain: type | None) -> Walk:
     return items
 
 
-def _map(element: Walk, plain: type | None) -> Walk:
+def _map(plain: type | None, some: Walk, none: Walk) -> Walk:
     def entries(value: Any) -> Any:
         if value.__class__ is not dict:
             raise Irregular
         for key, each in value.items():
             if each.__class__ is plain:
                 continue
-            new = element(each)
+            new = some(each) if each else none(each)
             if new is not each:
                 value[key] = new
         return value

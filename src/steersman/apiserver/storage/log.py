@@ -125,10 +125,9 @@ class RevisionLog:
 
     def shelf(self, resource: str) -> "Shelf":
         """Everything of one resource."""
-        found = self._shelves.get(resource)
-        if found is None:
-            found = self._shelves[resource] = Shelf(forgotten=self.compacted)
-        return found
+        if resource not in self._shelves:
+            self._shelves[resource] = Shelf(forgotten=self.compacted)
+        return self._shelves[resource]
 
     def latest(self, key: Key) -> Entry | None:
         """What was last written under the key, a deletion included."""
@@ -164,7 +163,7 @@ class RevisionLog:
         # Not the last compaction: who has followed a quiet resource all along has missed nothing.
         if revision < shelf.forgotten:
             raise Compacted(revision, self.compacted)
-        return shelf.between(revision, until)
+        return shelf.between(revision, until) if revision < shelf.last_revision else []
 
     def compact(self, revision: int) -> None:
         """Forget what was replaced or deleted at or before ``revision``."""

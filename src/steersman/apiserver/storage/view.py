@@ -5,14 +5,14 @@ API servers, some of which lag.
 """
 
 from bisect import bisect_left, bisect_right
-from dataclasses import dataclass
 from itertools import islice
+
+import msgspec
 
 from steersman.apiserver.storage.log import Compacted, Entry, Key, RevisionLog
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Page:
+class Page(msgspec.Struct, frozen=True, kw_only=True):
     """Some entries in order, whether others follow, and as of when."""
 
     entries: list[Entry]

@@ -3,8 +3,6 @@
 What is read, written, patched and applied is a Scale; what is kept is the object.
 """
 
-from dataclasses import replace
-
 import msgspec
 
 from steersman.apiserver import metadata, refusals
@@ -138,7 +136,7 @@ def _write(call: Call, entry: Entry, scale: Object, options: WriteOptions) -> An
         obj["metadata"]["managedFields"] = entries
     else:
         obj["metadata"].pop("managedFields", None)
-    whole = replace(call, form=WHOLE)
+    whole = msgspec.structs.replace(call, form=WHOLE)
     answer = writing.replace(whole, entry, obj, options, seen_as=lambda each: scale_of(each, paths))
     kept = msgspec.json.decode(answer)
     return Answer(200, call.form.other(scale_of(kept, paths), custom=call.served.custom))

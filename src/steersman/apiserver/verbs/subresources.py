@@ -1,7 +1,6 @@
 """Subresources: the status of an object, its scale, and the few actions that are POSTed."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 
 import msgspec
 
@@ -56,7 +55,7 @@ def bind_by_name(call: Call) -> Answer:
     binding = changed(call, binding, options)
     if not (name := binding["metadata"].get("name")):
         raise refusals.bad_request("Name parameter required.")
-    pod = replace(call.asked, resource="pods", name=name, subresource="binding")
+    pod = msgspec.structs.replace(call.asked, resource="pods", name=name, subresource="binding")
     check_binding(binding, name)
     call.admission.check(call, binding, None)
     return _bound(call.elsewhere(pod), binding, options)

@@ -83,6 +83,7 @@ async def _told(
     if options.bookmarks:
         bookmark_at = clock.monotonic() + BOOKMARK_SECONDS
         last_bookmark_at = ends_at - LAST_BOOKMARK_SECONDS
+    due_at = min(ends_at, bookmark_at, last_bookmark_at)
     while True:
         try:
             entries = view.since(position, served.stored_as)
@@ -92,20 +93,21 @@ async def _told(
         position = max(position, view.revision)  # whoever asked from the future waits for it
         if served.asks_outside:
             await _ahead(call, entries, prefix)
-        if changes := list(_changes(entries, served, lines, selects, prefix)):
+        if entries and (changes := list(_changes(entries, served, lines, selects, prefix))):
             yield b"".join(changes)
             continue  # while those were sent, more may have come
         now = clock.monotonic()
         if now >= ends_at or bell.is_last:
             return
-        if now >= min(bookmark_at, last_bookmark_at):
+        if now >= due_at:
             yield lines.bookmark(position, served, initial_events_end=False)
             if now >= last_bookmark_at:
                 last_bookmark_at = ends_at
             bookmark_at = now + BOOKMARK_SECONDS
+            due_at = min(ends_at, bookmark_at, last_bookmark_at)
             continue
         try:
-            async with clock.timeout(min(ends_at, bookmark_at, last_bookmark_at) - now):
+            async with clock.timeout(due_at - now):
                 await bell.wait()
         except TimeoutError:
             continue

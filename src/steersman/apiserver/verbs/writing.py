@@ -34,6 +34,7 @@ from steersman.apiserver.patching import (
     apply_strategic_merge_patch,
 )
 from steersman.apiserver.rules import Object
+from steersman.apiserver.schema.defaulting import copied
 from steersman.apiserver.schema.pruning import accept
 from steersman.apiserver.storage import Entry, Key
 from steersman.apiserver.verbs.charging import charge, charged_quotas_of
@@ -128,7 +129,7 @@ def _apply(call: Call, options: WriteOptions) -> Answer:
     settle_applied(call, options, complaints)
     if entry is not None and obj is live and call.admission.is_idle and _is_settled(call, entry):
         return Answer(200, call.form.one(entry, call.served))
-    obj = applied_object(call, merged=obj)
+    obj = applied_object(call, made=copied(obj) if obj is live else obj)
     uid = obj["metadata"].get("uid")
     if entry is None and uid:
         raise refusals.conflict(

@@ -46,6 +46,13 @@ def test_the_answer_is_in_the_most_wanted_language_that_is_spoken(accept: str) -
     assert form == AnswerForm(ACCEPTED[accept])
 
 
+@pytest.mark.parametrize("name", ["Accept", "accept", "ACCEPT"])
+def test_a_header_is_found_however_its_name_is_written(name: str) -> None:
+    form = answer_form(request("/", Host="here", **{name: YAML}), custom=False)
+
+    assert form == AnswerForm(YAML)
+
+
 def test_whoever_would_rather_read_messages_gets_json_that_is_like_them() -> None:
     form = answer_form(request("/", accept=f"{PROTOBUF},application/json"), custom=False)
 

@@ -1,7 +1,6 @@
 """What every write does to managedFields."""
 
 import copy
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -9,6 +8,7 @@ import pytest
 from steersman.apiserver.fields import FieldManagement, keep_times
 from steersman.apiserver.fields.managers import ANCIENT, MOST_UPDATERS
 from steersman.apiserver.refusals import Refusal
+from steersman.names import GroupVersionKind
 from tests.unit.apiserver.fields.kinds import (
     CONFIG_MAP,
     DEPLOYMENT,
@@ -445,7 +445,9 @@ def renamed(obj: Object, api_version: str) -> Object:
 def test_who_changes_a_field_in_the_words_of_one_version_takes_it_from_those_of_another() -> None:
     schemas = {"example.com/v1": ZOO_SCHEMA, "example.com/v2": ZOO_SCHEMA}
     first, second = (
-        FieldManagement(gvk=replace(ZOO, version=each), schemas=schemas, worded=renamed)
+        FieldManagement(
+            gvk=GroupVersionKind(ZOO.group, each, ZOO.kind), schemas=schemas, worded=renamed
+        )
         for each in ("v1", "v2")
     )
     live = renamed(created(zoo(part={"a": 1}, queue=["x"]), in_=first), "example.com/v2")
