@@ -261,6 +261,36 @@ def test_whoever_stops_an_operator_that_is_killed_meanwhile_goes_on() -> None:
     assert simulate(main, settings=BARE) < 5.0
 
 
+def test_with_its_world_an_operator_ends_and_whatever_it_has_left_behind() -> None:
+    ends: list[str] = []
+
+    async def main(world: SimulatedWorld) -> SimulatedWorld:
+        async def wait(what: str) -> None:
+            try:
+                await world.clock.sleep(3600.0)
+            finally:
+                ends.append(what)
+
+        async def dawdle(a_note: Note, ctx: sm.Context) -> sm.Outcome:
+            world.loop.create_task(wait("a task of its own"))
+            try:
+                await wait("a look")
+            finally:
+                await ctx.apply_owned(copy_of(a_note, 1))
+            return sm.Done()
+
+        await world.install(Note)
+        await world.run_operator(sm.Controller(Note, reconcile=dawdle, owns=(ConfigMap,)))
+        await world.apply(note())
+        await world.clock.sleep(1.0)
+        return world
+
+    world = simulate(main, settings=BARE)
+
+    assert sorted(ends) == ["a look", "a task of its own"]
+    assert [each.target for each in world.history.writes() if each.actor == "operator"] == []
+
+
 def test_of_two_operators_of_one_name_one_may_be_killed_while_the_other_tries_again() -> None:
     async def main(world: SimulatedWorld) -> tuple[str, list[str]]:
         async def fail_for_an_hour(a_note: Note, ctx: sm.Context) -> sm.Outcome:

@@ -110,7 +110,7 @@ class Informer(Generic[Obj]):
             kept_managers=self._settings.kept_managers,
         )
         self._detector = MutationDetector() if self._settings.detect_mutations else None
-        self._objects = Indexer[Obj](failed=self._tell.index_failed)
+        self._objects: Indexer[Obj] = Indexer(failed=self._tell.index_failed)
         for name, function in (indexes or {}).items():
             self._objects.add_index(name, function)
         self._parts = {namespace: self._part(client, namespace) for namespace in self.scope.parts()}
@@ -205,8 +205,8 @@ class Informer(Generic[Obj]):
         if resync_seconds is not None and not resync_seconds > 0:
             raise ValueError(f"resync_seconds must be positive, got {resync_seconds}")
         self._drain()
-        make = partial(PromptRegistration[Obj], by_turns=by_turns) if prompt else Registration[Obj]
-        registration = make(
+        make = partial(PromptRegistration, by_turns=by_turns) if prompt else Registration
+        registration: Registration[Obj] = make(
             handler,
             name=name or getattr(handler, "__qualname__", type(handler).__qualname__),
             resource=self.kind.resource_type.plural,

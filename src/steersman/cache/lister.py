@@ -51,16 +51,19 @@ class Lister(Generic[Obj]):
                 value=namespace,
                 rule=f"this kind {has}",
             )
-        self._check(namespace)
+        if not self._was_whole or self._scope.namespaces:
+            self._check(namespace)
         return self._objects.get(_new_key(ObjectKey, (namespace, name)))
 
     def by_index(self, index: str, value: str) -> list[Obj]:
         """All objects for which the function of this index gave this value."""
-        self._check_whole()
+        if not self._was_whole:
+            self._check_whole()
         return self._objects.by_index(index, value)
 
     def _check(self, namespace: str | None) -> None:
-        self._check_whole()
+        if not self._was_whole:
+            self._check_whole()
         if not self._scope.holds(namespace):
             where = f"of namespace {namespace}" if namespace else "without a namespace"
             raise NotInScope(
@@ -71,8 +74,6 @@ class Lister(Generic[Obj]):
 
     def _check_whole(self) -> None:
         # Half a cache looks exactly like a cluster in which someone has deleted half the objects.
-        if self._was_whole:
-            return
         self._was_whole = self._is_whole()
         if not self._was_whole:
             raise NotSynced(
@@ -86,7 +87,8 @@ class Lister(Generic[Obj]):
     def list(self, *, namespace: str | None = None, labels: Labels | None = None) -> list[Obj]:
         """All objects, in one namespace or in all that are held, that match the selector."""
         if namespace is None:
-            self._check_whole()
+            if not self._was_whole:
+                self._check_whole()
             found = list(self._objects)
         else:
             self._check(namespace)

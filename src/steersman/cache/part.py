@@ -45,7 +45,7 @@ class Part(Generic[Obj]):
     ) -> None:
         self.ref = source.ref
         self._resource = source.resource
-        self.fifo = DeltaFifo[Obj]()
+        self.fifo: DeltaFifo[Obj] = DeltaFifo()
         self.writes = OwnWrites(
             shown,
             is_limited=scope.is_limited,

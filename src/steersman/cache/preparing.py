@@ -8,7 +8,7 @@ author's own transform has its turn. What the class does not name was never deco
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import replace
-from typing import Any, Generic, TypeVar, cast
+from typing import Any, Final, Generic, TypeVar, cast
 
 import msgspec
 
@@ -28,6 +28,9 @@ from steersman.names import ObjectRef
 from steersman.watch import Source
 
 Obj = TypeVar("Obj", bound=Resource | Unstructured)
+
+# Of so few objects, the memory that they could share is worth less than the time to find it.
+FEW: Final = 100
 
 # Without the look at the names of the fields, which takes six times as long as the copy.
 _replace: Callable[..., Any] = msgspec.structs.replace
@@ -50,12 +53,16 @@ class Preparation(Generic[Obj]):
         self._kept_managers = kept_managers
         self._codec = Codec()
         self._sharing = Sharing()
+        self._seen = 0
         self._covering: dict[type[Resource], bool] = {}
 
     def of_fresh(self, obj: Obj) -> Obj:
         """From an object that nobody else has seen."""
         obj = self._kept(obj)
-        return self._sharing.share(obj) if isinstance(obj, Resource) else obj
+        self._seen += 1
+        if self._seen <= FEW or not isinstance(obj, Resource):
+            return obj
+        return self._sharing.share(obj)
 
     def _kept(self, obj: Obj) -> Obj:
         if not self._keep_managed_fields:

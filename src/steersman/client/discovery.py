@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncIterator, Iterable, Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TypeVar
 
 import msgspec
@@ -85,16 +86,27 @@ async def discover(ask: Asker) -> Discovery:
     stale: list[str] = []
     for root in ("/api", "/apis"):
         body = await ask.body(_asking_for(root, _AGGREGATED))
-        page = _decoded(_AGGREGATED_LIST, body, root)
-        match page.kind:
-            case "APIGroupDiscoveryList":
-                resources.extend(_aggregated(page))
-                stale.extend(_stale(page))
-            case "APIVersions" | "APIGroupList":
-                resources.extend([each async for each in _one_by_one(ask, root, body, stale)])
-            case _:
-                raise _unreadable(root, "it is of another kind")
+        read = _read(root, body)
+        if read is None:
+            resources.extend([each async for each in _one_by_one(ask, root, body, stale)])
+        else:
+            resources.extend(read.resources)
+            stale.extend(read.stale)
     return Discovery(tuple(resources), tuple(stale))
+
+
+# Whoever asks again mostly gets the same answer, and to read it takes longer than to ask.
+@lru_cache(maxsize=4)
+def _read(root: str, body: bytes) -> Discovery | None:
+    """What is in the aggregated form; ``None`` if it is the older one."""
+    page = _decoded(_AGGREGATED_LIST, body, root)
+    match page.kind:
+        case "APIGroupDiscoveryList":
+            return Discovery(tuple(_aggregated(page)), tuple(_stale(page)))
+        case "APIVersions" | "APIGroupList":
+            return None
+        case _:
+            raise _unreadable(root, "it is of another kind")
 
 
 def _asking_for(path: str, accept: str = "application/json") -> Question:

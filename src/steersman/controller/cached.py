@@ -39,7 +39,7 @@ class Cached:
 
     def lister(self, kind: type[Obj]) -> Lister[Obj]:
         """What reads this kind; ``UndeclaredRead`` if the controller does not declare it."""
-        found = self._listers.get(_same(kind))
+        found = self._listers.get(kind) or self._listers.get(_same(kind))
         if found is None:
             raise UndeclaredRead(
                 controller=self._controller,

@@ -41,7 +41,7 @@ class Corrections:
     """The same body applied again and again, because somebody else keeps taking our fields."""
 
     def __init__(self) -> None:
-        self._fights = _Recent[Hashable, _Fight]()
+        self._fights: _Recent[Hashable, _Fight] = _Recent()
 
     def note(self, ref: Hashable, digest: Hashable, now_at: float) -> Corrected:
         """What we want of the object was put back once more; ``digest`` is of what we want."""
@@ -92,7 +92,7 @@ class HotLoops:
     """
 
     def __init__(self) -> None:
-        self._loops = _Recent[ObjectKey, _Loop]()
+        self._loops: _Recent[ObjectKey, _Loop] = _Recent()
 
     def note(
         self, key: ObjectKey, *, whys: Iterable[Why], wrote: Sequence[Wrote], now_at: float
@@ -222,7 +222,8 @@ class _Recent(Generic[K, E]):
             del self._entries[first]
 
     def drop(self, key: K) -> None:
-        self._entries.pop(key, None)
+        if self._entries:
+            self._entries.pop(key, None)
 
     def __len__(self) -> int:
         return len(self._entries)

@@ -96,9 +96,9 @@ class Mappings:
         self._clock = clock
         self._failed = failed
         self._open: dict[Place, Question] = {}
-        self._backoff = KeyBackoff[Place](_BACKOFF, rng=rng)
+        self._backoff: KeyBackoff[Place] = KeyBackoff(_BACKOFF, rng=rng)
         # Nobody is told of this queue: what is in it, and for how long, TriggerFailed says.
-        self._retries = WorkQueue[Place](
+        self._retries: WorkQueue[Place] = WorkQueue(
             f"{controller} mappings", limiter=self._backoff, clock=clock, observe=ignore
         )
 

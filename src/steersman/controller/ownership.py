@@ -33,7 +33,10 @@ def references_of(obj: Resource | Unstructured) -> tuple[meta_v1.OwnerReference,
 
 def controller_of(obj: Resource | Unstructured) -> meta_v1.OwnerReference | None:
     """The owner that controls the object, if one does."""
-    return next((each for each in references_of(obj) if each.controller), None)
+    for each in references_of(obj):
+        if each.controller:
+            return each
+    return None
 
 
 def shown(reference: meta_v1.OwnerReference, namespace: str | None) -> str:

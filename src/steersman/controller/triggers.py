@@ -152,6 +152,8 @@ class Triggers:
             return True
         try:
             answer: object = when(old, delta.obj)
+            if isinstance(answer, bool):
+                return answer
             if inspect.iscoroutine(answer):
                 answer.close()  # else Python complains that nobody has awaited it
                 raise TypeError("it is `async def`; make it a plain function")

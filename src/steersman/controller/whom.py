@@ -13,6 +13,8 @@ def keys_in(returned: object, kind: ResourceType) -> dict[ObjectKey, None]:
 
     An error of the function that comes up when what it returned is gone through is let out.
     """
+    if isinstance(returned, list):  # as almost always; the rest takes longer to find out
+        return dict.fromkeys([key_in(each, kind) for each in returned])
     if not isinstance(returned, Iterable) or isinstance(returned, ObjectKey | str | Resource):
         if inspect.iscoroutine(returned):
             returned.close()  # else Python complains that nobody has awaited it

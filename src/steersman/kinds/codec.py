@@ -1,4 +1,4 @@
-"""JSON to kinds and back: one decoder for each class, made when it is first needed.
+"""JSON to kinds and back: one decoder for each class, made when somebody first needs it.
 
 The fast path decodes bytes straight into structs. Where that fails, the object is looked at again
 slowly: Go writes ``null`` for an empty list even where the schema demands one, and that is mended;
@@ -6,11 +6,11 @@ whatever else does not fit is an ``InvalidObject``, for that object alone.
 """
 
 import gc
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, Generic, Literal, TypeVar
+from typing import Any, Generic, Literal, TypeAlias, TypeVar
 
 import msgspec
 
@@ -51,16 +51,7 @@ class DecodedEvent(msgspec.Struct, Generic[E], frozen=True, gc=False):
 
 
 class Codec:
-    """Encodes and decodes, and keeps the decoders it has made."""
-
-    def __init__(self) -> None:
-        self._decoders: dict[type[Any], msgspec.json.Decoder[Any]] = {}
-        self._list_decoders: dict[type[Any], msgspec.json.Decoder[Any]] = {}
-        self._items_decoders: dict[type[Any], msgspec.json.Decoder[Any]] = {}
-        self._event_decoders: dict[type[Any], msgspec.json.Decoder[Any]] = {}
-        self._shapes: dict[type[Any], msgspec.inspect.Type] = {}
-        # Thousands of objects ask for the same few amounts, and share them.
-        self._quantity = lru_cache(maxsize=1024, typed=True)(Quantity)
+    """Encodes and decodes."""
 
     def encode(self, value: object) -> bytes:
         """``value`` as JSON: a Part, an Unstructured, or plain data that may contain them."""
@@ -70,7 +61,7 @@ class Codec:
         """One object. ``wanted`` says what for, in case it is not what was asked for."""
         if not issubclass(kind, Unstructured):
             try:
-                return self._decode_fast(kind, data)
+                return _decode_fast(kind, data)
             except _MISFITS:
                 pass
         body = _any_json(data, wanted)
@@ -81,13 +72,9 @@ class Codec:
         """One page of a list."""
         if issubclass(kind, Unstructured):
             return self._decode_one_by_one(kind, data, wanted)
-        decoder = self._list_decoders.get(kind)
-        if decoder is None:
-            decoder = self._decoder(kind, _Page[kind])  # type: ignore[valid-type]
-            self._list_decoders[kind] = decoder
         try:
             with _nothing_collected():
-                page: _Page[R] = decoder.decode(data)
+                page: _Page[R] = _page_decoder(kind).decode(data)
         except _MISFITS:
             return self._decode_one_by_one(kind, data, wanted)
         _check_list(page, kind, wanted)
@@ -98,15 +85,11 @@ class Codec:
 
         Whatever else there may be among them, or does not fit, needs a look at each.
         """
-        decoder = self._event_decoders.get(kind)
-        if decoder is None:
-            shape = dict[str, Any] if issubclass(kind, Unstructured) else kind
-            decoder = self._decoder(kind, DecodedEvent[shape])  # type: ignore[valid-type]
-            self._event_decoders[kind] = decoder
         try:
-            events: list[DecodedEvent[Any]] = decoder.decode_lines(lines)
             if issubclass(kind, Unstructured):
-                return [DecodedEvent(each.type, kind(each.object)) for each in events]
+                plain = _PLAIN_EVENTS.decode_lines(lines)
+                return [DecodedEvent(each.type, kind(each.object)) for each in plain]
+            events: list[DecodedEvent[R]] = _event_decoder(kind).decode_lines(lines)
         except (*_MISFITS, BadValue):
             return None
         return events
@@ -115,13 +98,9 @@ class Codec:
         """Items of a list, with commas between them; ``None`` if the first or last is not whole."""
         array = b"[" + data + b"]"
         if not issubclass(kind, Unstructured):
-            decoder = self._items_decoders.get(kind)
-            if decoder is None:
-                decoder = self._decoder(kind, tuple[kind, ...])  # type: ignore[valid-type]
-                self._items_decoders[kind] = decoder
             try:
                 with _nothing_collected():
-                    return DecodedList(items=decoder.decode(array))
+                    return DecodedList(items=_items_decoder(kind).decode(array))
             except _MISFITS:
                 pass
         try:
@@ -151,7 +130,7 @@ class Codec:
     def _decode_item(self, kind: type[R], raw: msgspec.Raw, wanted: str) -> R:
         if not issubclass(kind, Unstructured):
             try:
-                return self._decode_fast(kind, raw)
+                return _decode_fast(kind, raw)
             except _MISFITS:
                 pass
         body = _any_json(raw, wanted)
@@ -165,7 +144,7 @@ class Codec:
         try:
             if issubclass(kind, Unstructured):
                 return kind(body)
-            return self._decode_fast(kind, _ENCODER.encode(mended(body, self._shape_of(kind))))
+            return _decode_fast(kind, _ENCODER.encode(mended(body, _shape_of(kind))))
         except (*_MISFITS, BadValue) as error:
             raise InvalidObject(
                 ref=_ref_of(body, kind),
@@ -173,37 +152,6 @@ class Codec:
                 problem=str(error).rstrip("."),
                 body=body,
             ) from None
-
-    def _decode_fast(self, kind: type[T], data: bytes | msgspec.Raw) -> T:
-        decoder = self._decoders.get(kind)
-        if decoder is None:
-            decoder = self._decoders[kind] = self._decoder(kind, kind)
-        decoded: T = decoder.decode(data)
-        return decoded
-
-    def _decoder(self, kind: type[Any], shape: Any) -> msgspec.json.Decoder[Any]:
-        """What decodes ``shape``, in which objects of ``kind`` are."""
-        try:
-            return msgspec.json.Decoder(shape, dec_hook=self._from_wire)
-        except NameError as error:
-            raise TypeError(
-                f"{kind.__name__}: an annotation names {error.name}, which its module does not"
-                f" have. Annotations that are text are looked up there: define {error.name} outside"
-                f" of any function, or do without `from __future__ import annotations`"
-            ) from error
-
-    def _from_wire(self, wanted: type[Any], value: Any) -> Any:
-        if wanted is Quantity:
-            return self._quantity(value)
-        if wanted is MicroTime:
-            return MicroTime.of(parse_time(value))
-        raise NotImplementedError(f"no way to decode {wanted}")
-
-    def _shape_of(self, kind: type[Any]) -> msgspec.inspect.Type:
-        # It takes 30 ms to find out for a Pod, and a list may have thousands to mend.
-        if kind not in self._shapes:
-            self._shapes[kind] = msgspec.inspect.type_info(kind)
-        return self._shapes[kind]
 
 
 @contextmanager
@@ -245,6 +193,66 @@ class _Page(msgspec.Struct, Generic[E], rename="camel"):
         )
 
 
+_Decoder: TypeAlias = msgspec.json.Decoder[Any]
+
+
+def _once(make: Callable[[type[Any]], _Decoder]) -> Callable[[Any], _Decoder]:
+    """A decoder is the same for everybody; more kinds than this no cluster serves."""
+    return lru_cache(maxsize=1024)(make)
+
+
+def _decode_fast(kind: type[T], data: bytes | msgspec.Raw) -> T:
+    decoded: T = _object_decoder(kind).decode(data)
+    return decoded
+
+
+@_once
+def _object_decoder(kind: type[Any]) -> _Decoder:
+    return _decoder(kind, kind)
+
+
+@_once
+def _page_decoder(kind: type[Any]) -> _Decoder:
+    return _decoder(kind, _Page[kind])  # type: ignore[valid-type]
+
+
+@_once
+def _items_decoder(kind: type[Any]) -> _Decoder:
+    return _decoder(kind, tuple[kind, ...])  # type: ignore[valid-type]
+
+
+@_once
+def _event_decoder(kind: type[Any]) -> _Decoder:
+    return _decoder(kind, DecodedEvent[kind])  # type: ignore[valid-type]
+
+
+def _decoder(kind: type[Any], shape: Any) -> _Decoder:
+    """What decodes ``shape``, in which objects of ``kind`` are."""
+    try:
+        return msgspec.json.Decoder(shape, dec_hook=_from_wire)
+    except NameError as error:
+        raise TypeError(
+            f"{kind.__name__}: an annotation names {error.name}, which its module does not"
+            f" have. Annotations that are text are looked up there: define {error.name} outside"
+            f" of any function, or do without `from __future__ import annotations`"
+        ) from error
+
+
+def _from_wire(wanted: type[Any], value: Any) -> Any:
+    if wanted is Quantity:
+        return _quantity(value)
+    if wanted is MicroTime:
+        return MicroTime.of(parse_time(value))
+    raise NotImplementedError(f"no way to decode {wanted}")
+
+
+# Thousands of objects ask for the same few amounts, and share them.
+_quantity = lru_cache(maxsize=1024, typed=True)(Quantity)
+
+# It takes 30 ms to find out for a Pod, and a list may have thousands to mend.
+_shape_of: Callable[[Any], msgspec.inspect.Type] = lru_cache(maxsize=128)(msgspec.inspect.type_info)
+
+_PLAIN_EVENTS = msgspec.json.Decoder(DecodedEvent[dict[str, Any]])
 _RAWS = msgspec.json.Decoder(tuple[msgspec.Raw, ...])
 _PAGE_OF_RAWS = msgspec.json.Decoder(_Page[msgspec.Raw])
 

@@ -91,8 +91,9 @@ class Resource(Part):
     @property
     def ref(self) -> ObjectRef:
         """The object, as people write it."""
-        generated = f"{self.metadata.generate_name or ''}*"
-        return ObjectRef(self.kind, self.namespace, self.name or generated)
+        metadata = self.metadata
+        name = metadata.name or f"{metadata.generate_name or ''}*"
+        return ObjectRef(self.kind, metadata.namespace, name)
 
 
 class CustomResource(Resource, Generic[Spec_co, Status_co]):

@@ -6,6 +6,8 @@ from datetime import UTC, datetime, timedelta
 from types import TracebackType
 from typing import Any
 
+import msgspec
+
 from steersman.simulation.loop import MICROS, VirtualLoop
 
 #: When every simulation begins, unless told otherwise.
@@ -37,20 +39,22 @@ class VirtualClock:
         return _Deadline(self._loop, seconds)
 
 
-class _Deadline:
+class _Deadline(msgspec.Struct, eq=False):
     """What ``asyncio.timeout`` does, for a third of its cost: every request has one."""
 
-    __slots__ = ("_cancelling", "_has_passed", "_loop", "_seconds", "_task", "_turn")
-
-    def __init__(self, loop: VirtualLoop, seconds: float | None) -> None:
-        self._loop = loop
-        self._seconds = seconds
-        self._has_passed = False
+    _loop: VirtualLoop
+    _seconds: float | None
+    _task: asyncio.Task[Any] | None = None
+    _turn: asyncio.TimerHandle | None = None
+    _cancelling: int = 0
+    _has_passed: bool = False
 
     async def __aenter__(self) -> None:
         if self._seconds is not None:
-            self._task = current_task()
-            self._cancelling = self._task.cancelling()
+            self._task = task = asyncio.current_task(self._loop)
+            if task is None:
+                raise RuntimeError("only a task can have a deadline")
+            self._cancelling = task.cancelling()
             self._turn = self._loop.call_later(self._seconds, self._pass)
 
     async def __aexit__(
@@ -59,7 +63,7 @@ class _Deadline:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        if self._seconds is None:
+        if self._task is None or self._turn is None:
             return
         self._turn.cancel()
         # Somebody else may want the task to end as well, and then it does.
@@ -69,12 +73,5 @@ class _Deadline:
 
     def _pass(self) -> None:
         self._has_passed = True
-        self._task.cancel()
-
-
-def current_task() -> asyncio.Task[Any]:
-    """The task that runs."""
-    task = asyncio.current_task()
-    if task is None:
-        raise RuntimeError("only a task can have a deadline")
-    return task
+        if self._task is not None:
+            self._task.cancel()

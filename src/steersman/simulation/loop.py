@@ -14,9 +14,12 @@ from contextvars import Context, copy_context
 from heapq import heapify, heappop, heappush
 from itertools import count
 from math import ceil
+from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar, TypeVarTuple
 from weakref import WeakSet
+
+import msgspec
 
 from steersman.errors import Deadlock
 from steersman.simulation.actors import ACTOR, Actor, ActorTask, actor_in
@@ -40,30 +43,18 @@ NAMED: Final = 30
 _INSIDE: Final = (str(Path(asyncio.__file__).parent), str(Path(__file__).parent))
 
 
-class Turn:
+class Turn(msgspec.Struct, eq=False):
     """Something that is to be called, in its context, and to whom it belongs.
 
     What asyncio calls a handle, and asks of one. A simulation makes thousands of them a second.
     """
 
-    __slots__ = ("actor", "args", "at", "callback", "context", "loop")
-
-    def __init__(
-        self,
-        callback: Callable[..., object],
-        args: tuple[Any, ...],
-        context: Context,
-        actor: Actor | None,
-        *,
-        at: float | None = None,
-        loop: "VirtualLoop | None" = None,
-    ) -> None:
-        self.callback: Callable[..., object] | None = callback
-        self.args = args
-        self.context = context
-        self.actor = actor
-        self.at = at
-        self.loop = loop
+    callback: Callable[..., object] | None
+    args: tuple[Any, ...]
+    context: Context
+    actor: Actor | None
+    at: float | None = None
+    loop: "VirtualLoop | None" = None
 
     def cancel(self) -> None:
         """It is not to be called any more."""
@@ -209,7 +200,7 @@ class VirtualLoop(_Loop):
     def _waiting(self) -> tuple[str, ...]:
         """Who waits, and where: the test itself first, and those last who were there before it."""
         of_actors: dict[Actor | None, list[ActorTask]] = {None: []}
-        for task in self._tasks():
+        for task in self.tasks():
             if task.actor is None or not task.actor.is_dead:
                 of_actors.setdefault(task.actor, []).append(task)
         own = sorted(of_actors.pop(None), key=lambda task: task is not self._runs_for)
@@ -294,7 +285,16 @@ class VirtualLoop(_Loop):
         # end, if each sleep takes some time.
         if micros <= 0 < delay:
             micros = 1
-        return self._call_at(self.micros + micros, callback, args, context)
+        micros += self.micros
+        if context is None:
+            context = copy_context()
+        actor = context.get(ACTOR)
+        turn = Turn(callback, args, context, actor, micros / MICROS, self)
+        if actor is not None and actor.is_dead:
+            actor.remains.append(turn)
+        else:
+            heappush(self._timers, (micros, next(self._numbers), turn))
+        return turn  # type: ignore[return-value]  # as above
 
     def call_at(
         self,
@@ -305,23 +305,6 @@ class VirtualLoop(_Loop):
     ) -> asyncio.TimerHandle:
         """Run it at that moment; those of one moment in the order in which they were asked for."""
         return self.call_later(when - self.time(), callback, *args, context=context)
-
-    def _call_at(
-        self,
-        micros: int,
-        callback: Callable[..., object],
-        args: tuple[Any, ...],
-        context: Context | None,
-    ) -> asyncio.TimerHandle:
-        if context is None:
-            context = copy_context()
-        actor = context.get(ACTOR)
-        turn = Turn(callback, args, context, actor, at=micros / MICROS, loop=self)
-        if actor is not None and actor.is_dead:
-            actor.remains.append(turn)
-        else:
-            heappush(self._timers, (micros, next(self._numbers), turn))
-        return turn  # type: ignore[return-value]  # as above
 
     def count_cancelled(self) -> None:
         """A timer will not be needed; sweep them out when they are many."""
@@ -351,28 +334,25 @@ class VirtualLoop(_Loop):
         task.__init__(coro, loop=self, name=name or f"task {number}", context=context)
         return task  # type: ignore[no-any-return]
 
-    def _tasks(self) -> list[ActorTask]:
+    def tasks(self) -> list[ActorTask]:
         """Those that are not done, oldest first."""
-        tasks = (each for each in asyncio.all_tasks(self) if isinstance(each, ActorTask))
-        return sorted(tasks, key=lambda task: task.number)
+        tasks = [each for each in asyncio.all_tasks(self) if isinstance(each, ActorTask)]
+        return sorted(tasks, key=attrgetter("number"))
 
     # Killing
 
     def kill(self, actor: Actor) -> None:
         """Its tasks stop where they are, and nothing of theirs runs any more."""
         actor.is_dead = True
-        actor.remains += (each for each in self._tasks() if each.actor is actor)
+        actor.remains += (each for each in self.tasks() if each.actor is actor)
         ready = [*self._ready]
         # The same queue: whoever kills has its turn out of it.
         self._ready.clear()
-        for turn in ready:
-            (actor.remains if turn.actor is actor else self._ready).append(turn)
-        timers, self._timers = sorted(self._timers), []
-        for timer in timers:
-            if timer[2].actor is actor:
-                actor.remains.append(timer[2])
-            else:
-                self._timers.append(timer)
+        self._ready.extend(each for each in ready if each.actor is not actor)
+        actor.remains += [each for each in ready if each.actor is actor]
+        actor.remains += [turn for _, _, turn in self._timers if turn.actor is actor]
+        self._timers = [each for each in self._timers if each[2].actor is not actor]
+        heapify(self._timers)
 
     async def bury(self, actor: Actor) -> None:
         """Let go of what is left of a dead actor: only now do its ``finally`` blocks run.

@@ -32,7 +32,7 @@ class Agenda:
 
     def note(self, actor: str, observation: Observation) -> None:
         """Hear what an actor tells."""
-        if isinstance(observation, ReconcileFinished):
+        if type(observation) is ReconcileFinished:
             place = actor, observation.controller, observation.ref
             if observation.outcome in ("failed", "timed out"):
                 self._failing[place] = str(observation.error)
@@ -42,7 +42,7 @@ class Agenda:
                 self._due.pop(place, None)
             else:
                 self._due[place] = self._clock.monotonic() + observation.after_seconds
-        elif isinstance(observation, ReconcileSkipped):
+        elif type(observation) is ReconcileSkipped:
             place = actor, observation.controller, observation.ref
             self._failing.pop(place, None)
             self._due.pop(place, None)

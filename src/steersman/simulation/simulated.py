@@ -108,12 +108,16 @@ class SimulatedOperator(Operator):
         """The same, for whoever cannot wait, because it is the one to be killed."""
         if self.actor.is_dead:
             return
-        for way in self.ways:
-            way.is_cut = True
+        self.cut()
         self._world.loop.kill(self.actor)
         self._died.set_result(None)
         self._world.leave(self)
         self._world.dead.append(self)
+
+    def cut(self) -> None:
+        """Let it reach nobody any more."""
+        for way in self.ways:
+            way.is_cut = True
 
     def check(self) -> None:
         """Raise what has ended it, if something has."""
@@ -323,8 +327,18 @@ class SimulatedWorld(World):
 
     async def end(self) -> None:
         """Let go of everybody, dead or alive."""
+        # Whoever lives ends what it has begun, which takes half as long as to look for all of it.
+        alive = [each.task for each in self.operators if each.task is not None]
+        for operator in self.operators:
+            operator.cut()
+        for task in alive:
+            task.cancel()
+        if alive:
+            await asyncio.wait(alive)
+        left = {each.actor for each in self.loop.tasks()}
         for operator in [*self.operators]:
-            operator.kill_now()
+            if operator.actor in left:
+                operator.kill_now()
         for operator in self.dead:
             await self.loop.bury(operator.actor)
 

@@ -310,7 +310,7 @@ class Reflector(Generic[Obj]):
     ) -> _Trouble | None:
         """The initial events of a watch, up to their end, where they become one list."""
         self._hear(Begun())
-        collection = Collection[Obj]()
+        collection: Collection[Obj] = Collection()
         async for event in events:
             self._last_contact_at = self._clock.monotonic()
             if not isinstance(event, Bookmark):

@@ -10,7 +10,7 @@ def is_older(version: str, than: str) -> bool:
     if len(version) == len(than):
         # Almost always; and as long as each other, numbers are in order as words are.
         return version < than and _is_number(version + than)
-    if not (_is_number(version) and _is_number(than)):
+    if not (version and than and _is_number(version + than)):
         return False
     # Without int(): this is asked at every event, and int() refuses thousands of digits.
     version, than = version.lstrip("0"), than.lstrip("0")

@@ -5,7 +5,7 @@ from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
 from contextlib import AbstractAsyncContextManager
 from functools import lru_cache
 from typing import Any, Final, Protocol
-from urllib.parse import quote, urlencode
+from urllib.parse import quote, quote_plus
 
 import msgspec
 
@@ -13,6 +13,9 @@ _SAFE: Final = "/:@!$&'()*+,;=-._~"
 
 # Almost every path is made of nothing else, and to see that takes a third of quoting it.
 _NEEDS_NO_QUOTES: Final = re.compile(f"[0-9A-Za-z{re.escape(_SAFE)}]*")
+
+# The same, of an option's name or value.
+_IS_PLAIN: Final = re.compile(r"[0-9A-Za-z_.~-]*")
 
 
 class Request(msgspec.Struct, frozen=True, kw_only=True):
@@ -56,7 +59,11 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
 # else that is done for a request before it is sent.
 @lru_cache(maxsize=128)
 def _encoded(query: tuple[tuple[str, str], ...]) -> str:
-    return urlencode(query)
+    return "&".join([f"{_quoted(name)}={_quoted(value)}" for name, value in query])
+
+
+def _quoted(text: str) -> str:
+    return text if _IS_PLAIN.fullmatch(text) else quote_plus(text)
 
 
 class Response(Protocol):

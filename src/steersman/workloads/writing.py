@@ -85,11 +85,11 @@ def pod_difference(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[
 
 
 def merge_difference(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, Any]:
-    """What a merge patch says to make one of the other."""
+    """What a merge patch says to make one of the other, both of plain JSON."""
     change: dict[str, Any] = {name: None for name in before if name not in after}
     for name, value in after.items():
         old = before.get(name)
-        if isinstance(value, Mapping) and isinstance(old, Mapping):
+        if isinstance(value, dict) and isinstance(old, dict):
             inner = merge_difference(old, value)
             if inner:
                 change[name] = inner

@@ -13,17 +13,18 @@ class Delays(Generic[K]):
     """Needs whose moment, ``since_at``, is still to come."""
 
     def __init__(self) -> None:
-        self._needs: dict[K, Need[K]] = {}
+        #: By key. To be read: an empty queue is looked at more often than anything else.
+        self.needs: dict[K, Need[K]] = {}
         # Also holds what was taken out or moved since; it is passed over, and tidied up in time:
         # a look in an hour's time is often made unnecessary long before.
         self._by_moment: list[tuple[float, int, Need[K]]] = []  # a heap
         self._last_number = 0
 
     def __len__(self) -> int:
-        return len(self._needs)
+        return len(self.needs)
 
     def __contains__(self, key: K) -> bool:
-        return key in self._needs
+        return key in self.needs
 
     @property
     def next_due_at(self) -> float | None:
@@ -37,21 +38,21 @@ class Delays(Generic[K]):
 
     def put(self, need: Need[K]) -> None:
         """Note a need; if its key has one, the earlier moment and the higher priority win."""
-        known = self._needs.get(need.key)
+        known = self.needs.get(need.key)
         if known is not None:
             known.priority = max(known.priority, need.priority)
             if known.since_at <= need.since_at:
                 return
             known.since_at = need.since_at
             need = known
-        self._needs[need.key] = need
+        self.needs[need.key] = need
         self._last_number += 1
         heappush(self._by_moment, (need.since_at, self._last_number, need))
         self._tidy()
 
     def take_out(self, key: K) -> Need[K] | None:
         """Take out the need of this key, if there is one."""
-        need = self._needs.pop(key, None)
+        need = self.needs.pop(key, None)
         if need is not None:
             self._tidy()
         return need
@@ -64,24 +65,24 @@ class Delays(Generic[K]):
             entry = heappop(by_moment)
             if self._is_current(entry):
                 due.append(entry[2])
-                del self._needs[entry[2].key]
+                del self.needs[entry[2].key]
         if due:
             self._tidy()
         return due
 
     def clear(self) -> None:
         """Forget all of them."""
-        self._needs.clear()
+        self.needs.clear()
         self._by_moment.clear()
 
     def _is_current(self, entry: tuple[float, int, Need[K]]) -> bool:
         moment_at, _, need = entry
-        return self._needs.get(need.key) is need and need.since_at == moment_at
+        return self.needs.get(need.key) is need and need.since_at == moment_at
 
     def _tidy(self) -> None:
-        if not self._needs:
+        if not self.needs:
             # A dict that was large stays large, however little is in it; until it is cleared.
             self.clear()
-        elif len(self._by_moment) > 2 * len(self._needs) + _LITTER:
+        elif len(self._by_moment) > 2 * len(self.needs) + _LITTER:
             self._by_moment = [entry for entry in self._by_moment if self._is_current(entry)]
             heapify(self._by_moment)

@@ -146,7 +146,7 @@ class MaxOf(Generic[K]):
 
     def num_requeues(self, key: K) -> int:
         """What the one says that counted most."""
-        return max((each.num_requeues(key) for each in self._limiters), default=0)
+        return max([each.num_requeues(key) for each in self._limiters], default=0)
 
     def __repr__(self) -> str:
         return f"<MaxOf {', '.join(map(repr, self._limiters))}>"
@@ -154,6 +154,5 @@ class MaxOf(Generic[K]):
 
 def default_limiter(*, clock: Clock, rng: Random) -> RateLimiter[Hashable]:
     """A backoff for each key and a bucket for all, as controllers in Go have by default."""
-    return MaxOf[Hashable](
-        KeyBackoff(BackoffPolicy(), rng=rng), TokenBucket(BucketPolicy(), clock=clock)
-    )
+    backoff: KeyBackoff[Hashable] = KeyBackoff(BackoffPolicy(), rng=rng)
+    return MaxOf(backoff, TokenBucket(BucketPolicy(), clock=clock))

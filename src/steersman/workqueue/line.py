@@ -23,7 +23,8 @@ class Line(Generic[K]):
     """
 
     def __init__(self) -> None:
-        self._needs: dict[K, Need[K]] = {}
+        #: By key. To be read: an empty line is looked at more often than anything else.
+        self.needs: dict[K, Need[K]] = {}
         # Both also hold what has left the line since; it is passed over. What has moved up is twice
         # in the heap, and gone when its second turn comes.
         self._by_priority: list[tuple[int, int, Need[K]]] = []  # a heap
@@ -32,17 +33,13 @@ class Line(Generic[K]):
         self._passed_over = 0  # how often in a row the oldest was not the one
 
     def __len__(self) -> int:
-        return len(self._needs)
-
-    def find(self, key: K) -> Need[K] | None:
-        """The need of this key, if it is in line."""
-        return self._needs.get(key)
+        return len(self.needs)
 
     def push(self, need: Need[K]) -> None:
         """Put in one that never was in line, and whose key is not."""
         self._last_place = place = self._last_place + 1
         need.place = place
-        self._needs[need.key] = need
+        self.needs[need.key] = need
         self._by_age.append(need)
         heappush(self._by_priority, (-need.priority, place, need))
 
@@ -61,7 +58,7 @@ class Line(Generic[K]):
             need = heappop(self._by_priority)[2]
             while not need.place:
                 need = heappop(self._by_priority)[2]
-        del self._needs[need.key]
+        del self.needs[need.key]
         need.place = 0
         if need is oldest:
             self._passed_over = 0
@@ -69,10 +66,10 @@ class Line(Generic[K]):
                 by_age.popleft()
         else:
             self._passed_over += 1
-        left = len(self._needs)
+        left = len(self.needs)
         if not left:
             # A dict that was large stays large, however little is in it; until it is cleared.
-            self._needs.clear()
+            self.needs.clear()
             self._by_priority.clear()
         elif len(self._by_priority) > 2 * left + _LITTER or len(by_age) > 2 * left + _LITTER:
             self._tidy()
@@ -80,7 +77,7 @@ class Line(Generic[K]):
 
     def clear(self) -> None:
         """Forget all of them."""
-        self._needs.clear()
+        self.needs.clear()
         self._by_priority.clear()
         self._by_age.clear()
         self._passed_over = 0

@@ -60,8 +60,8 @@ class WorkQueue(Generic[K]):
         self._limiter = limiter
         self._clock = clock
         self._observe = observe
-        self._line = Line[K]()
-        self._delays = Delays[K]()
+        self._line: Line[K] = Line()
+        self._delays: Delays[K] = Delays()
         self._dirty: dict[K, Need[K]] = {}
         self._held: dict[K, tuple[int, float]] = {}  # with which priority, and since when
         self._takers = Takers(clock=clock)
@@ -73,7 +73,7 @@ class WorkQueue(Generic[K]):
         if self._phase is not _Phase.OPEN:
             return
         now_at = self._clock.monotonic()
-        if self._delays:
+        if self._delays.needs:
             self._end_delays(now_at)
             delayed = self._delays.take_out(key)
             if delayed is not None:
@@ -97,7 +97,7 @@ class WorkQueue(Generic[K]):
             )
             now_at = self._clock.monotonic()
             self._end_delays(now_at)
-            coming = self._line.find(key) or self._dirty.get(key)
+            coming = self._line.needs.get(key) or self._dirty.get(key)
             if coming is not None:
                 self._raise(coming, priority)
             else:
@@ -124,9 +124,9 @@ class WorkQueue(Generic[K]):
         """
         while True:
             now_at = self._clock.monotonic()
-            if self._delays:
+            if self._delays.needs:
                 self._end_delays(now_at)
-            if self._line:
+            if self._line.needs:
                 return self._give_out(now_at)
             if self._phase is _Phase.ENDED:
                 raise QueueClosed(queue=self.name)
@@ -143,7 +143,7 @@ class WorkQueue(Generic[K]):
     def done(self, key: K) -> None:
         """Let go of a key; if it was added meanwhile, it is given out once more."""
         now_at = self._clock.monotonic()
-        if self._delays:
+        if self._delays.needs:
             self._end_delays(now_at)
         held = self._held.pop(key, None)
         if held is None:
@@ -242,7 +242,7 @@ class WorkQueue(Generic[K]):
             if coming is None:
                 self._dirty[key] = need
         else:
-            coming = self._line.find(key)
+            coming = self._line.needs.get(key)
             if coming is None:
                 self._line.push(need)
                 self._takers.wake_one()

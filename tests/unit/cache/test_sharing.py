@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
+from steersman.cache.preparing import FEW, Preparation
 from steersman.cache.sharing import LONGEST_BYTES, MOST_VALUES, TRIES, Sharing
 from steersman.kinds import Codec, CustomResource, Part, meta_v1, replace
 from steersman.units import Quantity
@@ -44,6 +45,14 @@ def many(number: int, **spec: Any) -> list[App]:
     """So many, shared."""
     sharing = Sharing()
     return [sharing.share(app(each, **spec)) for each in range(number)]
+
+
+def test_a_cache_of_more_than_a_few_objects_keeps_equal_parts_once() -> None:
+    prepare = Preparation(App, transform=None, keep_managed_fields=False).of_fresh
+    few, more = ([prepare(app(each)) for each in range(FEW)] for _ in range(2))
+
+    assert few[0].status is not few[-1].status
+    assert more[0].status is more[-1].status
 
 
 def test_equal_parts_become_one() -> None:

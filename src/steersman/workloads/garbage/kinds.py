@@ -51,14 +51,11 @@ class KnownKinds:
             (each.resource_type.gvk.api_version, each.resource_type.gvk.kind): each.resource_type
             for each in discovery.resources
         }
+        kinds = self._places.values()
         #: As CustomResourceDefinitions and APIServices are named after what they define.
         self.names = frozenset(
-            name
-            for each in self._places.values()
-            for name in (
-                f"{each.plural}.{each.gvk.group}",
-                f"{each.gvk.version}.{each.gvk.group}",
-            )
+            [f"{each.plural}.{each.gvk.group}" for each in kinds]
+            + [f"{each.gvk.version}.{each.gvk.group}" for each in kinds]
         )
 
     def find(self, api_version: str, kind: str) -> type[MetadataOnly] | None:
