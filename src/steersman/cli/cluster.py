@@ -6,7 +6,7 @@ import shlex
 import signal
 import sys
 from collections.abc import Callable, Mapping
-from contextlib import AbstractAsyncContextManager, nullcontext
+from contextlib import AbstractAsyncContextManager, nullcontext, suppress
 from dataclasses import replace
 from random import Random
 from typing import Final
@@ -19,7 +19,11 @@ from steersman.apiserver import (
 )
 from steersman.clock import Clock
 from steersman.observe import Observer, log_to
-from steersman.workloads import WorkloadSettings, running_workloads
+from steersman.workloads import WorkloadSettings
+
+# Whoever has just started a cluster asks it for something at once. To load what makes it live takes
+# a third as long as all before, and begins when that is answered.
+HEAD_START_SECONDS: Final = 0.1
 
 # As ``logging`` has it: what is said is that something is wrong with the cluster itself.
 ERROR: Final = 40
@@ -54,6 +58,9 @@ async def run_cluster(
         # Whoever looks at a cluster looks at its events; what is said here is that something is
         # wrong with the cluster itself.
         loud = log_to(sys.stderr, clock=clock, level=ERROR)
+        with suppress(TimeoutError):
+            async with clock.timeout(HEAD_START_SECONDS):
+                await ended.wait()
         async with workloads_of(cluster, lively, clock=clock, rng=rng, observe=loud):
             await ended.wait()
     sys.stderr.write("\nThe cluster is gone.\n" if settings.data is None else "\nStopped.\n")
@@ -70,6 +77,8 @@ def workloads_of(
     """What makes it a cluster, and not an API server only, while the block runs."""
     if lively is None:
         return nullcontext()
+    from steersman.workloads import running_workloads
+
     return running_workloads(
         replace(lively, root_ca=cluster.ca),
         reach=lambda: nullcontext(InProcessTransport(cluster.server)),

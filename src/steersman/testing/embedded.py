@@ -54,6 +54,9 @@ class EmbeddedCluster(Cluster):
             "service-account-key-file": given.service_account_key_file,
             "service-account-signing-key-file": given.service_account_key_file,
         }
+        expected = ["/readyz", "/api/v1/namespaces/default"]
+        if nodes is not None:  # It lives once there is an account, without which no Pod can be.
+            expected.append("/api/v1/namespaces/default/serviceaccounts/default")
         self.api_server = Component(
             [
                 sys.executable,
@@ -66,7 +69,7 @@ class EmbeddedCluster(Cluster):
                 *(f"--{name}={value}" for name, value in flags.items()),
             ],
             enclosure=inside,
-            ready=lambda: self.caller().finds("/readyz", "/api/v1/namespaces/default"),
+            ready=lambda: self.caller().finds(*expected),
             clock=clock,
             start_seconds=START_SECONDS,
             grace_seconds=GRACE_SECONDS,
