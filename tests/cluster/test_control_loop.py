@@ -235,6 +235,23 @@ async def test_what_a_stranger_controls_is_left_alone(scene: Scene) -> None:
     assert left.data == {"size": "7"}
 
 
+async def test_what_a_stranger_had_is_made_as_soon_as_that_is_gone(scene: Scene) -> None:
+    meta = meta_v1.ObjectMeta(name="of-one", namespace=HERE)
+    await scene.server.create(ConfigMap(metadata=meta, data={"size": "7"}))
+
+    async with operating(scene, owning()) as operator:
+        await scene.until(
+            lambda: any(each.failures == 15 for each in operator.seen(ReconcileFinished)),
+            seconds=1.0,
+        )
+        await scene.delete("of-one")
+        await is_quiet(scene, operator)  # in no time, while the next attempt is a minute away
+        made = await child(scene, "of-one")
+
+    assert made is not None
+    assert made.data == {"size": "3"}
+
+
 async def test_a_stranger_gone_the_child_is_made_without_a_restart(scene: Scene) -> None:
     meta = meta_v1.ObjectMeta(name="of-one", namespace=HERE)
     await scene.server.create(ConfigMap(metadata=meta, data={"size": "7"}))

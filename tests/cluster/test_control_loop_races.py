@@ -214,6 +214,24 @@ async def test_a_function_that_cancels_its_own_task_ends_no_worker(scene: Scene)
     assert looks.count("one") == 5
 
 
+async def test_a_loop_ends_although_a_function_makes_an_error_of_its_end(scene: Scene) -> None:
+    looks: list[str] = []
+
+    async def reconcile(obj: Widget, ctx: sm.Context) -> sm.Outcome:
+        looks.append(obj.name)
+        try:
+            await asyncio.Event().wait()
+        except asyncio.CancelledError:
+            raise ValueError("not now") from None
+        return sm.Done()
+
+    controller = sm.Controller(Widget, reconcile=reconcile, workers=1)
+    async with looping(scene, controller):
+        await scene.until(lambda: looks)
+
+    assert len(looks) == 1
+
+
 async def test_objects_of_all_namespaces_can_be_listed(scene: Scene) -> None:
     counted: list[tuple[int, int]] = []
 

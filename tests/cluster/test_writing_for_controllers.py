@@ -8,7 +8,7 @@ import pytest
 
 from steersman.client import MergePatch
 from steersman.controller.ownership import owned_by
-from steersman.errors import BadName, Conflict, Invalid, NotOurs
+from steersman.errors import BadName, Conflict, Invalid, NotOurs, Unreachable
 from steersman.kinds import Unstructured, apps_v1, core_v1, replace
 from steersman.names import ObjectKey
 from steersman.observe import FieldFight
@@ -101,6 +101,28 @@ async def test_our_own_write_is_enough_to_know_that_the_next_would_change_nothin
 
     assert desk.verbs == ["apply"]
     assert second.resource_version == first.resource_version
+    scene.way.let_go()
+
+
+async def test_what_was_sent_and_never_answered_counts_as_carried_out_until_more_is_known(
+    scene: Scene, desk: Desk
+) -> None:
+    one = await scene.server.get(Widget, "one", namespace=HERE)
+    await scene.settle()
+    await desk.apply_status(one, WidgetStatus(ready=1))
+    scene.way.hold()  # so that the cache does not hear of it either
+
+    scene.way.answer = Unreachable("the answer was lost")
+    with pytest.raises(Unreachable):
+        await desk.apply_status(one, WidgetStatus(ready=2))
+    scene.way.answer = None
+    target = scene.server.status(Widget, "one", namespace=HERE)
+    await target.patch(MergePatch({"status": {"ready": 2}}), field_manager="us")
+    await desk.apply_status(one, WidgetStatus(ready=1))
+
+    now = await scene.server.get(Widget, "one", namespace=HERE)
+    assert now.status is not None
+    assert now.status.ready == 1
     scene.way.let_go()
 
 

@@ -10,6 +10,7 @@ Promises:  - an object is with one worker at a time
            - what a stranger controls is left alone
            - the finalizer is there before the first side effect and goes after the last
            - each reconcile knows why it ran
+           - an object whose reconcile fails says why in its condition
            - a plain function blocks nobody but itself
            - what is paused is left alone
            - nothing is kept of an object that is gone
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
         rule_yaml,
     )
     from steersman.controller.sources import Every, Keys, Source
+    from steersman.controller.statuses import status_to_apply
     from steersman.controller.threads import Threads
 
 __all__ = [
@@ -76,6 +78,7 @@ __all__ = [
     "permissions",
     "prepared",
     "rule_yaml",
+    "status_to_apply",
 ]
 
 # What it takes to run a controller is not needed to declare one.
@@ -102,6 +105,7 @@ _DOORS = {
     "permissions": "rights",
     "prepared": "preparing",
     "rule_yaml": "rights",
+    "status_to_apply": "statuses",
 }
 
 if not TYPE_CHECKING:  # to the checkers, a module with this has whatever is asked for

@@ -20,6 +20,9 @@ takes over from another replica, has nothing to send.
 
 ``resourceVersion`` says only that nothing at all has happened: a child's status moves it at every
 step of a rollout.
+
+An apply that was sent and has no answer may have been carried out, and the cache may not have heard
+of it: until one there is answered, nothing is settled at that place.
 """
 
 from collections.abc import Sequence
@@ -63,15 +66,21 @@ class LastApplied:
         self._manager = manager
         self._codec = Codec()
         self._last: dict[Place, Applied] = {}
+        self._doubtful: set[Place] = set()
 
     def __len__(self) -> int:
-        return len(self._last)
+        return len(self._last.keys() | self._doubtful)
 
     def __repr__(self) -> str:
         return f"<LastApplied to {len(self._last)} places by {self._manager}>"
 
+    def doubt(self, place: Place) -> None:
+        """Something is about to be applied: before it is remembered, nobody knows what is there."""
+        self._doubtful.add(place)
+
     def remember(self, place: Place, obj: Resource | Unstructured, body: bytes) -> None:
         """``body`` was applied, and the object is like this after it."""
+        self._doubtful.discard(place)
         entry = entry_of(obj, self._manager, place[2])
         if entry is None:
             # The author's transform has dropped it, or there was nothing to hold.
@@ -89,11 +98,15 @@ class LastApplied:
 
     def forget(self, gvk: GroupVersionKind, key: ObjectKey) -> None:
         """The object is gone."""
-        for subresource in ("", "status"):
-            self._last.pop((gvk, key, subresource), None)
+        if self._last or self._doubtful:
+            for subresource in ("", "status"):
+                self._last.pop((gvk, key, subresource), None)
+                self._doubtful.discard((gvk, key, subresource))
 
     def is_settled(self, place: Place, live: Resource | Unstructured, body: bytes) -> bool:
         """Whether applying ``body`` to the object as it is would change nothing."""
+        if place in self._doubtful:
+            return False
         last = self._last.get(place)
         if last is not None and last.obj.uid != live.uid:
             del self._last[place]

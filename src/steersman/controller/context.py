@@ -12,7 +12,7 @@ from steersman.controller.cached import Cached
 from steersman.controller.declaring import Controller, Kind
 from steersman.controller.fights import Wrote
 from steersman.errors import ContextEnded, UndeclaredRead, UndeclaredWrite
-from steersman.kinds import Part, Resource, Unstructured
+from steersman.kinds import Condition, Part, Resource, Unstructured
 from steersman.names import ObjectKey
 from steersman.observe import Why, Write
 
@@ -246,6 +246,10 @@ class Context:
     async def let_go(self, obj: Resource | Unstructured) -> None:
         """Take the controller's finalizer off its object."""
         await self._writer.remove_finalizer(obj, report=self._report)
+
+    async def say(self, obj: Resource | Unstructured, condition: Condition) -> None:
+        """Put a condition on its object, beside what its status says; after the end, too."""
+        await self._applied(self._writer.apply_condition(obj, condition, report=self._report))
 
     def end(self) -> None:
         """From now on, whatever is asked of it raises ``ContextEnded``.

@@ -16,6 +16,7 @@ from steersman.client import Fields, Labels
 from steersman.controller.cached import Cached
 from steersman.controller.changed import Predicate
 from steersman.controller.outcomes import Outcome
+from steersman.controller.statuses import fields_of_status
 from steersman.errors import BadController, BadName, NotAKind
 from steersman.kinds import Resource, Unstructured
 from steersman.names import GroupVersionKind, ObjectKey, check_label
@@ -79,6 +80,8 @@ class Controller(Generic[Obj]):
     - ``when`` says which changes to an object of ``kind`` deserve a look; all, if it is ``None``.
     - ``while_deleting``: without a ``finalize``, whether ``reconcile`` is also called for an object
       that is being deleted and that others hold; for whoever carries out deletions.
+    - ``condition`` names a condition that ``reconcile`` sets in the status. While it fails, it is
+      false and says why, in the words of the event that says so; the rest of the status stays.
     - ``sources`` wake objects for reasons that are not in the cluster.
     - ``name`` is in the names of the finalizer and the field manager, which are stored in the
       cluster: whoever changes it loses both. A second controller of a kind must have one.
@@ -107,6 +110,7 @@ class Controller(Generic[Obj]):
     max_backoff_seconds: float = field(default=300.0, kw_only=True)
     resync_seconds: float | None = field(default=None, kw_only=True)
     while_deleting: bool = field(default=False, kw_only=True)
+    condition: str = field(default="", kw_only=True)
     name: str = field(default="", kw_only=True)
     reports_as: str = field(default="", kw_only=True)
 
@@ -126,6 +130,7 @@ class Controller(Generic[Obj]):
         self._check_functions()
         self._check_numbers()
         self._check_kinds()
+        self._check_condition()
 
     @property
     def gvk(self) -> GroupVersionKind:
@@ -235,6 +240,15 @@ class Controller(Generic[Obj]):
                     " read anyway.",
                 )
             seen.add(identity)
+
+    def _check_condition(self) -> None:
+        if not self.condition or issubclass(self.kind, Unstructured):
+            return
+        if "conditions" not in fields_of_status(self.kind):
+            raise self._bad(
+                f"its condition is {self.condition}, and {self.gvk.kind} has none",
+                "Add `conditions: tuple[sm.Condition, ...] = ()` to its status.",
+            )
 
     def _bad(self, problem: str, what_now: str) -> BadController:
         name = self.name or getattr(self.kind, "__name__", repr(self.kind))

@@ -10,6 +10,7 @@ tried again later, and the worker goes on.
 
 import asyncio
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import partial
 from typing import Any, Generic, TypeVar
 
@@ -27,7 +28,7 @@ from steersman.clock import Clock
 from steersman.controller.blocking import BlockingContext
 from steersman.controller.cached import Cached
 from steersman.controller.context import Context
-from steersman.controller.declaring import Controller, is_async, name_of
+from steersman.controller.declaring import Controller, name_of
 from steersman.controller.failures import Verdict, fingerprint, judge
 from steersman.controller.fights import HotLoops
 from steersman.controller.finalizing import has_finalizer
@@ -39,8 +40,15 @@ from steersman.controller.sources import Source, run_source
 from steersman.controller.threads import Desk, Job, Threads
 from steersman.controller.triggers import Triggers
 from steersman.controller.writing import Writer
-from steersman.errors import BadOutcome, NotInScope, QueueClosed, ReconcileTimedOut
-from steersman.kinds import Resource, Unstructured
+from steersman.errors import (
+    BadOutcome,
+    NotInScope,
+    NotOurs,
+    QueueClosed,
+    ReconcileTimedOut,
+    SteersmanError,
+)
+from steersman.kinds import Condition, Resource, Unstructured
 from steersman.names import ObjectKey, ObjectRef
 from steersman.observe import (
     ControllerStarted,
@@ -108,12 +116,15 @@ class ControlLoop(Generic[Obj]):
         )
         # What was given up for good, until it is no longer what it was then.
         self._given_up: dict[ObjectKey, object] = {}
+        # What somebody else has that an object wants to own.
+        self._not_ours: dict[ObjectKey, str] = {}
         self._jobs: dict[ObjectKey, Job[Any]] = {}
         self._start: Start | None = None
         self._stopped = asyncio.Event()
         self._ends_since_at: float | None = None
         self._employed = 0
         self._idle = 0
+        self._is_blocking = controller.is_blocking
 
     def __repr__(self) -> str:
         return f"<ControlLoop of {self._controller!r}: {self._queue!r}>"
@@ -121,7 +132,8 @@ class ControlLoop(Generic[Obj]):
     @property
     def remembered(self) -> int:
         """How many things are kept in mind about objects; none about those that are gone."""
-        about_own = len(self._given_up) + len(self._reasons) + len(self._hot_loops)
+        about_own = len(self._given_up) + len(self._not_ours)
+        about_own += len(self._reasons) + len(self._hot_loops)
         return about_own + len(self._writer) + len(self._writer.bereaved)
 
     def add(self, key: ObjectKey, why: Why, priority: int) -> None:
@@ -199,6 +211,7 @@ class ControlLoop(Generic[Obj]):
 
     def _forget(self, key: ObjectKey) -> None:
         self._given_up.pop(key, None)
+        self._not_ours.pop(key, None)
         self._hot_loops.forget(key)
         self._writer.forget(self._controller.kind, key)
 
@@ -217,9 +230,16 @@ class ControlLoop(Generic[Obj]):
             if isinstance(delta, Deleted):
                 is_known = partial(self._is_known, delta.key.namespace)
                 self._writer.bereaved.lost(delta.obj, is_known=is_known)
+                self._offer(delta.obj)
             handler(delta)
 
         return handle
+
+    def _offer(self, gone: Resource | Unstructured) -> None:
+        """Have those looked at who wanted to own this while somebody else had it."""
+        ref = str(gone.ref) if self._not_ours else ""
+        for key in [key for key, wanted in self._not_ours.items() if wanted == ref]:
+            self.add(key, Why(about=gone.ref, event="deleted", version=gone.resource_version), 0)
 
     def _is_known(self, namespace: str | None, name: str, uid: str) -> bool:
         """Whether there is this owner, as far as we know, of something in this namespace."""
@@ -282,6 +302,9 @@ class ControlLoop(Generic[Obj]):
                 raise
             finally:
                 self._let_go(key)
+            if is_cancelled():
+                # The author's function has made something else of it, and that is told by now.
+                raise asyncio.CancelledError
             # A queue that is never empty and a function that never waits would leave no turn to
             # anybody else.
             await self._clock.sleep(0)
@@ -342,7 +365,13 @@ class ControlLoop(Generic[Obj]):
             error = caught
         finally:
             context.end()
+        if isinstance(error, NotOurs):
+            self._not_ours[key] = error.wanted
+        elif self._not_ours:
+            self._not_ours.pop(key, None)
         verdict = judge(outcome, error, failures=failures)
+        if verdict.note is not None and self._controller.condition:
+            verdict = await self._say(verdict, *verdict.note, obj, context)
         self._act_on(verdict, key, obj)
         self._observe(
             ReconcileFinished(
@@ -431,9 +460,7 @@ class ControlLoop(Generic[Obj]):
         return Done()
 
     async def _call(self, function: Any, key: ObjectKey, obj: Obj, context: Context) -> Outcome:
-        if is_async(function):
-            returned = await function(obj, context)
-        else:
+        if self._is_blocking:
 
             def in_thread(desk: Desk) -> object:
                 return function(obj, BlockingContext(context, desk))
@@ -442,6 +469,8 @@ class ControlLoop(Generic[Obj]):
             job = await self._threads.start(in_thread, holder=holder, ended=context.ended)
             self._jobs[key] = job
             returned = await job.result()
+        else:
+            returned = await function(obj, context)
         if not isinstance(returned, Done | Later):
             if asyncio.iscoroutine(returned):
                 returned.close()  # else Python complains that nobody has awaited it
@@ -449,6 +478,20 @@ class ControlLoop(Generic[Obj]):
         return returned
 
     # What becomes of it
+
+    async def _say(
+        self, verdict: Verdict, reason: str, message: str, obj: Obj, context: Context
+    ) -> Verdict:
+        """The verdict, once the object's condition says the same."""
+        condition = Condition(
+            type=self._controller.condition, status="False", reason=reason, message=message
+        )
+        try:
+            await context.say(obj, condition)
+        except SteersmanError:
+            # It is said when it has failed once more. What is permanent would never do so.
+            return replace(verdict, outcome="failed", is_failure=True, is_final=False)
+        return verdict
 
     def _act_on(self, verdict: Verdict, key: ObjectKey, obj: Obj) -> None:
         queue = self._queue
@@ -491,7 +534,7 @@ class ControlLoop(Generic[Obj]):
         )
         return WorkQueue(
             self._controller.name,
-            limiter=MaxOf[ObjectKey](
+            limiter=MaxOf(
                 KeyBackoff(backoff, rng=self._client.rng),
                 TokenBucket(RETRIES, clock=self._clock),
             ),

@@ -131,6 +131,19 @@ def unheld(fields: Fields, body: Any) -> Iterator[Path]:
                 yield (step, *path)
 
 
+def only_held(fields: Fields, value: Any) -> Any:
+    """What of a value is held: all of it, where it is held whole."""
+    if fields and isinstance(value, dict):
+        steps = ((name, f"f:{name}") for name in value)
+        return {
+            name: only_held(fields[step], value[name]) for name, step in steps if step in fields
+        }
+    if fields and isinstance(value, list):
+        items = ((_item_step(fields, item), item) for item in value)
+        return [only_held(fields[step], item) for step, item in items if step in fields]
+    return value
+
+
 def stated(body: Mapping[str, Any]) -> Mapping[str, Any]:
     """What a body says of its object beside which one it is, which nobody holds."""
     said = {name: value for name, value in body.items() if name not in ("apiVersion", "kind")}

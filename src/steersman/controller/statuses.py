@@ -2,7 +2,9 @@
 
 from collections.abc import Iterable, Mapping
 from datetime import datetime
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar, get_args
+
+import msgspec
 
 from steersman.errors import BadValue
 from steersman.kinds import Condition, Part, Resource, Unstructured, replace
@@ -45,6 +47,51 @@ def status_to_apply(
             for each in conditions
         )
     return replace(status, **changes) if changes else status
+
+
+def fields_of_status(kind: type[Any]) -> tuple[str, ...]:
+    """What the status of a kind has, as far as its class says: nothing, of an ``Unstructured``."""
+    if not issubclass(kind, Unstructured):
+        for field in msgspec.structs.fields(kind):
+            if field.name == "status":
+                for each in get_args(field.type) or (field.type,):
+                    found: tuple[str, ...] = getattr(each, "__struct_fields__", ())
+                    if found:
+                        return found
+    return ()
+
+
+def has_said(obj: Resource | Unstructured, status: Mapping[str, Any], condition: Condition) -> bool:
+    """Whether a status says this of the object as it is."""
+    if status.get("observedGeneration", obj.generation) != obj.generation:
+        return False
+    return any(
+        (each.get("type"), each.get("status"), each.get("reason"), each.get("message"))
+        == (condition.type, condition.status, condition.reason, condition.message)
+        for each in status.get("conditions") or ()
+    )
+
+
+def with_condition(
+    obj: Resource | Unstructured, status: Mapping[str, Any], condition: Condition
+) -> Mapping[str, Any]:
+    """A status of the object that says this as well, in the place of what it said of that type."""
+    said = {
+        "type": condition.type,
+        "status": condition.status,
+        "reason": condition.reason,
+        "message": condition.message,
+    }
+    conditions = [*(status.get("conditions") or ())]
+    types = [each.get("type") for each in conditions]
+    if condition.type in types:
+        conditions[types.index(condition.type)] = said
+    else:
+        conditions.append(said)
+    changed = {**status, "conditions": conditions}
+    if "observed_generation" in fields_of_status(type(obj)):
+        changed["observedGeneration"] = obj.generation
+    return changed
 
 
 def _with_time(condition: Condition, known: Mapping[str, _Before], now: datetime) -> Condition:

@@ -12,15 +12,18 @@
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping
 from typing import Any, Final, Literal, TypeAlias, TypeVar, cast
 
+import msgspec
+
 from steersman.cache import Caches, key_of
 from steersman.client import Client, JsonPatch, Patch, Preconditions
 from steersman.clock import Clock
-from steersman.controller.applied import LastApplied, Place
+from steersman.controller.applied import LastApplied, Place, entry_of
 from steersman.controller.bereaved import Bereaved
 from steersman.controller.bodies import identified, status_to_send, to_apply
 from steersman.controller.cached import Cached
 from steersman.controller.declaring import Kind
 from steersman.controller.finalizing import patch_to_add, patch_to_remove
+from steersman.controller.owned_fields import fields_in, only_held
 from steersman.controller.ownership import controller_of, owned_by
 from steersman.controller.putting_back import Fight, Fights
 from steersman.controller.refusals import (
@@ -35,9 +38,9 @@ from steersman.controller.refusals import (
     of_namesake,
     other_object,
 )
-from steersman.controller.statuses import status_to_apply
+from steersman.controller.statuses import has_said, status_to_apply, with_condition
 from steersman.errors import ApiError, Conflict, Invalid, NotFound, NotInScope
-from steersman.kinds import Codec, Part, Resource, Unstructured
+from steersman.kinds import Codec, Condition, Part, Resource, Unstructured
 from steersman.names import ObjectKey
 from steersman.observe import Observer, Write
 
@@ -195,8 +198,10 @@ class Writer:
         said = status_to_apply(obj, status, now=self._clock.now(), before=live)
         place = _place(obj, "status")
         body = self._codec.encode(status_to_send(obj, said))
-        if live is not None and self._last.is_settled(place, live, body):
-            return live
+        if live is not None:
+            if self._last.is_settled(place, live, body):
+                return live
+            self._last.doubt(place)
         fight = await self._fights.look(place, kind, live, body)
         # Decoded as the kind, whatever is sent.
         target = self._client.status(kind, obj.name, namespace=obj.namespace)
@@ -206,6 +211,26 @@ class Writer:
         self._remember(place, answer, body, fight)
         _tell(report, "apply status", live, answer, body)
         return answer
+
+    async def apply_condition(self, obj: Obj, condition: Condition, *, report: Report) -> Obj:
+        """One condition of the object, beside all that we have said of its status before."""
+        live = self._seen(obj)
+        if live is not None and has_said(obj, self._status_of(live), condition):
+            return live
+        # As it is now: what was said before is said again, and by force.
+        now = await self._client.get(type(obj), obj.name, namespace=obj.namespace)
+        if now.uid != obj.uid:
+            raise other_object(f"apply the status of {obj.ref}", now.uid)
+        entry = entry_of(now, self._manager, "status")
+        held = fields_in(entry.fields).get("f:status") if entry is not None else None
+        said = only_held(held, self._status_of(now)) if held else {}
+        return await self.apply_status(obj, with_condition(obj, said, condition), report=report)
+
+    def _status_of(self, obj: Object) -> Mapping[str, Any]:
+        status: Mapping[str, Any] | None = msgspec.json.decode(self._codec.encode(obj)).get(
+            "status"
+        )
+        return status or {}
 
     async def _apply(
         self,
@@ -219,8 +244,10 @@ class Writer:
     ) -> Obj:
         place = _place(wanted, "")
         body = self._codec.encode(wanted)
-        if live is not None and live.uid == uid and self._last.is_settled(place, live, body):
-            return live
+        if live is not None:
+            if live.uid == uid and self._last.is_settled(place, live, body):
+                return live
+            self._last.doubt(place)
         fight = await self._fights.look(place, type(wanted), live, body)
         sent = identified(wanted, uid=uid, version=version)
         write = self._client.apply(sent, field_manager=self._manager, force=force)

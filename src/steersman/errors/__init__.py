@@ -60,6 +60,8 @@ SteersmanError
 ├── BadDefinition                what should be a CustomResourceDefinition and is none
 ├── NoSample                     a schema for which no object can be made up
 ├── BadTarget                    ``module:attribute`` or a file that leads to no operator
+├── UnknownExample               there is no example of this name
+├── NotRefused                   in a demo, the server took what it was to refuse
 └── ProjectError                 a project that cannot be made, found or changed as asked
     ├── EditedByHand             generated files that somebody has changed since
     └── OutOfDate                generated files that no longer say what the types say
@@ -103,8 +105,10 @@ from steersman.errors.making import (
     CannotBeACrd,
     EditedByHand,
     NoSample,
+    NotRefused,
     OutOfDate,
     ProjectError,
+    UnknownExample,
 )
 from steersman.errors.operating import (
     BadController,
@@ -196,6 +200,7 @@ __all__ = [
     "NotInScope",
     "NotLeading",
     "NotOurs",
+    "NotRefused",
     "NotSettled",
     "NotSynced",
     "OutOfDate",
@@ -214,6 +219,7 @@ __all__ = [
     "Undeclared",
     "UndeclaredRead",
     "UndeclaredWrite",
+    "UnknownExample",
     "UnknownIndex",
     "UnknownKind",
     "Unreachable",

@@ -20,6 +20,7 @@ from steersman.kinds.base import Part, replace, rules_of
 from steersman.kinds.cel import Cel
 from steersman.kinds.codec import Codec, DecodedEvent, DecodedList
 from steersman.kinds.condition import Condition
+from steersman.kinds.covering import covers
 from steersman.kinds.definition import Column, Crd, ScalePaths
 from steersman.kinds.managed_fields import without_managed_fields
 from steersman.kinds.metadata_only import MetadataOnly, metadata_only
@@ -46,6 +47,7 @@ __all__ = [
     "ScalePaths",
     "Scheme",
     "Unstructured",
+    "covers",
     "is_ready",
     "metadata_only",
     "replace",

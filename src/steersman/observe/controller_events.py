@@ -51,7 +51,7 @@ class ReconcileFinished(msgspec.Struct, frozen=True, kw_only=True):
     ref: ObjectRef
     outcome: str
     took_seconds: float
-    queued_seconds: float
+    queued_seconds: float = 0.0
     failures: int = 0
     after_seconds: float | None = None
     whys: tuple[Why, ...] = ()

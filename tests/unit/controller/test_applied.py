@@ -123,6 +123,29 @@ def test_it_is_settled_while_all_of_ours_is_as_it_was(form: Any, now: dict[str, 
 
 
 @FORMS
+def test_nothing_is_settled_between_a_sending_and_its_answer(form: Any) -> None:
+    last = remembering(form)
+
+    last.doubt(PLACE)
+
+    assert not last.is_settled(PLACE, form(), BODY)
+    last.remember(PLACE, form(), BODY)
+    assert last.is_settled(PLACE, form(), BODY)
+
+
+@FORMS
+def test_of_an_object_that_is_gone_no_doubt_is_left(form: Any) -> None:
+    last = LastApplied("us")
+
+    last.doubt(PLACE)
+    last.doubt(STATUS)
+    last.forget(*PLACE[:2])
+
+    assert len(last) == 0
+    assert last.is_settled(PLACE, form(), BODY)
+
+
+@FORMS
 @pytest.mark.parametrize(
     "now",
     [

@@ -183,3 +183,13 @@ def test_a_controller_cannot_be_changed() -> None:
 
     with pytest.raises(AttributeError):
         controller.workers = 3  # type: ignore[misc]
+
+
+def test_a_condition_is_one_that_the_kind_can_have() -> None:
+    async def look(obj: Octopus, ctx: sm.Context) -> sm.Outcome:
+        return sm.Done()
+
+    with pytest.raises(BadController, match="its condition is Ready, and Octopus has none"):
+        sm.Controller(Octopus, reconcile=look, condition="Ready")
+
+    assert sm.Controller(Widget, reconcile=reconcile, condition="Ready").condition == "Ready"

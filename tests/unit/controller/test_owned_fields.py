@@ -10,6 +10,7 @@ from steersman.controller.owned_fields import (
     differing,
     holds,
     lost,
+    only_held,
     paths_in,
     shown,
     stated,
@@ -215,3 +216,17 @@ def test_one_changed_value_is_all_that_differs(obj: dict[str, Any], data: st.Dat
     assert list(differing(fields, obj, changed(obj, path))) == [path]
     assert list(unheld(fields, obj)) == []
     assert list(unheld(fields, {**obj, "z": 1})) == [("f:z",)]
+
+
+def test_of_a_value_only_what_is_held_is_left() -> None:
+    there = body(
+        {"name": "web", "image": "a", "tty": True}, {"name": "theirs", "image": "c"}, replicas=3
+    )
+    there["spec"]["paused"] = True
+
+    left = only_held(FIELDS, there)
+
+    containers = left["spec"]["template"]["spec"]["containers"]
+    assert containers == [{"name": "web", "image": "a"}]
+    assert left["spec"]["replicas"] == 3
+    assert "paused" not in left["spec"]

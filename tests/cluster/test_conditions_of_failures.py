@@ -1,0 +1,188 @@
+"""While a reconcile fails, a condition of its object says why."""
+
+import pytest
+
+import steersman as sm
+from steersman import changed
+from steersman.client import MergePatch, wait_for
+from steersman.controller.applied import entry_of
+from steersman.controller.owned_fields import fields_in
+from steersman.errors import Permanent, Unreachable
+from steersman.kinds import Condition, events_v1, meta_v1
+from steersman.observe import ReconcileFinished
+from steersman.simulation import Scenario, World, survives_crashes
+from tests.cluster.informing import HERE, Scene
+from tests.cluster.operators import Operator, operating
+from tests.real.definitions import AnyWidget, Widget, WidgetSpec, WidgetStatus
+
+TOO_LARGE = MergePatch({"spec": {"size": 11}})
+GOOD = Condition(type="Ready", status="True", reason="Fits")
+
+
+def widget(size: int) -> Widget:
+    return Widget(metadata=meta_v1.ObjectMeta(name="one"), spec=WidgetSpec(size=size))
+
+
+async def reconcile(obj: Widget, ctx: sm.Context) -> sm.Outcome:
+    """A Widget that is too large cannot be made; a larger one not even later."""
+    if obj.spec.size > 20:
+        raise Permanent("a size of 20 is the most there is; choose a smaller one")
+    if obj.spec.size > 10:
+        raise RuntimeError("somebody else's words")
+    await ctx.apply_status(obj, WidgetStatus(ready=obj.spec.size).with_condition(GOOD))
+    return sm.Done()
+
+
+CONTROLLER = sm.Controller(Widget, reconcile=reconcile, when=changed.generation, condition="Ready")
+
+
+async def at_work(cluster: World, controller: sm.Controller[Widget] = CONTROLLER) -> None:
+    await cluster.install(Widget)
+    await cluster.run_operator(controller)
+
+
+def failures_in(operator: Operator) -> int:
+    return [each.outcome for each in operator.seen(ReconcileFinished)].count("failed")
+
+
+def told(obj: Widget) -> list[tuple[str, str, str | None]]:
+    conditions = (obj.status and obj.status.conditions) or ()
+    return [(each.type, each.status, each.reason) for each in conditions]
+
+
+async def until_told(cluster: World, *reasons: str) -> Widget:
+    return await wait_for(
+        cluster.client,
+        Widget,
+        "one",
+        lambda found: [reason for _, _, reason in told(found)] == [*reasons],
+        namespace=cluster.namespace,
+        within_seconds=10.0,
+    )
+
+
+async def test_an_object_whose_reconcile_fails_says_why_in_its_condition(cluster: World) -> None:
+    await at_work(cluster)
+
+    await cluster.apply(widget(size=30))
+    await cluster.settle()
+
+    one = await cluster.get(Widget, "one")
+    (event,) = await cluster.list(events_v1.Event)
+    assert one.status is not None
+    (condition,) = one.status.conditions or (None,)
+    assert condition is not None
+    assert (condition.status, condition.reason) == ("False", "Permanent")
+    assert condition.message == "a size of 20 is the most there is; choose a smaller one"
+    assert condition.message == event.note
+    assert condition.last_transition_time is not None
+
+
+async def test_a_condition_is_true_again_once_the_reconcile_succeeds(cluster: World) -> None:
+    await at_work(cluster)
+    await cluster.apply(widget(size=11))
+    await until_told(cluster, "ReconcileFailed")
+
+    await cluster.apply(widget(size=10))
+    await cluster.settle()
+
+    assert told(await cluster.get(Widget, "one")) == [("Ready", "True", "Fits")]
+
+
+async def test_the_rest_of_the_status_stays_while_a_reconcile_fails(cluster: World) -> None:
+    await at_work(cluster)
+    await cluster.apply(widget(size=3))
+    await cluster.settle()
+
+    await cluster.apply(widget(size=30))
+    await cluster.settle()
+
+    one = await cluster.get(Widget, "one")
+    assert one.status is not None
+    assert one.status.ready == 3
+
+
+async def test_what_a_stranger_said_in_the_status_stays_with_the_stranger(cluster: World) -> None:
+    await at_work(cluster)
+    await cluster.apply(widget(size=3))
+    await cluster.settle()
+    other = {"type": "Painted", "status": "True", "reason": "Blue"}
+    ours = {"type": "Ready", "status": "True", "reason": "Fits"}
+    await cluster.patch(
+        Widget, "one", MergePatch({"status": {"conditions": [ours, other]}}), subresource="status"
+    )
+
+    await cluster.apply(widget(size=30))
+    await cluster.settle()
+
+    one = await cluster.get(Widget, "one")
+    ours_now = entry_of(one, CONTROLLER.field_manager, "status")
+    assert ours_now is not None
+    assert told(one) == [("Ready", "False", "Permanent"), ("Painted", "True", "Blue")]
+    assert "Painted" not in str(fields_in(ours_now.fields))
+
+
+async def test_the_same_failure_is_told_once(scene: Scene) -> None:
+    await scene.server.patch(Widget, "one", TOO_LARGE, namespace=HERE)
+
+    async with operating(scene, CONTROLLER) as operator:
+        await scene.until(lambda: failures_in(operator) == 10, seconds=1.0)
+
+    asked = [f"{each.method} {each.path}" for each in operator.ways[0].requests]
+    about_one = [each for each in asked if "/widgets/one" in each]
+    assert [each.split()[0] for each in about_one] == ["GET", "PATCH"]
+
+
+async def test_what_is_permanent_is_said_once_the_server_is_there_again(scene: Scene) -> None:
+    async def reconcile(obj: Widget, ctx: sm.Context) -> sm.Outcome:
+        if not ctx.failures:
+            operator.ways[0].answer = Unreachable("gone for a moment")
+        raise Permanent("never")
+
+    controller = sm.Controller(Widget, reconcile=reconcile, workers=1, condition="Ready")
+    async with operating(scene, controller) as operator:
+        await scene.until(lambda: failures_in(operator) >= 1, seconds=1.0)
+        operator.ways[0].answer = None
+        await scene.until(lambda: len(operator.writes) >= 2, seconds=1.0)
+        await scene.settle()
+
+    one = await scene.server.get(Widget, "one", namespace=HERE)
+    assert told(one) == [("Ready", "False", "Permanent")]
+
+
+async def test_a_server_that_is_away_is_no_fault_of_the_object(cluster: World) -> None:
+    async def fail_once(obj: Widget, ctx: sm.Context) -> sm.Outcome:
+        if not ctx.failures:
+            raise Unreachable("nobody is there")
+        return sm.Done()
+
+    await at_work(cluster, sm.Controller(Widget, reconcile=fail_once, condition="Ready"))
+
+    await cluster.apply(widget(size=3))
+    await cluster.settle()
+
+    assert told(await cluster.get(Widget, "one")) == []
+
+
+async def test_objects_without_a_class_have_their_conditions_too(cluster: World) -> None:
+    async def fail(obj: sm.Unstructured, ctx: sm.Context) -> sm.Outcome:
+        raise Permanent("never")
+
+    await cluster.install(Widget)
+    await cluster.run_operator(sm.Controller(AnyWidget, reconcile=fail, condition="Ready"))
+
+    await cluster.apply(widget(size=3))
+    await cluster.settle()
+
+    assert told(await cluster.get(Widget, "one")) == [("Ready", "False", "Permanent")]
+
+
+async def ups_and_downs(cluster: World) -> None:
+    for size in (30, 3, 40):
+        await cluster.apply(widget(size=size))
+        await cluster.settle()
+
+
+@pytest.mark.timeout(60)
+async def test_why_is_said_wherever_the_operator_crashes() -> None:
+    await survives_crashes(Scenario(operator=[CONTROLLER], kinds=[Widget], story=ups_and_downs))
