@@ -4,19 +4,27 @@
 
 runs every scene in tmux, in a directory of its own, and writes down what is on the screen. What
 does not change from one run to the next is compared by a test (tests/cluster/cli/test_captures.py);
-names of Pods, ages and times do.
+names of Pods, ages and times do. ``demo.svg`` is a recording: what a terminal showed of
+``steersman demo`` in each of its steps.
+
+    python -m tools.captures demo
+
+makes those only whose names begin so.
 """
 
 import os
+import re
 import shutil
 import subprocess
 import sys
 import tempfile
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+
+from tools.recording import Frame, picture, plain
 
 ROOT = Path(__file__).parents[1]
 HOME = ROOT / "docs" / "captures"
@@ -26,8 +34,16 @@ PROMPT = "$ "
 
 PATH = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
 
-LOOKS = 300
+LOOKS = 600
 LOOK_SECONDS = 0.1
+
+# Of a recording: of whatever lasts this much is enough to read it, less than the least is not seen,
+# nobody wants to see it start, and at its end is what to do next.
+LONGEST_SECONDS = 3.0
+SHORTEST_SECONDS = 0.3
+START_SECONDS = 1.0
+LAST_SECONDS = 5.0
+RECORDED_HEIGHT = 20
 
 # A cluster that nobody runs.
 KUBECONFIG = """
@@ -48,7 +64,8 @@ class Scene:
 
     With ``shows``, the last command is one that does not end by itself: the capture is the screen
     once it has all of these words on it. ``then`` are changes to files (from, to) that are made
-    while it runs, after which it has the words of ``finally_shows``.
+    while it runs, after which it has the words of ``finally_shows``. What is not the same every
+    time is not ``is_stable``.
     """
 
     commands: tuple[str, ...]
@@ -56,11 +73,7 @@ class Scene:
     shows: tuple[str, ...] = ()
     then: tuple[str, str, str] | None = None
     finally_shows: tuple[str, ...] = ()
-
-    @property
-    def is_stable(self) -> bool:
-        """Whether it is the same every time."""
-        return not self.shows
+    is_stable: bool = True
 
 
 PROJECT = (
@@ -76,14 +89,13 @@ SCENES: Mapping[str, Scene] = {
     "dev": Scene(
         commands=(*PROJECT, "clear", "steersman dev --samples --kubeconfig dev.kubeconfig"),
         shows=AT_WORK,
+        is_stable=False,
     ),
-    "demo": Scene(
-        commands=("clear", "steersman demo --pause 4"),
-        shows=("they want three of it", "ready  3 of 3"),
-    ),
+    "demo": Scene(commands=("steersman demo | cat",), is_stable=False),
     "dev-does-not-start": Scene(
         commands=(*PROJECT, "clear", "steersman dev --samples --kubeconfig dev.kubeconfig"),
         shows=AT_WORK,
+        is_stable=False,
         then=("shop/src/shop/appservice.py", "async def reconcile", "async deff reconcile"),
         finally_shows=("does not start", "SyntaxError"),
     ),
@@ -92,7 +104,7 @@ SCENES: Mapping[str, Scene] = {
         commands=("steersman run operator.py", "echo $?"),
     ),
     "error-cannot-be-a-crd": Scene(
-        files=(("operator.py", OPERATOR.replace("image: str", "image: complex")),),
+        files=(("operator.py", OPERATOR.replace("Annotated[str,", "Annotated[complex,")),),
         commands=("steersman generate crd operator.py", "echo $?"),
     ),
     "error-no-cluster": Scene(
@@ -119,14 +131,16 @@ SCENES: Mapping[str, Scene] = {
     ),
 }
 
+RECORDINGS: Mapping[str, str] = {"demo": "steersman demo"}
+
 
 class Terminal:
     """A tmux of its own, with a shell in it."""
 
-    def __init__(self, directory: Path) -> None:
+    def __init__(self, directory: Path, *, height: int = HEIGHT) -> None:
         self._socket = directory / "tmux"
         self._pause = threading.Event()
-        self._tmux("-f/dev/null", "new-session", "-d", f"-x{WIDTH}", f"-y{HEIGHT}", "/bin/sh")
+        self._tmux("-f/dev/null", "new-session", "-d", f"-x{WIDTH}", f"-y{height}", "/bin/sh")
 
     def prepare(self, directory: Path) -> None:
         """Go there, with a prompt and programs that are the same everywhere."""
@@ -148,6 +162,14 @@ class Terminal:
     def screen(self) -> str:
         """All that was written, long lines whole."""
         return self._tmux("capture-pane", "-p", "-J", "-S-500")
+
+    def painted(self) -> str:
+        """What is to be seen now, with its colours."""
+        return self._tmux("capture-pane", "-p", "-e")
+
+    def pause(self) -> None:
+        """Between two looks."""
+        self._pause.wait(LOOK_SECONDS)
 
     def wait_for(self, *words: str) -> str:
         """Wait until all of these words are on the screen."""
@@ -176,7 +198,7 @@ class Terminal:
             screen = "\n".join(["", *lines, ""])
             if holds(screen):
                 return screen.strip("\n") + "\n"
-            self._pause.wait(LOOK_SECONDS)
+            self.pause()
         raise SystemExit(f"waited for {what} in vain; on the screen is:\n{screen}")
 
     def _tmux(self, *arguments: str) -> str:
@@ -200,9 +222,14 @@ def stage(scene: Scene) -> Iterator[Path]:
 
 
 def captured(scene: Scene) -> str:
-    """What is on the screen after it, as if its directory were somebody's home."""
+    """What is on the screen after it."""
     with stage(scene) as directory:
-        return _captured(scene, directory).replace(str(directory), "~")
+        return _at_home(_captured(scene, directory), directory)
+
+
+def _at_home(text: str, directory: Path) -> str:
+    """As it would be with the scene in somebody's home, and a clone of steersman beside it."""
+    return text.replace(str(directory), "~").replace(str(ROOT), "~/steersman")
 
 
 def _captured(scene: Scene, directory: Path) -> str:
@@ -225,6 +252,59 @@ def _captured(scene: Scene, directory: Path) -> str:
         return screen
     finally:
         terminal.end()
+
+
+def recorded(command: str) -> str:
+    """A picture of what the command shows on a terminal, from its first screen to its end."""
+    with stage(Scene(commands=())) as directory:
+        terminal = Terminal(directory, height=RECORDED_HEIGHT)
+        try:
+            terminal.prepare(directory)
+            screens = list(_screens(terminal, command))
+        finally:
+            terminal.end()
+    shown = [_at_home(each, directory).rstrip() for each in screens]
+    frames = list(_frames(shown))
+    return picture(
+        frames,
+        columns=WIDTH,
+        lines=RECORDED_HEIGHT,
+        # The fullest says most.
+        still=max(range(len(frames)), key=lambda number: len(plain(frames[number].screen))),
+        title=command,
+    )
+
+
+def _screens(terminal: Terminal, command: str) -> Iterator[str]:
+    terminal.type(command)
+    for _ in range(LOOKS):
+        screen = terminal.painted()
+        yield screen
+        if plain(screen).rstrip().endswith(f"\n{PROMPT.strip()}"):
+            return
+        terminal.pause()
+    raise SystemExit(f"{command} does not end; on the screen is:\n{terminal.screen()}")
+
+
+def _frames(screens: Sequence[str]) -> Iterator[Frame]:
+    """Those that differ in more than in how old things are; each as it was at its last."""
+    kept: list[list[str]] = []
+    for screen in screens:
+        if kept and _ageless(screen) == _ageless(kept[-1][-1]):
+            kept[-1].append(screen)
+        else:
+            kept.append([screen])
+    for same in kept:
+        seconds = len(same) * LOOK_SECONDS
+        if same is kept[-1]:
+            yield Frame(same[-1], LAST_SECONDS)
+        elif seconds >= SHORTEST_SECONDS:
+            longest = LONGEST_SECONDS if "»" in same[-1] else START_SECONDS
+            yield Frame(same[-1], min(seconds, longest))
+
+
+def _ageless(screen: str) -> str:
+    return re.sub(r"\d+s( ago)?\b", "", plain(screen))
 
 
 def told(scene: Scene) -> str:
@@ -269,14 +349,21 @@ def without_prompt(screen: str) -> str:
 
 
 def main() -> None:
-    """Write all captures anew."""
+    """Write all captures anew, or some of them."""
     if shutil.which("tmux") is None:
         raise SystemExit("captures are made with tmux, which is not installed")
+    begins = tuple(sys.argv[1:]) or ("",)
     HOME.mkdir(parents=True, exist_ok=True)
     for name, scene in SCENES.items():
-        text = captured(scene)
-        (HOME / f"{name}.txt").write_text(text, encoding="utf-8")
-        print(f"──── {name}\n{text}")
+        if name.startswith(begins):
+            text = captured(scene)
+            (HOME / f"{name}.txt").write_text(text, encoding="utf-8")
+            print(f"──── {name}\n{text}")
+    for name, command in RECORDINGS.items():
+        if name.startswith(begins):
+            text = recorded(command)
+            (HOME / f"{name}.svg").write_text(text, encoding="utf-8")
+            print(f"──── {name}, {len(text)} letters")
 
 
 if __name__ == "__main__":

@@ -47,3 +47,19 @@ async def test_a_kind_that_is_followed_twice_is_there_once() -> None:
             pass
 
     assert names.count("one") == 1
+
+
+async def test_once_it_has_caught_up_all_that_is_there_can_be_seen() -> None:
+    world = World(clock=ManualClock())
+
+    async with Gallery(world.client(), observe=ignore).open() as gallery:
+        gallery.follow([CONFIG_MAP])
+        await gallery.catch_up()
+        await world.asked("POST", MAPS, config_map("one"))
+        await gallery.catch_up()
+        seen = [each.name for each in gallery.objects]
+        await world.asked("DELETE", f"{MAPS}/one")
+        await gallery.catch_up()
+
+        assert "one" in seen
+        assert "one" not in [each.name for each in gallery.objects]

@@ -4,7 +4,7 @@
     commands/generating     generating ─▶ steersman.manifests; models
     commands/running        running ─▶ connecting, installing
     commands/developing     developing ─▶ desk ─▶ operator_process ═▶ child, in another process
-    commands/demonstrating      │          └▶ saving, samples, session ◀─ reports of the child
+    commands/demonstrating      │          └▶ demo, saving, session ◀─ reports of the child
                                 └▶ views ─▶ steersman.dashboard
     commands/cluster        cluster, envtest ─▶ launchers, which are programs of their own
 

@@ -2,22 +2,23 @@
 
 import asyncio
 from collections import deque
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, Protocol
+from typing import Final
 
 from steersman.apiserver import ClusterSettings, RunningCluster
 from steersman.cache import Start, in_background
+from steersman.cli.demo import Performance, Showing
 from steersman.cli.operator_process import OperatorCommand, operator_process
 from steersman.cli.paths import shown_path
 from steersman.cli.reports import AtWork, Kinds, Loaded, Report
-from steersman.cli.samples import ENDINGS, apply_file
 from steersman.cli.saving import LOOK_SECONDS, Saves
 from steersman.cli.session import Session
 from steersman.client import Client
 from steersman.clock import Clock
-from steersman.dashboard import Branch, Gallery, Reconciled, branches
+from steersman.dashboard import Branch, Changes, Gallery, Reconciled, branches
+from steersman.demos import ENDINGS, apply_file
 from steersman.errors import SteersmanError
 from steersman.kinds import apps_v1, batch_v1, core_v1
 from steersman.names import ResourceType
@@ -42,14 +43,6 @@ BELOW: Final[Mapping[ResourceType, tuple[ResourceType, ...]]] = {
 }
 
 
-class Story(Protocol):
-    """What happens to an operator while somebody looks."""
-
-    def tell(self) -> Awaitable[None]:
-        """All of it, from beginning to end."""
-        ...
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Development:
     """What is to be developed, and how: an operator, its files, and the cluster to run it on.
@@ -57,11 +50,12 @@ class Development:
     ``sources`` are directories in which a save starts it again; those of all that it loads are
     added. ``samples`` are directories with objects to apply. It ends by itself ``for_seconds``
     after the operator has started, if they are given, which it has to within ``start_seconds``;
-    and with the ``story``, if there is one: called with a client and with whom to tell.
+    and with the story of the ``showing``, if there is one.
     """
 
     command: str = "dev"
     target: str
+    name: str = ""
     directory: Path
     sources: tuple[Path, ...]
     cluster: ClusterSettings
@@ -71,7 +65,12 @@ class Development:
     start_seconds: float = START_SECONDS
     log_level: str = "warning"
     hint: str = "Nothing to see yet: create an object of its kind with kubectl."
-    story: Callable[..., Story] | None = None
+    showing: Showing | None = None
+
+    @property
+    def called(self) -> str:
+        """What people know it by."""
+        return self.name or self.target
 
 
 class Desk:
@@ -90,17 +89,21 @@ class Desk:
         self.clock = clock
         self.session = Session(
             command=what.command,
-            target=what.target,
+            target=what.called,
             # Whole: the shell that it is pasted into is anywhere.
             kubeconfig=str(cluster.kubeconfig.absolute()),
             hint=what.hint,
             started_time=clock.now(),
         )
-        # The first life has come to work, or to its end.
+        # The first life has come to work, or to its end; and any has come to its end by itself.
         self.started = asyncio.Event()
+        self.died = asyncio.Event()
+        # The steps of the story so far.
+        self.told: list[str] = []
         # For those who read lines: what the operator wrote and did since they last did.
         self.heard: deque[str] = deque(maxlen=KEPT)
         self.done: deque[str] = deque(maxlen=KEPT)
+        self._changes = Changes()
         self._what = what
         self._client = client
         self._served = asyncio.Event()
@@ -112,6 +115,12 @@ class Desk:
             kubeconfig=cluster.kubeconfig,
             log_level=what.log_level,
         )
+        self._performance: Performance | None = None
+        if what.showing is not None:
+            self._performance = Performance(
+                what.showing, client, gallery, say=self._caption, note=self._note
+            )
+            self.session.always_shown = frozenset(each.gvk for each in self._performance.top_kinds)
 
     @property
     def branches(self) -> tuple[Branch, ...]:
@@ -119,6 +128,12 @@ class Desk:
         objects = self.gallery.objects
         self.session.forget({each.ref for each in objects})
         return branches(objects, roots=self.session.roots)
+
+    def news(self) -> Iterator[str]:
+        """What was done and what has changed since somebody asked."""
+        yield from self.done
+        self.done.clear()
+        yield from self._changes.told(self.branches)
 
     # The operator
 
@@ -154,9 +169,16 @@ class Desk:
         if said := self.session.end(status, self.clock.now()):
             self.heard.append(said)
         self.started.set()
+        self.died.set()
         self.gallery.changed.set()
 
     def _report(self, report: Report) -> None:
+        if isinstance(report, Reconciled) and self._is_worth_telling(report):
+            self.done.append(
+                f"reconciled {report.ref}: {report}"
+                if self._performance is None
+                else report.in_brief
+            )
         self.session.hear(report, self.clock.now())
         match report:
             case Loaded(files=files):
@@ -165,32 +187,69 @@ class Desk:
             case Kinds(followed=followed):
                 self.gallery.follow(_with_all_below(followed))
                 self._served.set()
-            case Reconciled():
-                self.done.append(f"reconciled {report.ref}: {report}")
             case AtWork():
                 self.started.set()
+            case Reconciled():
+                pass
         self.gallery.changed.set()
+
+    def _is_worth_telling(self, report: Reconciled) -> bool:
+        """In a story nobody wants to hear the same complaint twice, or of what changes nothing."""
+        if self._performance is None:
+            return True
+        before = self.session.reconciles.get(report.ref)
+        is_again = before is not None and report.error != "" and report.error == before.error
+        return report.is_news and not is_again
 
     def _say(self, text: str) -> None:
         self.session.words.append(text)
-        self.heard.append(text)
+        if self._performance is None:
+            self.heard.append(text)
+        else:
+            # In a story, it is one of those that speak.
+            self.done.append(f"operator: {text}")
+            self._performance.hear(text)
         self.gallery.changed.set()
 
     # The story
 
-    def start_story(self, start: Start) -> Iterator[asyncio.Task[None]]:
-        """What happens to the operator, once it is there; nothing, if there is no story."""
-        if self._what.story is not None:
-            story = self._what.story(self._client, say=self._caption)
-            yield start(self._tell(story), name="story")
+    async def prepare(self) -> None:
+        """Have all there that a story takes for granted, if there is one."""
+        if self._performance is not None:
+            self.gallery.follow(_with_all_below(await self._performance.prepare()))
 
-    async def _tell(self, story: Story) -> None:
-        await self._served.wait()
-        await story.tell()
+    def start_story(self, start: Start) -> Iterator[asyncio.Task[None]]:
+        """What is told of the operator, if anything, and the end of it all if that has ended."""
+        if self._performance is not None:
+            yield start(self._tell(self._performance), name="story")
+            yield start(self._lose(), name="loss of the operator")
+
+    async def _tell(self, performance: Performance) -> None:
+        try:
+            async with self.clock.timeout(self._what.start_seconds):
+                await self.started.wait()
+        except TimeoutError:
+            return
+        if self.session.is_running:
+            await performance.tell()
+
+    async def _lose(self) -> None:
+        await self.died.wait()
 
     def _caption(self, text: str) -> None:
-        self.session.caption = text
+        # What has changed by now is of the step before.
+        self.done.extend(self._changes.told(self.branches))
+        if self.session.caption:
+            self.done.append("")
         self.done.append(f"» {text}")
+        self.told.append(text)
+        self.session.caption = text
+        self.session.notes.clear()
+        self.gallery.changed.set()
+
+    def _note(self, text: str) -> None:
+        self.done.append(f"  {text}")
+        self.session.notes.append(text)
         self.gallery.changed.set()
 
     # The samples

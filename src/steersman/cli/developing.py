@@ -57,22 +57,25 @@ async def develop(
                     if out.isatty()
                     else show_in_lines(desk, out, err)
                 )
+                await desk.prepare()
                 is_over = await _work(desk, view, ended, what=what)
     except ExceptionGroup as failed:
         raise _alone(failed) from None
+    if out.isatty():  # the story has gone with the view
+        err.writelines(f"» {each}\n" for each in desk.told)
     err.write("The operator has ended, and the cluster is gone.\n")
-    if not is_over:
+    if not is_over:  # but was asked to end
         return
     if not desk.started.is_set():
         raise ManagerFailed(
-            problem=f"{what.target} has not come to work in {what.start_seconds:g} seconds",
+            problem=f"{what.called} has not come to work in {what.start_seconds:g} seconds",
             what_now="See what takes so long when it is imported.",
         )
     if not desk.session.is_running:
         if out.isatty():  # what it said has gone with the view
             err.writelines(f"{each}\n" for each in desk.session.words)
         raise ManagerFailed(
-            problem=f"{what.target} does not run",
+            problem=f"{what.called} does not run",
             what_now="Correct what it said above.",
         )
 
@@ -80,20 +83,18 @@ async def develop(
 async def _work(
     desk: Desk, view: Coroutine[Any, Any, None], ended: asyncio.Event, *, what: Development
 ) -> bool:
-    """Have everything at work until the end, or until the time is over: whether it was that."""
+    """Have everything at work until the end, or until the time or story is over: whether it is."""
     async with in_background() as start:
-        # Without anybody who looks there is nothing to be done, nor after the end of the story.
-        for each in (start(view, name="view"), *desk.start_story(start)):
+        limits = list(desk.start_story(start))
+        if what.for_seconds is not None:
+            limits.append(start(_time(desk, what.for_seconds, what.start_seconds), name="time"))
+        # Without anybody who looks there is nothing to be done.
+        for each in (start(view, name="view"), *limits):
             each.add_done_callback(lambda _: ended.set())
         start(desk.keep_running(), name="operator")
         start(desk.keep_applied(), name="samples")
-        if what.for_seconds is not None:
-            over = start(_time(desk, what.for_seconds, what.start_seconds), name="time")
-            over.add_done_callback(lambda _: ended.set())
-        else:
-            over = None
         await ended.wait()
-        return over is not None and over.done()
+        return any(each.done() for each in limits)
 
 
 async def _time(desk: Desk, for_seconds: float, start_seconds: float) -> None:

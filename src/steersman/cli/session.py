@@ -43,6 +43,8 @@ class Session:
     since_time: datetime | None = None
     saved: str = ""
     caption: str = ""
+    notes: list[str] = field(default_factory=list)
+    always_shown: frozenset[GroupVersionKind] = frozenset()
     roots: frozenset[GroupVersionKind] = frozenset()
     reconciles: dict[ObjectRef, Reconciled] = field(default_factory=dict)
     words: deque[str] = field(default_factory=lambda: deque(maxlen=KEPT_WORDS))
@@ -60,12 +62,13 @@ class Session:
             case Loaded():
                 pass
             case Kinds(reconciled=reconciled):
-                self.roots = frozenset(each.gvk for each in reconciled)
+                self.roots = self.always_shown | {each.gvk for each in reconciled}
             case AtWork():
                 self.phase = "at work"
                 self.since_time = now
             case Reconciled(ref=ref):
-                self.reconciles[ref] = report
+                before = self.reconciles.get(ref)
+                self.reconciles[ref] = report if before is None else before.then(report)
 
     def end(self, status: int, now: datetime) -> str:
         """It has ended by itself; gives what is to be said of it, where it said nothing itself."""
@@ -116,7 +119,7 @@ class Session:
     ) -> tuple[Line, ...]:
         """All of it, on a screen of so many columns and lines."""
         width, height = size
-        head = list(self._head(now))
+        head = list(self._head(now, width))
         tree = tree_lines(grown, reconciles=self.reconciles, now=now, width=width)
         if not tree and self.phase == "at work":
             tree = ((Span(self.hint, "quiet"),),)
@@ -129,7 +132,7 @@ class Session:
         tail = [(), *words[-below:]] if below else []
         return (*head, *tree, *tail)
 
-    def _head(self, now: datetime) -> Iterator[Line]:
+    def _head(self, now: datetime, width: int) -> Iterator[Line]:
         tone: Literal["good", "waiting", "bad"]
         tone = {"at work": "good", "starting": "waiting"}.get(self.phase, "bad")  # type: ignore[assignment]
         yield (
@@ -141,6 +144,9 @@ class Session:
         yield ()
         if self.caption:
             yield (Span(f"» {self.caption}", "strong"),)
+            for note in self.notes:
+                for line in wrap(printable(note), max(width - 2, 20)):
+                    yield (Span(f"  {line}"),)
             yield ()
 
     def _word(self, text: str, width: int) -> list[Line]:

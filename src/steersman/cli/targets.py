@@ -3,6 +3,7 @@
 A target is ``module:attribute``, ``module``, or ``path/to/file.py[:attribute]``. It leads to a
 ``Manager``, a ``Controller``, or a sequence of controllers. Without an attribute, the module's only
 manager is meant; without one, its only list of controllers; without that, its only controller.
+The ``demo`` of an example leads to its manager, too.
 """
 
 import linecache
@@ -18,6 +19,7 @@ from types import ModuleType
 from typing import Any, Final
 
 from steersman.controller import Controller
+from steersman.demos import Demo
 from steersman.errors import BadTarget, SteersmanError
 from steersman.manager import Manager
 
@@ -38,6 +40,20 @@ def load_manager(target: str, *, directory: Path) -> Manager:
     with redirect_stdout(sys.stderr):
         module = _Loading(target, directory.absolute()).module(place)
     return _manager_in(module, attribute, target=target)
+
+
+def load_demo(target: str, *, directory: Path) -> Demo:
+    """The demo that ``target`` leads to, a file and what it is called in it."""
+    place, attribute = _parts(target)
+    with redirect_stdout(sys.stderr):
+        found = vars(_Loading(target, directory.absolute()).module(place)).get(attribute)
+    if not isinstance(found, Demo):
+        raise BadTarget(
+            target=target,
+            problem=f"{attribute} is {_described(found)}, not a Demo",
+            what_now="Make one: `demo = Demo(…)`.",
+        )
+    return found
 
 
 def is_file(target: str) -> bool:
@@ -238,7 +254,7 @@ def _distinct(found: Mapping[str, object], is_one: Any) -> dict[str, object]:
 
 
 def _is_an_operator(value: object) -> bool:
-    return isinstance(value, Manager | Controller) or _is_some_controllers(value)
+    return isinstance(value, Manager | Controller | Demo) or _is_some_controllers(value)
 
 
 def _is_some_controllers(value: object) -> bool:
@@ -253,10 +269,14 @@ def _is_some_controllers(value: object) -> bool:
 def _as_manager(value: Any) -> Manager:
     if isinstance(value, Manager):
         return value
+    if isinstance(value, Demo):
+        return value.manager
     return Manager(controllers=(value,) if isinstance(value, Controller) else tuple(value))
 
 
 def _described(value: object) -> str:
+    if value is None:
+        return "nothing"
     if isinstance(value, type):
         return f"the class {value.__name__}"
     if callable(value):

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from typing import Final, TextIO
 
 from steersman.cli.desk import Desk
-from steersman.dashboard import Changes, Line, Screen, keep_shown, printable, wants_colour
+from steersman.dashboard import Line, Screen, keep_shown, printable, wants_colour
 
 # Long enough that a rollout is a few lines and not fifty.
 PAUSE_SECONDS: Final = 0.1
@@ -44,29 +44,41 @@ async def show_in_lines(desk: Desk, out: TextIO, err: TextIO) -> None:
 
 
 async def _tell_each_change(desk: Desk, out: TextIO, err: TextIO) -> None:
-    session, changed, clock = desk.session, desk.gallery.changed, desk.clock
-    started_at = clock.monotonic()
-    changes = Changes()
-    phase = ""
-    err.write(f"{session.export}\n")
-    while True:
-        await changed.wait()
-        changed.clear()
-        at = f"{clock.monotonic() - started_at:7.1f} s  "
-        if (now := f"{session.phase} {session.since_time}") != phase:
-            phase = now
-            err.write(f"{at}{session.target}: {session.status()}\n")
-        for text in desk.heard:
-            err.write(f"{at}{text}\n")
-        desk.heard.clear()
-        err.flush()
-        for text in desk.done:
-            out.write(f"{at}{printable(text)}\n")
-        desk.done.clear()
-        for text in changes.told(desk.branches):
-            out.write(f"{at}{text}\n")
-        out.flush()
-        await clock.sleep(PAUSE_SECONDS)
+    telling = _Telling(desk, out, err)
+    err.write(f"{desk.session.export}\n")
+    try:
+        while True:
+            await desk.gallery.changed.wait()
+            desk.gallery.changed.clear()
+            telling.tell()
+            await desk.clock.sleep(PAUSE_SECONDS)
+    finally:
+        telling.tell()  # what happened last
+
+
+class _Telling:
+    """What is new, each line with the time since the beginning."""
+
+    def __init__(self, desk: Desk, out: TextIO, err: TextIO) -> None:
+        self._desk = desk
+        self._out = out
+        self._err = err
+        self._started_at = desk.clock.monotonic()
+        self._phase = ""
+
+    def tell(self) -> None:
+        session = self._desk.session
+        at = f"{self._desk.clock.monotonic() - self._started_at:7.1f} s  "
+        if (now := f"{session.phase} {session.since_time}") != self._phase:
+            self._phase = now
+            self._err.write(f"{at}{session.target}: {session.status()}\n")
+        for text in self._desk.heard:
+            self._err.write(f"{at}{text}\n")
+        self._desk.heard.clear()
+        self._err.flush()
+        for text in self._desk.news():
+            self._out.write(f"{at}{printable(text)}\n" if text else "\n")
+        self._out.flush()
 
 
 @contextmanager

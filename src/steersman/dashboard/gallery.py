@@ -2,14 +2,18 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Iterable
-from contextlib import asynccontextmanager
-from typing import Any
+from contextlib import asynccontextmanager, suppress
+from typing import Any, Final
 
 from steersman.cache import Caches, Informer, InformerSettings, in_background, on
 from steersman.client import Client
 from steersman.kinds import Unstructured
 from steersman.names import ResourceType
 from steersman.observe import Observer
+
+# Between two looks at whether it has caught up; and after this long nobody waits for it any more.
+_LOOK_SECONDS: Final = 0.05
+_CATCH_UP_SECONDS: Final = 2.0
 
 
 class Gallery:
@@ -44,6 +48,22 @@ class Gallery:
             if kind not in self._asked:
                 self._asked.add(kind)
                 self._start(self._following(kind), name=f"gallery of {kind}")
+
+    async def catch_up(self) -> None:
+        """Come back once all that is there can be seen; where it never rests, after a while."""
+        with suppress(TimeoutError):
+            async with self._client.clock.timeout(_CATCH_UP_SECONDS):
+                while not all([await self._is_seen(kind) for kind in tuple(self._asked)]):
+                    await self._client.clock.sleep(_LOOK_SECONDS)
+
+    async def _is_seen(self, kind: ResourceType) -> bool:
+        if kind not in self._informers:
+            return False
+        there = await self._client.list(Unstructured.at(kind))
+        seen = self._informers[kind].lister.list()
+        return {each.resource_version for each in there.items} == {
+            each.resource_version for each in seen
+        }
 
     async def _following(self, kind: ResourceType) -> None:
         async with self._caches.following(Unstructured.at(kind)) as informer:

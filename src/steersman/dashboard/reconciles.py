@@ -23,7 +23,11 @@ _WROTE: Final = {
 
 
 class Reconciled(msgspec.Struct, frozen=True, kw_only=True, tag="reconciled"):
-    """One reconcile, when it ended, why it ran and what it did; ``error`` if it failed."""
+    """One reconcile, when it ended, why it ran and what it did; ``error`` if it failed.
+
+    ``is_news`` if it failed, or wrote more than the status of its own object. ``idle`` are those
+    behind it that found nothing to do.
+    """
 
     ref: ObjectRef
     controller: str
@@ -34,6 +38,19 @@ class Reconciled(msgspec.Struct, frozen=True, kw_only=True, tag="reconciled"):
     did: str = ""
     error: str = ""
     after_seconds: float | None = None
+    is_news: bool = True
+    idle: int = 0
+
+    def then(self, later: "Reconciled") -> "Reconciled":
+        """What is worth showing after ``later``: this one still, if there was nothing to do."""
+        is_idle = not later.did and not later.error and later.outcome == self.outcome
+        return msgspec.structs.replace(self, idle=self.idle + 1) if is_idle and self.did else later
+
+    @property
+    def in_brief(self) -> str:
+        """Only why, and what came of it: for a story."""
+        why = f", because {self.why}" if self.why else ""
+        return f"reconciled {self.ref}{why}: {self.error or self.did or self.outcome}"
 
     def __str__(self) -> str:
         told = _OUTCOMES.get(self.outcome, self.outcome)
@@ -45,6 +62,9 @@ class Reconciled(msgspec.Struct, frozen=True, kw_only=True, tag="reconciled"):
             parts.append(f"because {self.why}")
         if self.did:
             parts.append(self.did)
+        if self.idle:
+            times = "" if self.idle == 1 else f", {self.idle} times"
+            parts.append(f"then there was nothing to do{times}")
         return "; ".join(parts)
 
 
@@ -54,6 +74,8 @@ _OUTCOMES: Final = {"later": "waits for more", "permanent": "failed for good"}
 def reconciled(finished: ReconcileFinished, *, time: datetime) -> Reconciled:
     """The same in words."""
     error = finished.error
+    # The same thing may well happen twice before there is time to look.
+    whys = list(dict.fromkeys(_because(why, finished.ref) for why in finished.whys))
     said = "" if error is None else printable(f"{type(error).__name__}: {error}")
     return Reconciled(
         ref=finished.ref,
@@ -61,10 +83,15 @@ def reconciled(finished: ReconcileFinished, *, time: datetime) -> Reconciled:
         outcome=finished.outcome,
         took_seconds=finished.took_seconds,
         time=time,
-        why=_some([_because(why, finished.ref) for why in finished.whys], finished.whys_left_out),
-        did=_some([_wrote(each) for each in finished.writes if each.is_change]),
+        why=_some(whys, finished.whys_left_out),
+        did=_some([_wrote(each, finished.ref) for each in finished.writes if each.is_change]),
         error=said if len(said) <= _LONGEST_ERROR else f"{said[: _LONGEST_ERROR - 1]}…",
         after_seconds=finished.after_seconds,
+        is_news=error is not None
+        or any(
+            each.is_change and (each.verb, each.ref) != ("apply status", finished.ref)
+            for each in finished.writes
+        ),
     )
 
 
@@ -78,7 +105,9 @@ def _because(why: Why, ref: ObjectRef) -> str:
     return f"{about}{why.event} {_some(why.changed_fields)}".rstrip()
 
 
-def _wrote(write: Write) -> str:
+def _wrote(write: Write, ref: ObjectRef) -> str:
+    if (write.verb, write.ref) == ("apply status", ref):
+        return "set its status"
     return f"{_WROTE.get(write.verb, write.verb)} {write.ref}"
 
 

@@ -1,4 +1,4 @@
-"""``steersman dev`` on a terminal, which is a pseudo one."""
+"""``steersman dev`` and ``demo`` on a terminal, which is a pseudo one."""
 
 import fcntl
 import os
@@ -54,7 +54,7 @@ class Terminal:
 
 
 @contextmanager
-def on_a_terminal(home: Path, **environ: str) -> Iterator[Terminal]:
+def on_a_terminal(home: Path, *command: str, **environ: str) -> Iterator[Terminal]:
     (home / "operator.py").write_text(OPERATOR, encoding="utf-8")
     (home / "app.yaml").write_text(SAMPLE, encoding="utf-8")
     ours, theirs = pty.openpty()
@@ -62,7 +62,7 @@ def on_a_terminal(home: Path, **environ: str) -> Iterator[Terminal]:
     unwanted = {"COLUMNS", "LINES", "NO_COLOR"}
     given = {name: text for name, text in environment().items() if name not in unwanted}
     process = subprocess.Popen(
-        [*PROGRAM, "dev", "operator.py", "--apply=app.yaml"],
+        [*PROGRAM, *(command or ("dev", "operator.py", "--apply=app.yaml"))],
         cwd=home,
         env={**given, "TERM": "xterm", **environ},
         stdin=theirs,
@@ -101,3 +101,15 @@ def test_without_colour_nothing_is_lost(tmp_path: Path) -> None:
         terminal.until("the cluster is gone")
 
     assert GREEN not in terminal.text
+
+
+def test_the_story_of_a_demo_stays_on_the_terminal_when_its_view_has_gone(tmp_path: Path) -> None:
+    # Longer than it takes to draw, so that each step is seen.
+    with on_a_terminal(tmp_path, "demo", "--pause=0.4") as terminal:
+        terminal.until("names the others")
+
+    view, _, rest = terminal.text.partition(FIRST_PAGE)
+    assert "└─ Service nginx-app" in view
+    steps = re.findall("^» (.+)\r$", rest, re.MULTILINE)
+    assert len(steps) > 3
+    assert all(each in view for each in steps)

@@ -151,3 +151,27 @@ def test_a_path_that_a_shell_would_take_apart_is_quoted() -> None:
     seen.kubeconfig = "my shop/kubeconfig"
 
     assert shown(seen)[1].startswith("export KUBECONFIG='my shop/kubeconfig'   ")
+
+
+def test_what_is_told_stands_above_all_with_every_word_of_its_notes() -> None:
+    seen = at_work()
+    seen.caption = "they want -1 of it"
+    seen.notes.append("refused: " + "should be greater than or equal to 0 " * 3)
+
+    lines = shown(seen, size=(60, 24))
+
+    assert lines[3:7] == [
+        "» they want -1 of it",
+        "  refused: should be greater than or equal to 0 should be",
+        "  greater than or equal to 0 should be greater than or equal",
+        "  to 0",
+    ]
+
+
+def test_a_kind_that_no_controller_has_can_be_shown_all_the_same() -> None:
+    seen = session()
+    seen.always_shown = frozenset({APPS})
+
+    seen.hear(Kinds(reconciled=(), followed=()), after(1))
+
+    assert seen.roots == {APPS}

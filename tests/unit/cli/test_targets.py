@@ -7,7 +7,7 @@ from textwrap import dedent
 
 import pytest
 
-from steersman.cli.targets import load_manager
+from steersman.cli.targets import load_demo, load_manager
 from steersman.errors import BadTarget
 
 OPERATOR = """
@@ -200,3 +200,30 @@ def test_what_it_prints_when_it_is_imported_is_not_on_stdout(
     load_manager("shop.py", directory=tmp_path)
 
     assert capsys.readouterr() == ("", "hello\n")
+
+
+DEMO = """
+from steersman.demos import Demo, Stage
+
+
+async def story(stage: Stage) -> None:
+    await stage.step("nothing")
+
+
+demo = Demo(title="One", manager=sm.Manager(controllers=[one]), kinds=(), story=story)
+"""
+
+
+def test_a_demo_leads_to_its_manager(tmp_path: Path) -> None:
+    write(tmp_path / "demo.py", OPERATOR, DEMO)
+
+    assert names("demo.py:demo", tmp_path) == ["one"]
+    assert load_demo("demo.py:demo", directory=tmp_path).title == "One"
+
+
+def test_what_should_be_a_demo_and_is_none_is_refused(tmp_path: Path) -> None:
+    write(tmp_path / "demo.py", OPERATOR)
+
+    for attribute, said in (("one", "an object of Controller"), ("demo", "nothing")):
+        with pytest.raises(BadTarget, match=f"{attribute} is {said}, not a Demo"):
+            load_demo(f"demo.py:{attribute}", directory=tmp_path)

@@ -3,7 +3,7 @@
 from steersman.dashboard import Changes, branches
 from steersman.kinds import Unstructured
 from steersman.names import GroupVersionKind
-from tests.unit.dashboard.objects import app, condition, replicas
+from tests.unit.dashboard.objects import app, condition, replicas, thing
 
 APPS = {GroupVersionKind("app.example.com", "v1", "AppService")}
 
@@ -38,3 +38,12 @@ def test_what_goes_is_told() -> None:
     told(changes, app("web"))
 
     assert told(changes) == ["AppService default/web is gone"]
+
+
+def test_what_was_made_anew_is_told_though_it_looks_the_same() -> None:
+    changes = Changes()
+    told(changes, app("web"))
+
+    assert told(changes, thing("AppService", "web", metadata={"uid": "another"})) == [
+        "AppService default/web: –, made anew"
+    ]

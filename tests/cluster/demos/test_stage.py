@@ -1,0 +1,154 @@
+"""With what a story is told, in a world in which time is a number."""
+
+from pathlib import Path
+
+import pytest
+
+from steersman.demos import Stage
+from steersman.errors import Invalid, NotRefused, NotSettled, ProjectError, Unavailable
+from steersman.kinds import core_v1, meta_v1
+from steersman.manager import Runnable
+from steersman.simulation import World
+
+PAUSE_SECONDS = 5.0
+
+
+def settings(name: str, **data: str) -> core_v1.ConfigMap:
+    metadata = meta_v1.ObjectMeta(name=name, namespace="default", labels={"of": "story"})
+    return core_v1.ConfigMap(metadata=metadata, data=data)
+
+
+class Listener:
+    """Everything that was said, and when."""
+
+    def __init__(self, world: World) -> None:
+        self._world = world
+        self._started_at = world.clock.monotonic()
+        self.said: list[tuple[float, str]] = []
+        self.notes: list[str] = []
+
+    def say(self, text: str) -> None:
+        self.said.append((round(self._world.clock.monotonic() - self._started_at, 1), text))
+
+
+@pytest.fixture
+def listener(cluster: World) -> Listener:
+    return Listener(cluster)
+
+
+@pytest.fixture
+def stage(cluster: World, listener: Listener, tmp_path: Path) -> Stage:
+    return Stage(
+        cluster.client,
+        directory=tmp_path,
+        say=listener.say,
+        note=listener.notes.append,
+        pause_seconds=PAUSE_SECONDS,
+    )
+
+
+async def test_the_outcome_of_a_step_can_be_looked_at_before_the_next_one_is_said(
+    stage: Stage, listener: Listener
+) -> None:
+    await stage.step("one")
+    await stage.apply(settings("a"))
+    await stage.until(core_v1.ConfigMap, "a", lambda _: True)
+    await stage.step("two")
+
+    assert listener.said == [(0.0, "one"), (PAUSE_SECONDS, "two")]
+
+
+async def test_a_story_waits_for_nothing_longer_than_it_says(cluster: World, stage: Stage) -> None:
+    await stage.apply(settings("a"))
+    started_at = cluster.clock.monotonic()
+
+    for waiting in (
+        stage.until(core_v1.ConfigMap, "a", lambda found: found.data == {"never": "so"}),
+        stage.until_all(core_v1.ConfigMap, lambda found: not found),
+        stage.until_said("anything"),
+        stage.gone(core_v1.ConfigMap, "a"),
+    ):
+        with pytest.raises(NotSettled, match=r"^waited 60 s for .*, in vain; last seen: "):
+            await waiting
+
+    assert cluster.clock.monotonic() - started_at == pytest.approx(4 * 60, abs=1)
+
+
+async def test_what_a_story_says_was_refused_has_been_refused(
+    stage: Stage, listener: Listener
+) -> None:
+    await stage.step("a name with a blank in it")
+
+    error = await stage.refused(stage.apply(settings("a", **{"no key": "x"})))
+    with pytest.raises(NotRefused, match="in the step 'a name with a blank in it'"):
+        await stage.refused(stage.apply(settings("a")))
+
+    assert isinstance(error, Invalid)
+    (note,) = listener.notes
+    assert note.startswith('refused: ConfigMap "a" is invalid: data[no key]')
+
+
+async def test_a_server_that_fails_has_not_refused_anything(stage: Stage) -> None:
+    async def failing() -> None:
+        raise Unavailable(wanted="get a", code=503, reason="ServiceUnavailable", message="busy")
+
+    with pytest.raises(Unavailable):
+        await stage.refused(failing())
+
+
+async def test_a_file_is_applied_as_kubectl_would(stage: Stage, tmp_path: Path) -> None:
+    (tmp_path / "two.yaml").write_text(
+        "{apiVersion: v1, kind: ConfigMap, metadata: {name: a}}\n"
+        "---\n"
+        "{apiVersion: v1, kind: ConfigMap, metadata: {name: b}}\n",
+        encoding="utf-8",
+    )
+
+    await stage.apply("two.yaml")
+
+    assert {"a", "b"} <= {each.name for each in await stage.list(core_v1.ConfigMap)}
+
+
+async def test_a_file_that_is_not_there_is_named(stage: Stage) -> None:
+    with pytest.raises(ProjectError, match=r"^three.yaml cannot be read"):
+        await stage.apply("three.yaml")
+
+
+async def test_all_of_a_kind_are_waited_for_by_their_labels(stage: Stage, cluster: World) -> None:
+    await stage.apply(settings("a"))
+
+    async def another(_: object) -> None:
+        await cluster.clock.sleep(3)
+        await stage.apply(settings("b"))
+
+    await cluster.run_operator(runnables=[Runnable(another)])
+    found = await stage.until_all(
+        core_v1.ConfigMap, lambda found: len(found) == 2, labels={"of": "story"}
+    )
+
+    assert [each.name for each in found] == ["a", "b"]
+
+
+async def test_an_object_is_back_once_it_is_another(stage: Stage) -> None:
+    await stage.apply(settings("a", size="1"))
+    first = await stage.patch(core_v1.ConfigMap, "a", {"data": {"size": "2"}})
+
+    await stage.delete(core_v1.ConfigMap, "a")
+    await stage.gone(core_v1.ConfigMap, "a", uid=first.uid)
+    await stage.apply(settings("a"))
+    again = await stage.until_back(core_v1.ConfigMap, "a", not_uid=first.uid)
+
+    assert first.data == {"size": "2"}
+    assert again.uid == (await stage.get(core_v1.ConfigMap, "a")).uid != first.uid
+
+
+async def test_what_the_operator_said_in_the_last_step_is_not_taken_for_this_one(
+    stage: Stage,
+) -> None:
+    await stage.step("one")
+    stage.hear("Pod web is there")
+    await stage.until_said("web")
+    await stage.step("two")
+
+    with pytest.raises(NotSettled, match="last seen: nothing"):
+        await stage.until_said("web")
