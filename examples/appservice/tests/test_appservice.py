@@ -1,24 +1,18 @@
-"""The AppService example, tested on a whole cluster: ``make test``.
+"""AppService on a whole cluster in this process, whose time is a number: nothing is waited for.
 
-The cluster is in the test's own process, and its time is a number: nothing is waited for. With
-``--cluster=real`` the same tests run against a real control plane.
+``make test-real`` runs the same tests on a real control plane.
 """
 
-from typing import TypeAlias
+from typing import Any
 
 import pytest
-
 import steersman as sm
-from docs.code import appservice_plain
-from opdemo import appservice
-from opdemo.appservice import AppService, Spec, Status
+from steersman.client import MergePatch
 from steersman.kinds import apps_v1, core_v1, meta_v1
 from steersman.simulation import Scenario, World, survives_crashes
 
-Operator: TypeAlias = sm.Controller[AppService]
-BOTH = pytest.mark.parametrize(
-    "controller", [appservice.controller, appservice_plain.controller], ids=["awaited", "plain"]
-)
+from opdemo import appservice
+from opdemo.appservice import AppService, Spec, Status, targets_of
 
 
 def app(name: str = "web", *, size: int) -> AppService:
@@ -29,17 +23,22 @@ def app(name: str = "web", *, size: int) -> AppService:
     )
 
 
-async def at_work(cluster: World, controller: Operator) -> None:
-    """The operator runs, and the cluster knows its kind."""
+async def at_work(cluster: World) -> None:
+    """The cluster knows the kind, and the operator runs."""
     await cluster.install(AppService)
-    await cluster.run_operator(controller)
+    await cluster.run_operator(appservice.controller)
 
 
-@BOTH
-async def test_an_app_service_gets_a_deployment_and_a_service(
-    cluster: World, controller: Operator
-) -> None:
-    await at_work(cluster, controller)
+async def container(cluster: World) -> core_v1.Container:
+    """What runs in the Pods of the app."""
+    deployment = await cluster.get(apps_v1.Deployment, "web")
+    assert deployment.spec is not None
+    assert deployment.spec.template.spec is not None
+    return deployment.spec.template.spec.containers[0]
+
+
+async def test_an_app_service_gets_a_deployment_and_a_service(cluster: World) -> None:
+    await at_work(cluster)
 
     await cluster.apply(app(size=3))
     await cluster.settle()
@@ -51,12 +50,11 @@ async def test_an_app_service_gets_a_deployment_and_a_service(
     assert service.spec.type == "NodePort"
     for child in (deployment, service):
         owners = child.metadata.owner_references or ()
-        assert [each.kind for each in owners] == ["AppService"]
+        assert [(each.kind, each.controller) for each in owners] == [("AppService", True)]
 
 
-@BOTH
-async def test_it_is_ready_once_its_pods_are(cluster: World, controller: Operator) -> None:
-    await at_work(cluster, controller)
+async def test_it_is_ready_once_its_pods_are(cluster: World) -> None:
+    await at_work(cluster)
 
     await cluster.apply(app(size=2))
     await cluster.settle()
@@ -68,7 +66,7 @@ async def test_it_is_ready_once_its_pods_are(cluster: World, controller: Operato
 
 
 async def test_shrinking_an_app_keeps_its_node_port(cluster: World) -> None:
-    await at_work(cluster, appservice.controller)
+    await at_work(cluster)
     await cluster.apply(app("web", size=3))
     await cluster.settle()
     before = await cluster.get(core_v1.Service, "web")
@@ -80,22 +78,89 @@ async def test_shrinking_an_app_keeps_its_node_port(cluster: World) -> None:
     assert after.spec == before.spec
 
 
-@BOTH
-async def test_a_child_that_is_deleted_comes_back(cluster: World, controller: Operator) -> None:
-    await at_work(cluster, controller)
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("image", "nginx:1.29"),
+        ("envs", [{"name": "COLOR", "value": "blue"}]),
+        ("resources", {"limits": {"memory": "64Mi"}}),
+        ("ports", [{"port": 80, "targetPort": 8080}]),
+    ],
+)
+async def test_a_change_of_each_field_reaches_the_container(
+    cluster: World, field: str, value: Any
+) -> None:
+    await at_work(cluster)
     await cluster.apply(app(size=1))
     await cluster.settle()
-    first = await cluster.get(core_v1.Service, "web")
+    before = await container(cluster)
 
-    await cluster.delete(core_v1.Service, "web")
+    changed = await cluster.patch(AppService, "web", MergePatch({"spec": {field: value}}))
     await cluster.settle()
 
-    second = await cluster.get(core_v1.Service, "web")
+    after = await container(cluster)
+    assert after != before
+    assert (after.image, after.env or ()) == (changed.spec.image, changed.spec.envs)
+    assert after.resources == (changed.spec.resources or before.resources)
+    assert after.ports == targets_of(changed.spec.ports)
+
+
+async def test_a_change_of_its_size_reaches_the_pods(cluster: World) -> None:
+    await at_work(cluster)
+    await cluster.apply(app(size=1))
+    await cluster.settle()
+
+    await cluster.patch(AppService, "web", MergePatch({"spec": {"size": 3}}))
+    await cluster.settle()
+
+    assert len(await cluster.list(core_v1.Pod)) == 3
+
+
+async def test_a_change_of_its_ports_reaches_the_service(cluster: World) -> None:
+    await at_work(cluster)
+    await cluster.apply(app(size=1))
+    await cluster.settle()
+
+    ports = [{"port": 8000, "targetPort": 80, "nodePort": 30002}]
+    await cluster.patch(AppService, "web", MergePatch({"spec": {"ports": ports}}))
+    await cluster.settle()
+
+    service = await cluster.get(core_v1.Service, "web")
+    assert service.spec is not None
+    (port,) = service.spec.ports or (None,)
+    assert port == core_v1.ServicePort(port=8000, target_port=80, node_port=30002, protocol="TCP")
+
+
+@pytest.mark.parametrize("kind", [apps_v1.Deployment, core_v1.Service])
+async def test_a_child_that_is_deleted_comes_back(
+    cluster: World, kind: type[apps_v1.Deployment | core_v1.Service]
+) -> None:
+    await at_work(cluster)
+    await cluster.apply(app(size=1))
+    await cluster.settle()
+    first = await cluster.get(kind, "web")
+
+    await cluster.delete(kind, "web")
+    await cluster.settle()
+
+    second = await cluster.get(kind, "web")
     assert second.uid != first.uid
+    assert sm.is_ready(await cluster.get(AppService, "web"))
+
+
+async def test_what_others_change_in_a_child_is_put_back(cluster: World) -> None:
+    await at_work(cluster)
+    await cluster.apply(app(size=2))
+    await cluster.settle()
+
+    await cluster.patch(apps_v1.Deployment, "web", MergePatch({"spec": {"replicas": 5}}))
+    await cluster.settle()
+
+    assert len(await cluster.list(core_v1.Pod)) == 2
 
 
 async def test_nothing_is_left_of_an_app_that_is_deleted(cluster: World) -> None:
-    await at_work(cluster, appservice.controller)
+    await at_work(cluster)
     await cluster.apply(app(size=2))
     await cluster.settle()
 
@@ -103,11 +168,12 @@ async def test_nothing_is_left_of_an_app_that_is_deleted(cluster: World) -> None
     await cluster.settle()
 
     assert await cluster.find(apps_v1.Deployment, "web") is None
+    assert await cluster.find(core_v1.Service, "web") is None
     assert await cluster.list(core_v1.Pod) == []
 
 
 async def test_it_writes_nothing_when_nothing_has_changed(cluster: World) -> None:
-    await at_work(cluster, appservice.controller)
+    await at_work(cluster)
     await cluster.apply(app(size=2))
 
     await cluster.assert_second_pass_writes_nothing()
@@ -133,3 +199,22 @@ def test_the_status_is_that_of_the_deployment_with_a_condition_more() -> None:
 
     assert status.replicas == 3
     assert [each.type for each in status.conditions or ()] == ["Ready"]
+
+
+def test_a_container_listens_once_on_each_port_that_a_service_leads_to() -> None:
+    ports = (
+        core_v1.ServicePort(name="same", port=80),
+        core_v1.ServicePort(name="other", port=81, target_port=8080),
+        core_v1.ServicePort(name="again", port=82, target_port=8080),
+        core_v1.ServicePort(name="named", port=83, target_port="web"),
+        core_v1.ServicePort(name="dns", port=53, protocol="UDP"),
+    )
+
+    targets = targets_of(ports)
+
+    assert [(each.container_port, each.protocol, each.name) for each in targets] == [
+        (80, "TCP", None),
+        (8080, "TCP", None),
+        (83, "TCP", "web"),
+        (53, "UDP", None),
+    ]

@@ -1,19 +1,19 @@
-"""WebService on a cluster in this process, whose time is a number: nothing is waited for.
-
-``make test-real`` runs the same tests on a real control plane.
-"""
+"""WebService: the same as AppService, under its own name."""
 
 import steersman as sm
 from steersman.kinds import apps_v1, core_v1, meta_v1
 from steersman.simulation import Scenario, World, survives_crashes
 
-from opdemo.webservice import Spec, WebService, controller
+from opdemo.appservice import Spec
+from opdemo.webservice import WebService, controller
 
 
-def wanted(size: int) -> WebService:
+def web(*, size: int) -> WebService:
     """What a person would apply."""
-    spec = Spec(image="nginx", size=size)
-    return WebService(metadata=meta_v1.ObjectMeta(name="web"), spec=spec)
+    return WebService(
+        metadata=meta_v1.ObjectMeta(name="web"),
+        spec=Spec(image="nginx", size=size, ports=(core_v1.ServicePort(port=80),)),
+    )
 
 
 async def at_work(cluster: World) -> None:
@@ -22,47 +22,30 @@ async def at_work(cluster: World) -> None:
     await cluster.run_operator(controller)
 
 
-async def test_as_many_pods_run_as_it_says(cluster: World) -> None:
+async def test_a_web_service_gets_children_of_its_own(cluster: World) -> None:
     await at_work(cluster)
 
-    await cluster.apply(wanted(size=3))
+    await cluster.apply(web(size=2))
     await cluster.settle()
 
-    assert len(await cluster.list(core_v1.Pod)) == 3
-
-
-async def test_it_is_ready_once_its_pods_are(cluster: World) -> None:
-    await at_work(cluster)
-
-    await cluster.apply(wanted(size=2))
-    await cluster.settle()
-
-    found = await cluster.get(WebService, "web")
-    assert sm.is_ready(found)
-
-
-async def test_a_deployment_that_is_deleted_comes_back(cluster: World) -> None:
-    await at_work(cluster)
-    await cluster.apply(wanted(size=1))
-    await cluster.settle()
-
-    await cluster.delete(apps_v1.Deployment, "web")
-    await cluster.settle()
-
-    assert len(await cluster.list(core_v1.Pod)) == 1
+    assert sm.is_ready(await cluster.get(WebService, "web"))
+    assert len(await cluster.list(core_v1.Pod)) == 2
+    for kind in (apps_v1.Deployment, core_v1.Service):
+        child = await cluster.get(kind, "web")
+        owners = child.metadata.owner_references or ()
+        assert [(each.kind, each.controller) for each in owners] == [("WebService", True)]
 
 
 async def test_it_writes_nothing_when_nothing_has_changed(cluster: World) -> None:
     await at_work(cluster)
-
-    await cluster.apply(wanted(size=2))
+    await cluster.apply(web(size=2))
 
     await cluster.assert_second_pass_writes_nothing()
 
 
 async def life(cluster: World) -> None:
     """What users do, from the first day to the last."""
-    await cluster.apply(wanted(size=2))
+    await cluster.apply(web(size=1))
     await cluster.settle()
     await cluster.delete(WebService, "web")
     await cluster.settle()

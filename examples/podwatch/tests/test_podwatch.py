@@ -5,15 +5,17 @@ from collections.abc import Callable
 from random import Random
 
 import pytest
-
-from podwatch.podwatch import watch_pods, work
 from steersman.apiserver import ApiServer, InProcessTransport, NoWayOut, RevisionLog
 from steersman.client import Client, MergePatch
 from steersman.clock import SystemClock
 from steersman.kinds import core_v1, meta_v1
+from steersman.manager import Runnable
 from steersman.names import ObjectKey
 from steersman.observe import ignore
+from steersman.simulation import SimulatedWorld, simulate
 from steersman.workqueue import WorkQueue, default_limiter
+
+from podwatch.podwatch import watch_pods, work
 
 CLOCK = SystemClock()
 
@@ -59,6 +61,29 @@ async def test_it_prints_what_happens_to_each_pod(capsys: pytest.CaptureFixture[
         await client.delete(core_v1.Pod, "first", namespace="default", grace_seconds=0)
         assert await printed(capsys, 1) == ["Pod default/first does not exist anymore"]
         watching.cancel()
+
+
+def test_killed_at_ten_moments_it_tells_of_every_pod_once_it_is_left_in_peace(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    rng = Random(10)
+    podwatch = Runnable(lambda services: watch_pods(services.client, observe=services.observe))
+
+    async def story(world: SimulatedWorld) -> None:
+        for number in range(10):
+            running = await world.run_operator(runnables=[podwatch])
+            await world.create(pod(f"web-{number}"))
+            await world.clock.sleep(rng.random() * 0.02)
+            await running.kill()
+        capsys.readouterr()
+        await world.run_operator(runnables=[podwatch])
+        await world.settle()
+
+    simulate(story)
+
+    told = set(capsys.readouterr().out.splitlines())
+    there = {f"Sync/Add/Update for Pod web-{number}" for number in range(10)}
+    assert told == {"Pod default/mypod does not exist anymore", *there}
 
 
 def failing(times: int) -> Callable[[ObjectKey], None]:

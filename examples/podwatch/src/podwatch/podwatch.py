@@ -6,10 +6,8 @@ each of which can be used without the others.
     python -m podwatch --kubeconfig FILE
 """
 
-import asyncio
 import os
 import sys
-from argparse import ArgumentParser
 from collections.abc import Callable
 from pathlib import Path
 from random import Random
@@ -83,12 +81,3 @@ async def main(kubeconfig: Path | None) -> None:
     )
     async with connect(config, clock=clock, rng=Random(), observe=observe) as client:
         await watch_pods(client, observe=observe)
-
-
-if __name__ == "__main__":
-    parser = ArgumentParser(prog="python -m podwatch", description=__doc__)
-    parser.add_argument("--kubeconfig", type=Path, help="as for kubectl")
-    try:
-        asyncio.run(main(parser.parse_args().kubeconfig))
-    except KeyboardInterrupt:
-        sys.exit(130)

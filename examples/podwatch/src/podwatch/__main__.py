@@ -1,0 +1,25 @@
+"""``python -m podwatch``: watch the Pods of a cluster until Ctrl-C."""
+
+import asyncio
+import io
+import sys
+from argparse import ArgumentParser
+from pathlib import Path
+
+from steersman.errors import SteersmanError
+
+from podwatch.podwatch import main
+
+if __name__ == "__main__":
+    parser = ArgumentParser(
+        prog="python -m podwatch", description="Print what happens to the Pods of a cluster."
+    )
+    parser.add_argument("--kubeconfig", type=Path, help="as for kubectl")
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(line_buffering=True)  # in a pipe, too
+    try:
+        asyncio.run(main(parser.parse_args().kubeconfig))
+    except KeyboardInterrupt:
+        sys.exit(130)
+    except SteersmanError as error:
+        sys.exit(f"error: {error}")

@@ -1,0 +1,44 @@
+"""What lies beside the code: the README, and the program itself."""
+
+import re
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from steersman.clock import SystemClock
+from steersman.testing import running_embedded_cluster
+
+PROJECT = Path(__file__).parents[1]
+
+
+def test_the_code_that_the_readme_shows_is_that_of_the_program() -> None:
+    shown = re.findall(r"```python\n(.*?)```", (PROJECT / "README.md").read_text(), re.DOTALL)
+    code = (PROJECT / "src/podwatch/podwatch.py").read_text()
+
+    assert shown
+    assert [block for block in shown if block not in code] == []
+
+
+@pytest.mark.timeout(60)
+def test_the_program_prints_into_a_pipe_until_it_is_interrupted() -> None:
+    with running_embedded_cluster(clock=SystemClock()) as cluster:
+        command = [sys.executable, "-m", "podwatch", "--kubeconfig", str(cluster.kubeconfig)]
+        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as running:
+            assert running.stdout is not None
+            assert running.stdout.readline() == "Pod default/mypod does not exist anymore\n"
+
+            running.send_signal(signal.SIGINT)
+
+            assert running.wait(timeout=10.0) == 130
+
+
+def test_a_kubeconfig_that_is_not_there_is_named(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "podwatch", "--kubeconfig", str(tmp_path / "none")]
+
+    ended = subprocess.run(command, capture_output=True, text=True, check=False)
+
+    assert ended.returncode == 1
+    assert ended.stderr.startswith("error: ")
+    assert "none" in ended.stderr

@@ -1,0 +1,48 @@
+"""What lies beside the code: the manifests, the README and the demo."""
+
+import re
+import runpy
+import subprocess
+import sys
+from pathlib import Path
+
+from steersman.demos import Demo, Stage
+from steersman.simulation import SimulatedWorld, simulate
+
+from replicaset.replicaset import PodSet, controller
+
+PROJECT = Path(__file__).parents[1]
+
+
+def test_what_is_generated_is_up_to_date() -> None:
+    command = [sys.executable, "-m", "steersman", "generate", "--check"]
+
+    checked = subprocess.run(command, cwd=PROJECT, capture_output=True, text=True, check=False)
+
+    assert checked.returncode == 0, checked.stderr
+
+
+def test_the_code_that_the_readme_shows_is_that_of_the_operator() -> None:
+    shown = re.findall(r"```python\n(.*?)```", (PROJECT / "README.md").read_text(), re.DOTALL)
+    code = (PROJECT / "src/replicaset/replicaset.py").read_text()
+
+    assert shown
+    assert [block for block in shown if block not in code] == []
+
+
+def test_the_story_of_the_demo_is_true() -> None:
+    demo: Demo = runpy.run_path(str(PROJECT / "demo.py"))["demo"]
+    told: list[str] = []
+
+    async def story(world: SimulatedWorld) -> None:
+        await world.install(PodSet)
+        await world.run_operator(controller)
+        await demo.story(
+            Stage(
+                world.client, directory=PROJECT, say=told.append, note=told.append, pause_seconds=0
+            )
+        )
+
+    simulate(story)
+
+    assert len(told) == 11

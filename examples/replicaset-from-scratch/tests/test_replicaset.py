@@ -1,0 +1,270 @@
+"""PodSet on a cluster in this process, whose time is a number: nothing is waited for.
+
+With ``--cluster=real`` the tests that ask for ``cluster`` run on a real control plane.
+"""
+
+from collections.abc import Awaitable, Callable
+
+import pytest
+import steersman as sm
+from steersman.client import MergePatch, wait_for
+from steersman.clock import Clock
+from steersman.errors import Invalid
+from steersman.kinds import core_v1, meta_v1
+from steersman.simulation import (
+    Actor,
+    Calm,
+    Scenario,
+    SimulatedWorld,
+    World,
+    simulate,
+    survives_crashes,
+    survives_cut_watches,
+    survives_late_caches,
+)
+from steersman.units import Quantity
+from steersman.wire import Request
+
+from replicaset.replicaset import PodSet, Spec, controller
+
+
+def wanted(replicas: int, *, name: str = "web", image: str = "nginx:1.29") -> PodSet:
+    """What a person would apply."""
+    spec = Spec(image=image, replicas=replicas)
+    return PodSet(metadata=meta_v1.ObjectMeta(name=name), spec=spec)
+
+
+async def at_work(cluster: World) -> None:
+    """The cluster knows the kind, and the operator runs."""
+    await cluster.install(PodSet)
+    await cluster.run_operator(controller)
+
+
+async def names(cluster: World) -> list[str]:
+    """Of the Pods that are there."""
+    return [pod.name for pod in await cluster.list(core_v1.Pod)]
+
+
+async def no_more_than_two_pods(cluster: World) -> None:
+    """A quota says so, and the cluster has taken notice."""
+    quota = core_v1.ResourceQuota(
+        metadata=meta_v1.ObjectMeta(name="two"),
+        spec=core_v1.ResourceQuotaSpec(hard={"pods": Quantity("2")}),
+    )
+    await cluster.create(quota)
+    await wait_for(
+        cluster.client,
+        core_v1.ResourceQuota,
+        "two",
+        lambda found: found.status is not None and found.status.used is not None,
+        namespace=cluster.namespace,
+        within_seconds=30.0,
+    )
+
+
+async def test_two_observed_and_three_wanted_is_one_created_and_three_reported(
+    cluster: World,
+) -> None:
+    await at_work(cluster)
+    await cluster.apply(wanted(2))
+    await cluster.settle()
+    before = await cluster.list(core_v1.Pod)
+
+    await cluster.apply(wanted(3))
+    await cluster.settle()
+
+    after = await cluster.list(core_v1.Pod)
+    pod_set = await cluster.get(PodSet, "web")
+    assert [pod.uid for pod in after[:2]] == [pod.uid for pod in before]
+    assert [pod.name for pod in after] == ["web-0", "web-1", "web-2"]
+    assert pod_set.status is not None
+    assert (pod_set.status.replicas, pod_set.status.ready_replicas) == (3, 3)
+    assert pod_set.status.observed_generation == pod_set.generation
+    assert sm.is_ready(pod_set)
+
+
+async def test_a_pod_that_is_deleted_is_replaced(cluster: World) -> None:
+    await at_work(cluster)
+    await cluster.apply(wanted(3))
+    await cluster.settle()
+
+    await cluster.delete(core_v1.Pod, "web-1")
+    await cluster.settle()
+
+    assert await names(cluster) == ["web-0", "web-2", "web-3"]
+    assert sm.is_ready(await cluster.get(PodSet, "web"))
+
+
+async def test_a_pod_that_was_evicted_is_replaced(cluster: World) -> None:
+    await at_work(cluster)
+    await cluster.apply(wanted(1))
+    await cluster.settle()
+
+    evicted = MergePatch({"status": {"phase": "Failed", "reason": "Evicted"}})
+    await cluster.patch(core_v1.Pod, "web-0", evicted, subresource="status")
+    await cluster.settle()
+
+    assert await names(cluster) == ["web-0", "web-1"]
+    assert sm.is_ready(await cluster.get(PodSet, "web"))
+
+
+async def test_of_too_many_the_newest_go(cluster: World) -> None:
+    await at_work(cluster)
+    await cluster.apply(wanted(3))
+    await cluster.settle()
+
+    await cluster.apply(wanted(1))
+    await cluster.settle()
+
+    assert await names(cluster) == ["web-0"]
+
+
+async def test_a_name_that_a_stranger_has_is_left_to_it(cluster: World) -> None:
+    await at_work(cluster)
+    stranger = sm.recipes.pod("web-0", core_v1.Container(name="main", image="postgres:18"))
+    theirs = await cluster.create(stranger)
+
+    await cluster.apply(wanted(2))
+    await cluster.settle()
+
+    assert await names(cluster) == ["web-0", "web-1", "web-2"]
+    assert (await cluster.get(core_v1.Pod, "web-0")).uid == theirs.uid
+
+
+@pytest.mark.parametrize(
+    ("bad", "said"),
+    [
+        (wanted(-1), "spec.replicas"),
+        (wanted(1, image=""), "spec.image"),
+        (wanted(1, name="w" * 64), "63 letters"),
+    ],
+    ids=["fewer than none", "no image", "a name too long for Pods"],
+)
+async def test_what_cannot_be_had_is_refused_and_disturbs_nothing(
+    cluster: World, bad: PodSet, said: str
+) -> None:
+    await at_work(cluster)
+    await cluster.apply(wanted(1))
+    await cluster.settle()
+
+    with pytest.raises(Invalid, match=said):
+        await cluster.apply(bad)
+    await cluster.settle()
+
+    assert await names(cluster) == ["web-0"]
+
+
+async def test_why_a_pod_cannot_be_made_is_said_in_the_status(cluster: World) -> None:
+    await at_work(cluster)
+    await no_more_than_two_pods(cluster)
+
+    await cluster.apply(wanted(3))
+    pod_set = await wait_for(
+        cluster.client,
+        PodSet,
+        "web",
+        lambda found: found.status is not None and found.status.ready_replicas == 2,
+        namespace=cluster.namespace,
+        within_seconds=30.0,
+    )
+
+    assert await names(cluster) == ["web-0", "web-1"]
+    assert pod_set.status is not None
+    assert "exceeded quota: two" in (pod_set.status.conditions[0].message or "")
+    assert not sm.is_ready(pod_set)
+
+
+# The end of it
+
+
+async def test_its_pods_end_one_after_the_other_before_it_goes(cluster: World) -> None:
+    await at_work(cluster)
+    await cluster.apply(wanted(3))
+    await cluster.settle()
+    start = cluster.moment()
+
+    await cluster.delete(PodSet, "web")
+    await cluster.settle()
+
+    asked = [(each.method, each.target) for each in cluster.writes_since(start)]
+    ended = [target.rpartition("/")[2] for method, target in asked if method == "DELETE"]
+    assert ended == ["web-2", "web-1", "web-0"]
+    assert await names(cluster) == []
+    assert await cluster.find(PodSet, "web") is None
+
+
+async def test_whoever_deletes_it_alone_keeps_the_pods(cluster: World) -> None:
+    await at_work(cluster)
+    await cluster.apply(wanted(2))
+    await cluster.settle()
+
+    await cluster.delete(PodSet, "web", propagation="Orphan")
+    await cluster.settle()
+
+    assert await names(cluster) == ["web-0", "web-1"]
+    assert await cluster.find(PodSet, "web") is None
+
+
+# What goes wrong on the way
+
+
+async def ups_and_downs(cluster: World) -> None:
+    """Somebody wants three, loses one, and then wants one."""
+    await cluster.apply(wanted(3))
+    await cluster.settle()
+    await cluster.delete(core_v1.Pod, "web-0")
+    await cluster.settle()
+    await cluster.apply(wanted(1))
+    await cluster.settle()
+
+
+async def the_end(cluster: World) -> None:
+    """Somebody wants two, and then nothing of it any more."""
+    await cluster.apply(wanted(2))
+    await cluster.settle()
+    await cluster.delete(PodSet, "web")
+    await cluster.settle()
+
+
+@pytest.mark.timeout(60)
+@pytest.mark.parametrize("story", [ups_and_downs, the_end])
+@pytest.mark.parametrize("survives", [survives_crashes, survives_late_caches, survives_cut_watches])
+async def test_it_comes_to_the_same_whatever_goes_wrong_and_whenever(
+    survives: Callable[[Scenario], Awaitable[None]], story: Callable[[World], Awaitable[None]]
+) -> None:
+    await survives(Scenario(operator=[controller], kinds=[PodSet], story=story))
+
+
+def test_a_cache_that_is_late_leads_to_no_pod_too_many() -> None:
+    async def story(world: SimulatedWorld) -> None:
+        world.disturbance = LatePods(world.clock)
+        await at_work(world)
+        for replicas, image in ((2, "nginx:1.28"), (3, "nginx:1.28"), (3, "nginx:1.29")):
+            await world.apply(wanted(replicas, image=image))
+            await world.clock.sleep(1.0)
+
+        by_us = [each for each in world.history.asked if each.actor == "operator"]
+        created = [each for each in by_us if each.method == "POST" and "/pods" in each.target]
+        assert [each.status for each in created] == [201, 201, 201]
+
+    simulate(story)
+
+
+class LatePods(Calm):
+    """Nobody hears of a Pod before an hour has passed."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+
+    async def telling(self, actor: Actor, request: Request, piece: bytes) -> None:
+        """Some lines of a watch are about to reach the operator."""
+        if request.path.endswith("/pods"):
+            await self._clock.sleep(3600.0)
+
+
+async def test_it_writes_nothing_when_nothing_has_changed(cluster: World) -> None:
+    await at_work(cluster)
+
+    await cluster.apply(wanted(2))
+
+    await cluster.assert_second_pass_writes_nothing()

@@ -1,0 +1,49 @@
+"""``python -m robot_operator --kubeconfig FILE``: look after Robots until SIGTERM or Ctrl-C."""
+
+import asyncio
+import os
+import signal
+import sys
+from argparse import ArgumentParser
+from pathlib import Path
+from random import Random
+
+from steersman.client import connect, find_config
+from steersman.clock import SystemClock
+from steersman.errors import SteersmanError
+from steersman.observe import log_to
+
+from robot_operator.controller import run_robots
+
+
+async def operate(kubeconfig: Path | None) -> None:
+    """Connect as kubectl would, and work until told to stop."""
+    # Ctrl-C cancels this task as well, by asyncio.run. A second signal cuts the end short.
+    if (task := asyncio.current_task()) is not None:
+        asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
+    clock = SystemClock()
+    observe = log_to(sys.stderr, clock=clock)
+    config = find_config(
+        environ=os.environ, home=Path.home(), kubeconfig=kubeconfig, observe=observe
+    )
+    async with connect(config, clock=clock, rng=Random(), observe=observe) as client:
+        await run_robots(client, observe=observe)
+
+
+def main() -> None:
+    """The program."""
+    parser = ArgumentParser(prog="robot-operator", description=__doc__)
+    parser.add_argument("-kubeconfig", "--kubeconfig", type=Path, help="as for kubectl")
+    arguments = parser.parse_args()
+    try:
+        asyncio.run(operate(arguments.kubeconfig))
+    except asyncio.CancelledError:
+        pass  # SIGTERM: it has stopped as it was told to.
+    except KeyboardInterrupt:
+        sys.exit(130)
+    except SteersmanError as error:
+        sys.exit(f"error: {error}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,129 @@
+"""What lies beside the code: the manifests, the demo, and the program itself."""
+
+import re
+import runpy
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from random import Random
+
+import pytest
+import yaml
+from steersman.client import connect, find_config, wait_for
+from steersman.clock import SystemClock
+from steersman.demos import Demo, Stage, apply_file
+from steersman.kinds import Codec, is_ready
+from steersman.manifests import as_document, crd_of, yaml_of
+from steersman.observe import ignore
+from steersman.simulation import World
+from steersman.testing import running_embedded_cluster
+
+from robot_operator.robot import Robot, Spec
+
+PROJECT = Path(__file__).parents[1]
+ARTIFACTS = PROJECT / "artifacts/examples"
+
+
+def test_the_crd_in_the_project_is_that_of_the_class() -> None:
+    expected = yaml_of([as_document(crd_of(Robot))])
+
+    assert (ARTIFACTS / "crd.yaml").read_text() == expected, "run hack/generate_crd.py again"
+
+
+def test_the_script_prints_the_crd() -> None:
+    printed = subprocess.check_output([sys.executable, "hack/generate_crd.py"], cwd=PROJECT)
+
+    assert printed == (ARTIFACTS / "crd.yaml").read_bytes()
+
+
+def test_kubectl_shows_robots_with_their_name_and_age_only() -> None:
+    (version,) = crd_of(Robot).spec.versions
+
+    assert version.additional_printer_columns is None
+
+
+def test_the_sample_is_a_robot_of_two() -> None:
+    sample = yaml.safe_load((ARTIFACTS / "robotone.yaml").read_text())
+
+    found = Codec().decode(Robot, Codec().encode(sample), wanted="the sample")
+
+    assert found.name == "robot-one"
+    assert found.spec == Spec(deployment_name="robot-one", replicas=2)
+
+
+def test_the_code_that_the_readme_shows_is_that_of_the_operator() -> None:
+    shown = re.findall(r"```python\n(.*?)```", (PROJECT / "README.md").read_text(), re.DOTALL)
+    code = [each.read_text() for each in (PROJECT / "src/robot_operator").glob("*.py")]
+
+    assert shown
+    assert [block for block in shown if not any(block in text for text in code)] == []
+
+
+async def test_the_story_of_the_demo_is_true(cluster: World) -> None:
+    demo: Demo = runpy.run_path(str(PROJECT / "demo.py"))["demo"]
+    await cluster.install(Robot)
+    await cluster.run_operator(runnables=demo.manager.runnables)
+    told: list[str] = []
+
+    await demo.story(
+        Stage(cluster.client, directory=PROJECT, say=told.append, note=told.append, pause_seconds=0)
+    )
+
+    assert len(told) == 10
+
+
+@contextmanager
+def program(kubeconfig: Path) -> Iterator[subprocess.Popen[str]]:
+    """The program at work on a cluster; whatever happens, it is gone afterwards."""
+    command = [sys.executable, "-m", "robot_operator", "--kubeconfig", str(kubeconfig)]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as running:
+        try:
+            yield running
+        finally:
+            running.kill()
+
+
+@pytest.mark.timeout(60)
+async def test_the_program_works_until_it_is_told_to_stop() -> None:
+    clock = SystemClock()
+    with running_embedded_cluster(clock=clock, nodes=1) as cluster:
+        config = find_config(
+            environ={}, home=cluster.directory, kubeconfig=cluster.kubeconfig, observe=ignore
+        )
+        async with connect(config, clock=clock, rng=Random(), observe=ignore) as client:
+            with program(cluster.kubeconfig) as running:
+                # It waits for the kind, which comes later.
+                await apply_file(client, ARTIFACTS / "crd.yaml")
+                await apply_file(client, ARTIFACTS / "robotone.yaml")
+                await wait_for(
+                    client, Robot, "robot-one", is_ready, namespace="default", within_seconds=20.0
+                )
+                running.send_signal(signal.SIGTERM)
+
+                assert running.wait(timeout=10.0) == 0
+
+
+@pytest.mark.timeout(60)
+def test_the_program_can_be_stopped_while_it_waits_for_its_kind() -> None:
+    with (
+        running_embedded_cluster(clock=SystemClock()) as cluster,
+        program(cluster.kubeconfig) as running,
+    ):
+        assert running.stderr is not None
+        assert "CustomResourceDefinition is missing" in running.stderr.readline()
+
+        running.send_signal(signal.SIGTERM)
+
+        assert running.wait(timeout=10.0) == 0
+
+
+def test_a_kubeconfig_that_is_not_there_is_named(tmp_path: Path) -> None:
+    with program(tmp_path / "none") as running:
+        _, said = running.communicate(timeout=10.0)
+
+    assert running.returncode == 1
+    assert said.startswith("error: ")
+    assert "none" in said

@@ -1,0 +1,288 @@
+"""Robots on a cluster in this process, whose time is a number: nothing is waited for."""
+
+from random import Random
+
+import pytest
+from steersman.client import MergePatch
+from steersman.errors import Invalid
+from steersman.kinds import apps_v1, core_v1, events_v1, is_ready, meta_v1, recipes
+from steersman.manager import Runnable
+from steersman.simulation import Operator, Scenario, World, survives_crashes
+
+from robot_operator.controller import IMAGE, run_robots
+from robot_operator.robot import Robot, Spec
+
+OPERATOR = Runnable(lambda services: run_robots(services.client, observe=services.observe))
+
+
+def robot(name: str = "robot-one", *, replicas: int = 2, deployment: str = "") -> Robot:
+    """What a person would apply."""
+    spec = Spec(deployment_name=deployment or name, replicas=replicas)
+    return Robot(metadata=meta_v1.ObjectMeta(name=name), spec=spec)
+
+
+def of_somebody_else() -> apps_v1.Deployment:
+    """A Deployment with the name that a robot wants."""
+    return recipes.deployment("robot-one", core_v1.Container(name="main", image="redis"))
+
+
+async def at_work(cluster: World) -> Operator:
+    """The cluster knows the kind, and the operator runs."""
+    await cluster.install(Robot)
+    return await cluster.run_operator(runnables=[OPERATOR])
+
+
+async def events_of(cluster: World, name: str) -> list[tuple[str | None, str | None]]:
+    """What the events about a Robot are, each as type and reason."""
+    return [
+        (event.type, event.reason)
+        for event in await cluster.list(events_v1.Event)
+        if event.regarding is not None and event.regarding.name == name
+        if event.regarding.kind == "Robot"
+    ]
+
+
+# What is wanted comes to be
+
+
+async def test_a_robot_gets_a_deployment_of_its_own(cluster: World) -> None:
+    await at_work(cluster)
+
+    await cluster.apply(robot(replicas=2))
+    await cluster.settle()
+
+    deployment = await cluster.get(apps_v1.Deployment, "robot-one")
+    assert is_ready(deployment)
+    assert [each.kind for each in deployment.metadata.owner_references or ()] == ["Robot"]
+    assert len(await cluster.list(core_v1.Pod)) == 2
+
+
+async def test_its_status_says_how_many_are_available(cluster: World) -> None:
+    await at_work(cluster)
+
+    await cluster.apply(robot(replicas=3))
+    await cluster.settle()
+
+    found = await cluster.get(Robot, "robot-one")
+    assert found.status is not None
+    assert found.status.available_replicas == 3
+    assert is_ready(found)
+
+
+async def test_events_say_what_was_done(cluster: World) -> None:
+    await at_work(cluster)
+
+    await cluster.apply(robot())
+    await cluster.settle()
+
+    assert await events_of(cluster, "robot-one") == [("Normal", "Created"), ("Normal", "Synced")]
+
+
+async def test_a_change_of_the_spec_reaches_the_deployment(cluster: World) -> None:
+    await at_work(cluster)
+    await cluster.apply(robot(replicas=2))
+    await cluster.settle()
+
+    await cluster.apply(robot(replicas=4))
+    await cluster.settle()
+
+    assert len(await cluster.list(core_v1.Pod)) == 4
+
+
+async def test_nothing_is_left_of_a_robot_that_is_deleted(cluster: World) -> None:
+    await at_work(cluster)
+    await cluster.apply(robot())
+    await cluster.settle()
+
+    await cluster.delete(Robot, "robot-one")
+    await cluster.settle()
+
+    assert await cluster.find(apps_v1.Deployment, "robot-one") is None
+    assert await cluster.list(core_v1.Pod) == []
+
+
+async def test_it_writes_nothing_when_nothing_has_changed(cluster: World) -> None:
+    await at_work(cluster)
+    await cluster.apply(robot())
+    await cluster.settle()
+    before = cluster.moment()
+
+    await cluster.look_again()
+    await cluster.settle()
+
+    # Not even what would change nothing: `assert_second_pass_writes_nothing` lets that pass.
+    asked = cluster.history.asked[before:]
+    assert [each for each in asked if each.actor == "operator" and each.is_write] == []
+
+
+# What is changed behind its back is put right
+
+
+@pytest.mark.parametrize(
+    "drift",
+    [
+        {"replicas": 5},
+        {"template": {"spec": {"containers": [{"name": "robot", "image": "redis"}]}}},
+    ],
+    ids=["replicas", "image"],
+)
+async def test_what_others_change_in_the_deployment_is_put_right(
+    cluster: World, drift: dict[str, object]
+) -> None:
+    await at_work(cluster)
+    await cluster.apply(robot(replicas=2))
+    await cluster.settle()
+
+    await cluster.patch(apps_v1.Deployment, "robot-one", MergePatch({"spec": drift}))
+    await cluster.settle()
+
+    deployment = await cluster.get(apps_v1.Deployment, "robot-one")
+    assert deployment.spec is not None
+    assert deployment.spec.replicas == 2
+    pods = await cluster.list(core_v1.Pod)
+    assert [each.spec.containers[0].image for each in pods if each.spec] == [IMAGE, IMAGE]
+
+
+async def test_a_deployment_that_is_deleted_comes_back(cluster: World) -> None:
+    await at_work(cluster)
+    await cluster.apply(robot())
+    await cluster.settle()
+    before = await cluster.get(apps_v1.Deployment, "robot-one")
+
+    await cluster.delete(apps_v1.Deployment, "robot-one")
+    await cluster.settle()
+
+    after = await cluster.get(apps_v1.Deployment, "robot-one")
+    assert after.uid != before.uid
+    assert is_ready(await cluster.get(Robot, "robot-one"))
+
+
+# What belongs to somebody else is left alone
+
+
+async def test_a_deployment_of_somebody_else_is_refused(cluster: World) -> None:
+    await at_work(cluster)
+    theirs = await cluster.create(of_somebody_else())
+
+    await cluster.apply(robot())
+    await cluster.settle()
+
+    deployment = await cluster.get(apps_v1.Deployment, "robot-one")
+    assert deployment.spec == theirs.spec
+    assert deployment.metadata.owner_references is None
+    assert await events_of(cluster, "robot-one") == [("Warning", "NotOurs")]
+    found = await cluster.get(Robot, "robot-one")
+    assert found.status is not None
+    assert "delete the existing object" in (found.status.conditions[0].message or "")
+
+
+async def test_it_takes_the_name_once_that_is_free(cluster: World) -> None:
+    await at_work(cluster)
+    await cluster.create(of_somebody_else())
+    await cluster.apply(robot())
+    await cluster.settle()
+
+    await cluster.delete(apps_v1.Deployment, "robot-one")
+    await cluster.settle()
+
+    assert is_ready(await cluster.get(Robot, "robot-one"))
+
+
+async def test_of_two_robots_that_want_one_deployment_the_second_waits(cluster: World) -> None:
+    await at_work(cluster)
+    await cluster.apply(robot("robot-one"))
+    await cluster.settle()
+    await cluster.apply(robot("robot-two", deployment="robot-one"))
+    await cluster.settle()
+    assert not is_ready(await cluster.get(Robot, "robot-two"))
+
+    await cluster.delete(Robot, "robot-one")
+    await cluster.settle()
+
+    assert is_ready(await cluster.get(Robot, "robot-two"))
+
+
+# What cannot be is refused before it gets here
+
+
+@pytest.mark.parametrize(
+    ("spec", "problem"),
+    [
+        ({"replicas": -1}, "spec.replicas"),
+        ({"replicas": 2**31}, "spec.replicas"),
+        ({"replicas": "two"}, "spec.replicas"),
+        ({"deploymentName": "Robot One"}, "spec.deploymentName"),
+        ({"deploymentName": "r" * 64}, "spec.deploymentName"),
+        ({"deploymentName": "robot-two"}, "deploymentName cannot be changed"),
+    ],
+    ids=["fewer than none", "too many", "no number", "no name", "long name", "another name"],
+)
+async def test_what_no_robot_can_be_is_refused_and_disturbs_nothing(
+    cluster: World, spec: dict[str, object], problem: str
+) -> None:
+    await at_work(cluster)
+    await cluster.apply(robot())
+    await cluster.settle()
+    before = cluster.moment()
+
+    with pytest.raises(Invalid, match=problem):
+        await cluster.patch(Robot, "robot-one", MergePatch({"spec": spec}))
+    await cluster.settle()
+
+    assert cluster.writes_since(before) == []
+
+
+# Whatever becomes of the operator
+
+
+async def life_of_a_robot(cluster: World) -> None:
+    """What users do, from the first day to the last."""
+    await cluster.apply(robot(replicas=2))
+    await cluster.settle()
+    await cluster.patch(apps_v1.Deployment, "robot-one", MergePatch({"spec": {"replicas": 1}}))
+    await cluster.settle()
+    await cluster.delete(Robot, "robot-one")
+    await cluster.settle()
+
+
+@pytest.mark.timeout(60)
+async def test_it_comes_to_the_same_wherever_the_operator_crashes() -> None:
+    scenario = Scenario(operator=[], runnables=[OPERATOR], kinds=[Robot], story=life_of_a_robot)
+    await survives_crashes(scenario)
+
+
+async def test_it_is_right_in_the_end_when_the_operator_is_killed_ten_times(cluster: World) -> None:
+    rng = Random(10)
+    await cluster.install(Robot)
+
+    for _ in range(10):
+        operator = await cluster.run_operator(runnables=[OPERATOR])
+        await cluster.apply(robot(replicas=rng.randrange(6)))
+        await cluster.clock.sleep(rng.uniform(0.0, 0.01))  # a whole life takes no longer
+        await operator.kill()
+    await cluster.apply(robot(replicas=3))
+    await cluster.run_operator(runnables=[OPERATOR])
+    await cluster.settle()
+
+    assert is_ready(await cluster.get(Robot, "robot-one"))
+    assert len(await cluster.list(core_v1.Pod)) == 3
+
+
+@pytest.mark.embedded_only(reason="it stops at moments between two requests")
+async def test_what_is_in_hand_when_it_stops_is_brought_to_its_end(cluster: World) -> None:
+    await cluster.install(Robot)
+    has_deployment: list[bool] = []
+    is_done: list[bool] = []
+
+    for number in range(12):
+        operator = await cluster.run_operator(runnables=[OPERATOR])
+        await cluster.apply(robot(f"robot-{number}"))
+        await cluster.clock.sleep(0.0005 * number)
+        await operator.stop()
+        has_deployment.append(bool(await cluster.find(apps_v1.Deployment, f"robot-{number}")))
+        events = await events_of(cluster, f"robot-{number}")
+        status = (await cluster.get(Robot, f"robot-{number}")).status
+        is_done.append(("Normal", "Created") in events and status is not None)
+
+    assert is_done == has_deployment
+    assert {*has_deployment} == {True, False}

@@ -1,0 +1,22 @@
+"""What is generated from the examples' types is in the repository as it should be."""
+
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from tests.cluster.cli.programs import steersman
+from tests.examples import PROJECTS
+
+GENERATED = [
+    project
+    for project in PROJECTS.values()
+    if "steersman" in tomllib.loads((project / "pyproject.toml").read_text()).get("tool", {})
+]
+
+
+@pytest.mark.parametrize("project", GENERATED, ids=lambda project: project.name)
+def test_what_is_generated_is_what_the_types_of_an_example_say(project: Path) -> None:
+    checked = steersman("generate", "--check", directory=project)
+
+    assert (checked.returncode, checked.stderr) == (0, "all generated files are up to date\n")

@@ -1,0 +1,115 @@
+"""A terminal in an example's directory, for one cluster: what a person has who follows along."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from shlex import quote
+
+from steersman.clock import Clock
+from steersman.testing import Cluster
+from steersman.testing.enclosure import Enclosure, enclosure, tail
+from tests.real.examples.transcripts import Step, steps
+
+# Longer than anything takes on a busy machine.
+PATIENCE_SECONDS = 90.0
+LOOK_SECONDS = 0.2
+STEP_SECONDS = 60.0
+
+
+class Terminal:
+    """Commands of bash, with kubectl and python on the path and the cluster in ~/.kube/config."""
+
+    def __init__(
+        self, cluster: Cluster, inside: Enclosure, *, directory: Path, clock: Clock
+    ) -> None:
+        self._directory = directory
+        self._inside = inside
+        self._clock = clock
+        home = inside.directory
+        (home / "bin").mkdir()
+        (home / "bin" / "kubectl").symlink_to(cluster.kubectl_program())
+        (home / ".kube").mkdir()
+        (home / ".kube" / "config").symlink_to(cluster.kubeconfig)
+        venv = Path(sys.executable).parent
+        self._environ = {
+            "HOME": str(home),
+            "PATH": f"{home / 'bin'}:{venv}:{os.environ['PATH']}",
+            "PYTHONUNBUFFERED": "1",
+            # Others on this machine may have these ports, and nobody waits for a lease of the dead.
+            "STEERSMAN_HEALTH_ADDRESS": "",
+            "STEERSMAN_METRICS_ADDRESS": "",
+            "STEERSMAN_LEADER_ELECTION": "false",
+        }
+        self._beside: list[subprocess.Popen[bytes]] = []
+
+    @property
+    def log(self) -> Path:
+        """What those that go on beside have said."""
+        return self._inside.directory / "beside.log"
+
+    async def follow(self, text: str) -> None:
+        """Type a transcript, step by step, and hold what is shown against it."""
+        for step in steps(text):
+            await self.take(step)
+
+    async def take(self, step: Step) -> None:
+        """Type one command; what only asks is asked until the answer is right."""
+        if step.stays:
+            self.start(step.command.removesuffix(" &"))
+            return
+        deadline = self._clock.monotonic() + PATIENCE_SECONDS
+        while not step.fits(said := self.run(step.command)):
+            if not step.asks or self._clock.monotonic() > deadline:
+                shown = "\n".join(step.shown)
+                raise AssertionError(
+                    f"line {step.line}: $ {step.command}\n{said}\n--- should have been\n{shown}\n"
+                    f"--- and beside it\n{tail(self.log, lines=30)}"
+                )
+            await self._clock.sleep(LOOK_SECONDS)
+
+    def run(self, command: str) -> str:
+        """What it prints, errors included."""
+        finished = subprocess.run(
+            ["bash", "-c", command],
+            cwd=self._directory,
+            env=self._environ,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            check=False,
+            timeout=STEP_SECONDS,
+            encoding="utf-8",
+        )
+        return finished.stdout
+
+    def start(self, command: str) -> subprocess.Popen[bytes]:
+        """Have it go on beside what comes next."""
+        process = self._inside.start(
+            ["bash", "-c", f"cd {quote(str(self._directory))} && exec {command}"],
+            log=self.log,
+            environ=self._environ,
+        )
+        self._beside.append(process)
+        return process
+
+    def end_all(self) -> None:
+        """Ctrl-C, for all that goes on beside."""
+        for each in self._beside:
+            each.terminate()
+        for each in self._beside:
+            each.wait(timeout=STEP_SECONDS)
+        self._beside.clear()
+
+
+@contextmanager
+def terminal(cluster: Cluster, *, directory: Path, clock: Clock) -> Iterator[Terminal]:
+    """A terminal in a directory, of which nothing is left when the block ends."""
+    with enclosure(prefix="steersman-terminal-") as inside:
+        opened = Terminal(cluster, inside, directory=directory, clock=clock)
+        try:
+            yield opened
+        finally:
+            opened.end_all()

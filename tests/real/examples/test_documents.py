@@ -1,0 +1,28 @@
+"""What the documents type does what they show, on a real cluster and on the embedded one."""
+
+from pathlib import Path
+
+import pytest
+
+from steersman.clock import SystemClock
+from steersman.testing import Cluster
+from tests.examples import PROJECTS
+from tests.real.examples.terminal import terminal
+
+pytestmark = pytest.mark.timeout(300)
+
+DOCUMENTS = {
+    each.stem: each for each in sorted(Path(__file__).with_name("documents").glob("*.console"))
+}
+
+
+@pytest.mark.parametrize("name", DOCUMENTS)
+async def test_what_is_typed_shows_what_the_document_shows(
+    name: str, usual_cluster: Cluster
+) -> None:
+    with terminal(usual_cluster, directory=PROJECTS[name], clock=SystemClock()) as opened:
+        await opened.follow(DOCUMENTS[name].read_text(encoding="utf-8"))
+
+
+def test_every_example_has_a_document_that_is_typed() -> None:
+    assert set(DOCUMENTS) == set(PROJECTS)

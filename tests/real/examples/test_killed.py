@@ -1,0 +1,51 @@
+"""Each example comes to what is wanted, though its operator is killed at ten random moments."""
+
+import re
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from steersman.clock import SystemClock
+from steersman.testing import Cluster
+from tests.examples import PROJECTS
+from tests.real.examples.terminal import terminal
+from tests.real.examples.transcripts import PROMPT
+
+pytestmark = pytest.mark.timeout(300)
+
+KILLS = 10
+# From before its first request to after its last.
+LONGEST_LIFE_SECONDS = 1.5
+
+TRIALS = {each.stem: each for each in sorted(Path(__file__).with_name("killed").glob("*.console"))}
+
+
+def parts(text: str) -> dict[str, str]:
+    """What is typed, by its heading: operator, before, meanwhile (``{number}`` counts), after."""
+    found = re.split(r"^# (\w+)\n", text, flags=re.MULTILINE)
+    return {heading: part.strip() for heading, part in zip(found[1::2], found[2::2], strict=True)}
+
+
+@pytest.mark.parametrize("name", TRIALS)
+async def test_it_comes_to_what_is_wanted_though_killed_at_ten_random_moments(
+    name: str, usual_cluster: Cluster
+) -> None:
+    clock, rng = SystemClock(), Random(name)
+    trial = parts(TRIALS[name].read_text(encoding="utf-8"))
+    command = trial["operator"].removeprefix(PROMPT)
+    with terminal(usual_cluster, directory=PROJECTS[name], clock=clock) as opened:
+        await opened.follow(trial["before"])
+
+        for number in range(KILLS):
+            operator = opened.start(command)
+            await opened.follow(trial["meanwhile"].replace("{number}", str(number)))
+            await clock.sleep(rng.uniform(0, LONGEST_LIFE_SECONDS))
+            operator.kill()
+        opened.start(command)
+
+        await opened.follow(trial["after"])
+
+
+def test_every_example_is_killed() -> None:
+    assert set(TRIALS) == set(PROJECTS)
