@@ -24,7 +24,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help install check test fuzz control-plane test-real demo bench bench-apiserver bench-informers bench-reconcile bench-living generate constraints clean
+.PHONY: help install check test docs fuzz control-plane test-real demo bench bench-apiserver bench-informers bench-reconcile bench-living generate constraints clean
 
 help: ## say what there is
 	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 24
@@ -34,7 +34,7 @@ install: $(READY) ## the package and its tools, in .venv
 $(READY): pyproject.toml constraints.txt $(EXAMPLES)
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install -q -c constraints.txt pip hatchling editables
-	$(BIN)/python -m pip install -q -c constraints.txt --no-build-isolation --group tools -e '.[dev,webhooks]' $(EXAMPLES:%/pyproject.toml=-e %)
+	$(BIN)/python -m pip install -q -c constraints.txt --no-build-isolation --group tools --group docs -e '.[dev,webhooks]' $(EXAMPLES:%/pyproject.toml=-e %)
 	touch $@
 
 check: $(READY) ## format, lint, types, layers, architecture: what no running program can show
@@ -47,6 +47,10 @@ check: $(READY) ## format, lint, types, layers, architecture: what no running pr
 
 test: $(READY) ## everything that needs only Python
 	$(PYTEST) $(PYTHON_ONLY_TESTS)
+
+docs: $(READY) ## the documentation as a site, in docs/_build/html
+	$(BIN)/python -m sphinx -q -W --keep-going -b html -d docs/_build/doctrees docs docs/_build/html
+	@echo docs/_build/html/index.html
 
 fuzz: $(READY) ## ten minutes of nonsense in the embedded API server's ear, and two at its socket
 	$(BIN)/python -m tests.fuzz --minutes 10 --seed $$(date +%j%H%M)000
@@ -97,10 +101,10 @@ constraints: ## every pin at its newest release; look at the diff, then run ever
 	rm -rf $(VENV)
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install -q --upgrade pip hatchling editables
-	$(BIN)/python -m pip install -q --upgrade --no-build-isolation --group tools -e '.[dev,webhooks]'
+	$(BIN)/python -m pip install -q --upgrade --no-build-isolation --group tools --group docs -e '.[dev,webhooks]'
 	$(BIN)/python -m pip freeze --all --exclude-editable --exclude setuptools > constraints.txt
 	touch $(READY)
 
 clean: ## nothing left but what git knows
-	rm -rf $(VENV) $(BENCH_VENV) $(FOREIGN_VENV) dist .hypothesis .mypy_cache .pytest_cache .ruff_cache .import_linter_cache
+	rm -rf $(VENV) $(BENCH_VENV) $(FOREIGN_VENV) dist docs/_build .hypothesis .mypy_cache .pytest_cache .ruff_cache .import_linter_cache
 	find . -name __pycache__ -prune -exec rm -rf {} +

@@ -67,10 +67,11 @@ def wanted() -> list[str]:
     """All that ``make install`` asks for."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     extras = project["project"]["optional-dependencies"].values()
+    groups = project["dependency-groups"].values()
     return [
         *project["project"]["dependencies"],
         *(requirement for extra in extras for requirement in extra),
-        *project["dependency-groups"]["tools"],
+        *(requirement for group in groups for requirement in group),
     ]
 
 

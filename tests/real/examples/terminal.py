@@ -11,7 +11,7 @@ from shlex import quote
 from steersman.clock import Clock
 from steersman.testing import Cluster
 from steersman.testing.enclosure import Enclosure, enclosure, tail
-from tests.real.examples.transcripts import Step, steps
+from tools.transcripts import Step, steps
 
 # Longer than anything takes on a busy machine.
 PATIENCE_SECONDS = 90.0

@@ -10,7 +10,7 @@ from steersman.clock import SystemClock
 from steersman.testing import Cluster
 from tests.examples import PROJECTS
 from tests.real.examples.terminal import terminal
-from tests.real.examples.transcripts import PROMPT
+from tools.transcripts import PROMPT
 
 pytestmark = pytest.mark.timeout(300)
 

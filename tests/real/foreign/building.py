@@ -4,11 +4,18 @@ import sys
 from pathlib import Path
 
 from bench.go_programs import GoProgram
+from tests.real.foreign.go_suites import COMING_FROM_GO_SOURCES, OURS, QUICK, SITE
 
 CLIENT_GO_GREETER = GoProgram(
     name="greeter",
     family="foreign",
     sources=Path(__file__).with_name("operators") / "client_go",
+)
+
+# What the page for those who come from Go shows beside ours.
+COMING_FROM_GO = GoProgram(name="site", family="foreign", sources=COMING_FROM_GO_SOURCES)
+GO_PODWATCH = GoProgram(
+    name="podwatch", family="foreign", sources=COMING_FROM_GO_SOURCES, package="./podwatch"
 )
 
 # What Helm makes of a chart, and what the Operator Framework says to a bundle.
@@ -17,9 +24,7 @@ CHART = GoProgram(name="chart", family="foreign", sources=_PACKAGING, package=".
 BUNDLE = GoProgram(name="bundle", family="foreign", sources=_PACKAGING, package="./bundle")
 
 if __name__ == "__main__":
-    from tests.real.foreign.go_suites import OURS, QUICK
-
-    for program in (CLIENT_GO_GREETER, CHART, BUNDLE):
+    for program in (CLIENT_GO_GREETER, COMING_FROM_GO, GO_PODWATCH, CHART, BUNDLE):
         sys.stdout.write(f"{program.build()}\n")
-    for suite in (OURS, *QUICK):
+    for suite in (OURS, SITE, *QUICK):
         sys.stdout.write(f"{suite.build()}\n")

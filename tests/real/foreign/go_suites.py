@@ -24,6 +24,8 @@ from steersman.cli.envtest import write_assets
 from steersman.testing.programs import ASSETS_VARIABLE, cache_directory, find_binaries
 
 SOURCES = Path(__file__).with_name("envtest_suite")
+# What the page for those who come from Go shows beside ours.
+COMING_FROM_GO_SOURCES = Path(__file__).with_name("operators") / "controller_runtime"
 CONTROLLER_RUNTIME = "sigs.k8s.io/controller-runtime"
 
 # For one suite; the slowest takes two minutes.
@@ -107,6 +109,23 @@ class GoSuite:
         return Outcome(passed=passed, failed=failed, log=log)
 
 
+class SiteSuite(GoSuite):
+    """The tests of the operator that the page for those who come from Go shows."""
+
+    def __str__(self) -> str:
+        return "site"
+
+    @property
+    def program(self) -> Path:
+        """Where it is, once it is built."""
+        return GoProgram(name="site.test", family="foreign", sources=COMING_FROM_GO_SOURCES).path
+
+    @cached_property
+    def home(self) -> Path:
+        """Where it is run: beside the definition of Sites."""
+        return COMING_FROM_GO_SOURCES / "site"
+
+
 def _end_what_is_left(temporary: Path) -> None:
     """Some suites forget what they have started, which has its files where they had theirs."""
     for each in Path("/proc").glob("[0-9]*/cmdline"):
@@ -155,6 +174,7 @@ def _said_before(log: str, position: int) -> str:
 
 
 OURS = GoSuite()
+SITE = SiteSuite()
 # Those of controller-runtime that ask most of a server for the time that they take.
 QUICK = tuple(
     GoSuite(f"pkg/{name}")

@@ -1,0 +1,26 @@
+"""A kind of one's own: the class is all there is, and the definition is made from it."""
+
+from typing import Annotated
+
+import steersman as sm
+
+
+class Spec(sm.Part, rules=(sm.Cel("self.least <= self.most", "least must not be above most"),)):
+    """What is wanted."""
+
+    image: Annotated[str, sm.Rule(min_length=1)]
+
+    least: Annotated[int, sm.Rule(ge=0)] = 1
+    """How many run when nothing is to be done."""
+
+    most: Annotated[int, sm.Rule(le=100)] = 10
+
+
+class Status(sm.Part):
+    """What has become of it."""
+
+    running: int = 0
+
+
+class Fleet(sm.CustomResource[Spec, Status], group="app.example.com", version="v1"):
+    """As many of an image as there is work for."""

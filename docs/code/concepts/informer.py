@@ -1,0 +1,31 @@
+"""An informer: one kind followed, kept in memory, and told to handlers."""
+
+from collections.abc import Callable
+
+from steersman.cache import Informer, Scope, on
+from steersman.client import Client
+from steersman.kinds import core_v1
+from steersman.observe import Observer
+
+
+def pods(
+    client: Client, say: Callable[[str], None], *, namespace: str, observe: Observer
+) -> Informer[core_v1.Pod]:
+    """An informer of the Pods of one namespace, and a handler that says what it is told."""
+    informer = Informer(client, core_v1.Pod, scope=Scope(namespaces=(namespace,)), observe=observe)
+
+    def names() -> list[str]:
+        return sorted(pod.name for pod in informer.lister.list())
+
+    informer.add_handler(
+        on(
+            added=lambda pod: say(f"{pod.name} is there; all: {names()}"),
+            updated=lambda old, pod: say(f"{pod.name} {phase(old)} -> {phase(pod)}"),
+            deleted=lambda pod: say(f"{pod.name} is gone; all: {names()}"),
+        )
+    )
+    return informer
+
+
+def phase(pod: core_v1.Pod) -> str | None:
+    return pod.status.phase if pod.status is not None else None

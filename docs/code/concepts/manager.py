@@ -1,0 +1,18 @@
+"""A manager: what an operator is made of, and which of its replicas acts."""
+
+import steersman as sm
+from docs.code.concepts import reconcile
+from steersman import recipes
+from steersman.manager import Services
+
+
+async def announce(services: Services) -> None:
+    """Beside the controllers, with the same client and caches, once this replica leads."""
+    about = recipes.config_map("greeter", {"version": "1.4"}, namespace="default")
+    await services.client.apply(about, field_manager="greeter")
+
+
+manager = sm.Manager(controllers=[reconcile.controller], runnables=[sm.Runnable(announce)])
+
+if __name__ == "__main__":
+    manager.run()

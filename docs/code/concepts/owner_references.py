@@ -1,0 +1,26 @@
+"""Owner references: what belongs to an object, and goes when it goes."""
+
+import steersman as sm
+from steersman import recipes
+from steersman.kinds import core_v1
+
+
+class Spec(sm.Part):
+    """What is wanted."""
+
+    ports: tuple[int, ...] = ()
+
+
+class Door(sm.CustomResource[Spec, sm.Part], group="net.example.com", version="v1"):
+    """A Service for each port."""
+
+
+async def reconcile(door: Door, ctx: sm.Context) -> sm.Outcome:
+    for port in door.spec.ports:
+        service = recipes.service(f"{door.name}-{port}", (core_v1.ServicePort(port=port),))
+        await ctx.apply_owned(service)
+    await ctx.prune(core_v1.Service)  # what it owns, and was not applied just now
+    return sm.Done()
+
+
+controller = sm.Controller(Door, reconcile=reconcile, owns=(core_v1.Service,))

@@ -1,0 +1,34 @@
+"""Reconcile: say what should be. What has changed, and how often, does not matter."""
+
+import steersman as sm
+from steersman import recipes
+from steersman.kinds import core_v1
+
+
+class Spec(sm.Part):
+    """What is wanted."""
+
+    name: str
+
+
+class Status(sm.Part):
+    """What has become of it."""
+
+    observed_generation: int | None = None
+    message: str = ""
+
+
+class Greeting(sm.CustomResource[Spec, Status], group="hello.example.com", version="v1"):
+    """Something nice, to be said to somebody."""
+
+
+async def reconcile(greeting: Greeting, ctx: sm.Context) -> sm.Outcome:
+    if not greeting.spec.name:
+        raise sm.Permanent("nobody is to be greeted: set spec.name")
+    message = f"Hello, {greeting.spec.name}!"
+    await ctx.apply_owned(recipes.config_map(greeting.name, {"message": message}))
+    await ctx.apply_status(greeting, Status(message=message))
+    return sm.Done()
+
+
+controller = sm.Controller(Greeting, reconcile=reconcile, owns=(core_v1.ConfigMap,))

@@ -1,0 +1,38 @@
+"""A scheme: which class stands for which kind, and how its versions turn into each other."""
+
+import steersman as sm
+
+
+class OldSpec(sm.Part):
+    """What was wanted."""
+
+    width_cm: int
+
+
+class Spec(sm.Part):
+    """What is wanted."""
+
+    width_mm: int
+
+
+class OldSail(
+    sm.CustomResource[OldSpec, sm.Part], group="sea.example.com", version="v1", kind="Sail"
+):
+    """A sail, in centimetres."""
+
+
+class Sail(sm.CustomResource[Spec, sm.Part], group="sea.example.com", version="v2"):
+    """A sail, in millimetres."""
+
+
+def up(old: OldSail) -> Sail:
+    return Sail(metadata=old.metadata, spec=Spec(width_mm=old.spec.width_cm * 10))
+
+
+def down(new: Sail) -> OldSail:
+    return OldSail(metadata=new.metadata, spec=OldSpec(width_cm=new.spec.width_mm // 10))
+
+
+scheme = sm.Scheme([OldSail, Sail]).with_conversions(
+    sm.Conversion(older=OldSail, newer=Sail, up=up, down=down)
+)

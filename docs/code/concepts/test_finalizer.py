@@ -1,0 +1,52 @@
+"""What the page about finalizers says."""
+
+import pytest
+
+from docs.code.concepts.finalizer import Bucket, Spec, Store, controller
+from steersman.kinds import meta_v1
+from steersman.simulation import Scenario, World, survives_crashes
+
+
+def bucket() -> Bucket:
+    return Bucket(metadata=meta_v1.ObjectMeta(name="logs"), spec=Spec(size_gb=5))
+
+
+async def test_what_is_deleted_while_nobody_is_there_waits(cluster: World) -> None:
+    store = Store()
+    await cluster.install(Bucket)
+    operator = await cluster.run_operator(controller(store))
+    await cluster.apply(bucket())
+    await cluster.settle()
+    await operator.stop()
+
+    await cluster.delete(Bucket, "logs")
+    await cluster.settle()
+    waiting = await cluster.get(Bucket, "logs")
+    kept = [*store.buckets.values()]
+    await cluster.run_operator(controller(store))
+    await cluster.settle()
+
+    assert waiting.deletion_time is not None
+    assert waiting.metadata.finalizers == ("store.example.com/bucket",)
+    assert kept == [5]
+    assert await cluster.find(Bucket, "logs") is None
+    assert store.buckets == {}
+
+
+async def life_of_a_bucket(cluster: World) -> None:
+    await cluster.apply(bucket())
+    await cluster.settle()
+    await cluster.delete(Bucket, "logs")
+    await cluster.settle()
+
+
+@pytest.mark.timeout(30)
+async def test_no_bucket_is_left_wherever_the_operator_crashes() -> None:
+    await survives_crashes(
+        Scenario(
+            operator=lambda store: [controller(store)],
+            outside=Store,
+            kinds=[Bucket],
+            story=life_of_a_bucket,
+        )
+    )

@@ -1,0 +1,29 @@
+"""What the page about the informer says."""
+
+from docs.code.concepts.informer import pods
+from steersman import recipes
+from steersman.kinds import core_v1
+from steersman.observe import ignore
+from steersman.simulation import World
+
+
+def pod(name: str) -> core_v1.Pod:
+    return recipes.pod(name, core_v1.Container(name="main", image="nginx"))
+
+
+async def test_a_handler_is_told_first_what_is_there_and_then_what_happens(cluster: World) -> None:
+    said: list[str] = []
+    await cluster.create(pod("web"))
+    await cluster.settle()
+
+    informer = pods(cluster.client, said.append, namespace=cluster.namespace, observe=ignore)
+    async with informer.running():
+        await cluster.create(pod("api"))
+        await cluster.settle()
+        await cluster.delete(core_v1.Pod, "web")
+        await cluster.settle()
+
+    assert said[0] == "web is there; all: ['web']"
+    assert said[1] == "api is there; all: ['api', 'web']"
+    assert "api Pending -> Running" in said
+    assert said[-1] == "web is gone; all: ['api']"

@@ -1,0 +1,61 @@
+"""What the page about the lister says."""
+
+import pytest
+
+from docs.code.concepts.lister import image_of, running
+from steersman import recipes
+from steersman.cache import Informer, Scope
+from steersman.errors import BadName, NotInScope, NotSynced
+from steersman.kinds import core_v1
+from steersman.observe import ignore
+from steersman.simulation import World
+
+
+def pod(name: str, *, tier: str) -> core_v1.Pod:
+    container = core_v1.Container(name="main", image="nginx")
+    return recipes.pod(name, container, labels={"tier": tier})
+
+
+def informer(cluster: World) -> Informer[core_v1.Pod]:
+    scope = Scope(namespaces=(cluster.namespace,))
+    return Informer(cluster.client, core_v1.Pod, scope=scope, observe=ignore)
+
+
+async def test_it_reads_what_the_informer_holds_without_a_request(cluster: World) -> None:
+    await cluster.create(pod("web", tier="front"))
+    await cluster.create(pod("api", tier="back"))
+    await cluster.settle()
+
+    home, following = cluster.namespace, informer(cluster)
+    async with following.running():
+        before = len(cluster.history.asked)
+        assert image_of(following.lister, "web", namespace=home) == "nginx"
+        assert image_of(following.lister, "db", namespace=home) is None
+        assert running(following.lister, namespace=home, tier="front") == ["web"]
+        assert len(cluster.history.asked) == before
+
+
+async def test_half_a_cache_is_not_read(cluster: World) -> None:
+    with pytest.raises(NotSynced, match=r"await informer\.synced\(\)"):
+        image_of(informer(cluster).lister, "web", namespace=cluster.namespace)
+
+
+async def test_what_it_cannot_know_it_does_not_answer(cluster: World) -> None:
+    following = informer(cluster)
+
+    async with following.running():
+        with pytest.raises(NotInScope, match="Widen the scope of the cache"):
+            following.lister.get("web", namespace="kube-system")
+        with pytest.raises(BadName, match="say which"):
+            following.lister.get("web")
+
+
+async def test_what_it_gives_cannot_be_changed(cluster: World) -> None:
+    await cluster.create(pod("web", tier="front"))
+    following = informer(cluster)
+
+    async with following.running():
+        found = following.lister.get("web", namespace=cluster.namespace)
+        assert found is following.lister.get("web", namespace=cluster.namespace)
+        with pytest.raises(AttributeError):
+            found.metadata = None  # type: ignore[misc, union-attr]

@@ -1,0 +1,42 @@
+"""What the page about operators says."""
+
+from docs.code.concepts.operators import Quorum, Spec, controller
+from steersman.kinds import core_v1, meta_v1
+from steersman.simulation import World
+
+
+class Votes:
+    """A database of three members; of each that leaves it notes whether its Pod still ran."""
+
+    def __init__(self, cluster: World) -> None:
+        self.cluster = cluster
+        self.voting = ["db-0", "db-1", "db-2"]
+        self.left_in_time: dict[str, bool] = {}
+
+    async def members(self) -> list[str]:
+        return [*self.voting]
+
+    async def leave(self, member: str) -> None:
+        self.left_in_time[member] = await self.cluster.find(core_v1.Pod, member) is not None
+        self.voting.remove(member)
+
+
+def quorum(members: int) -> Quorum:
+    return Quorum(metadata=meta_v1.ObjectMeta(name="db"), spec=Spec(members=members))
+
+
+async def test_a_member_has_left_before_its_pod_goes(cluster: World) -> None:
+    votes = Votes(cluster)
+    await cluster.install(Quorum)
+    await cluster.run_operator(controller(votes))
+    await cluster.apply(quorum(3))
+    await cluster.settle()
+
+    await cluster.apply(quorum(2))
+    await cluster.settle()
+
+    assert votes.left_in_time == {"db-2": True}
+    assert {pod.name for pod in await cluster.list(core_v1.Pod)} == {"db-0", "db-1"}
+    found = await cluster.get(Quorum, "db")
+    assert found.status is not None
+    assert found.status.members == 2

@@ -1,0 +1,70 @@
+"""What the page about owner references says."""
+
+import pytest
+
+from docs.code.concepts.owner_references import Door, Spec, controller
+from steersman import recipes
+from steersman.controller import controller_of
+from steersman.kinds import core_v1, events_v1, meta_v1
+from steersman.simulation import World
+
+
+def door(*ports: int) -> Door:
+    return Door(metadata=meta_v1.ObjectMeta(name="front"), spec=Spec(ports=ports))
+
+
+@pytest.fixture
+async def at_work(cluster: World) -> None:
+    """The operator of Doors, at work."""
+    await cluster.install(Door)
+    await cluster.run_operator(controller)
+
+
+async def services(cluster: World) -> set[str]:
+    return {each.name for each in await cluster.list(core_v1.Service)} - {"kubernetes"}
+
+
+async def test_a_child_says_whose_it_is(cluster: World, at_work: None) -> None:
+    applied = await cluster.apply(door(80))
+    await cluster.settle()
+
+    child = await cluster.get(core_v1.Service, "front-80")
+    owner = controller_of(child)
+    assert owner is not None
+    assert (owner.kind, owner.name, owner.uid) == ("Door", "front", applied.uid)
+    assert owner.block_owner_deletion
+
+
+async def test_a_child_that_is_no_longer_wanted_goes(cluster: World, at_work: None) -> None:
+    await cluster.apply(door(80, 443))
+    await cluster.settle()
+
+    await cluster.apply(door(443))
+    await cluster.settle()
+
+    assert await services(cluster) == {"front-443"}
+
+
+async def test_the_garbage_collector_takes_what_has_lost_its_owner(
+    cluster: World, at_work: None
+) -> None:
+    await cluster.apply(door(80, 443))
+    await cluster.settle()
+
+    await cluster.delete(Door, "front")
+    await cluster.settle()
+
+    assert await services(cluster) == set()
+
+
+@pytest.mark.embedded_only
+async def test_what_a_stranger_made_is_left_alone(cluster: World, at_work: None) -> None:
+    theirs = await cluster.create(recipes.service("front-80", (core_v1.ServicePort(port=8080),)))
+
+    await cluster.apply(door(80))
+    await cluster.clock.sleep(60)  # not settle: it is tried again until the other is gone
+
+    found = await cluster.get(core_v1.Service, "front-80")
+    assert found.resource_version == theirs.resource_version
+    said = {event.reason: event.note or "" for event in await cluster.list(events_v1.Event)}
+    assert "Service default/front-80, which already exists" in said["NotOurs"]

@@ -1,0 +1,83 @@
+"""What the page about reconcile says."""
+
+import pytest
+
+from docs.code.concepts.reconcile import Greeting, Spec, controller
+from steersman.client import MergePatch
+from steersman.kinds import core_v1, events_v1, meta_v1
+from steersman.simulation import Scenario, World, survives_crashes
+
+
+def greeting(name: str) -> Greeting:
+    return Greeting(metadata=meta_v1.ObjectMeta(name="first"), spec=Spec(name=name))
+
+
+async def message(cluster: World) -> str:
+    return dict((await cluster.get(core_v1.ConfigMap, "first")).data or {})["message"]
+
+
+async def life_of_a_greeting(cluster: World) -> None:
+    await cluster.apply(greeting("Ada"))
+    await cluster.settle()
+    await cluster.apply(greeting("Grace"))
+    await cluster.delete(core_v1.ConfigMap, "first")
+    await cluster.settle()
+
+
+async def test_what_was_changed_by_hand_is_put_right(cluster: World) -> None:
+    await cluster.install(Greeting)
+    await cluster.run_operator(controller)
+    await cluster.apply(greeting("Ada"))
+    await cluster.settle()
+
+    await cluster.patch(core_v1.ConfigMap, "first", MergePatch({"data": {"message": "Go away."}}))
+    await cluster.settle()
+
+    assert await message(cluster) == "Hello, Ada!"
+
+
+async def test_it_does_not_matter_what_happened_while_nobody_looked(cluster: World) -> None:
+    await cluster.install(Greeting)
+    operator = await cluster.run_operator(controller)
+    await cluster.apply(greeting("Ada"))
+    await cluster.settle()
+    await operator.stop()
+
+    await cluster.apply(greeting("Grace"))
+    await cluster.apply(greeting("Barbara"))
+    await cluster.delete(core_v1.ConfigMap, "first")
+    await cluster.run_operator(controller)
+    await cluster.settle()
+
+    assert await message(cluster) == "Hello, Barbara!"
+
+
+async def test_a_second_look_writes_nothing(cluster: World) -> None:
+    await cluster.install(Greeting)
+    await cluster.run_operator(controller)
+    await cluster.apply(greeting("Ada"))
+
+    await cluster.assert_second_pass_writes_nothing()
+
+
+@pytest.mark.embedded_only
+async def test_what_is_permanent_is_said_and_not_tried_again(cluster: World) -> None:
+    await cluster.install(Greeting)
+    await cluster.run_operator(controller)
+
+    await cluster.apply(greeting(""))
+    await cluster.advance(seconds=1800)
+    (event,) = await cluster.list(events_v1.Event)
+    await cluster.apply(greeting("Ada"))
+    await cluster.settle()
+
+    assert (event.reason, event.note) == ("Permanent", "nobody is to be greeted: set spec.name")
+    assert event.series is None
+    assert await message(cluster) == "Hello, Ada!"
+
+
+@pytest.mark.timeout(30)
+async def test_it_comes_to_the_same_wherever_the_operator_crashes() -> None:
+    await survives_crashes(
+        Scenario(operator=[controller], kinds=[Greeting], story=life_of_a_greeting)
+    )

@@ -1,0 +1,56 @@
+"""What the page about the reflector says."""
+
+import asyncio
+
+import pytest
+
+from docs.code.concepts.reflector import Diary, reflect
+from steersman import recipes
+from steersman.kinds import core_v1
+from steersman.observe import ignore
+from steersman.simulation import World
+
+
+def note(name: str) -> core_v1.ConfigMap:
+    return recipes.config_map(name, {}, labels={"sort": "note"})
+
+
+async def test_a_list_and_then_what_happens(cluster: World) -> None:
+    diary = Diary()
+    await cluster.create(note("before"))
+
+    async with asyncio.TaskGroup() as tasks:
+        reflecting = tasks.create_task(
+            reflect(cluster.client, diary, namespace=cluster.namespace, observe=ignore)
+        )
+        await cluster.clock.sleep(1)
+        await cluster.create(note("after"))
+        await cluster.delete(core_v1.ConfigMap, "before")
+        await cluster.clock.sleep(1)
+        reflecting.cancel()
+
+    assert diary.told == [
+        "there are ['before']",
+        "after was written",
+        "before is gone",
+    ]
+
+
+@pytest.mark.embedded_only
+async def test_the_server_ends_every_watch_and_nobody_notices(cluster: World) -> None:
+    diary = Diary()
+
+    async with asyncio.TaskGroup() as tasks:
+        reflecting = tasks.create_task(
+            reflect(cluster.client, diary, namespace=cluster.namespace, observe=ignore)
+        )
+        await cluster.clock.sleep(1)
+        for number in range(3):
+            await cluster.clock.sleep(3600)
+            await cluster.create(note(f"hour-{number}"))
+        await cluster.clock.sleep(1)
+        reflecting.cancel()
+
+    watches = [each for each in cluster.history.asked if "watch=true" in each.target]
+    assert len([each for each in watches if each.actor == "user"]) > 10
+    assert diary.told[1:] == [f"hour-{number} was written" for number in range(3)]

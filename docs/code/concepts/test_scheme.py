@@ -1,0 +1,30 @@
+"""What the page about schemes says."""
+
+import pytest
+
+from docs.code.concepts.scheme import OldSail, OldSpec, Sail, scheme
+from steersman.errors import UnknownKind
+from steersman.kinds import apps_v1, meta_v1
+
+
+def test_a_kind_has_a_class_and_a_class_has_a_kind() -> None:
+    assert scheme.class_of("sea.example.com/v2", "Sail") is Sail
+    assert str(Sail.resource_type.gvk) == "sea.example.com/v2 Sail"
+
+
+def test_the_built_in_kinds_are_in_every_scheme() -> None:
+    assert scheme.class_of("apps/v1", "Deployment") is apps_v1.Deployment
+
+
+def test_what_is_in_no_scheme_is_an_error_that_says_what_to_do() -> None:
+    with pytest.raises(UnknownKind, match=r"Give it the class with Scheme\.with_kinds"):
+        scheme.class_of("sea.example.com/v3", "Sail")
+
+
+def test_an_object_can_be_had_in_each_version() -> None:
+    old = OldSail(metadata=meta_v1.ObjectMeta(name="jib"), spec=OldSpec(width_cm=120))
+
+    new = scheme.convert(old, Sail)
+
+    assert new.spec.width_mm == 1200
+    assert scheme.convert(new, OldSail) == old

@@ -1,0 +1,120 @@
+"""How to test an operator: what docs/how-to-test.md shows."""
+
+import pytest
+
+import steersman as sm
+from docs.code.trials import Spec, Trial, controller
+from steersman.client import MergePatch
+from steersman.errors import Invalid
+from steersman.kinds import apps_v1, core_v1, meta_v1
+from steersman.simulation import (
+    Scenario,
+    World,
+    survives_crashes,
+    survives_cut_watches,
+    survives_late_caches,
+)
+from steersman.workloads import WorkloadSettings
+
+
+def trial(*, minutes: int = 60) -> Trial:
+    """What a person would apply."""
+    return Trial(
+        metadata=meta_v1.ObjectMeta(name="demo"), spec=Spec(image="nginx", minutes=minutes)
+    )
+
+
+async def test_a_trial_runs(cluster: World) -> None:
+    await cluster.install(Trial)
+    await cluster.run_operator(controller)
+
+    await cluster.apply(trial())
+    await cluster.settle()
+
+    assert len(await cluster.list(core_v1.Pod)) == 1
+    assert sm.is_ready(await cluster.get(Trial, "demo"))
+
+
+@pytest.mark.embedded_only(reason="an hour passes")
+async def test_it_ends_when_its_time_is_up(cluster: World) -> None:
+    await cluster.install(Trial)
+    await cluster.run_operator(controller)
+    await cluster.apply(trial(minutes=60))
+
+    await cluster.advance(45 * 60)
+    before = await cluster.list(core_v1.Pod)
+    await cluster.advance(20 * 60)
+    after = await cluster.list(core_v1.Pod)
+
+    assert (len(before), len(after)) == (1, 0)
+
+
+async def test_it_is_not_ready_while_its_pods_are_not(cluster: World) -> None:
+    await cluster.install(Trial)
+    await cluster.run_operator(controller)
+    await cluster.apply(trial())
+    await cluster.settle()
+
+    annotations = {"nodes.steersman.dev/never-ready": "true"}
+    broken = MergePatch({"spec": {"template": {"metadata": {"annotations": annotations}}}})
+    await cluster.patch(apps_v1.Deployment, "demo", broken)
+    await cluster.settle()
+
+    assert not sm.is_ready(await cluster.get(Trial, "demo"))
+
+
+async def test_one_without_time_is_refused(cluster: World) -> None:
+    await cluster.install(Trial)
+
+    with pytest.raises(Invalid, match="minutes"):
+        await cluster.apply(trial(minutes=0))
+
+
+async def test_an_operator_that_was_killed_goes_on_where_it_was(cluster: World) -> None:
+    await cluster.install(Trial)
+    operator = await cluster.run_operator(controller)
+    await cluster.apply(trial())
+
+    await operator.kill()
+    await cluster.run_operator(controller, name="another")
+    await cluster.settle()
+
+    assert sm.is_ready(await cluster.get(Trial, "demo"))
+
+
+async def test_it_writes_nothing_when_nothing_has_changed(cluster: World) -> None:
+    await cluster.install(Trial)
+    await cluster.run_operator(controller)
+
+    await cluster.apply(trial())
+
+    await cluster.assert_second_pass_writes_nothing()
+
+
+async def a_whole_trial(cluster: World) -> None:
+    """What users do, from the first minute to the last."""
+    await cluster.apply(trial(minutes=5))
+    await cluster.settle()
+    await cluster.delete(Trial, "demo")
+    await cluster.settle()
+
+
+SCENARIO = Scenario(operator=[controller], kinds=[Trial], story=a_whole_trial)
+
+
+async def test_it_comes_to_the_same_wherever_it_crashes() -> None:
+    await survives_crashes(SCENARIO)
+
+
+async def test_it_comes_to_the_same_whatever_it_hears_late_or_not_at_all() -> None:
+    await survives_cut_watches(SCENARIO)
+    await survives_late_caches(SCENARIO)
+
+
+class TestWithThreeNodes:
+    @pytest.fixture
+    def cluster_settings(self) -> WorkloadSettings:
+        return WorkloadSettings(nodes=3)
+
+    async def test_there_are_three(self, cluster: World) -> None:
+        assert len(await cluster.list(core_v1.Node)) == 3

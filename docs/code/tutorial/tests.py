@@ -1,0 +1,100 @@
+"""AppService on a cluster in this process, whose time is a number: nothing is waited for.
+
+``make test-real`` runs the same tests on a real control plane.
+"""
+
+import pytest
+import steersman as sm
+from steersman.errors import Invalid
+from steersman.kinds import apps_v1, core_v1, meta_v1
+from steersman.simulation import Scenario, World, survives_crashes
+
+from shop.appservice import AppService, Spec, controller
+
+
+def wanted(size: int, image: str = "nginx") -> AppService:
+    """What a person would apply."""
+    spec = Spec(image=image, size=size, ports=(core_v1.ServicePort(port=80),))
+    return AppService(metadata=meta_v1.ObjectMeta(name="web"), spec=spec)
+
+
+async def at_work(cluster: World) -> None:
+    """The cluster knows the kind, and the operator runs."""
+    await cluster.install(AppService)
+    await cluster.run_operator(controller)
+
+
+async def test_as_many_pods_run_as_it_says(cluster: World) -> None:
+    await at_work(cluster)
+
+    await cluster.apply(wanted(size=3))
+    await cluster.settle()
+
+    assert len(await cluster.list(core_v1.Pod)) == 3
+
+
+async def test_it_is_reached_on_a_port_of_every_node(cluster: World) -> None:
+    await at_work(cluster)
+
+    await cluster.apply(wanted(size=1))
+    await cluster.settle()
+
+    service = await cluster.get(core_v1.Service, "web")
+    assert service.spec
+    assert service.spec.type == "NodePort"
+    assert service.spec.ports
+    assert service.spec.ports[0].node_port
+
+
+async def test_it_says_how_its_deployment_stands(cluster: World) -> None:
+    await at_work(cluster)
+
+    await cluster.apply(wanted(size=2))
+    await cluster.settle()
+
+    found = await cluster.get(AppService, "web")
+    assert sm.is_ready(found)
+    assert found.status
+    assert found.status.available_replicas == 2
+
+
+@pytest.mark.parametrize("kind", [apps_v1.Deployment, core_v1.Service])
+async def test_what_is_deleted_comes_back(cluster: World, kind: type[sm.Resource]) -> None:
+    await at_work(cluster)
+    await cluster.apply(wanted(size=1))
+    await cluster.settle()
+    before = await cluster.get(kind, "web")
+
+    await cluster.delete(kind, "web")
+    await cluster.settle()
+
+    after = await cluster.get(kind, "web")
+    assert after.uid != before.uid
+
+
+async def test_without_an_image_it_is_refused(cluster: World) -> None:
+    await at_work(cluster)
+
+    with pytest.raises(Invalid, match="image"):
+        await cluster.apply(wanted(size=1, image=""))
+
+
+async def test_it_writes_nothing_when_nothing_has_changed(cluster: World) -> None:
+    await at_work(cluster)
+
+    await cluster.apply(wanted(size=2))
+
+    await cluster.assert_second_pass_writes_nothing()
+
+
+async def life(cluster: World) -> None:
+    """What users do, from the first day to the last."""
+    await cluster.apply(wanted(size=2))
+    await cluster.settle()
+    await cluster.delete(AppService, "web")
+    await cluster.settle()
+
+
+async def test_it_comes_to_the_same_wherever_the_operator_crashes() -> None:
+    scenario = Scenario(operator=[controller], kinds=[AppService], story=life)
+    await survives_crashes(scenario)

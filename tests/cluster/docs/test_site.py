@@ -1,0 +1,119 @@
+"""The documentation, made whole: without a warning, without a dead link, without the network."""
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from html.parser import HTMLParser
+from importlib import import_module
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+import pytest
+
+from tools.pages import is_elsewhere
+
+ROOT = Path(__file__).parents[3]
+DOCS = ROOT / "docs"
+
+# The command line has a page of another sort.
+PACKAGES = sorted(
+    path.stem
+    for path in (ROOT / "src" / "steersman").iterdir()
+    if not path.name.startswith("_") and path.suffix in ("", ".py") and path.name != "cli"
+)
+
+# As in the Makefile: a warning is an error.
+SPHINX = (sys.executable, "-m", "sphinx", "-q", "-W", "--keep-going", "-b", "html")
+
+pytestmark = pytest.mark.timeout(240)
+
+
+class Page(HTMLParser):
+    """Where a page leads, what it loads, and what can be led to in it."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.links: list[str] = []
+        self.loads: list[str] = []
+        self.places: set[str] = set()
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        said = {name: value for name, value in attrs if value}
+        if "id" in said:
+            self.places.add(said["id"])
+        if tag == "a" and "href" in said:
+            self.links.append(said["href"])
+        elif tag == "link" and "href" in said:
+            self.loads.append(said["href"])
+        elif "src" in said:
+            self.loads.append(said["src"])
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    home = tmp_path_factory.mktemp("site")
+    made = subprocess.run(
+        [*SPHINX, f"-d{home / 'doctrees'}", str(DOCS), str(home / "html")],
+        cwd=ROOT,
+        check=False,
+        capture_output=True,
+        text=True,
+    )
+    assert made.returncode == 0, made.stderr
+    return home / "html"
+
+
+@pytest.fixture(scope="module")
+def pages(site: Path) -> dict[Path, Page]:
+    return {path: Page(path.read_text(encoding="utf-8")) for path in sorted(site.rglob("*.html"))}
+
+
+def dead_links(pages: dict[Path, Page]) -> Iterator[str]:
+    for path, page in pages.items():
+        for link in page.links:
+            where = urlsplit(link)
+            if where.scheme or where.netloc:
+                continue
+            target = (path.parent / unquote(where.path)).resolve() if where.path else path
+            place = unquote(where.fragment)
+            if not target.is_file() or (
+                target in pages and place and place not in pages[target].places
+            ):
+                yield f"{path.name}: {link}"
+
+
+def test_every_link_leads_to_a_place_that_is_there(pages: dict[Path, Page]) -> None:
+    assert list(dead_links(pages)) == []
+
+
+def test_no_page_loads_anything_from_another_host(pages: dict[Path, Page]) -> None:
+    assert [
+        f"{path.name}: {link}"
+        for path, page in pages.items()
+        for link in page.loads
+        if urlsplit(link).netloc
+    ] == []
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_every_name_that_a_package_gives_is_on_its_page(
+    package: str, pages: dict[Path, Page], site: Path
+) -> None:
+    module = import_module(f"steersman.{package}")
+    page = pages[site / "reference" / f"{package}.html"]
+
+    names = [name for name in getattr(module, "__all__", ()) if not is_elsewhere(module, name)]
+
+    assert [name for name in names if f"steersman.{package}.{name}" not in page.places] == []
+
+
+def test_every_name_of_the_front_door_leads_to_its_page(
+    pages: dict[Path, Page], site: Path
+) -> None:
+    steersman = import_module("steersman")
+    links = pages[site / "reference" / "index.html"].links
+
+    assert [
+        name for name in steersman.__all__ if not any(link.endswith(f".{name}") for link in links)
+    ] == []

@@ -1,0 +1,25 @@
+"""What the pages have readers type with kubectl works too, and shows what they say."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from steersman.testing import Program, find_binaries
+from tools.sessions import DOCS, Typed, acts, follow, pages_with_sessions
+
+PAGES = [
+    page
+    for page in pages_with_sessions()
+    if any(isinstance(act, Typed) and act.is_for_kubectl for act in acts(page))
+]
+
+
+@pytest.mark.timeout(300)
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(DOCS)))
+def test_a_page_shows_what_its_commands_show_with_kubectl(page: Path) -> None:
+    kubectl = find_binaries(environ=os.environ).path(Program.KUBECTL)
+
+    done = list(follow(page, kubectl=kubectl))
+
+    assert len(done) == len(list(acts(page)))

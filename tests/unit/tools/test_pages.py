@@ -1,0 +1,66 @@
+"""What is filled into pages before Sphinx reads them, and what becomes of docstrings."""
+
+from pathlib import Path
+
+import pytest
+
+from tools.pages import DOCS, as_rst, filled
+
+HERE = DOCS / "examples" / "robot.md"
+
+
+def rst(text: str) -> str:
+    return "\n".join(as_rst(text.splitlines())).strip()
+
+
+def test_links_of_a_page_that_is_included_lead_from_where_it_is_shown(tmp_path: Path) -> None:
+    text = filled("```{include} ../../examples/README.md\n```", DOCS / "examples" / "index.md")
+
+    assert "](robot.md)" in text
+    assert "](../../examples/robot/demo.py)" in text
+
+
+def test_the_help_of_every_command_has_a_heading() -> None:
+    text = filled("```{command-help}\n```", HERE)
+
+    assert "## steersman cluster up\n\n```text\nUsage: steersman cluster up [OPTIONS]" in text
+    assert "## steersman generate crd\n" in text
+
+
+@pytest.mark.timeout(20)  # all packages are loaded
+def test_each_name_of_the_front_door_leads_to_the_package_it_is_from() -> None:
+    text = filled("```{front-door}\n```", HERE)
+
+    assert "| {py:obj}`Controller <steersman.controller.Controller>` | " in text
+    assert "| {py:mod}`recipes <steersman.kinds.recipes>` | " in text
+
+
+def test_what_a_package_promises_is_a_list() -> None:
+    text = """Takes:     keys
+Promises:  - one thing
+           - another, which is so long that it
+             goes on
+Never:     reads objects,
+           or writes them"""
+
+    assert rst(text).splitlines() == [
+        ":Takes:",
+        "   keys",
+        ":Promises:",
+        "   - one thing",
+        "   - another, which is so long that it",
+        "     goes on",
+        ":Never:",
+        "   reads objects,",
+        "   or writes them",
+    ]
+
+
+def test_a_drawing_stays_as_it_is() -> None:
+    assert rst("Words.\n\n    a ──▶ b\n\n    c\n\nMore.") == (
+        "Words.\n\n::\n\n       a ──▶ b\n\n       c\n\nMore."
+    )
+
+
+def test_an_asterisk_outside_of_code_is_an_asterisk() -> None:
+    assert rst("``*/5 *`` or */5") == "``*/5 *`` or \\*/5"
