@@ -1,5 +1,8 @@
 """While a reconcile fails, a condition of its object says why."""
 
+import asyncio
+from typing import Any
+
 import pytest
 
 import steersman as sm
@@ -7,16 +10,34 @@ from steersman import changed
 from steersman.client import MergePatch, wait_for
 from steersman.controller.applied import entry_of
 from steersman.controller.owned_fields import fields_in
-from steersman.errors import Permanent, Unreachable
-from steersman.kinds import Condition, events_v1, meta_v1
+from steersman.errors import Invalid, Permanent, Unreachable
+from steersman.kinds import Condition, Unstructured, events_v1, meta_v1
+from steersman.kinds.apiextensions_v1 import CustomResourceSubresources
 from steersman.observe import ReconcileFinished
 from steersman.simulation import Scenario, World, survives_crashes
 from tests.cluster.informing import HERE, Scene
 from tests.cluster.operators import Operator, operating
-from tests.real.definitions import AnyWidget, Widget, WidgetSpec, WidgetStatus
+from tests.real.definitions import (
+    ANYTHING,
+    GROUP,
+    AnyWidget,
+    Widget,
+    WidgetSpec,
+    WidgetStatus,
+    definition,
+    install,
+    version,
+)
 
 TOO_LARGE = MergePatch({"spec": {"size": 11}})
 GOOD = Condition(type="Ready", status="True", reason="Fits")
+
+Gadget = Unstructured.of(f"{GROUP}/v1", "Gadget")
+GADGETS = definition(
+    "Gadget",
+    "gadgets",
+    version(spec=ANYTHING, status=ANYTHING, subresources=CustomResourceSubresources(status={})),
+)
 
 
 def widget(size: int) -> Widget:
@@ -133,6 +154,25 @@ async def test_the_same_failure_is_told_once(scene: Scene) -> None:
     assert [each.split()[0] for each in about_one] == ["GET", "PATCH"]
 
 
+async def test_a_failure_in_other_words_each_time_is_told_no_more_often_than_it_is_tried_again(
+    scene: Scene,
+) -> None:
+    async def reconcile(obj: Widget, ctx: sm.Context) -> sm.Outcome:
+        raise Invalid(wanted="make", code=422, reason="Invalid", message=f"no {len(looks())}")
+
+    def looks() -> list[ReconcileFinished]:
+        return [each for each in operator.seen(ReconcileFinished) if each.ref.name == "one"]
+
+    controller = sm.Controller(Widget, reconcile=reconcile, condition="Ready")
+    async with operating(scene, controller) as operator:
+        await scene.until(lambda: len(looks()) >= 12, seconds=0.1)
+
+    tried = [each for each in looks() if each.whys[0].event in ("initial", "retry")]
+    written = [each for each in operator.writes if each.endswith("/widgets/one/status")]
+    assert len(tried) > 1
+    assert len(written) == len(tried)
+
+
 async def test_what_is_permanent_is_said_once_the_server_is_there_again(scene: Scene) -> None:
     async def reconcile(obj: Widget, ctx: sm.Context) -> sm.Outcome:
         if not ctx.failures:
@@ -175,6 +215,45 @@ async def test_objects_without_a_class_have_their_conditions_too(cluster: World)
     await cluster.settle()
 
     assert told(await cluster.get(Widget, "one")) == [("Ready", "False", "Permanent")]
+
+
+@pytest.mark.parametrize("conditions", ["Ready", ["Ready"], [None], {"Ready": True}], ids=repr)
+async def test_whatever_stands_where_conditions_should_be_the_operator_goes_on(
+    scene: Scene, conditions: Any
+) -> None:
+    async def fail(obj: sm.Unstructured, ctx: sm.Context) -> sm.Outcome:
+        raise Permanent("never")
+
+    await install(scene.server, GADGETS)
+    one = {"apiVersion": f"{GROUP}/v1", "kind": "Gadget"}
+    await scene.server.create(Gadget({**one, "metadata": {"name": "one", "namespace": HERE}}))
+    status = scene.server.status(Gadget, "one", namespace=HERE)
+    await status.patch(MergePatch({"status": {"conditions": conditions}}))
+
+    async with operating(scene, sm.Controller(Gadget, reconcile=fail, condition="Ready")) as us:
+        await scene.until(lambda: us.seen(ReconcileFinished))
+
+    gadget = await scene.server.get(Gadget, "one", namespace=HERE)
+    (said,) = gadget.get("status", "conditions")
+    assert (said["type"], said["status"], said["reason"]) == ("Ready", "False", "Permanent")
+
+
+async def test_what_a_reconcile_makes_of_its_end_is_nothing_about_its_object(scene: Scene) -> None:
+    looks: list[str] = []
+
+    async def reconcile(obj: Widget, ctx: sm.Context) -> sm.Outcome:
+        looks.append(obj.name)
+        try:
+            await asyncio.Event().wait()
+        except asyncio.CancelledError:
+            raise ValueError("not now") from None
+        return sm.Done()
+
+    controller = sm.Controller(Widget, reconcile=reconcile, workers=1, condition="Ready")
+    async with operating(scene, controller):
+        await scene.until(lambda: looks)
+
+    assert told(await scene.server.get(Widget, looks[0], namespace=HERE)) == []
 
 
 async def ups_and_downs(cluster: World) -> None:

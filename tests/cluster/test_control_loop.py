@@ -252,6 +252,26 @@ async def test_what_a_stranger_had_is_made_as_soon_as_that_is_gone(scene: Scene)
     assert made.data == {"size": "3"}
 
 
+async def test_who_makes_do_with_a_refusal_is_told_when_the_stranger_is_gone(scene: Scene) -> None:
+    async def reconcile(obj: Widget, ctx: sm.Context) -> sm.Outcome:
+        try:
+            return await make_config_map(obj, ctx)
+        except NotOurs:
+            await scene.delete("of-one")  # before the author is done
+            return sm.Later()
+
+    meta = meta_v1.ObjectMeta(name="of-one", namespace=HERE)
+    await scene.server.create(ConfigMap(metadata=meta, data={"size": "7"}))
+
+    async with operating(scene, owning(reconcile)) as operator:
+        await scene.until(lambda: operator.seen(ReconcileFinished), seconds=0.001)
+        await is_quiet(scene, operator)
+        made = await child(scene, "of-one")
+
+    assert made is not None
+    assert made.data == {"size": "3"}
+
+
 async def test_a_stranger_gone_the_child_is_made_without_a_restart(scene: Scene) -> None:
     meta = meta_v1.ObjectMeta(name="of-one", namespace=HERE)
     await scene.server.create(ConfigMap(metadata=meta, data={"size": "7"}))

@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from steersman.client import MergePatch
+from steersman.client import Labels, MergePatch
 from steersman.controller.ownership import owned_by
 from steersman.errors import BadName, Conflict, Invalid, NotOurs, Unreachable
 from steersman.kinds import Unstructured, apps_v1, core_v1, replace
@@ -284,6 +284,16 @@ async def test_of_objects_that_are_gone_nothing_is_remembered(scene: Scene, desk
         desk.writer.forget(ConfigMap, ObjectKey(HERE, made.name))
 
     assert repr(desk.writer) == "<Writer us, 0 applied>"
+
+
+async def test_of_what_the_cache_does_not_keep_nothing_is_remembered(scene: Scene) -> None:
+    owner = await an_owner(scene.server, HERE)
+    async with working(scene, ConfigMap, labels=Labels.equal({"kept": "yes"})) as desk:
+        await desk.apply_owned(child("blue"), owner)
+        await desk.apply_owned(child("red"), owner)
+
+        assert desk.seen(child()) is None
+        assert repr(desk.writer) == "<Writer us, 0 applied>"
 
 
 async def test_a_cache_keeps_what_we_applied_and_no_other_account_of_who_wrote_what(

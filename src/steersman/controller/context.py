@@ -11,7 +11,7 @@ from steersman.clock import Clock
 from steersman.controller.cached import Cached
 from steersman.controller.declaring import Controller, Kind
 from steersman.controller.fights import Wrote
-from steersman.errors import ContextEnded, UndeclaredRead, UndeclaredWrite
+from steersman.errors import ContextEnded, NotOurs, UndeclaredRead, UndeclaredWrite
 from steersman.kinds import Condition, Part, Resource, Unstructured
 from steersman.names import ObjectKey
 from steersman.observe import Why, Write
@@ -45,6 +45,7 @@ class Context:
         "_kept",
         "_obj",
         "_recorder",
+        "_refused",
         "_writer",
         "_writing",
         "failures",
@@ -65,6 +66,7 @@ class Context:
         clock: Clock,
         whys: tuple[Why, ...],
         failures: int,
+        refused: Callable[[NotOurs], None],
     ) -> None:
         self._controller = controller
         self._obj = obj
@@ -77,6 +79,7 @@ class Context:
         self._applies = 0
         self._writing: set[asyncio.Task[Any] | None] = set()
         self._client = client
+        self._refused = refused
         #: Why it runs: what happened since the object was last looked at.
         self.whys = whys
         #: How often in a row it has failed before.
@@ -155,15 +158,20 @@ class Context:
         """The same for an object that belongs to this one, and goes when it goes.
 
         It gets this object's namespace and an owner reference. ``NotOurs`` if it is there and
-        someone else's, or nobody's unless ``adopt``.
+        someone else's, or nobody's unless ``adopt``; when that is gone, this object is looked at.
         """
         kind = type(child)
         self._may_own(kind, "own")
         # Before it is tried: what is wanted and cannot be had just now is not to be pruned.
         self._kept.add((kind, ObjectKey(child.namespace or self._obj.namespace, child.name)))
-        return await self._applied(
-            self._writer.apply_owned(child, self._obj, adopt=adopt, report=self._report)
-        )
+        try:
+            return await self._applied(
+                self._writer.apply_owned(child, self._obj, adopt=adopt, report=self._report)
+            )
+        except NotOurs as refusal:
+            # At once, whatever the author makes of it: that may be gone before they are done.
+            self._refused(refusal)
+            raise
 
     async def apply_status(self, obj: Obj, status: Part | dict[str, Any]) -> Obj:
         """Say how things stand with this object, or another one of its kind.

@@ -34,7 +34,7 @@ from steersman.controller.fights import HotLoops
 from steersman.controller.finalizing import has_finalizer
 from steersman.controller.outcomes import Done, Later, Outcome
 from steersman.controller.pausing import is_paused
-from steersman.controller.reasons import Reasons
+from steersman.controller.reasons import Reasons, is_only_status
 from steersman.controller.recorder import Recorder
 from steersman.controller.sources import Source, run_source
 from steersman.controller.threads import Desk, Job, Threads
@@ -235,6 +235,9 @@ class ControlLoop(Generic[Obj]):
 
         return handle
 
+    def _note_refusal(self, key: ObjectKey, refusal: NotOurs) -> None:
+        self._not_ours[key] = refusal.wanted
+
     def _offer(self, gone: Resource | Unstructured) -> None:
         """Have those looked at who wanted to own this while somebody else had it."""
         ref = str(gone.ref) if self._not_ours else ""
@@ -352,7 +355,9 @@ class ControlLoop(Generic[Obj]):
             clock=self._clock,
             whys=whys,
             failures=failures,
+            refused=partial(self._note_refusal, key),
         )
+        self._not_ours.pop(key, None)
         error: Exception | None = None
         outcome: Outcome = Done()
         try:
@@ -365,12 +370,9 @@ class ControlLoop(Generic[Obj]):
             error = caught
         finally:
             context.end()
-        if isinstance(error, NotOurs):
-            self._not_ours[key] = error.wanted
-        elif self._not_ours:
-            self._not_ours.pop(key, None)
         verdict = judge(outcome, error, failures=failures)
-        if verdict.note is not None and self._controller.condition:
+        # Not what the function has made of its own end: that is nothing about the object.
+        if verdict.note is not None and self._controller.condition and not is_cancelled():
             verdict = await self._say(verdict, *verdict.note, obj, context)
         self._act_on(verdict, key, obj)
         self._observe(
@@ -483,6 +485,10 @@ class ControlLoop(Generic[Obj]):
         self, verdict: Verdict, reason: str, message: str, obj: Obj, context: Context
     ) -> Verdict:
         """The verdict, once the object's condition says the same."""
+        # What is said may wake the object, and if that failed in other words each time, this would
+        # never end. They are said after the wait.
+        if verdict.is_failure and is_only_status(context.whys, obj.ref):
+            return verdict
         condition = Condition(
             type=self._controller.condition, status="False", reason=reason, message=message
         )

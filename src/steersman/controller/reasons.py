@@ -4,14 +4,14 @@ Paths are those of the wire, ``spec.containers[0].image``; what they hold is nev
 may be a Secret's.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
 from typing import Any, Final, NamedTuple
 
 from msgspec import Struct
 
 from steersman.kinds import Resource, Unstructured
-from steersman.names import ObjectKey
+from steersman.names import ObjectKey, ObjectRef
 from steersman.observe import Why
 
 # More reasons than this nobody reads, and each holds on to an object as it was.
@@ -70,6 +70,16 @@ class _Collected:
         self.whys = whys
         self.since_at = since_at
         self.left_out = 0
+
+
+def is_only_status(whys: Iterable[Why], ref: ObjectRef) -> bool:
+    """Whether nothing has happened but that the status of this object says something else."""
+    return all(
+        why.about == ref
+        and why.event == "updated"
+        and all(path.partition(".")[0] == "status" for path in why.changed_fields)
+        for why in whys
+    )
 
 
 def changes(

@@ -65,10 +65,10 @@ def has_said(obj: Resource | Unstructured, status: Mapping[str, Any], condition:
     """Whether a status says this of the object as it is."""
     if status.get("observedGeneration", obj.generation) != obj.generation:
         return False
+    said = _said_of(condition)
     return any(
-        (each.get("type"), each.get("status"), each.get("reason"), each.get("message"))
-        == (condition.type, condition.status, condition.reason, condition.message)
-        for each in status.get("conditions") or ()
+        isinstance(each, Mapping) and {name: each.get(name) for name in said} == said
+        for each in _list_in(status)
     )
 
 
@@ -76,14 +76,9 @@ def with_condition(
     obj: Resource | Unstructured, status: Mapping[str, Any], condition: Condition
 ) -> Mapping[str, Any]:
     """A status of the object that says this as well, in the place of what it said of that type."""
-    said = {
-        "type": condition.type,
-        "status": condition.status,
-        "reason": condition.reason,
-        "message": condition.message,
-    }
-    conditions = [*(status.get("conditions") or ())]
-    types = [each.get("type") for each in conditions]
+    said = _said_of(condition)
+    conditions = [*_list_in(status)]
+    types = [each.get("type") if isinstance(each, Mapping) else None for each in conditions]
     if condition.type in types:
         conditions[types.index(condition.type)] = said
     else:
@@ -92,6 +87,21 @@ def with_condition(
     if "observed_generation" in fields_of_status(type(obj)):
         changed["observedGeneration"] = obj.generation
     return changed
+
+
+def _said_of(condition: Condition) -> Mapping[str, str | None]:
+    return {
+        "type": condition.type,
+        "status": condition.status,
+        "reason": condition.reason,
+        "message": condition.message,
+    }
+
+
+def _list_in(status: Mapping[str, Any]) -> list[Any]:
+    # Of an object without a class, anything may stand there.
+    conditions = status.get("conditions")
+    return conditions if isinstance(conditions, list) else []
 
 
 def _with_time(condition: Condition, known: Mapping[str, _Before], now: datetime) -> Condition:

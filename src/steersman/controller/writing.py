@@ -227,10 +227,8 @@ class Writer:
         return await self.apply_status(obj, with_condition(obj, said, condition), report=report)
 
     def _status_of(self, obj: Object) -> Mapping[str, Any]:
-        status: Mapping[str, Any] | None = msgspec.json.decode(self._codec.encode(obj)).get(
-            "status"
-        )
-        return status or {}
+        status = msgspec.json.decode(self._codec.encode(obj)).get("status")
+        return status if isinstance(status, dict) else {}
 
     async def _apply(
         self,
@@ -260,7 +258,10 @@ class Writer:
         # As the cache keeps it, which may be less than the answer. What it does not keep it will
         # never say the end of.
         kept = self._seen(answer)
-        if kept is not None:
+        if kept is None:
+            gvk, key, _ = place
+            self._last.forget(gvk, key)
+        else:
             is_it = kept.resource_version == answer.resource_version
             self._last.remember(place, kept if is_it else answer, body)
         if fight is not None:

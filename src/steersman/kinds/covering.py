@@ -28,8 +28,12 @@ def covers(found: Any, wanted: Any) -> bool:
         return isinstance(found, Mapping) and all(
             name in found and covers(found[name], value) for name, value in wanted.items()
         )
-    if isinstance(wanted, Sequence) and not isinstance(wanted, str | bytes):
+    if _is_list(wanted):
         # An empty list is not sent back, and is the same as none.
         items = () if found is None else found
-        return len(items) == len(wanted) and all(map(covers, items, wanted))
+        return _is_list(items) and len(items) == len(wanted) and all(map(covers, items, wanted))
     return bool(found == wanted)
+
+
+def _is_list(value: Any) -> bool:
+    return isinstance(value, Sequence) and not isinstance(value, str | bytes)

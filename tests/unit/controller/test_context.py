@@ -48,6 +48,7 @@ def context_of(writer: Any, controller: sm.Controller[App]) -> Context:
         clock=clock,
         whys=(),
         failures=0,
+        refused=lambda _: None,
     )
 
 

@@ -2,10 +2,19 @@ import json
 import re
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from steersman.controller.reasons import MOST_PATHS, MOST_WHYS, Reasons, Taken, changes, differences
+from steersman.controller.reasons import (
+    MOST_PATHS,
+    MOST_WHYS,
+    Reasons,
+    Taken,
+    changes,
+    differences,
+    is_only_status,
+)
 from steersman.kinds import Codec, apps_v1, core_v1, meta_v1
 from steersman.names import ObjectKey, ObjectRef
 from steersman.observe import Why
@@ -17,6 +26,12 @@ API = ObjectKey("here", "api")
 
 def why(name: str = "web", event: str = "updated") -> Why:
     return Why(about=ObjectRef("App", "here", name), event=event)
+
+
+def because(*paths: str, name: str = "web") -> Why:
+    """An object is different in these fields."""
+    ref = ObjectRef("App", "here", name)
+    return Why(about=ref, event="updated", find_changes=lambda: paths)
 
 
 # Reasons
@@ -34,6 +49,22 @@ def test_what_is_noted_of_a_key_is_taken_once_and_in_order() -> None:
     assert taken == Taken((first, second), 0, 10.0)
     assert reasons.take(WEB) == Taken((), 0, None)
     assert reasons.take(API).since_at == 12.0
+
+
+@pytest.mark.parametrize(
+    ("whys", "is_so"),
+    [
+        ((because("status.ready"), because("status.conditions[0].message")), True),
+        ((because("status"),), True),
+        ((because("status.ready"), because("statuses")), False),
+        ((because("status.ready", "metadata.labels.a"),), False),
+        ((because("status.ready", name="api"),), False),
+        ((why(event="retry"),), False),
+    ],
+    ids=["twice", "all of it", "another", "more", "of another", "a retry"],
+)
+def test_a_change_of_the_status_alone_is_known_as_such(whys: tuple[Why, ...], is_so: bool) -> None:
+    assert is_only_status(whys, ObjectRef("App", "here", "web")) is is_so
 
 
 def test_of_many_reasons_the_first_are_kept_and_the_rest_counted() -> None:

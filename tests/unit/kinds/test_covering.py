@@ -67,6 +67,11 @@ def test_what_is_nothing_in_other_words_is_the_same() -> None:
     assert not covers(meta_v1.ObjectMeta(finalizers=("a/b",)), meta_v1.ObjectMeta(finalizers=()))
 
 
+@pytest.mark.parametrize("found", ["a", 1, {"a": 1}], ids=["text", "number", "map"])
+def test_what_is_no_list_covers_none(found: object) -> None:
+    assert not covers(found, ["a"])
+
+
 def test_quantities_are_compared_by_what_they_are() -> None:
     half, too = (
         core_v1.ResourceRequirements(limits={"cpu": Quantity(text)}) for text in ("0.5", "500m")
