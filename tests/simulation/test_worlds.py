@@ -291,6 +291,27 @@ def test_with_its_world_an_operator_ends_and_whatever_it_has_left_behind() -> No
     assert [each.target for each in world.history.writes() if each.actor == "operator"] == []
 
 
+def test_a_world_ends_although_an_operator_is_killed_meanwhile() -> None:
+    async def main(world: SimulatedWorld) -> SimulatedWorld:
+        async def linger(a_note: Note, ctx: sm.Context) -> sm.Outcome:
+            try:
+                await world.clock.sleep(3600.0)
+            finally:
+                await world.clock.sleep(20.0)
+            return sm.Done()
+
+        await world.install(Note)
+        operator = await world.run_operator(sm.Controller(Note, reconcile=linger))
+        await world.apply(note())
+        await world.clock.sleep(1.0)
+        world.loop.call_later(10.0, operator.kill_now)
+        return world
+
+    world = simulate(main, settings=BARE)
+
+    assert world.loop.tasks() == []
+
+
 def test_of_two_operators_of_one_name_one_may_be_killed_while_the_other_tries_again() -> None:
     async def main(world: SimulatedWorld) -> tuple[str, list[str]]:
         async def fail_for_an_hour(a_note: Note, ctx: sm.Context) -> sm.Outcome:

@@ -93,12 +93,15 @@ class SimulatedOperator(Operator):
         """Ask it to end, as SIGTERM does, and wait until it has."""
         if not self._stop.done():
             self._stop.set_result("SIGTERM")
-        if self.task is not None:
-            # Whoever is killed while it ends never does.
-            await asyncio.wait([self.task, self._died], return_when=asyncio.FIRST_COMPLETED)
+        await self.ended()
         # Not before: what it ends with is told as well, and nobody comes back to that.
         self._world.leave(self)
         self.check()
+
+    async def ended(self) -> None:
+        """Wait until it has ended, or was killed while it did."""
+        if self.task is not None:
+            await asyncio.wait([self.task, self._died], return_when=asyncio.FIRST_COMPLETED)
 
     async def kill(self) -> None:
         """End it at once, as SIGKILL does: none of its ``finally`` blocks runs."""
@@ -328,13 +331,13 @@ class SimulatedWorld(World):
     async def end(self) -> None:
         """Let go of everybody, dead or alive."""
         # Whoever lives ends what it has begun, which takes half as long as to look for all of it.
-        alive = [each.task for each in self.operators if each.task is not None]
-        for operator in self.operators:
+        alive = [*self.operators]
+        for operator in alive:
             operator.cut()
-        for task in alive:
-            task.cancel()
-        if alive:
-            await asyncio.wait(alive)
+            if operator.task is not None:
+                operator.task.cancel()
+        for operator in alive:
+            await operator.ended()
         left = {each.actor for each in self.loop.tasks()}
         for operator in [*self.operators]:
             if operator.actor in left:
