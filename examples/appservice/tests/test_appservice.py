@@ -207,6 +207,7 @@ def test_a_container_listens_once_on_each_port_that_a_service_leads_to() -> None
         core_v1.ServicePort(name="other", port=81, target_port=8080),
         core_v1.ServicePort(name="again", port=82, target_port=8080),
         core_v1.ServicePort(name="named", port=83, target_port="web"),
+        core_v1.ServicePort(name="named-again", port=84, target_port="web"),
         core_v1.ServicePort(name="dns", port=53, protocol="UDP"),
     )
 

@@ -12,6 +12,7 @@ from steersman.simulation import Operator, Scenario, World, survives_crashes
 from robot_operator.controller import IMAGE, run_robots
 from robot_operator.robot import Robot, Spec
 
+ROBOT = {"name": "robot", "image": IMAGE}
 OPERATOR = Runnable(lambda services: run_robots(services.client, observe=services.observe))
 
 
@@ -123,8 +124,9 @@ async def test_it_writes_nothing_when_nothing_has_changed(cluster: World) -> Non
     [
         {"replicas": 5},
         {"template": {"spec": {"containers": [{"name": "robot", "image": "redis"}]}}},
+        {"template": {"spec": {"containers": [ROBOT, {"name": "another", "image": "redis"}]}}},
     ],
-    ids=["replicas", "image"],
+    ids=["replicas", "image", "another container"],
 )
 async def test_what_others_change_in_the_deployment_is_put_right(
     cluster: World, drift: dict[str, object]
@@ -139,8 +141,14 @@ async def test_what_others_change_in_the_deployment_is_put_right(
     deployment = await cluster.get(apps_v1.Deployment, "robot-one")
     assert deployment.spec is not None
     assert deployment.spec.replicas == 2
-    pods = await cluster.list(core_v1.Pod)
-    assert [each.spec.containers[0].image for each in pods if each.spec] == [IMAGE, IMAGE]
+    images = [
+        container.image
+        for pod in await cluster.list(core_v1.Pod)
+        if pod.spec is not None
+        for container in pod.spec.containers
+    ]
+    assert images == [IMAGE, IMAGE]
+    assert (await events_of(cluster, "robot-one")).count(("Normal", "Corrected")) == 1
 
 
 async def test_a_deployment_that_is_deleted_comes_back(cluster: World) -> None:

@@ -21,8 +21,8 @@ from steersman.clock import Clock
 from steersman.observe import Observer, log_to
 from steersman.workloads import WorkloadSettings
 
-# Whoever has just started a cluster asks it for something at once. To load what makes it live takes
-# a third as long as all before, and begins when that is answered.
+# Whoever has just started a cluster asks it for something at once, and has the answer in this time.
+# To load what makes it live, which holds up everybody, takes a third as long as all before.
 HEAD_START_SECONDS: Final = 0.1
 
 # As ``logging`` has it: what is said is that something is wrong with the cluster itself.

@@ -12,9 +12,6 @@ from steersman.kinds import apps_v1, core_v1
 # does, we run this.
 NGINX = core_v1.Container(name="nginx", image="nginx:latest")
 
-# For so long a name that is taken is left alone. Nobody tells us when a stranger's Deployment goes.
-TAKEN_SECONDS = 30.0
-
 
 class Spec(sm.Part):
     """What is wanted."""
@@ -68,7 +65,10 @@ async def reconcile(app: AppService, ctx: sm.Context) -> sm.Outcome:
 
 
 async def refuse(app: AppService, taken: NotOurs, ctx: sm.Context) -> sm.Outcome:
-    """Leave a Deployment alone that is not ours, and say what can be done about it."""
+    """Leave a Deployment alone that is not ours, and say what can be done about it.
+
+    When it is gone, ``reconcile`` is called: whoever was refused something is told.
+    """
     owner = taken.actual_controller
     whose = f"belongs to {owner}" if owner else "was made by somebody else"
     note = (
@@ -79,7 +79,7 @@ async def refuse(app: AppService, taken: NotOurs, ctx: sm.Context) -> sm.Outcome
     ready = sm.Condition(type="Ready", status="False", reason="ErrResourceExists", message=note)
     running = available(ctx.owned(apps_v1.Deployment))
     await ctx.apply_status(app, Status(available_replicas=running, conditions=(ready,)))
-    return sm.Later(after_seconds=TAKEN_SECONDS)
+    return sm.Later()
 
 
 def available(deployments: Iterable[apps_v1.Deployment]) -> int:

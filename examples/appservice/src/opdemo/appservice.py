@@ -77,14 +77,17 @@ def container_of(app: App) -> core_v1.Container:
 def targets_of(ports: Iterable[core_v1.ServicePort]) -> tuple[core_v1.ContainerPort, ...]:
     """The ports of a container to which those of its Service lead, each once.
 
-    A target that is a name stands for the same number as the Service's port.
+    A target that is a name stands for the same number as the first of the Service's ports with it.
     """
+    named: dict[tuple[str, str], int] = {}
     found: dict[tuple[int, str], str | None] = {}
     for port in ports:
+        protocol = port.protocol or "TCP"
         target = port.target_port or port.port
-        name = target if isinstance(target, str) else None
-        place = port.port if isinstance(target, str) else target, port.protocol or "TCP"
-        found[place] = name or found.get(place)
+        if isinstance(target, str):
+            found[named.setdefault((target, protocol), port.port), protocol] = target
+        else:
+            found.setdefault((target, protocol))
     return tuple(
         core_v1.ContainerPort(container_port=number, protocol=protocol, name=name)
         for (number, protocol), name in found.items()

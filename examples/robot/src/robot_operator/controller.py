@@ -17,7 +17,7 @@ from steersman.cache import Informer, in_background, key_of, on
 from steersman.client import Client, MergePatch
 from steersman.controller import Recorder, controller_of, owned_by, status_to_apply
 from steersman.errors import Forbidden, Invalid, NotOurs, QueueClosed
-from steersman.kinds import Condition, apps_v1, core_v1, covers, is_ready, recipes, replace
+from steersman.kinds import Condition, apps_v1, core_v1, covers, is_ready, recipes
 from steersman.names import ObjectKey, ObjectRef
 from steersman.observe import ControllerStarted, Observer, ReconcileFinished, Write
 from steersman.workqueue import WorkQueue, default_limiter
@@ -187,14 +187,17 @@ class Controller:
         if owner is None or owner.uid != robot.uid:
             holder = f"{owner.kind} {found.namespace}/{owner.name}" if owner else None
             raise NotOurs(wanted=str(found.ref), owner=str(robot.ref), actual_controller=holder)
-        if covers(found, wanted):
+        if covers(found.spec, wanted.spec):
             return found
-        # With its uid, so that it is this very Deployment which is put right, or none.
-        wanted = replace(wanted, metadata=replace(wanted.metadata, uid=found.uid))
-        apply = self.client.apply(wanted, field_manager=NAME, force=True)
-        corrected = await self.deployments.noting(apply)
+        # A merge patch, because it replaces lists: an apply would leave a container there that
+        # somebody added. With the uid, so that it is this very Deployment which is put right.
+        change = MergePatch({"metadata": {"uid": found.uid}, "spec": wanted.spec})
+        patch = self.client.patch(
+            apps_v1.Deployment, found.name, change, namespace=found.namespace, field_manager=NAME
+        )
+        corrected = await self.deployments.noting(patch)
         self.recorder.record(robot, "Corrected", f"corrected {found.ref}", related=found)
-        writes.append(Write(verb="apply", ref=found.ref, is_change=True))
+        writes.append(Write(verb="patch", ref=found.ref, is_change=True))
         return corrected
 
     async def report(
