@@ -26,7 +26,8 @@ autodoc_class_signature = "mixed"
 add_module_names = False
 # It counts the modules of types, too, which are not shown.
 python_maximum_signature_line_length = 140
-toc_object_entries = False
+# The names on a page of the reference stand beside it; a method is set in below its class.
+toc_object_entries_show_parents = "hide"
 
 html_theme = "furo"
 html_title = "steersman"

@@ -51,9 +51,9 @@ type Site struct {
 	Status SiteStatus `json:"status,omitempty"`
 }
 
-// +kubebuilder:object:root=true
-
 // SiteList is a list of them.
+//
+// +kubebuilder:object:root=true
 type SiteList struct {
 	metav1.TypeMeta `json:",inline"`
 	metav1.ListMeta `json:"metadata,omitempty"`
