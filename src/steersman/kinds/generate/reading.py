@@ -123,9 +123,11 @@ def _properties(schema: Schema) -> Mapping[str, Schema]:
 def required_of(schema: Schema) -> Collection[str]:
     """The fields that an object's schema asks for."""
     required = schema.get("required") or []
-    if not isinstance(required, list):
+    if not isinstance(required, list) or not all(isinstance(each, str) for each in required):
         raise BadValue(
-            wanted="the required fields of a schema", value=required, rule="they are a list"
+            wanted="the required fields of a schema",
+            value=required,
+            rule="they are a list of names",
         )
     return required
 

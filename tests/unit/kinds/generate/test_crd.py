@@ -405,6 +405,7 @@ def test_models_are_formatted_as_ruff_would_format_them(tmp_path: Path) -> None:
         crd(properties(a={"type": ["string"]})),
         crd(properties(a={"type": "array", "items": [{}]})),
         crd({**properties(a={}), "required": 5}),
+        crd({**properties(a={}), "required": [[]]}),
     ],
 )
 def test_what_is_no_definition_is_refused(broken: Any) -> None:
