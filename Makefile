@@ -46,7 +46,7 @@ check: $(READY) ## format, lint, types, layers, architecture: what no running pr
 	$(PYTEST) tests/architecture
 
 test: $(READY) ## everything that needs only Python
-	$(PYTEST) $(PYTHON_ONLY_TESTS)
+	$(PYTEST) -n 2 --dist loadfile $(PYTHON_ONLY_TESTS)
 
 docs: $(READY) ## the documentation as a site, in docs/_build/html
 	$(BIN)/python -m sphinx -q -W --keep-going -b html -d docs/_build/doctrees docs docs/_build/html

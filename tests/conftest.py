@@ -1,5 +1,6 @@
 """What holds for every test: how long it may take, and that it says the same thing every time."""
 
+import gc
 import signal
 from pathlib import Path
 
@@ -33,6 +34,13 @@ settings.load_profile("steersman")
 # tests interrupt theirs.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def pytest_collection_finish() -> None:
+    # All modules and all tests stay until the end. A full collection would look at each of them
+    # again, for a second or more, in a test that has two.
+    gc.collect()
+    gc.freeze()
 
 
 def is_property(item: pytest.Item) -> bool:
