@@ -17,10 +17,11 @@ from steersman.testing.calls import Caller
 
 OPENAPI = Path(__file__).parents[1] / "src" / "steersman" / "apiserver" / "schema"
 
-# api/v1, apis/apps/v1, apis/node.k8s.io/v1, but no group that somebody has defined; those come and
-# go, and their documents may be gone before they are read.
+# api/v1, apis/apps/v1, apis/node.k8s.io/v1. Groups that somebody has defined come and go, and their
+# documents may be gone before they are read.
 BUILT_IN = re.compile(r"apis?(/([a-z0-9]+|[a-z0-9.]+\.k8s\.io))?(/v[0-9]+)?")
 
+DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 AGGREGATED = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
 
 
@@ -33,7 +34,13 @@ def version_of(server: Caller) -> str:
 def facts_from(server: Caller) -> dict[str, Facts]:
     """What it says about its kinds."""
     paths = _read(server, "/openapi/v3")["paths"]
-    documents = [_read(server, f"/openapi/v3/{path}") for path in paths if BUILT_IN.fullmatch(path)]
+    defined = {each["spec"]["group"] for each in _read(server, DEFINITIONS)["items"]}
+    built_in = [
+        path
+        for path in paths
+        if BUILT_IN.fullmatch(path) and not defined.intersection(path.split("/"))
+    ]
+    documents = [_read(server, f"/openapi/v3/{path}") for path in built_in]
     discovery = [_read(server, path, accept=AGGREGATED) for path in ("/api", "/apis")]
     return facts_of(documents, discovery)
 
