@@ -10,10 +10,10 @@ What is made here by a call is a value: made alike, two are equal, and their rep
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
 from typing import Any, TypeAlias, TypeVar
 
+import msgspec
 from msgspec import Struct
 
 from steersman.errors import BadValue
@@ -78,8 +78,7 @@ def not_(predicate: Predicate[Obj]) -> "Predicate[Obj]":
     return _Not(*_functions((predicate,)))
 
 
-@dataclass(frozen=True, slots=True, repr=False)
-class _Fields:
+class _Fields(msgspec.Struct, frozen=True):
     paths: tuple[tuple[str, ...], ...]
 
     def __call__(self, old: Object | None, new: Object) -> bool:
@@ -90,8 +89,7 @@ class _Fields:
         return f"fields({', '.join(shown)})"
 
 
-@dataclass(frozen=True, slots=True, repr=False)
-class _AnyOf:
+class _AnyOf(msgspec.Struct, frozen=True):
     predicates: tuple[Callable[[Any, Any], bool], ...]
 
     def __call__(self, old: Any, new: Any) -> bool:
@@ -101,8 +99,7 @@ class _AnyOf:
         return f"any_of({', '.join(map(_shown, self.predicates))})"
 
 
-@dataclass(frozen=True, slots=True, repr=False)
-class _AllOf:
+class _AllOf(msgspec.Struct, frozen=True):
     predicates: tuple[Callable[[Any, Any], bool], ...]
 
     def __call__(self, old: Any, new: Any) -> bool:
@@ -112,8 +109,7 @@ class _AllOf:
         return f"all_of({', '.join(map(_shown, self.predicates))})"
 
 
-@dataclass(frozen=True, slots=True, repr=False)
-class _Not:
+class _Not(msgspec.Struct, frozen=True):
     predicate: Callable[[Any, Any], bool]
 
     def __call__(self, old: Any, new: Any) -> bool:

@@ -4,14 +4,15 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from datetime import datetime
 from random import Random
-from typing import TYPE_CHECKING, Any, Literal, NoReturn, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from steersman.client import Client, Fields, Labels, Patch
 from steersman.clock import Clock
 from steersman.controller.cached import Cached
 from steersman.controller.declaring import Controller, Kind
 from steersman.controller.fights import Wrote
-from steersman.errors import ContextEnded, NotOurs, UndeclaredRead, UndeclaredWrite
+from steersman.controller.permits import Permits
+from steersman.errors import ContextEnded, NotOurs
 from steersman.kinds import Condition, Part, Resource, Unstructured
 from steersman.names import ObjectKey
 from steersman.observe import Why, Write
@@ -24,6 +25,9 @@ if TYPE_CHECKING:
 
 Obj = TypeVar("Obj", bound=Resource | Unstructured)
 T = TypeVar("T")
+
+# What a write that applies something is reported as.
+_APPLYING = frozenset({"apply", "apply status"})
 
 
 class Context:
@@ -44,6 +48,7 @@ class Context:
         "_is_ended",
         "_kept",
         "_obj",
+        "_permits",
         "_recorder",
         "_refused",
         "_writer",
@@ -59,6 +64,7 @@ class Context:
         controller: Controller[Any],
         obj: Resource | Unstructured,
         *,
+        permits: Permits,
         cached: Cached,
         client: Client,
         writer: "Writer",
@@ -70,6 +76,7 @@ class Context:
     ) -> None:
         self._controller = controller
         self._obj = obj
+        self._permits = permits
         self._cached = cached
         self._writer = writer
         self._recorder = recorder
@@ -152,7 +159,9 @@ class Context:
         If it would change nothing, nothing is sent.
         """
         self._may_write(type(obj), "apply")
-        return await self._applied(self._writer.apply(obj, force=force, report=self._report))
+        applied = await self._sent(self._writer.apply(obj, force=force, report=self._report))
+        self._applies += 1
+        return applied
 
     async def apply_owned(self, child: Obj, *, adopt: bool = False) -> Obj:
         """The same for an object that belongs to this one, and goes when it goes.
@@ -165,13 +174,15 @@ class Context:
         # Before it is tried: what is wanted and cannot be had just now is not to be pruned.
         self._kept.add((kind, ObjectKey(child.namespace or self._obj.namespace, child.name)))
         try:
-            return await self._applied(
+            applied = await self._sent(
                 self._writer.apply_owned(child, self._obj, adopt=adopt, report=self._report)
             )
         except NotOurs as refusal:
             # At once, whatever the author makes of it: that may be gone before they are done.
             self._refused(refusal)
             raise
+        self._applies += 1
+        return applied
 
     async def apply_status(self, obj: Obj, status: Part | dict[str, Any]) -> Obj:
         """Say how things stand with this object, or another one of its kind.
@@ -180,7 +191,9 @@ class Context:
         of a condition only when it flips. If it would change nothing, nothing is sent.
         """
         self._may_write_status(type(obj), "apply the status of")
-        return await self._applied(self._writer.apply_status(obj, status, report=self._report))
+        applied = await self._sent(self._writer.apply_status(obj, status, report=self._report))
+        self._applies += 1
+        return applied
 
     async def patch(
         self, obj: Obj, patch: Patch, *, subresource: Literal["status"] | None = None
@@ -257,7 +270,8 @@ class Context:
 
     async def say(self, obj: Resource | Unstructured, condition: Condition) -> None:
         """Put a condition on its object, beside what its status says; after the end, too."""
-        await self._applied(self._writer.apply_condition(obj, condition, report=self._report))
+        await self._sent(self._writer.apply_condition(obj, condition, report=self._report))
+        self._applies += 1
 
     def end(self) -> None:
         """From now on, whatever is asked of it raises ``ContextEnded``.
@@ -282,12 +296,7 @@ class Context:
     @property
     def spared(self) -> int:
         """How many applies were not sent, because they would have changed nothing."""
-        return self._applies - sum(each.verb.startswith("apply") for each in self.writes)
-
-    async def _applied(self, write: Awaitable[Obj]) -> Obj:
-        answer = await self._sent(write)
-        self._applies += 1
-        return answer
+        return self._applies - len([each for each in self.writes if each.verb in _APPLYING])
 
     async def _sent(self, write: Awaitable[T]) -> T:
         task = asyncio.current_task()
@@ -308,38 +317,19 @@ class Context:
 
     def _may_own(self, kind: type[Any], verb: str) -> None:
         self._check()
-        if not any(_is_same(kind, each.kind) for each in self._controller.owned):
-            self._refuse_write(kind, verb, f"owns=({kind.__name__},)")
+        self._permits.check_own(kind, verb)
 
     def _may_write(self, kind: type[Any], verb: str) -> None:
         self._check()
-        declared = (*(each.kind for each in self._controller.owned), *self._controller.writes)
-        if not any(_is_same(kind, each) for each in declared):
-            self._refuse_write(kind, verb, f"writes=({kind.__name__},)")
+        self._permits.check_write(kind, verb)
 
     def _may_write_status(self, kind: type[Any], verb: str) -> None:
         self._check()
-        declared = (self._controller.kind, *self._controller.writes)
-        if not any(_is_same(kind, each) for each in declared):
-            self._refuse_write(kind, verb, f"writes=({kind.__name__},)")
-
-    def _refuse_write(self, kind: type[Any], verb: str, declaration: str) -> NoReturn:
-        raise UndeclaredWrite(
-            controller=self._controller.name,
-            wanted=f"{verb} {kind.resource_type}",
-            what_now=f"Add {declaration} to the controller, so that it gets the right to.",
-        )
+        self._permits.check_write_status(kind, verb)
 
     def _may_ask(self, kind: type[Any]) -> None:
         self._check()
-        declared = (*self._controller.cached_kinds, *self._controller.reads)
-        if not any(_is_same(kind, each) for each in (*declared, *self._controller.writes)):
-            raise UndeclaredRead(
-                controller=self._controller.name,
-                wanted=f"read {kind.resource_type}",
-                what_now=f"Add reads=({kind.__name__},) to the controller, so that it gets the"
-                f" right to.",
-            )
+        self._permits.check_read(kind)
 
     # The last one, because from here on ``list`` means this in the class.
 
@@ -407,9 +397,3 @@ class Live:
         self._check(kind)
         home = self._home(kind, namespace)
         return (await self._client.list(kind, namespace=home, labels=labels, fields=fields)).items
-
-
-def _is_same(kind: type[Any], other: type[Any]) -> bool:
-    if issubclass(kind, Unstructured) and issubclass(other, Unstructured):
-        return kind.resource_type == other.resource_type
-    return kind is other

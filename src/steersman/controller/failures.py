@@ -1,6 +1,6 @@
 """What is to be done after a reconcile: a verdict on its outcome or its error. Pure."""
 
-from dataclasses import dataclass
+import msgspec
 
 from steersman.controller.outcomes import Later, Outcome
 from steersman.errors import (
@@ -19,8 +19,7 @@ from steersman.kinds import Resource, Unstructured
 CONFLICTS_IN_SILENCE = 3
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Verdict:
+class Verdict(msgspec.Struct, frozen=True, kw_only=True):
     """What is to be done with a key, and what its author is to be told.
 
     ``is_failure``: again, after a wait that grows. ``is_final``: not before the object changes.

@@ -7,7 +7,6 @@ window is forgotten.
 
 from collections import OrderedDict, deque
 from collections.abc import Hashable, Iterable, Sequence
-from dataclasses import dataclass
 from typing import Generic, NamedTuple, TypeVar
 
 import msgspec
@@ -28,8 +27,7 @@ LOOPS_TO_WARN = 10
 MOST_WRITES = 64
 
 
-@dataclass(frozen=True, slots=True)
-class Corrected:
+class Corrected(msgspec.Struct, frozen=True):
     """How often the same has been put back, over how long, and whether to say so now."""
 
     count: int
@@ -72,8 +70,7 @@ class Wrote(NamedTuple):
     body: bytes | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class HotLoopFound:
+class HotLoopFound(msgspec.Struct, frozen=True):
     """So many reconciles in a row were woken by nothing but what they had written themselves.
 
     ``fields`` differ between the last two writes to one object.

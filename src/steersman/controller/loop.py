@@ -10,9 +10,10 @@ tried again later, and the worker goes on.
 
 import asyncio
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from functools import partial
 from typing import Any, Generic, TypeVar
+
+from msgspec.structs import replace
 
 from steersman.cache import (
     Deleted,
@@ -34,6 +35,7 @@ from steersman.controller.fights import HotLoops
 from steersman.controller.finalizing import has_finalizer
 from steersman.controller.outcomes import Done, Later, Outcome
 from steersman.controller.pausing import is_paused
+from steersman.controller.permits import Permits
 from steersman.controller.reasons import Reasons, is_only_status
 from steersman.controller.recorder import Recorder
 from steersman.controller.sources import Source, run_source
@@ -102,6 +104,7 @@ class ControlLoop(Generic[Obj]):
         self._threads = threads
         self._observe = observe
         self._lister = cached.lister(controller.kind)
+        self._permits = Permits(controller)
         self._queue = self._new_queue()
         self._reasons = Reasons()
         self._hot_loops = HotLoops()
@@ -348,6 +351,7 @@ class ControlLoop(Generic[Obj]):
         context = Context(
             self._controller,
             obj,
+            permits=self._permits,
             cached=self._cached,
             client=self._client,
             writer=self._writer,

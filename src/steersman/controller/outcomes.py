@@ -1,17 +1,16 @@
 """What a reconcile function may return."""
 
-from dataclasses import dataclass
 from math import isfinite
 from typing import TypeAlias
 
+import msgspec
 
-@dataclass(frozen=True, slots=True)
-class Done:
+
+class Done(msgspec.Struct, frozen=True):
     """All is as it should be; look again when something changes."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Later:
+class Later(msgspec.Struct, frozen=True, kw_only=True):
     """Not all is as it should be yet: look again when something changes, or after so long."""
 
     after_seconds: float | None = None

@@ -1,6 +1,5 @@
 """``Fights``: who keeps taking the fields that we keep putting back."""
 
-from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import msgspec
@@ -18,8 +17,7 @@ from steersman.observe import FieldFight, Observer
 Obj = TypeVar("Obj", bound=Resource | Unstructured)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Fight:
+class Fight(msgspec.Struct, frozen=True, kw_only=True):
     """What may be one, to be told if the apply that is about to be sent changes something."""
 
     observation: FieldFight

@@ -9,7 +9,7 @@
 - What has lost its owner is not made again.
 """
 
-from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Collection, Coroutine, Iterable, Mapping
 from typing import Any, Final, Literal, TypeAlias, TypeVar, cast
 
 import msgspec
@@ -403,22 +403,23 @@ class Writer:
         except NotFound:
             return None
 
-    async def _sent(self, write: Awaitable[Obj], obj: Object, *, uid: str, verb: str) -> Obj:
-        return await self._checked(self._caches.noting(write), obj, uid=uid, verb=verb)
+    def _sent(
+        self, write: Awaitable[Obj], obj: Object, *, uid: str, verb: str
+    ) -> Coroutine[Any, Any, Obj]:
+        return self._checked(self._caches.noting(write), obj, uid=uid, verb=verb)
 
     async def _checked(self, write: Awaitable[Obj], obj: Object, *, uid: str, verb: str) -> Obj:
-        wanted = f"{verb} {obj.ref}"
         try:
             answer = await write
         except ApiError as error:
             if uid and (is_other_object(error) or await self._is_other_now(error, obj, uid)):
-                raise other_object(wanted, uid) from error
+                raise other_object(f"{verb} {obj.ref}", uid) from error
             if is_misfit(error):
                 raise invalid(error) from error
             raise
         # Where the server does not look at the uid, it is too late to refuse, but not to say so.
         if uid and answer.uid != uid:
-            raise other_object(wanted, answer.uid)
+            raise other_object(f"{verb} {obj.ref}", answer.uid)
         return answer
 
     async def _is_other_now(self, error: ApiError, obj: Object, uid: str) -> bool:

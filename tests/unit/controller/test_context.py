@@ -9,6 +9,7 @@ import pytest
 import steersman as sm
 from steersman.client import Client, MergePatch
 from steersman.controller import Cached, Context
+from steersman.controller.permits import Permits
 from steersman.errors import ContextEnded, UndeclaredWrite
 from steersman.kinds import core_v1, meta_v1
 from steersman.observe import ignore
@@ -41,6 +42,7 @@ def context_of(writer: Any, controller: sm.Controller[App]) -> Context:
     return Context(
         controller,
         app(),
+        permits=Permits(controller),
         cached=Cached(controller.name, {}),
         client=Client(ScriptedTransport(), clock=clock, rng=Random(0), observe=ignore),
         writer=writer,
