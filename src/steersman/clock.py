@@ -13,6 +13,8 @@ import asyncio
 import time
 from contextlib import AbstractAsyncContextManager
 from datetime import UTC, datetime
+from math import inf
+from types import TracebackType
 from typing import Protocol
 
 
@@ -39,9 +41,11 @@ class Clock(Protocol):
 class SystemClock:
     """The clock of this machine."""
 
-    def monotonic(self) -> float:
-        """Seconds since some moment in the past; never goes back."""
-        return time.monotonic()
+    def __init__(self) -> None:
+        self._alarm: _Alarm | None = None
+
+    # As it is: a reconcile looks at the clock dozens of times.
+    monotonic = staticmethod(time.monotonic)
 
     def now(self) -> datetime:
         """The time that people and Kubernetes agree on, in UTC."""
@@ -53,4 +57,96 @@ class SystemClock:
 
     def timeout(self, seconds: float | None) -> AbstractAsyncContextManager[object]:
         """Cancel the block after so long, and raise ``TimeoutError`` from it; ``None``: never."""
-        return asyncio.timeout(seconds)
+        return _Timeout(self, seconds)
+
+    def alarm(self, loop: asyncio.AbstractEventLoop) -> "_Alarm":
+        """What rings in ``loop``."""
+        alarm = self._alarm
+        if alarm is None or alarm.loop is not loop:
+            alarm = self._alarm = _Alarm(loop)
+        return alarm
+
+
+class _Timeout:
+    """What ``asyncio.timeout`` does, without a timer of its own: every request has one of these."""
+
+    __slots__ = ("_alarm", "_cancelling", "_clock", "_has_passed", "_seconds", "_task")
+
+    def __init__(self, clock: SystemClock, seconds: float | None) -> None:
+        self._clock = clock
+        self._seconds = seconds
+        self._alarm: _Alarm | None = None
+        self._has_passed = False
+
+    async def __aenter__(self) -> None:
+        if self._seconds is None:
+            return
+        loop = asyncio.get_running_loop()
+        task = asyncio.current_task(loop)
+        if task is None:
+            raise RuntimeError("only a task can have a timeout")
+        self._task = task
+        self._cancelling = task.cancelling()
+        self._alarm = self._clock.alarm(loop)
+        self._alarm.add(self, loop.time() + self._seconds)
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        if self._alarm is None:
+            return
+        self._alarm.discard(self)
+        # Somebody else may want the task to end as well, and then it does.
+        is_alone = self._has_passed and self._task.uncancel() <= self._cancelling
+        if is_alone and kind is asyncio.CancelledError:
+            raise TimeoutError from error
+
+    def ring(self) -> None:
+        """Its time is over."""
+        self._has_passed = True
+        self._task.cancel()
+
+
+class _Alarm:
+    """One timer in a loop, for as many timeouts as there are.
+
+    Hardly any of them comes to pass, and a timer for each would cost more than the rest of it. So
+    there is one, for the first of them, and it stays when that is gone: when it rings, it is set
+    for the first of those that are there then.
+    """
+
+    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+        self.loop = loop
+        self._due: dict[_Timeout, float] = {}
+        self._timer: asyncio.TimerHandle | None = None
+        self._rings_at = inf
+
+    def add(self, timeout: _Timeout, due_at: float) -> None:
+        """Ring for it at this moment."""
+        self._due[timeout] = due_at
+        if due_at < self._rings_at:
+            self._set(due_at)
+
+    def discard(self, timeout: _Timeout) -> None:
+        """Ring for it no more."""
+        self._due.pop(timeout, None)
+
+    def _set(self, rings_at: float) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+        self._rings_at = rings_at
+        self._timer = self.loop.call_at(rings_at, self._ring)
+
+    def _ring(self) -> None:
+        # A loop's timers go off a little early.
+        now_at = max(self._rings_at, self.loop.time())
+        self._timer, self._rings_at = None, inf
+        over = [timeout for timeout, due_at in self._due.items() if due_at <= now_at]
+        for timeout in sorted(over, key=self._due.__getitem__):
+            self.discard(timeout)
+            timeout.ring()
+        if self._due:
+            self._set(min(self._due.values()))

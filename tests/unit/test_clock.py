@@ -32,3 +32,117 @@ async def test_without_a_time_limit_a_block_takes_as_long_as_it_likes() -> None:
 
     async with clock.timeout(None):
         await clock.sleep(0)
+
+
+async def test_of_several_deadlines_of_one_length_only_those_pass_whose_blocks_last() -> None:
+    clock = SystemClock()
+    passed: list[str] = []
+
+    async def last(name: str, seconds: float) -> None:
+        try:
+            async with clock.timeout(0.05):
+                await clock.sleep(seconds)
+        except TimeoutError:
+            passed.append(name)
+
+    async with asyncio.TaskGroup() as group:
+        for number in range(3):
+            group.create_task(last(f"long {number}", 60.0))
+            group.create_task(last(f"short {number}", 0.0))
+
+    assert passed == ["long 0", "long 1", "long 2"]
+
+
+async def test_a_deadline_counts_from_the_beginning_of_its_own_block() -> None:
+    clock = SystemClock()
+    async with clock.timeout(0.05):
+        pass
+    began_at = clock.monotonic()
+    await clock.sleep(0.03)
+
+    # The timer of the first is still there, and rings too early for this one.
+    with pytest.raises(TimeoutError):
+        async with clock.timeout(0.05):
+            await asyncio.Event().wait()
+
+    assert clock.monotonic() - began_at >= 0.079
+
+
+async def test_a_task_that_somebody_else_cancels_as_well_ends_cancelled() -> None:
+    clock = SystemClock()
+
+    async def wait() -> None:
+        async with clock.timeout(0):
+            try:
+                await asyncio.Event().wait()
+            finally:
+                task.cancel()
+
+    task = asyncio.create_task(wait())
+
+    with pytest.raises(asyncio.CancelledError):
+        await task
+
+
+def test_a_clock_serves_one_event_loop_after_another() -> None:
+    clock = SystemClock()
+
+    async def wait() -> None:
+        async with clock.timeout(0.01):
+            await asyncio.Event().wait()
+
+    for _ in range(2):
+        with pytest.raises(TimeoutError):
+            asyncio.run(wait())
+
+
+async def test_nothing_is_kept_of_deadlines_that_are_over() -> None:
+    clock = SystemClock()
+    for seconds in (0.01, 0.011, 0.012):
+        async with clock.timeout(seconds):
+            pass
+
+    assert clock._alarm is not None
+    assert not clock._alarm._due
+    while clock._alarm._timer is not None:
+        await clock.sleep(0.005)
+
+
+async def test_each_block_has_a_time_of_its_own() -> None:
+    clock = SystemClock()
+    ended: list[str] = []
+
+    async def wait(name: str, seconds: float | None) -> None:
+        try:
+            async with clock.timeout(seconds):
+                await asyncio.Event().wait()
+        except TimeoutError:
+            ended.append(name)
+
+    async with asyncio.TaskGroup() as group:
+        never = group.create_task(wait("never", None))
+        for name, seconds in (("long", 0.06), ("short", 0.02), ("middle", 0.04), ("none", 0.0)):
+            group.create_task(wait(name, seconds))
+        while len(ended) < 4:
+            await clock.sleep(0.005)
+        never.cancel()
+
+    assert ended == ["none", "short", "middle", "long"]
+
+
+async def test_a_block_that_ends_in_time_is_not_cut_short_later() -> None:
+    clock = SystemClock()
+
+    async with clock.timeout(0.01):
+        await clock.sleep(0)
+    async with clock.timeout(10):
+        await clock.sleep(0.03)
+
+
+async def test_blocks_may_stand_inside_of_each_other() -> None:
+    clock = SystemClock()
+
+    with pytest.raises(TimeoutError):  # noqa: PT012 - two blocks
+        async with clock.timeout(0.01):
+            async with clock.timeout(10):
+                await asyncio.Event().wait()

@@ -2,9 +2,11 @@
 
 from collections.abc import AsyncIterator
 from contextlib import AbstractAsyncContextManager, aclosing, asynccontextmanager
-from dataclasses import dataclass, replace
 from random import Random
 from typing import TYPE_CHECKING, Generic, Literal, TypeVar, Unpack
+
+import msgspec
+from msgspec.structs import replace
 
 from steersman.client.answers import read_status
 from steersman.client.arriving import pieces_of
@@ -19,7 +21,7 @@ from steersman.client.deleting import (
 )
 from steersman.client.patches import APPLY, Patch
 from steersman.client.paths import home_path
-from steersman.client.questions import Question, about_many, about_one, query, selecting
+from steersman.client.questions import Question, about_many, about_one, at_version, query, selecting
 from steersman.client.selectors import Fields, Labels
 from steersman.client.settings import ClientSettings, SettingsChanges
 from steersman.client.subresources import (
@@ -47,8 +49,7 @@ U = TypeVar("U", bound=Unstructured)
 VersionMatch = Literal["Exact", "NotOlderThan"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Listing(Generic[Obj]):
+class Listing(msgspec.Struct, Generic[Obj], frozen=True, kw_only=True):
     """All objects that were asked for, and the version at which they were so."""
 
     items: tuple[Obj, ...]
@@ -107,7 +108,7 @@ class Client:
         resource_version: str | None = None,
     ) -> Obj:
         """One object; ``resource_version="0"`` allows an old answer from the server's cache."""
-        options = query(resourceVersion=resource_version)
+        options = at_version(resource_version)
         return await self._ask.object(kind, about_one("get", "GET", kind, namespace, name, options))
 
     async def list(

@@ -1,7 +1,8 @@
 """On which terms an object is to be deleted, and whether it is gone after that. Pure."""
 
-from dataclasses import dataclass
 from typing import Generic, Literal, NamedTuple, TypeAlias, TypeVar
+
+import msgspec
 
 from steersman.client.questions import query
 from steersman.kinds import Resource, Unstructured
@@ -12,16 +13,14 @@ Obj = TypeVar("Obj", bound=Resource | Unstructured)
 Propagation: TypeAlias = Literal["Background", "Foreground", "Orphan"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Preconditions:
+class Preconditions(msgspec.Struct, frozen=True, kw_only=True):
     """What must still be true of an object for its deletion to go ahead."""
 
     uid: str | None = None
     resource_version: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Deletion(Generic[Obj]):
+class Deletion(msgspec.Struct, Generic[Obj], frozen=True, kw_only=True):
     """What the server says of an object whose end was asked for, by its kind and key.
 
     ``obj`` is its last state where the server answered with that, and ``uid`` its own, ``""``

@@ -1,7 +1,6 @@
 """What the server serves: every kind, where it lives, and what can be done with it."""
 
 from collections.abc import AsyncIterator, Iterable, Iterator
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import TypeVar
 
@@ -23,8 +22,7 @@ _AGGREGATED = (
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ServedResource:
+class ServedResource(msgspec.Struct, frozen=True, kw_only=True):
     """One resource of the server."""
 
     resource_type: ResourceType
@@ -35,8 +33,7 @@ class ServedResource:
     subresources: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Discovery:
+class Discovery(msgspec.Struct, frozen=True):
     """Every resource that the server serves, its preferred versions first.
 
     ``stale`` names versions, such as ``metrics.k8s.io/v1``, whose resources nobody can tell at the

@@ -1,5 +1,7 @@
 """Where objects live: from a kind, a namespace and a name to a path. Pure."""
 
+from functools import lru_cache
+
 from steersman.errors import BadName
 from steersman.names import ResourceType, check_label, check_path_segment
 
@@ -28,6 +30,8 @@ def object_path(
     return f"{path}/{check_path_segment(subresource, wanted='a subresource')}"
 
 
+# An operator's objects have few homes, and it writes there again and again.
+@lru_cache(maxsize=1024)
 def home_path(resource: ResourceType, namespace: str | None) -> str:
     """The collection that one object belongs to: for a namespaced kind, that of its namespace."""
     if resource.namespaced and namespace is None:

@@ -2,8 +2,9 @@
 
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing, asynccontextmanager
-from dataclasses import dataclass
 from datetime import datetime
+
+import msgspec
 
 from steersman.client.asking import Asker
 from steersman.client.questions import Question, query
@@ -14,8 +15,7 @@ from steersman.units import format_time
 from steersman.wire import LineSplitter, Response
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LogOptions:
+class LogOptions(msgspec.Struct, frozen=True, kw_only=True):
     """Which part of which container's log."""
 
     container: str | None = None

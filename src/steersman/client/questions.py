@@ -108,6 +108,11 @@ def accepted(kind: type[T], suffix: Literal["", "List"] = "") -> str:
     return f"{JSON};as=PartialObjectMetadata{suffix};g=meta.k8s.io;v=v1"
 
 
+def at_version(resource_version: str | None) -> Query:
+    """The option that says how old an answer may be."""
+    return () if resource_version is None else (("resourceVersion", resource_version),)
+
+
 def query(**options: object) -> Query:
     """Options as they go into a URL, those that are ``None`` left out."""
     return tuple([(name, str(value)) for name, value in options.items() if value is not None])

@@ -5,8 +5,9 @@ Repeated is only what cannot write twice: any request that the server certainly 
 server failed or went away.
 """
 
-from dataclasses import dataclass
 from random import Random
+
+import msgspec
 
 from steersman.errors import (
     ApiError,
@@ -19,8 +20,7 @@ from steersman.errors import (
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RetryPolicy:
+class RetryPolicy(msgspec.Struct, frozen=True, kw_only=True):
     """How often, and how long to wait: doubling, with up to half of each wait left to chance."""
 
     # With the waits below about ten seconds in all, in which an API server has restarted.
@@ -84,7 +84,8 @@ class RetryBudget:
 
     def request(self) -> None:
         """Note that a request was made."""
-        self._balance = min(self._balance + self._share, self._reserve)
+        if self._balance < self._reserve:
+            self._balance = min(self._balance + self._share, self._reserve)
 
     def withdraw(self) -> bool:
         """Take one retry out, if one is left."""

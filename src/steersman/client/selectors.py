@@ -8,8 +8,9 @@
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import Final, Literal
+
+import msgspec
 
 from steersman.errors import BadValue
 from steersman.names import check_label_key, check_label_value
@@ -28,8 +29,7 @@ _OPERATORS: Final[Mapping[str, Operator]] = {
 _FIELD_PATH: Final = re.compile(r"[A-Za-z0-9_./\[\]'-]+")
 
 
-@dataclass(frozen=True, slots=True)
-class _Requirement:
+class _Requirement(msgspec.Struct, frozen=True):
     key: str
     operator: Operator
     values: tuple[str, ...] = ()
@@ -68,8 +68,7 @@ class _Requirement:
                 return number > limit if self.operator == "above" else number < limit
 
 
-@dataclass(frozen=True, slots=True)
-class Labels:
+class Labels(msgspec.Struct, frozen=True):
     """A label selector: every requirement must hold; without any, everything matches."""
 
     requirements: tuple[_Requirement, ...] = ()
@@ -125,8 +124,7 @@ class Labels:
         return ",".join(map(str, self.requirements))
 
 
-@dataclass(frozen=True, slots=True)
-class Fields:
+class Fields(msgspec.Struct, frozen=True):
     """A field selector. Which fields a kind can be selected by, only its server knows."""
 
     terms: tuple[tuple[str, Literal["=", "!="], str], ...] = ()

@@ -1,14 +1,14 @@
 """What a client does unless told otherwise, as one frozen value."""
 
-from dataclasses import dataclass
 from typing import Literal, TypedDict
+
+import msgspec
 
 from steersman.client.access import Impersonation
 from steersman.client.retrying import RetryPolicy
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ClientSettings:
+class ClientSettings(msgspec.Struct, frozen=True, kw_only=True):
     """Defaults for every call; ``Client.adjusted`` makes a client with others."""
 
     # No API server takes longer over a well-behaved request than this: its own limit is 60 s. Of

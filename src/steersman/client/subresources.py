@@ -6,7 +6,7 @@ from steersman.client.answers import read_status
 from steersman.client.asking import Asker
 from steersman.client.patches import APPLY, Patch
 from steersman.client.paths import object_path
-from steersman.client.questions import Query, Question, accepted, query
+from steersman.client.questions import Query, Question, accepted
 from steersman.errors import BadValue
 from steersman.kinds import MetadataOnly, Part, Resource, Unstructured
 from steersman.names import ObjectRef, ResourceType
@@ -83,9 +83,7 @@ class Subresource(Generic[S]):
     ) -> S:
         """Exactly these fields are ours, with these values (server-side apply)."""
         refuse_metadata_only(body, "apply")
-        options = self._ask.write_query(field_manager, dry_run) + query(
-            force="true" if force else None
-        )
+        options = self._ask.write_query(field_manager, dry_run, force=force)
         return await self._asked("apply", "PATCH", options, body, APPLY)
 
     async def _asked(

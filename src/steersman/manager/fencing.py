@@ -87,11 +87,6 @@ class Fence:
         """Whether a write may go out now."""
         return self._clock.monotonic() < self._open_until_at
 
-    def check(self, wanted: str) -> None:
-        """Raise ``NotLeading`` unless a write may go out now."""
-        if self._clock.monotonic() >= self._open_until_at:
-            raise NotLeading(wanted=wanted)
-
     def add(self, passing: Passing) -> None:
         """Have it cut if the fence is closed before it is discarded."""
         self._passing.add(passing)
@@ -133,7 +128,6 @@ class _FencedExchange:
         "_observe",
         "_request",
         "_task",
-        "_wanted",
         "_was_sent",
     )
 
@@ -141,7 +135,6 @@ class _FencedExchange:
         self, request: Request, *, inner: Transport, fence: Fence, observe: Observer
     ) -> None:
         self._request = request
-        self._wanted = f"{request.method} {request.path}"
         self._fence = fence
         self._observe = observe
         self._task: asyncio.Task[object] | None = None
@@ -155,7 +148,8 @@ class _FencedExchange:
         cancelling = task.cancelling() if task is not None else 0
         fence.add(self)
         try:
-            fence.check(self._wanted)
+            if not fence.is_open:
+                raise NotLeading(wanted=self._wanted)
             return await self._held.__aenter__()
         except NotLeading:
             self._tell_if_unsent()
@@ -189,8 +183,13 @@ class _FencedExchange:
     def _check(self) -> None:
         if self._request.guard is not None:
             self._request.guard()
-        self._fence.check(self._wanted)
+        if not self._fence.is_open:
+            raise NotLeading(wanted=self._wanted)
         self._was_sent = True
+
+    @property
+    def _wanted(self) -> str:
+        return f"{self._request.method} {self._request.path}"
 
     def _tell_if_unsent(self) -> None:
         if not self._was_sent:

@@ -7,6 +7,7 @@ from typing import Final, cast
 
 from httptools import HttpParserError, HttpParserUpgrade, HttpResponseParser
 
+from steersman.wire.direct import SocketTransport
 from steersman.wire.sockets import discard_unsent
 
 # No API server has more to say in its headers; without a limit, a broken one could fill the memory.
@@ -112,7 +113,6 @@ class Connection(asyncio.BufferedProtocol):
         # Of the current exchange:
         self._head: Head | None = None
         self._fields: list[tuple[bytes, bytes]] = []
-        self._fields_bytes = 0
         self._fruitless_bytes = 0
         self._pieces: list[bytes] = []
         self._waiting_bytes = 0
@@ -160,14 +160,15 @@ class Connection(asyncio.BufferedProtocol):
             raise Broken(problem, cause=cause, was_sent=False)
         first = head if body is None or len(body) > PIECE_BYTES else head + body
         if guard is not None:
-            # Nothing may come between this and the writing, which asyncio does at once.
+            # Nothing may come between this and the writing, which is done at once.
             guard()
         transport.write(first)
         self._begin(is_bare=is_bare, is_guarded=guard is not None)
         if body is not None and len(body) > PIECE_BYTES:
             await self._write(transport, body, guard)
         while self._head is None:
-            self._raise_if_broken()
+            if self._broken is not None:
+                raise self._failure(self._broken)
             await self._change()
         return self._head
 
@@ -178,16 +179,28 @@ class Connection(asyncio.BufferedProtocol):
                 received = b"".join(self._pieces)
                 self._make_room()
                 return received
-            self._raise_if_broken()
+            if self._broken is not None:
+                raise self._failure(self._broken)
             if self._is_whole:
                 return b""
             await self._change()
+
+    def take_rest(self) -> bytes | None:
+        """The rest of the body, if all of it has come, and nothing that is wrong."""
+        if not self._is_whole or self._broken is not None:
+            return None
+        rest = b"".join(self._pieces)
+        self._make_room()
+        return rest
 
     async def secure(self, tls: ssl.SSLContext, *, name: str) -> None:
         """Speak TLS from here on, with the one who is called ``name``; ``OSError`` if not."""
         transport = self._transport
         if transport is None or transport.is_closing() or self._has_ended:
             raise ConnectionResetError
+        if isinstance(transport, SocketTransport):
+            await transport.secure(tls, name=name)
+            return
         # asyncio gives none where the other side went away in the middle.
         secured = await self._loop.start_tls(transport, self, tls, server_hostname=name)
         if secured is None:
@@ -228,12 +241,12 @@ class Connection(asyncio.BufferedProtocol):
         self._is_awaited = True
         self._head = None
         self._fields = []
-        self._fields_bytes = self._fruitless_bytes = 0
+        self._fruitless_bytes = 0
         self._is_bare = is_bare
         self._is_guarded = is_guarded
         self._is_whole = False
-        # Of the last answer, nobody may have read the body.
-        self._make_room()
+        if self._pieces:  # of the last answer, whose body nobody has read
+            self._make_room()
 
     def _make_room(self) -> None:
         self._pieces.clear()
@@ -242,22 +255,21 @@ class Connection(asyncio.BufferedProtocol):
             self._is_paused = False
             self._transport.resume_reading()
 
-    def _raise_if_broken(self) -> None:
-        if self._broken is not None:
-            problem, cause = self._broken
-            raise Broken(problem, cause=cause, was_sent=True)
+    @staticmethod
+    def _failure(broken: tuple[str, OSError | None]) -> Broken:
+        problem, cause = broken
+        return Broken(problem, cause=cause, was_sent=True)
 
-    async def _change(self) -> None:
-        """Wait until something has changed."""
-        self._waiter = self._loop.create_future()
-        try:
-            await self._waiter
-        finally:
-            self._waiter = None
+    def _change(self) -> "asyncio.Future[None]":
+        """What is done as soon as something has changed."""
+        self._waiter = waiter = self._loop.create_future()
+        return waiter
 
     def _wake(self) -> None:
-        if self._waiter is not None and not self._waiter.done():
-            self._waiter.set_result(None)
+        waiter, self._waiter = self._waiter, None
+        # Whoever waits may have been cancelled.
+        if waiter is not None and not waiter.done():
+            waiter.set_result(None)
 
     def _break(self, problem: str, cause: OSError | None = None) -> None:
         if self._broken is None:
@@ -297,7 +309,7 @@ class Connection(asyncio.BufferedProtocol):
             is_http = False
         else:
             is_http = not self._is_overrun and (
-                self._is_whole or max(self._fruitless_bytes, self._fields_bytes) <= HEAD_BYTES
+                self._is_whole or self._fruitless_bytes <= HEAD_BYTES
             )
         if not is_http:
             self._break(NOT_HTTP)
@@ -347,7 +359,6 @@ class Connection(asyncio.BufferedProtocol):
         # With the head complete, these are trailers.
         if self._head is None:
             self._fields.append((name, value))
-            self._fields_bytes += len(name) + len(value)
 
     def on_headers_complete(self) -> None:
         status = self._parser.get_status_code()

@@ -4,11 +4,14 @@ import asyncio
 import re
 import socket
 import ssl
-from dataclasses import dataclass
+from asyncio.trsock import TransportSocket
 from typing import Any, Final
+
+import msgspec
 
 from steersman.wire.addresses import Address, is_ip
 from steersman.wire.connection import ENDED, NOT_HTTP, Broken, Connection
+from steersman.wire.direct import SocketTransport
 from steersman.wire.heads import connect_head
 from steersman.wire.sockets import make_watchful
 
@@ -23,8 +26,7 @@ _OF_THE_PROXY: Final = {
 }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Route:
+class Route(msgspec.Struct, frozen=True, kw_only=True):
     """How to get to a server, and what its certificate has to name."""
 
     server: Address
@@ -37,6 +39,11 @@ class Route:
         return self.server.is_https or (self.proxy is not None and self.proxy.is_https)
 
     @property
+    def needs_tls_twice(self) -> bool:
+        """Whether what is encrypted for the server is encrypted again for the proxy."""
+        return self.server.is_https and self.proxy is not None and self.proxy.is_https
+
+    @property
     def reading_proxy(self) -> Address | None:
         """The proxy, if it is one that reads the requests."""
         return None if self.server.is_https else self.proxy
@@ -46,8 +53,9 @@ async def dial(route: Route, *, tls: ssl.SSLContext | None) -> Connection:
     """A connection on which requests can be sent; ``Broken`` if there is none to be had."""
     proxy = route.proxy
     name = route.server_name or _name_of(route.server)
-    connection = await _reached(proxy or route.server, is_proxy=proxy is not None, tls=tls)
+    connection = Connection(tls=tls)
     try:
+        await _reach(connection, route)
         if proxy is not None:
             if proxy.is_https:
                 await _secure(connection, name=_name_of(proxy), proxy=proxy)
@@ -66,8 +74,8 @@ def _name_of(address: Address) -> str:
     return address.host.rstrip(".")
 
 
-async def _reached(address: Address, *, is_proxy: bool, tls: ssl.SSLContext | None) -> Connection:
-    connection = Connection(tls=tls)
+async def _reach(connection: Connection, route: Route) -> None:
+    address = route.proxy or route.server
     loop = asyncio.get_running_loop()
     racing: dict[str, Any] = {}
     # With a single address there is nothing to race; and uvloop, which is no child of asyncio's,
@@ -78,18 +86,31 @@ async def _reached(address: Address, *, is_proxy: bool, tls: ssl.SSLContext | No
         transport, _ = await loop.create_connection(
             lambda: connection, address.host, address.port, **racing
         )
+        make_watchful(transport.get_extra_info("socket"))
+        if not route.needs_tls_twice:
+            _take_over(connection, transport)
     except OSError as error:
         cause = _in_one(error)
     else:
-        make_watchful(transport.get_extra_info("socket"))
-        return connection
-    if is_proxy:
+        return
+    if route.proxy is not None:
         problem = "the proxy was not reached"
     elif isinstance(cause, socket.gaierror):
         problem = "the name was not found"
     else:
         problem = "the server was not reached"
     raise Broken(problem, cause=cause, was_sent=False)
+
+
+def _take_over(connection: Connection, transport: asyncio.Transport) -> None:
+    """Where the loop tells of sockets, do without its transport, through which nothing came yet."""
+    connected = transport.get_extra_info("socket")
+    loop = asyncio.get_running_loop()
+    if isinstance(loop, asyncio.SelectorEventLoop) and isinstance(connected, TransportSocket):
+        own = connected.dup()
+        transport.set_protocol(asyncio.Protocol())
+        transport.abort()
+        SocketTransport(own, connection)
 
 
 def _in_one(error: OSError) -> OSError:

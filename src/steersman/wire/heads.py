@@ -16,18 +16,55 @@ _FRAMING: Final = frozenset({"content-length", "transfer-encoding"})
 _ALWAYS_WITH_A_LENGTH: Final = frozenset({"PATCH", "POST", "PUT"})
 
 
-def request_head(request: Request, *, server: Address, proxy: Address | None) -> bytes:
-    """What comes before the body; a proxy given here is one that reads the request.
+# Of one client's requests, as many sets of headers; with more, all are made anew.
+_KEPT: Final = 16
 
-    The request's own headers come before the defaults. ``ValueError`` if a part of it would be
-    read as more than that part, and no value of a header is in it.
+
+class Heads:
+    """Writes what comes before the body of each request to ``server``.
+
+    ``proxy`` is one that reads the requests. From one request to the next, only the first line and
+    the length of the body differ. So all the other lines are kept for the next, and what is secret
+    in them is kept as long as this is.
     """
-    target = server.path + request.target
-    if proxy is not None:
-        target = f"http://{server.host_header}{target}"
-    if not _is_token(request.method) or not _TARGET.fullmatch(target):
-        raise ValueError("the method or the path has a character that none may have")
-    lines = [f"{request.method} {target} HTTP/1.1"]
+
+    def __init__(self, *, server: Address, proxy: Address | None) -> None:
+        self._server = server
+        self._proxy = proxy
+        self._root = server.path if proxy is None else f"http://{server.host_header}{server.path}"
+        self._kept: dict[tuple[tuple[tuple[str, str], ...], bool], str] = {}
+
+    def head_of(self, request: Request) -> bytes:
+        """All of it.
+
+        The request's own headers come before the defaults. ``ValueError`` if a part of it would
+        be read as more than that part, and no value of a header is in it.
+        """
+        method, body = request.method, request.body
+        target = self._root + request.target
+        if not _is_token(method) or not _TARGET.fullmatch(target):
+            raise ValueError("the method or the path has a character that none may have")
+        fields = self._kept.get((request.headers, request.is_large)) or self._keep(request)
+        if body is not None:
+            length = f"Content-Length: {len(body)}\r\n"
+        else:
+            length = "Content-Length: 0\r\n" if method in _ALWAYS_WITH_A_LENGTH else ""
+        return f"{method} {target} HTTP/1.1\r\n{fields}{length}\r\n".encode()
+
+    def _keep(self, request: Request) -> str:
+        lines = _lines_of(request, server=self._server)
+        if self._proxy is not None and self._proxy.login is not None:
+            lines.append(f"Proxy-Authorization: Basic {self._proxy.login}")
+        fields = "\r\n".join([*lines, ""])
+        _refuse_half_characters(fields)
+        if len(self._kept) >= _KEPT:
+            self._kept.clear()
+        self._kept[request.headers, request.is_large] = fields
+        return fields
+
+
+def _lines_of(request: Request, *, server: Address) -> list[str]:
+    lines: list[str] = []
     given: set[str] = set()
     for name, value in request.headers:
         if not _is_token(name):
@@ -47,13 +84,7 @@ def request_head(request: Request, *, server: Address, proxy: Address | None) ->
         lines.append(f"Accept-Encoding: {'gzip' if request.is_large else 'identity'}")
     if "user-agent" not in given:
         lines.append("User-Agent: steersman")
-    if proxy is not None and proxy.login is not None:
-        lines.append(f"Proxy-Authorization: Basic {proxy.login}")
-    if request.body is not None:
-        lines.append(f"Content-Length: {len(request.body)}")
-    elif request.method in _ALWAYS_WITH_A_LENGTH:
-        lines.append("Content-Length: 0")
-    return _encoded(lines)
+    return lines
 
 
 def connect_head(*, server: Address, proxy: Address) -> bytes:
@@ -61,7 +92,7 @@ def connect_head(*, server: Address, proxy: Address) -> bytes:
     lines = [f"CONNECT {server.authority} HTTP/1.1", f"Host: {server.authority}"]
     if proxy.login is not None:
         lines.append(f"Proxy-Authorization: Basic {proxy.login}")
-    return _encoded(lines)
+    return "\r\n".join([*lines, "", ""]).encode()
 
 
 # Of names alone, which are few: a value may be a secret, and is not kept here.
@@ -70,9 +101,11 @@ def _is_token(text: str) -> bool:
     return _TOKEN.fullmatch(text) is not None
 
 
-def _encoded(lines: list[str]) -> bytes:
+def _refuse_half_characters(text: str) -> None:
     try:
-        return "\r\n".join([*lines, "", ""]).encode()
+        text.encode()
     except UnicodeEncodeError:
         pass  # Raised below, because this one has the whole head in it.
+    else:
+        return
     raise ValueError("a header has half a character in it")

@@ -12,7 +12,7 @@ from steersman.errors import CertificateRefused, Unreachable
 from steersman.wire.addresses import proxy_address, server_address
 from steersman.wire.connection import ENDED, Broken, Connection
 from steersman.wire.dialing import Route, dial
-from steersman.wire.heads import request_head
+from steersman.wire.heads import Heads
 from steersman.wire.inflating import Inflater
 from steersman.wire.messages import Request
 from steersman.wire.pool import Pool
@@ -43,6 +43,7 @@ class NetworkTransport:
             proxy=proxy_address(proxy_url) if proxy_url else None,
             server_name=server_name,
         )
+        self._needs_tls = self._route.needs_tls
         self._tls = tls
         self._clock = clock
         self._system_tls: ssl.SSLContext | None = None
@@ -50,6 +51,7 @@ class NetworkTransport:
 
     async def __aenter__(self) -> Self:
         self._pool = Pool(clock=self._clock)
+        self._heads = Heads(server=self._route.server, proxy=self._route.reading_proxy)
         return self
 
     async def __aexit__(
@@ -69,11 +71,14 @@ class NetworkTransport:
         """
         if self._pool is None:
             raise RuntimeError(f"{self!r} carries requests only inside its `async with` block")
-        return _Exchange(request, route=self._route, pool=self._pool, tls=self._context())
+        # In this order: whatever is wrong with the credentials is known first.
+        tls = self._context()
+        head = self._heads.head_of(request)
+        return _Exchange(request, head, self._route, self._pool, tls)
 
     def _context(self) -> ssl.SSLContext | None:
         tls = self._tls()
-        if not self._route.needs_tls:
+        if not self._needs_tls:
             return None
         if tls is None:
             if self._system_tls is None:
@@ -92,12 +97,23 @@ class _Exchange:
     where that came from. So failures are raised after handling.
     """
 
-    __slots__ = ("_connection", "_head", "_inflater", "_pool", "_request", "_route", "_tls")
+    __slots__ = (
+        "_asked",
+        "_connection",
+        "_head",
+        "_inflater",
+        "_pool",
+        "_request",
+        "_route",
+        "_tls",
+        "status",
+    )
 
     def __init__(
-        self, request: Request, *, route: Route, pool: Pool, tls: ssl.SSLContext | None
+        self, request: Request, asked: bytes, route: Route, pool: Pool, tls: ssl.SSLContext | None
     ) -> None:
         self._request = request
+        self._asked = asked
         self._route = route
         self._pool = pool
         self._tls = tls
@@ -106,11 +122,10 @@ class _Exchange:
 
     async def __aenter__(self) -> Self:
         request = self._request
-        head = request_head(request, server=self._route.server, proxy=self._route.reading_proxy)
         try:
             connection = self._connection = self._pool.take(self._tls) or await self._dialled()
             self._head = await connection.ask(
-                head, request.body, is_bare=request.method == "HEAD", guard=request.guard
+                self._asked, request.body, is_bare=request.method == "HEAD", guard=request.guard
             )
         except Broken as broken:
             failure = self._failure(broken)
@@ -118,6 +133,7 @@ class _Exchange:
             self._let_go()
             raise
         else:
+            self.status = self._head.status
             if request.is_large and self._head.last_of(b"content-encoding") == b"gzip":
                 self._inflater = Inflater()
             return self
@@ -133,10 +149,6 @@ class _Exchange:
         self._let_go()
 
     @property
-    def status(self) -> int:
-        return self._head.status
-
-    @property
     def headers(self) -> Mapping[str, str]:
         return self._head.headers
 
@@ -145,6 +157,13 @@ class _Exchange:
         return self._head.all_of(b"warning")
 
     async def read(self, *, limit_bytes: int) -> bytes:
+        if self._inflater is None and self._connection is not None:
+            # Of most answers, all came at once.
+            rest = self._connection.take_rest()
+            if rest is not None:
+                if len(rest) > limit_bytes:
+                    raise _too_long(limit_bytes)
+                return rest
         announced = self._head.last_of(b"content-length")
         if (
             announced is not None
@@ -154,7 +173,7 @@ class _Exchange:
             raise _too_long(limit_bytes)
         pieces: list[bytes] = []
         read_bytes = 0
-        while piece := await self._next_piece():
+        async for piece in self:
             read_bytes += len(piece)
             if read_bytes > limit_bytes:
                 raise _too_long(limit_bytes)
@@ -168,34 +187,20 @@ class _Exchange:
         return self
 
     async def __anext__(self) -> bytes:
-        piece = await self._next_piece()
-        if not piece:
-            raise StopAsyncIteration
-        return piece
-
-    async def _next_piece(self) -> bytes:
-        if self._inflater is None:
-            return await self._next_received()
-        try:
-            while not (piece := self._inflater.next()):
-                received = await self._next_received()
-                if not received:
-                    self._inflater.end()
-                    return b""
-                self._inflater.feed(received)
-        except ValueError:
-            failure = self._failure(Broken(ENDED, was_sent=True))
-        else:
-            return piece
-        raise failure
-
-    async def _next_received(self) -> bytes:
-        if self._connection is None:
+        connection = self._connection
+        if connection is None:
             raise RuntimeError("an answer is read inside the block that it was opened for")
         try:
-            return await self._connection.receive()
+            if self._inflater is None:
+                piece = await connection.receive()
+            else:
+                piece = await _inflated(connection, self._inflater)
         except Broken as broken:
             failure = self._failure(broken)
+        else:
+            if not piece:
+                raise StopAsyncIteration
+            return piece
         raise failure
 
     async def _dialled(self) -> Connection:
@@ -225,6 +230,22 @@ class _Exchange:
         failure = refused or _unreachable(broken, self._request, server)
         failure.__cause__ = cause
         return failure
+
+
+async def _inflated(connection: Connection, inflater: Inflater) -> bytes:
+    """What the next bytes stand for; none if that was all."""
+    try:
+        while not (piece := inflater.next()):
+            received = await connection.receive()
+            if not received:
+                inflater.end()
+                return b""
+            inflater.feed(received)
+    except ValueError:
+        pass
+    else:
+        return piece
+    raise Broken(ENDED, was_sent=True)
 
 
 def _too_long(limit_bytes: int) -> ValueError:

@@ -30,12 +30,16 @@ class Pool:
 
     def take(self, tls: ssl.SSLContext | None) -> Connection | None:
         """One that was made for this context, if there is any; from here on, only such are kept."""
+        idle = self._idle
         if tls is not self._tls:
             self._tls = tls
-            self._drop_idle()
-        self._drop_idle(older_than_at=self._clock.monotonic() - IDLE_SECONDS)
-        while self._idle:
-            _, connection = self._idle.pop()
+            while idle:
+                idle.pop()[1].abort()
+        too_old_at = self._clock.monotonic() - IDLE_SECONDS
+        while idle and idle[0][0] < too_old_at:
+            idle.popleft()[1].abort()
+        while idle:
+            _, connection = idle.pop()
             if connection.is_reusable:
                 return connection
             connection.abort()
@@ -62,10 +66,6 @@ class Pool:
             connection.abort()
         for connection in ending:
             await connection.ended
-
-    def _drop_idle(self, *, older_than_at: float | None = None) -> None:
-        while self._idle and (older_than_at is None or self._idle[0][0] < older_than_at):
-            self._idle.popleft()[1].abort()
 
     def _forget(self, connection: Connection) -> None:
         self._all.discard(connection)

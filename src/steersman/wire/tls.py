@@ -7,7 +7,6 @@ system, or of ``SSL_CERT_FILE`` and ``SSL_CERT_DIR``.
 import os
 import ssl
 import sys
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -163,6 +162,9 @@ if sys.platform == "linux":
 
 @contextmanager
 def _private_file(content: bytes) -> Iterator[str]:
+    # Here, because it brings much with it, and hardly anybody comes this way.
+    import tempfile
+
     with tempfile.TemporaryDirectory(prefix="steersman-") as directory:
         path = Path(directory, "pem")
         path.touch(mode=0o600)

@@ -4,13 +4,13 @@ import pytest
 
 from steersman.wire import Request
 from steersman.wire.addresses import Address, proxy_address, server_address
-from steersman.wire.heads import connect_head, request_head
+from steersman.wire.heads import Heads, connect_head
 
 SERVER = server_address("http://kube.example.com:6443/k8s")
 
 
 def lines_of(request: Request, *, proxy: Address | None = None) -> list[str]:
-    head = request_head(request, server=SERVER, proxy=proxy)
+    head = Heads(server=SERVER, proxy=proxy).head_of(request)
     assert head.endswith(b"\r\n\r\n")
     return head.decode().split("\r\n")[:-2]
 
@@ -35,6 +35,22 @@ def test_a_header_of_the_request_takes_the_place_of_a_default() -> None:
     assert lines_of(Request(method="GET", path="/", headers=headers))[1:] == [
         f"{name}: mine" for name in names
     ]
+
+
+def test_each_request_has_its_own_headers_whatever_came_before() -> None:
+    heads = Heads(server=SERVER, proxy=None)
+    requests = [
+        Request(method=method, path="/x", headers=(("X", str(number)),), is_large=is_large)
+        for number in range(20)
+        for is_large in (False, True)
+        for method in ("GET", "POST")
+    ]
+
+    for request in requests * 2:
+        lines = heads.head_of(request).decode().split("\r\n")
+
+        assert lines[:-2] == lines_of(request)
+    assert len(heads._kept) <= 20
 
 
 @pytest.mark.parametrize("method", ["POST", "PUT", "PATCH"])

@@ -37,7 +37,7 @@ class AuthenticatedTransport:
         headers = request.headers
         if self._acting_as and all(name != "Impersonate-User" for name, _ in headers):
             headers += self._acting_as
-        return _Exchange(request, headers, inner=self._inner, credentials=self._credentials)
+        return _Exchange(request, headers, self._inner, self._credentials)
 
     def __repr__(self) -> str:
         return f"<AuthenticatedTransport over {self._inner!r}>"
@@ -52,7 +52,6 @@ class _Exchange:
         self,
         request: Request,
         headers: tuple[tuple[str, str], ...],
-        *,
         inner: Transport,
         credentials: Credentials,
     ) -> None:
@@ -63,11 +62,16 @@ class _Exchange:
         self._held: AbstractAsyncContextManager[Response] | None = None
 
     async def __aenter__(self) -> Response:
-        proof = await self._credentials.proof()
-        response = await self._send(proof)
+        # What nearly always is so costs no second coroutine.
+        proof = self._credentials.fresh_proof() or await self._credentials.proof()
+        held = self._with(proof)
+        response = await held.__aenter__()
+        self._held = held
         if response.status == _UNAUTHORIZED and await self._is_renewed(proof):
             await self.__aexit__(None, None, None)
-            response = await self._send(await self._credentials.proof())
+            held = self._with(await self._credentials.proof())
+            response = await held.__aenter__()
+            self._held = held
         return response
 
     async def __aexit__(
@@ -79,12 +83,9 @@ class _Exchange:
         held, self._held = self._held, None
         return await held.__aexit__(kind, error, traceback) if held else None
 
-    async def _send(self, proof: Proof) -> Response:
+    def _with(self, proof: Proof) -> AbstractAsyncContextManager[Response]:
         headers = self._headers + proof.headers
-        held = self._inner.open(msgspec.structs.replace(self._request, headers=headers))
-        response = await held.__aenter__()
-        self._held = held
-        return response
+        return self._inner.open(msgspec.structs.replace(self._request, headers=headers))
 
     async def _is_renewed(self, refused: Proof) -> bool:
         try:

@@ -11,6 +11,8 @@ from pathlib import Path
 from typing import TypeAlias
 from urllib.parse import SplitResult, urlsplit
 
+import msgspec
+
 from steersman.client.access.impersonation import Impersonation
 from steersman.client.access.trust import is_loopback
 from steersman.errors import ConfigError
@@ -23,8 +25,7 @@ class Token:
     token: str = field(repr=False)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TokenFile:
+class TokenFile(msgspec.Struct, frozen=True, kw_only=True):
     """A file with a bearer token, which someone else keeps fresh."""
 
     path: Path

@@ -43,6 +43,10 @@ class Proof:
 class Credentials(Protocol):
     """Who we are, now."""
 
+    def fresh_proof(self) -> Proof | None:
+        """What goes with the next request, unless it has to be made first."""
+        ...
+
     async def proof(self) -> Proof:
         """What goes with the next request; at once, unless it has to be made first."""
         ...
@@ -95,13 +99,19 @@ class ConfiguredCredentials:
         self._proof: Proof | None = None
         self._read_again_at = -math.inf
 
+    def fresh_proof(self) -> Proof | None:
+        """What goes with the next request, unless it has to be made first."""
+        if self._clock.monotonic() >= self._read_again_at:
+            return None
+        return self._proof if self._plugin is None or self._plugin.is_fresh else None
+
     async def proof(self) -> Proof:
         """What goes with the next request; at once, unless it has to be made first."""
-        if self._proof is not None and self._is_fresh:
-            return self._proof
+        if proof := self.fresh_proof():
+            return proof
         async with self._one_at_a_time:
-            if self._proof is not None and self._is_fresh:
-                return self._proof
+            if proof := self.fresh_proof():
+                return proof
             given = await self._plugin.current() if self._plugin else None
             return self._update(given)
 
@@ -118,12 +128,6 @@ class ConfiguredCredentials:
         if self._proof is None:
             raise RuntimeError(f"{self!r} has a TLS context only once it has been asked for proof")
         return self._proof.tls
-
-    @property
-    def _is_fresh(self) -> bool:
-        return self._clock.monotonic() < self._read_again_at and (
-            self._plugin is None or self._plugin.is_fresh
-        )
 
     def _update(self, given: PluginCredential | None) -> Proof:
         """The proof as it is now, which is the last one if nothing has changed."""

@@ -3,7 +3,6 @@
 import base64
 import json
 import os
-import shutil
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
@@ -77,6 +76,9 @@ def resolved_plugin(
 
 def _resolved(content: Exec, *, user: Entry[User], environ: Mapping[str, str]) -> Path:
     """The program's whole path: a bare name is looked up, a path starts at the kubeconfig."""
+    # Here, because it brings much with it, and most have no plugin.
+    import shutil
+
     command = content.command or ""
     if os.sep not in command:
         found = shutil.which(command, path=environ.get("PATH", os.defpath))

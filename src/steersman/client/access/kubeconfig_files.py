@@ -1,7 +1,6 @@
 """What stands in kubeconfig files, several of them read as one; what it means is not known here."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Generic, TypeVar
 
@@ -99,16 +98,14 @@ class _File(_Part):
 E = TypeVar("E")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Home:
+class Home(msgspec.Struct, frozen=True, kw_only=True):
     """Where an entry stands; ``path`` is ``None`` for text that came from no file."""
 
     source: str
     path: Path | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Entry(Generic[E]):
+class Entry(msgspec.Struct, Generic[E], frozen=True, kw_only=True):
     """A named part, and where it stands: the paths in it are relative to that."""
 
     what: str
@@ -122,8 +119,7 @@ class Entry(Generic[E]):
         return f"{self.what} {self.name} in {self.home.source}"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Entries:
+class Entries(msgspec.Struct, frozen=True, kw_only=True):
     """All that the files say, by name."""
 
     source: str

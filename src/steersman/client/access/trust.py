@@ -4,12 +4,12 @@ import ipaddress
 import re
 import socket
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import Final
 
+import msgspec
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ExecPolicy:
+
+class ExecPolicy(msgspec.Struct, frozen=True, kw_only=True):
     """Which credential plugins may be started, and how.
 
     ``allowed`` names commands: ``aws`` is what PATH finds under that name, ``/usr/bin/aws`` that
@@ -32,8 +32,7 @@ class ExecPolicy:
         return self.allowed is None or bool({command, resolved} & self.allowed)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Trust:
+class Trust(msgspec.Struct, frozen=True, kw_only=True):
     """What a kubeconfig may make this process do; the default is for one's own.
 
     ``unverified_servers`` is the second yes that ``insecure-skip-tls-verify`` needs.

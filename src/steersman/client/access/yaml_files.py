@@ -6,10 +6,10 @@ nothing small can become large; the parts it repeats are one and the same object
 """
 
 import re
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Protocol, TypeAlias
 
+import msgspec
 import yaml
 
 from steersman.client.access.files import read_small_file
@@ -18,8 +18,7 @@ from steersman.errors import ConfigError
 Value: TypeAlias = "str | int | float | bool | list[Value] | dict[str, Value] | None"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class YamlLimits:
+class YamlLimits(msgspec.Struct, frozen=True, kw_only=True):
     """How much is too much; nodes and depth are counted with every alias written out."""
 
     # Enough for a kubeconfig of some hundred clusters with their certificates. What is larger is
@@ -94,8 +93,7 @@ _HARMLESS_TAGS: Final = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class _Anchored:
+class _Anchored(msgspec.Struct, frozen=True):
     value: Value
     nodes: int
     height: int

@@ -1,0 +1,219 @@
+"""A connection's bytes straight from its socket and to it, encrypted or not."""
+
+import asyncio
+import socket
+import ssl
+from typing import Protocol, cast
+
+
+class Hearer(Protocol):
+    """Who is told what happens: what ``SocketTransport`` needs of a protocol."""
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """It begins."""
+        ...
+
+    def get_buffer(self, sizehint: int) -> memoryview:
+        """The place for what comes, always the same."""
+        ...
+
+    def data_received(self, data: memoryview) -> None:
+        """This has come; the place is used again afterwards."""
+        ...
+
+    def eof_received(self) -> None:
+        """Nothing more comes."""
+        ...
+
+    def pause_writing(self) -> None:
+        """Write no more for now."""
+        ...
+
+    def resume_writing(self) -> None:
+        """Go on writing."""
+        ...
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """It is over."""
+        ...
+
+
+class SocketTransport(asyncio.Transport):
+    """What asyncio's transports are to a connection, in a fraction of the steps.
+
+    asyncio puts one for TLS upon one for the socket, each with buffers and a state of its own:
+    that takes longer than all else that is done for a request. Here what was received is handed
+    on in the same turn of the loop, and what is written goes out before ``write`` returns, or as
+    much of it as the kernel takes. Reading that is paused may still bring what has been received.
+
+    For loops that tell when a socket is ready, and not for TLS inside of TLS.
+    """
+
+    def __init__(self, connected: socket.socket, hearer: Hearer) -> None:
+        super().__init__({"socket": connected})
+        self._loop = asyncio.get_running_loop()
+        self._socket = connected
+        self._hearer = hearer
+        self._room = hearer.get_buffer(-1)
+        self._unsent = bytearray()
+        self._is_closing = False
+        # With TLS: encrypted bytes come in and go out here.
+        self._tls: ssl.SSLObject | None = None
+        self._coming = ssl.MemoryBIO()
+        self._going = ssl.MemoryBIO()
+        self._agreed: asyncio.Future[None] | None = None  # while TLS is not agreed upon
+        hearer.connection_made(self)
+        self._loop.add_reader(connected, self._read)
+
+    async def secure(self, tls: ssl.SSLContext, *, name: str) -> None:
+        """Speak TLS from here on, with the one who is called ``name``; ``OSError`` if not."""
+        self._tls = tls.wrap_bio(self._coming, self._going, server_hostname=name)
+        self._agreed = self._loop.create_future()
+        self._shake_hands(self._tls, self._agreed)
+        await self._agreed
+
+    # Reading
+
+    def pause_reading(self) -> None:
+        if not self._is_closing:
+            self._loop.remove_reader(self._socket)
+
+    def resume_reading(self) -> None:
+        if not self._is_closing:
+            self._loop.add_reader(self._socket, self._read)
+
+    def _read(self) -> None:
+        room = self._room
+        try:
+            count = self._socket.recv_into(room)
+        except (BlockingIOError, InterruptedError):
+            return
+        except OSError as error:
+            self._lose(error)
+            return
+        if not count:
+            self._hear_the_end()
+        elif self._tls is None:
+            self._hearer.data_received(room[:count])
+        else:
+            self._coming.write(room[:count])
+            if self._agreed is not None:
+                self._shake_hands(self._tls, self._agreed)
+            if self._agreed is None:
+                self._decrypt(self._tls)
+
+    def _decrypt(self, tls: ssl.SSLObject) -> None:
+        room = self._room
+        try:
+            # Each time it gives what is in one record. To ask once too often costs an exception.
+            while self._coming.pending and not self._is_closing:
+                count = cast("int", tls.read(len(room), room))
+                if not count:
+                    self._hear_the_end()
+                    return
+                self._hearer.data_received(room[:count])
+        except ssl.SSLWantReadError:
+            pass  # half a record, or one that is not for us
+        except ssl.SSLError as error:
+            self._send_encrypted()
+            self._lose(error)
+            return
+        if self._going.pending:
+            self._send_encrypted()
+
+    def _hear_the_end(self) -> None:
+        self._hearer.eof_received()
+        self._lose(None)
+
+    def _shake_hands(self, tls: ssl.SSLObject, agreed: "asyncio.Future[None]") -> None:
+        try:
+            tls.do_handshake()
+        except ssl.SSLWantReadError:
+            self._send_encrypted()
+        except ssl.SSLError as error:
+            self._send_encrypted()  # the reason
+            self._lose(error)
+        else:
+            self._send_encrypted()
+            self._agreed = None
+            if not agreed.done():
+                agreed.set_result(None)
+
+    # Writing
+
+    def write(self, data: bytes | bytearray | memoryview) -> None:
+        if self._tls is None:
+            self._send(data)
+            return
+        rest = data
+        try:
+            while (count := self._tls.write(rest)) < len(rest):
+                rest = memoryview(rest)[count:]
+        except ssl.SSLError as error:
+            self._lose(error)
+        else:
+            self._send(self._going.read())
+
+    def get_write_buffer_size(self) -> int:
+        return len(self._unsent)
+
+    def _send_encrypted(self) -> None:
+        self._send(self._going.read())
+
+    def _send(self, data: bytes | bytearray | memoryview) -> None:
+        if self._is_closing or not data:
+            return
+        if self._unsent:
+            self._unsent += data
+            return
+        try:
+            count = self._socket.send(data)
+        except (BlockingIOError, InterruptedError):
+            count = 0
+        except OSError as error:
+            self._lose(error)
+            return
+        if count < len(data):
+            self._unsent += memoryview(data)[count:]
+            self._loop.add_writer(self._socket, self._send_rest)
+            self._hearer.pause_writing()
+
+    def _send_rest(self) -> None:
+        try:
+            count = self._socket.send(self._unsent)
+        except (BlockingIOError, InterruptedError):
+            return
+        except OSError as error:
+            self._lose(error)
+            return
+        del self._unsent[:count]
+        if not self._unsent:
+            self._loop.remove_writer(self._socket)
+            self._hearer.resume_writing()
+
+    # The end
+
+    def is_closing(self) -> bool:
+        return self._is_closing
+
+    def close(self) -> None:
+        self.abort()
+
+    def abort(self) -> None:
+        self._lose(None)
+
+    def _lose(self, error: OSError | None) -> None:
+        if self._is_closing:
+            return
+        self._is_closing = True
+        self._loop.remove_reader(self._socket)
+        self._loop.remove_writer(self._socket)
+        self._unsent.clear()
+        self._socket.close()
+        # Not at once: whoever ends it is told when they are ready to listen.
+        self._loop.call_soon(self._end, error)
+
+    def _end(self, error: OSError | None) -> None:
+        if self._agreed is not None and not self._agreed.done():
+            self._agreed.set_exception(error or ConnectionResetError())
+        self._hearer.connection_lost(error)

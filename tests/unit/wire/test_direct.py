@@ -1,0 +1,259 @@
+"""Bytes between a connection and its socket, whatever sizes they come and go in."""
+
+import asyncio
+import socket
+import ssl
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pytest
+
+from steersman.wire import TlsSettings, tls_context
+from steersman.wire.direct import SocketTransport
+from tests.certificates import Authority
+from tests.raw_server import server_tls
+
+
+@pytest.fixture(scope="module")
+def authority() -> Authority:
+    return Authority()
+
+
+class Ear:
+    """Keeps what it is told."""
+
+    def __init__(self) -> None:
+        self.heard = bytearray()
+        self.told: list[str] = []
+        self.lost: asyncio.Future[Exception | None] = asyncio.get_running_loop().create_future()
+        self._room = memoryview(bytearray(2**16))
+        self._something = asyncio.Event()
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self.transport = transport
+
+    def get_buffer(self, sizehint: int) -> memoryview:
+        return self._room
+
+    def data_received(self, data: memoryview) -> None:
+        self.heard += data
+        self._something.set()
+
+    def eof_received(self) -> None:
+        self.told.append("end")
+
+    def pause_writing(self) -> None:
+        self.told.append("full")
+
+    def resume_writing(self) -> None:
+        self.told.append("empty")
+        self._something.set()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self.lost.set_result(exc)
+
+    async def until(self, heard: int) -> None:
+        while len(self.heard) < heard:
+            self._something.clear()
+            await self._something.wait()
+
+
+@contextmanager
+def line() -> Iterator[tuple[socket.socket, socket.socket]]:
+    here, there = socket.socketpair()
+    here.setblocking(False)
+    there.setblocking(False)
+    with here, there:
+        yield here, there
+
+
+class Server:
+    """The other end, which speaks TLS one record at a time."""
+
+    def __init__(self, there: socket.socket, authority: Authority) -> None:
+        self._there = there
+        self._coming, self._going = ssl.MemoryBIO(), ssl.MemoryBIO()
+        context = server_tls(authority.server("kube"))
+        self.tls = context.wrap_bio(self._coming, self._going, server_side=True)
+        self._loop = asyncio.get_running_loop()
+
+    async def shake_hands(self) -> None:
+        while True:
+            try:
+                self.tls.do_handshake()
+            except ssl.SSLWantReadError:
+                await self.send()
+                self._coming.write(await self._loop.sock_recv(self._there, 2**16))
+            else:
+                await self.send()
+                return
+
+    async def send(self, *, piece_bytes: int = 2**16) -> None:
+        data = memoryview(self._going.read())
+        for start in range(0, len(data), piece_bytes):
+            await self._loop.sock_sendall(self._there, data[start : start + piece_bytes])
+            await asyncio.sleep(0)  # noqa: TID251 - let each piece be heard
+
+    async def read(self, count: int) -> bytes:
+        got = bytearray()
+        while len(got) < count:
+            try:
+                got += self.tls.read(2**16)
+            except ssl.SSLWantReadError:
+                self._coming.write(await self._loop.sock_recv(self._there, 2**16))
+        return bytes(got)
+
+
+async def agreed(
+    here: socket.socket, there: socket.socket, authority: Authority
+) -> tuple[SocketTransport, Ear, Server]:
+    ear = Ear()
+    transport = SocketTransport(here, ear)
+    server = Server(there, authority)
+    context = tls_context(TlsSettings(ca_data=authority.certificate), source="test")
+    async with asyncio.TaskGroup() as group:
+        group.create_task(server.shake_hands())
+        group.create_task(transport.secure(context, name="kube"))
+    return transport, ear, server
+
+
+@pytest.mark.parametrize("piece_bytes", [7, 1000, 2**16])
+async def test_records_are_heard_in_whatever_pieces_they_come(
+    authority: Authority, piece_bytes: int
+) -> None:
+    said = bytes(range(256)) * 20
+
+    with line() as (here, there):
+        transport, ear, server = await agreed(here, there, authority)
+        for start in range(0, len(said), 700):
+            server.tls.write(said[start : start + 700])
+        await server.send(piece_bytes=piece_bytes)
+        await ear.until(len(said))
+        transport.abort()
+        await ear.lost
+
+    assert ear.heard == said
+
+
+async def test_a_large_answer_is_heard_whole(authority: Authority) -> None:
+    said = bytes(range(256)) * 2**12
+
+    with line() as (here, there):
+        transport, ear, server = await agreed(here, there, authority)
+        rest = memoryview(said)
+        while rest:
+            rest = rest[server.tls.write(rest[: 2**14]) :]
+        await server.send()
+        await ear.until(len(said))
+        transport.abort()
+        await ear.lost
+
+    assert ear.heard == said
+
+
+async def test_what_the_kernel_does_not_take_is_sent_later() -> None:
+    written = bytes(range(256)) * 2**13
+
+    with line() as (here, there):
+        ear = Ear()
+        transport = SocketTransport(here, ear)
+        transport.write(written[:10])
+        told_before = list(ear.told)
+        transport.write(written[10:])
+        arrived = bytearray()
+        while len(arrived) < len(written):
+            arrived += await asyncio.get_running_loop().sock_recv(there, 2**20)
+        assert transport.get_write_buffer_size() == 0
+        transport.abort()
+        await ear.lost
+
+    assert arrived == written
+    assert (told_before, ear.told) == ([], ["full", "empty"])
+
+
+async def test_what_is_encrypted_and_not_taken_is_sent_later(authority: Authority) -> None:
+    written = bytes(range(256)) * 2**13
+
+    with line() as (here, there):
+        transport, ear, server = await agreed(here, there, authority)
+        transport.write(written)
+        assert transport.get_write_buffer_size() > 0
+        arrived = await server.read(len(written))
+        transport.abort()
+        await ear.lost
+
+    assert arrived == written
+
+
+async def test_nothing_is_read_while_reading_is_paused() -> None:
+    with line() as (here, there):
+        ear = Ear()
+        transport = SocketTransport(here, ear)
+        transport.pause_reading()
+        there.send(b"hello")
+        for _ in range(5):
+            await asyncio.sleep(0)  # noqa: TID251 - the loop has looked at the socket
+        heard_before = bytes(ear.heard)
+        transport.resume_reading()
+        await ear.until(5)
+        transport.abort()
+        await ear.lost
+
+    assert (heard_before, bytes(ear.heard)) == (b"", b"hello")
+
+
+@pytest.mark.parametrize("says_goodbye", [True, False])
+async def test_the_end_is_told_after_what_came_before_it(
+    authority: Authority, says_goodbye: bool
+) -> None:
+    with line() as (here, there):
+        _, ear, server = await agreed(here, there, authority)
+        server.tls.write(b"hello")
+        if says_goodbye:
+            with pytest.raises(ssl.SSLWantReadError):
+                server.tls.unwrap()
+        await server.send()
+        there.close()
+        error = await ear.lost
+
+        assert here.fileno() == -1
+
+    assert (bytes(ear.heard), ear.told, error) == (b"hello", ["end"], None)
+
+
+async def test_why_nothing_more_can_be_read_is_told(authority: Authority) -> None:
+    with line() as (here, there):
+        _, ear, _ = await agreed(here, there, authority)
+        there.send(b"\x17\x03\x03\x00\x20" + bytes(32))
+        error = await ear.lost
+
+    assert isinstance(error, ssl.SSLError)
+    assert ear.heard == b""
+
+
+async def test_an_end_in_the_middle_of_the_handshake_is_told(authority: Authority) -> None:
+    context = tls_context(TlsSettings(ca_data=authority.certificate), source="test")
+
+    with line() as (here, there):
+        transport = SocketTransport(here, Ear())
+        there.close()
+        with pytest.raises(ConnectionError):
+            await transport.secure(context, name="kube")
+
+
+async def test_of_what_is_aborted_nothing_is_left() -> None:
+    with line() as (here, there):
+        ear = Ear()
+        transport = SocketTransport(here, ear)
+        transport.write(bytes(10**7))
+        transport.abort()
+        transport.abort()
+        transport.write(b"more")
+        transport.pause_reading()
+        transport.resume_reading()
+        error = await ear.lost
+
+        assert here.fileno() == -1
+        assert (error, transport.is_closing()) == (None, True)
+        assert transport.get_write_buffer_size() == 0
+        assert there.recv(10)
