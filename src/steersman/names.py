@@ -4,6 +4,7 @@ A name that Kubernetes would refuse is refused here, with the rule it broke.
 """
 
 import re
+from functools import lru_cache
 from typing import Final, NamedTuple
 
 import msgspec
@@ -180,13 +181,13 @@ def check_kind(kind: str) -> str:
 
 def check_label(name: str, *, wanted: str = "a DNS label") -> str:
     """A namespace's name, and anything else that is one DNS label."""
-    _require(
-        _LABEL.fullmatch(name) and len(name) <= 63,
-        wanted,
-        name,
-        "it has lower-case letters, digits and dashes, begins and ends with a letter or digit,"
-        " and is 63 characters at most",
-    )
+    if not _is_label(name):
+        raise BadName(
+            wanted=wanted,
+            value=name,
+            rule="it has lower-case letters, digits and dashes, begins and ends with a letter or"
+            " digit, and is 63 characters at most",
+        )
     return name
 
 
@@ -204,13 +205,13 @@ def check_plural(name: str, *, wanted: str = "a plural") -> str:
 
 def check_subdomain(name: str, *, wanted: str = "an object's name") -> str:
     """The name of most objects: a DNS subdomain."""
-    _require(
-        _SUBDOMAIN.fullmatch(name) and len(name) <= 253,
-        wanted,
-        name,
-        "it has lower-case letters, digits, dashes and dots, begins and ends with a letter or"
-        " digit, and is 253 characters at most",
-    )
+    if not _is_subdomain(name):
+        raise BadName(
+            wanted=wanted,
+            value=name,
+            rule="it has lower-case letters, digits, dashes and dots, begins and ends with a letter"
+            " or digit, and is 253 characters at most",
+        )
     return name
 
 
@@ -220,40 +221,63 @@ def check_path_segment(name: str, *, wanted: str = "an object's name") -> str:
     Kinds differ in what they allow (an RBAC role may be called ``system:node``), and the server
     judges that; here only what would reach another path is refused.
     """
-    _require(
-        name not in ("", ".", "..") and "/" not in name and "%" not in name,
-        wanted,
-        name,
-        "it is one segment of a path: not empty, not . or .., and without / and %",
-    )
+    if name in ("", ".", "..") or "/" in name or "%" in name:
+        raise BadName(
+            wanted=wanted,
+            value=name,
+            rule="it is one segment of a path: not empty, not . or .., and without / and %",
+        )
     return name
 
 
 def check_label_key(key: str) -> str:
     """The key of a label or annotation: ``name`` or ``prefix/name``."""
-    prefix, slash, name = key.rpartition("/")
-    _require(
-        _QUALIFIED.fullmatch(name)
-        and len(name) <= 63
-        and (not slash or (_SUBDOMAIN.fullmatch(prefix) and len(prefix) <= 253)),
-        "a label key",
-        key,
-        "it is NAME or PREFIX/NAME; NAME has letters, digits, -, _ and ., begins and ends with a"
-        " letter or digit, and is 63 characters at most; PREFIX is a DNS subdomain",
-    )
+    if not _is_label_key(key):
+        raise BadName(
+            wanted="a label key",
+            value=key,
+            rule="it is NAME or PREFIX/NAME; NAME has letters, digits, -, _ and ., begins and ends"
+            " with a letter or digit, and is 63 characters at most; PREFIX is a DNS subdomain",
+        )
     return key
 
 
 def check_label_value(value: str) -> str:
     """The value of a label: empty, or a short word."""
-    _require(
-        not value or (_QUALIFIED.fullmatch(value) and len(value) <= 63),
-        "a label value",
-        value,
-        "it is empty, or has letters, digits, -, _ and ., begins and ends with a letter or digit,"
-        " and is 63 characters at most",
-    )
+    if not _is_label_value(value):
+        raise BadName(
+            wanted="a label value",
+            value=value,
+            rule="it is empty, or has letters, digits, -, _ and ., begins and ends with a letter or"
+            " digit, and is 63 characters at most",
+        )
     return value
+
+
+# Reconciles ask of the same names and labels again and again; of the last so many, the answer is
+# remembered.
+_remembering: Final = lru_cache(maxsize=4096)
+
+
+@_remembering
+def _is_label(name: str) -> bool:
+    return len(name) <= 63 and _LABEL.fullmatch(name) is not None
+
+
+@_remembering
+def _is_subdomain(name: str) -> bool:
+    return len(name) <= 253 and _SUBDOMAIN.fullmatch(name) is not None
+
+
+@_remembering
+def _is_label_key(key: str) -> bool:
+    prefix, slash, name = key.rpartition("/")
+    return _is_label_value(name) and bool(name) and (not slash or _is_subdomain(prefix))
+
+
+@_remembering
+def _is_label_value(value: str) -> bool:
+    return not value or (len(value) <= 63 and _QUALIFIED.fullmatch(value) is not None)
 
 
 def _require(holds: object, wanted: str, value: str, rule: str) -> None:

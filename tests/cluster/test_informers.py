@@ -332,7 +332,7 @@ async def test_a_handler_that_comes_between_two_namespaces_is_told_of_both(scene
     late = informer._parts[THERE]
     early = informer._parts[HERE]
     listing = await scene.server.list(ConfigMap, namespace=HERE)
-    early.fifo.replace(listing.items, (), listing.resource_version, rewound=False)
+    early.replace(listing.items, (), listing.resource_version, rewound=False)
 
     registration = informer.add_handler(told)
     assert not registration.has_synced

@@ -288,7 +288,7 @@ async def test_what_was_heard_before_an_answer_came_counts_before_it(scene: Scen
             deletion = await scene.server.delete(ConfigMap, "one", namespace=HERE)
             later = str(int(known.resource_version) + 1000)
             last = replace(known, metadata=replace(known.metadata, resource_version=later))
-            part.fifo.removed(last)  # heard, and not yet taken in
+            part.removed(last)
             return deletion
 
         await informer.noting(delete())

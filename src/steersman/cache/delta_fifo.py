@@ -175,8 +175,10 @@ class DeltaFifo(Generic[Obj]):
             self._dropped += 1
             return
         self._known[key] = obj
-        self._warmed.discard(key)
-        self._misfits.pop(key, None)
+        if self._warmed:
+            self._warmed.discard(key)
+        if self._misfits:
+            self._misfits.pop(key, None)
         self._move_to(version)
         if old is None:
             self._push(Added(obj, key))
@@ -272,8 +274,9 @@ class DeltaFifo(Generic[Obj]):
 
     def drain(self) -> list[Popped[Obj]]:
         """All changes there are."""
-        everything, self._queue = self._queue, deque()
-        return list(everything)
+        everything = list(self._queue)
+        self._queue.clear()
+        return everything
 
     async def arrived(self) -> None:
         """Wait until there is a change."""
@@ -381,7 +384,8 @@ class DeltaFifo(Generic[Obj]):
     def _move_to(self, version: str) -> None:
         if version and version != self._position:
             self._position = version
-            self._just_gone.clear()
+            if self._just_gone:
+                self._just_gone.clear()
 
     def _reach(self, version: str) -> None:
         if not version:

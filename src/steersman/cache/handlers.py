@@ -6,7 +6,7 @@ One that only notes what has changed can do without both.
 
 import asyncio
 from collections import deque
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from math import inf
 from typing import Generic, Protocol, TypeAlias, TypeVar
 
@@ -115,7 +115,7 @@ class Registration(Generic[Obj]):
                 what_now="Wait first, then remove it.",
             )
 
-    def tell(self, deltas: Iterable[Delta[Obj]]) -> None:
+    def tell(self, deltas: Sequence[Delta[Obj]]) -> None:
         """Put changes into its buffer."""
         if not self._is_ended:
             self._waiting.extend(deltas)
@@ -243,9 +243,8 @@ class PromptRegistration(Registration[Obj]):
         self._is_working_off = False
         self._work_off_if_needed()
 
-    def tell(self, deltas: Iterable[Delta[Obj]]) -> None:
+    def tell(self, deltas: Sequence[Delta[Obj]]) -> None:
         """Tell the handler, change by change."""
-        deltas = [*deltas]
         if self._is_ended:
             return
         if self._waiting or len(deltas) > self._most_at_once:

@@ -1,8 +1,9 @@
 """Index functions: under which values an object is to be found. Pure."""
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from typing import TypeAlias
+
+import msgspec
 
 from steersman.cache.keys import Obj
 from steersman.kinds import Resource, Unstructured
@@ -38,8 +39,7 @@ def by_label(key: str) -> Callable[[Resource | Unstructured], Iterable[str]]:
 
 # A value, and not a function in a function: two users of one cache who ask for the same index are
 # to be understood as such.
-@dataclass(frozen=True, slots=True)
-class _ByLabel:
+class _ByLabel(msgspec.Struct, frozen=True):
     key: str
 
     def __call__(self, obj: Resource | Unstructured) -> Iterable[str]:

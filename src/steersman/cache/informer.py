@@ -19,9 +19,10 @@ from collections.abc import (
     Sequence,
 )
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
 from functools import partial
 from typing import Any, Generic, TypeVar
+
+import msgspec
 
 from steersman.cache.background import Start, in_background
 from steersman.cache.delta_fifo import Added, Deleted, Delta, Sync
@@ -47,8 +48,7 @@ Obj = TypeVar("Obj", bound=Resource | Unstructured)
 Answer = TypeVar("Answer", bound=Resource | Unstructured | Deletion[Any])
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class InformerSettings:
+class InformerSettings(msgspec.Struct, frozen=True, kw_only=True):
     """What informers do unless told otherwise."""
 
     reflector: ReflectorSettings = ReflectorSettings()
@@ -204,7 +204,6 @@ class Informer(Generic[Obj]):
         """
         if resync_seconds is not None and not resync_seconds > 0:
             raise ValueError(f"resync_seconds must be positive, got {resync_seconds}")
-        self._drain()
         make = partial(PromptRegistration, by_turns=by_turns) if prompt else Registration
         registration: Registration[Obj] = make(
             handler,
@@ -242,14 +241,12 @@ class Informer(Generic[Obj]):
 
     async def run(self) -> None:
         """Follow for ever; whoever begins again begins with a list."""
-        self._drain()
         async with in_background() as start:
             self._start, self._has_ended = start, False
             try:
                 for part in self._parts.values():
                     part.is_fresh = False
                     start(part.reflector.run(), name=f"reflector of {part.ref}")
-                    start(self._drain_as_it_comes(part), name=f"deltas of {part.ref}")
                 for registration in self._registrations:
                     self._start_telling(registration, start)
                 while True:
@@ -285,7 +282,6 @@ class Informer(Generic[Obj]):
         while True:
             # Up to a tenth earlier or later, so that not everybody resyncs at once.
             await self._clock.sleep(seconds * self._rng.uniform(0.9, 1.1))
-            self._drain()
             registration.tell_again([Sync(obj, key) for key, obj in self._known()])
 
     # Own writes
@@ -302,8 +298,6 @@ class Informer(Generic[Obj]):
         theirs, mine = answer.resource_type, self.kind.resource_type
         if theirs is not mine and theirs.gvk != mine.gvk:
             return
-        # What it means depends on what was heard before it came.
-        self._drain()
         if isinstance(answer, Deletion):
             if answer.is_gone:
                 version = answer.obj.resource_version if answer.obj is not None else ""
@@ -346,6 +340,7 @@ class Informer(Generic[Obj]):
             scope=self.scope,
             shown=self._objects,
             flights=self._flights,
+            tell=self._tell_handlers,
             clock=self._clock,
             rng=self._rng,
             observe=self._observe,
@@ -361,19 +356,13 @@ class Informer(Generic[Obj]):
             if part.is_whole:
                 yield from part.fifo.known.items()
 
-    async def _drain_as_it_comes(self, part: Part[Obj]) -> None:
-        while True:
-            await part.fifo.arrived()
-            self._drain()
-
-    def _drain(self) -> None:
-        """Take in all that was heard, then tell the handlers."""
-        for part in self._parts.values():
-            if deltas := part.drain():
-                for registration in tuple(self._registrations):
-                    registration.tell(deltas)
-                if self._detector is not None:
-                    _remember(self._detector, deltas)
+    def _tell_handlers(self, deltas: Sequence[Delta[Obj]]) -> None:
+        """Of what a part has heard, and shows by now."""
+        if deltas:
+            for registration in tuple(self._registrations):
+                registration.tell(deltas)
+            if self._detector is not None:
+                _remember(self._detector, deltas)
         if not self._is_whole and self.is_whole:
             self._is_whole = True
             for registration in self._registrations:

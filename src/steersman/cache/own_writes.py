@@ -86,22 +86,29 @@ class OwnWrites(Generic[Obj]):
 
     # What is heard
 
-    def heard(self, obj: Obj, key: ObjectKey, *, in_list: bool = False) -> None:
-        """It was created or changed, or is there in a list."""
+    def heard(self, obj: Obj, key: ObjectKey, *, version: str = "", in_list: bool = False) -> None:
+        """It was created or changed, or is there in a list.
+
+        ``version`` is up to where everything has been heard by that, where that is known.
+        """
+        shown = self._shown
         # A list may leave out what was before it, and a limited story may not tell of it.
-        if self._flights and (in_list or self._is_limited):
-            self._meet(key, obj.uid)
+        if (in_list or self._is_limited) and self._flights and not _is(shown.get(key), obj.uid):
+            self._flights.hear_beginning(self, obj.uid)
         laid = self._laid.get(key)
         if laid is None:
-            self._shown.put(obj, key)
-        else:
-            laid.under = obj
+            shown.put(obj, key)
+            self.reached(version)
+            return
+        laid.under = obj
+        # Which mostly is where our own write is old news, and the object shown as it was heard.
+        self.reached(version)
+        if self._laid.get(key) is laid:
             self._show(key, laid)
 
     def heard_end(self, key: ObjectKey, uid: str) -> None:
         """It is gone, or no longer belongs here."""
-        for ticket in self._flights:
-            ticket.hear_end(self, uid)
+        self._flights.hear_end(self, uid)
         laid = self._laid.get(key)
         if laid is None:
             self._shown.remove(key)
@@ -132,19 +139,19 @@ class OwnWrites(Generic[Obj]):
         if not version or is_older(version, than=self.position):
             return
         self.position = version
-        if not self._by_version:
+        by_version = self._by_version
+        if not by_version:
             return
-        here = _order(version)
-        while self._by_version and self._by_version[0][0] <= here:
-            _, key = heappop(self._by_version)
+        here = len(version), version  # which sorts versions as the numbers they are
+        while by_version and by_version[0][0] <= here:
+            _, key = heappop(by_version)
             laid = self._laid.get(key)
             if laid is not None:
                 self._show(key, laid)
 
     def replaced(self, version: str, *, rewound: bool) -> None:
         """All that there is at this version has been heard, every end included."""
-        for ticket in self._flights:
-            ticket.hear_list(self, rewound=rewound)
+        self._flights.hear_list(self, rewound=rewound)
         if rewound:
             self._forget_all()
             self.position = version
@@ -166,7 +173,8 @@ class OwnWrites(Generic[Obj]):
         if ticket.is_void(self) or not is_older(self.position, than=version):
             return  # It was heard already, and perhaps more; or its version says nothing.
         now = self._shown.get(key)
-        self._meet(key, uid)
+        if not _is(now, uid):
+            self._flights.hear_beginning(self, uid)
         laid = self._laid.get(key)
         if laid is None:
             laid = self._laid[key] = _Laid(now)
@@ -175,7 +183,7 @@ class OwnWrites(Generic[Obj]):
             return
         is_shown = belongs and (self._lays_new or _is(now, uid))
         laid.version, laid.obj = version, obj if is_shown else None
-        heappush(self._by_version, (_order(version), key))
+        heappush(self._by_version, ((len(version), version), key))
         self._show(key, laid)
 
     def ended(self, key: ObjectKey, uid: str, version: str, ticket: Ticket) -> None:
@@ -206,11 +214,6 @@ class OwnWrites(Generic[Obj]):
 
     # Inside
 
-    def _meet(self, key: ObjectKey, uid: str) -> None:
-        if not _is(self._shown.get(key), uid):
-            for ticket in self._flights:
-                ticket.hear_beginning(self, uid)
-
     def _hide_earlier(self, key: ObjectKey, laid: _Laid[Obj], uid: str, ticket: Ticket) -> None:
         """What was known before the end of another of its name was asked for is over as well."""
         for other in (laid.under, laid.obj):
@@ -221,7 +224,7 @@ class OwnWrites(Generic[Obj]):
     def _hide(self, key: ObjectKey, laid: _Laid[Obj], uid: str, version: str) -> None:
         laid.hidden[uid] = version
         if version not in _UNKNOWN:
-            heappush(self._by_version, (_order(version), key))
+            heappush(self._by_version, ((len(version), version), key))
         elif self._is_limited:
             self._unsure.append((key, uid))
             if len(self._unsure) > UNSURE_LIMIT:
@@ -251,19 +254,20 @@ class OwnWrites(Generic[Obj]):
                 if not is_older(self.position, than=last):
                     del laid.hidden[uid]
         top = laid.obj if laid.version else under
-        if top is under and self._is_before_an_end(laid):
-            top = None
-        if top is None or top.uid in laid.hidden:
+        hidden = laid.hidden
+        if top is None or (hidden and self._is_hidden(top, laid)):
             self._shown.remove(key)
         else:
             self._shown.put(top, key)
-        if not laid.version and not laid.hidden:
+        if not laid.version and not hidden:
             self._laid.pop(key, None)
 
-    def _is_before_an_end(self, laid: _Laid[Obj]) -> bool:
-        """Whether all that is heard under the name now was before an end that we know of."""
+    def _is_hidden(self, top: Obj, laid: _Laid[Obj]) -> bool:
+        """Whether we saw its end, or all that is heard under its name was before such an end."""
+        if top.uid in laid.hidden:
+            return True
         # Where all are heard of, so is that end, unless a list leaves it out.
-        return not self._is_limited and _TO_COME in laid.hidden.values()
+        return top is laid.under and not self._is_limited and _TO_COME in laid.hidden.values()
 
     def _forget_all(self) -> None:
         # The versions of another history say nothing in this one.
@@ -281,8 +285,3 @@ def _is(obj: Resource | Unstructured | None, uid: str) -> bool:
 
 def _is_other(obj: Resource | Unstructured | None, uid: str) -> bool:
     return bool(uid) and obj is not None and obj.uid != uid
-
-
-def _order(version: str) -> tuple[int, str]:
-    """What sorts versions as the numbers they are."""
-    return len(version), version

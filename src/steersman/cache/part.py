@@ -1,5 +1,6 @@
 """One part of an informer: one namespace or all of them, with a story and a position of its own."""
 
+from collections.abc import Callable, Sequence
 from random import Random
 from typing import Generic, TypeVar, assert_never
 
@@ -20,6 +21,7 @@ from steersman.cache.keys import identity_in
 from steersman.cache.own_writes import OwnWrites
 from steersman.cache.scope import Scope
 from steersman.clock import Clock
+from steersman.errors import InvalidObject
 from steersman.kinds import Resource, Unstructured
 from steersman.names import ObjectRef
 from steersman.observe import ObjectRefused, Observer
@@ -29,7 +31,10 @@ Obj = TypeVar("Obj", bound=Resource | Unstructured)
 
 
 class Part(Generic[Obj]):
-    """Hears one story, and keeps what is shown true to it and to our own writes."""
+    """Hears one story, and keeps what is shown true to it and to our own writes.
+
+    It is the sink of its reflector: what is heard is shown, and ``tell`` told of it, at once.
+    """
 
     def __init__(
         self,
@@ -38,6 +43,7 @@ class Part(Generic[Obj]):
         scope: Scope,
         shown: Indexer[Obj],
         flights: Flights,
+        tell: Callable[[Sequence[Delta[Obj]]], None],
         clock: Clock,
         rng: Random,
         observe: Observer,
@@ -52,11 +58,12 @@ class Part(Generic[Obj]):
             lays_new=not scope.fields.terms,
             flights=flights,
         )
-        self.reflector = Reflector(
-            source, self.fifo, clock=clock, rng=rng, observe=observe, settings=settings
+        self.reflector: Reflector[Obj] = Reflector(
+            source, self, clock=clock, rng=rng, observe=observe, settings=settings
         )
         self.is_whole = False  # whether a list was ever heard
         self.is_fresh = False  # whether one was since the informer began to run
+        self._tell = tell
         self._clock = clock
         self._observe = observe
 
@@ -69,17 +76,50 @@ class Part(Generic[Obj]):
         since_at = self.reflector.failing_since_at
         return 0.0 if since_at is None else self._clock.monotonic() - since_at
 
-    def drain(self) -> list[Delta[Obj]]:
+    # What its reflector hears
+
+    def replace(
+        self,
+        objects: Sequence[Obj],
+        misfits: Sequence[InvalidObject],
+        version: str,
+        *,
+        rewound: bool,
+    ) -> None:
+        """This is all there is at ``version``."""
+        self.fifo.replace(objects, misfits, version, rewound=rewound)
+        self._tell(self._drained())
+
+    def wrote(self, obj: Obj) -> None:
+        """The object was created or changed."""
+        self.fifo.wrote(obj)
+        self._tell(self._drained())
+
+    def removed(self, obj: Obj) -> None:
+        """The object is gone."""
+        self.fifo.removed(obj)
+        self._tell(self._drained())
+
+    def misfit(self, error: InvalidObject, version: str, *, is_gone: bool) -> None:
+        """An object was written, or is gone, that does not fit its class."""
+        self.fifo.misfit(error, version, is_gone=is_gone)
+        self._tell(self._drained())
+
+    def reached(self, version: str) -> None:
+        """Everything up to ``version`` has been told."""
+        self.fifo.reached(version)
+        self._tell(self._drained())
+
+    # Inside
+
+    def _drained(self) -> list[Delta[Obj]]:
         """Take in all that was heard; what has changed by it, and is shown by now."""
         told: list[Delta[Obj]] = []
-        if not self.fifo:
-            return told
         writes = self.writes
         for popped in self.fifo.drain():
             match popped:
                 case Added(obj=obj, key=key) | Updated(obj=obj, key=key):
-                    writes.heard(obj, key)
-                    writes.reached(popped.version)
+                    writes.heard(obj, key, version=popped.version)
                     told.append(popped)
                 case Deleted(obj=obj, key=key):
                     writes.heard_end(key, obj.uid)

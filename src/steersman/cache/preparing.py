@@ -7,10 +7,10 @@ author's own transform has its turn. What the class does not name was never deco
 
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from dataclasses import replace
 from typing import Any, Final, Generic, TypeVar, cast
 
 import msgspec
+from msgspec.structs import replace
 
 from steersman.cache.covering import names_all_of
 from steersman.cache.sharing import Sharing

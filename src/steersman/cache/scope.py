@@ -1,6 +1,6 @@
 """``Scope``: which objects of a kind a cache holds."""
 
-from dataclasses import dataclass
+import msgspec
 
 from steersman.client import Fields, Labels
 from steersman.errors import BadValue
@@ -8,8 +8,7 @@ from steersman.kinds import Resource, Unstructured
 from steersman.names import ResourceType, check_label
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Scope:
+class Scope(msgspec.Struct, frozen=True, kw_only=True):
     """Which objects of a kind: of these namespaces (none named: of all), with these selectors.
 
     Each namespace is listed and watched on its own, so that rights in just those are enough.
@@ -23,7 +22,7 @@ class Scope:
         for namespace in self.namespaces:
             check_label(namespace, wanted="a namespace's name")
         # In one order and once each, so that equal scopes are equal values.
-        object.__setattr__(self, "namespaces", tuple(sorted(set(self.namespaces))))
+        msgspec.structs.force_setattr(self, "namespaces", tuple(sorted(set(self.namespaces))))
 
     def check_fits(self, resource_type: ResourceType) -> None:
         """Refuse namespaces for a kind that lives in none."""

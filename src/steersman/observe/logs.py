@@ -6,7 +6,7 @@ from typing import Final, Literal, TextIO, TypeAlias
 
 from steersman.clock import Clock
 from steersman.observe.events import Observation, Observer
-from steersman.observe.wording import describe, level_of, traced_error
+from steersman.observe.wording import QUIET, describe, level_of, traced_error
 
 Style: TypeAlias = Literal["plain", "json"]
 
@@ -23,7 +23,7 @@ class LogObserver:
         self._logger = logger
 
     def __call__(self, observation: Observation) -> None:
-        level = level_of(observation)
+        level = logging.DEBUG if type(observation) in QUIET else level_of(observation)
         if self._logger.isEnabledFor(level):
             text, fields = describe(observation)
             error = traced_error(observation, is_debug=self._logger.isEnabledFor(logging.DEBUG))

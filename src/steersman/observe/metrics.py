@@ -1,6 +1,7 @@
 """Observations as Prometheus metrics; all their names are here or next door."""
 
-from typing import Final
+from collections.abc import Callable, Mapping
+from typing import Any, Final
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 
@@ -197,28 +198,32 @@ class MetricsObserver:
         self._resources: set[str] = set()
         # Finding a metric by its labels takes longer than to count in it, and one request is
         # like another.
-        self._found: dict[tuple[str, str, str], tuple[Counter, Histogram]] = {}
+        self._found: dict[tuple[str, str, int | None], tuple[Counter, Histogram]] = {}
+        # There are so many of these that it matters how they are told from each other.
+        self._often: Mapping[type[Any], Callable[[Any], None]] = {
+            KeyTaken: self._queues.taken,
+            KeyDone: self._queues.done,
+            KeyAdded: self._queues.added,
+            KeyDelayed: self._queues.delayed,
+            KeyRaised: self._queues.raised,
+            QueueEnded: self._queues.ended,
+            ReconcileFinished: self._controllers.finished,
+            RequestFinished: self._finished,
+        }
 
     def __call__(self, observation: Observation) -> None:
+        count = self._often.get(type(observation))
+        if count is not None:
+            count(observation)
+        else:
+            self._seldom(observation)
+
+    def _seldom(self, observation: Observation) -> None:
         match observation:
-            case KeyTaken():  # these in front, because there are so many of them
-                self._queues.taken(observation)
-            case KeyDone():
-                self._queues.done(observation)
-            case KeyAdded():
-                self._queues.added(observation)
-            case KeyDelayed():
-                self._queues.delayed(observation)
-            case KeyRaised():
-                self._queues.raised(observation)
-            case QueueEnded():
-                self._queues.ended(observation)
-            case ReconcileFinished():
-                self._controllers.finished(observation)
-            case RequestFinished():
-                count, seconds = self._of_request(observation)
-                count.inc()
-                seconds.observe(observation.took_seconds)
+            case KeyTaken() | KeyDone() | KeyAdded() | KeyDelayed() | KeyRaised() | QueueEnded():
+                pass
+            case ReconcileFinished() | RequestFinished():
+                pass
             case RequestRetried():
                 self._retries.labels(*self._labels(observation)).inc()
             case RetriesSpent():
@@ -284,13 +289,20 @@ class MetricsObserver:
         else:
             self._manager(observation)
 
-    def _of_request(self, finished: RequestFinished) -> tuple[Counter, Histogram]:
-        key = (*self._labels(finished), _class_of(finished.code))
+    def _finished(self, finished: RequestFinished) -> None:
+        key = finished.verb, finished.resource, finished.code
         found = self._found.get(key)
         if found is None:
-            found = self._requests.labels(*key), self._request_seconds.labels(*key[:2])
-            self._found[key] = found
-        return found
+            labels = self._labels(finished)
+            found = (
+                self._requests.labels(*labels, _class_of(finished.code)),
+                self._request_seconds.labels(*labels),
+            )
+            if labels == key[:2]:  # and not "other", of which there is no end
+                self._found[key] = found
+        count, seconds = found
+        count.inc()
+        seconds.observe(finished.took_seconds)
 
     def _cache_labels(self, cache: CacheSynced | CacheLookedAfter | CacheEnded) -> tuple[str, str]:
         return self._resource(cache.resource), bounded(cache.scope, self._scopes)

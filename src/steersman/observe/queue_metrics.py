@@ -62,36 +62,36 @@ class QueueMetrics(Collector):
 
     def added(self, observation: KeyAdded) -> None:
         """A key came in."""
-        queue = self._of(observation.queue)
+        queue = self._queues.get(observation.queue) or self._new(observation.queue)
         queue.adds += 1
         self._count(queue, observation.priority, 1)
 
     def raised(self, observation: KeyRaised) -> None:
         """A key changed its priority."""
-        queue = self._of(observation.queue)
+        queue = self._queues.get(observation.queue) or self._new(observation.queue)
         self._count(queue, observation.old_priority, -1)
         self._count(queue, observation.priority, 1)
 
     def delayed(self, observation: KeyDelayed) -> None:
         """A key is to come in later; controller-runtime calls every one of those a retry."""
-        self._of(observation.queue).retries += 1
+        (self._queues.get(observation.queue) or self._new(observation.queue)).retries += 1
 
     def taken(self, observation: KeyTaken) -> None:
         """A key went out."""
-        queue = self._of(observation.queue)
+        queue = self._queues.get(observation.queue) or self._new(observation.queue)
         self._count(queue, observation.priority, -1)
         queue.waited.observe(observation.waited_seconds)
         queue.taken_at[observation.key] = observation.taken_at
 
     def done(self, observation: KeyDone) -> None:
         """A key came back."""
-        queue = self._of(observation.queue)
+        queue = self._queues.get(observation.queue) or self._new(observation.queue)
         queue.worked.observe(observation.took_seconds)
         queue.taken_at.pop(observation.key, None)
 
     def ended(self, observation: QueueEnded) -> None:
         """All that was waiting is dropped."""
-        depth = self._of(observation.queue).depth
+        depth = (self._queues.get(observation.queue) or self._new(observation.queue)).depth
         for priority in depth:
             depth[priority] = 0
 
@@ -109,12 +109,8 @@ class QueueMetrics(Collector):
         # A copy, made in one step: who asks may be another thread.
         return self._families(tuple(self._queues.items()))
 
-    def _of(self, name: str) -> _OneQueue:
-        queue = self._queues.get(name)
-        if queue is None:
-            name = bounded(name, self._names)
-            queue = self._queues.setdefault(name, _OneQueue())
-        return queue
+    def _new(self, name: str) -> _OneQueue:
+        return self._queues.setdefault(bounded(name, self._names), _OneQueue())
 
     def _count(self, queue: _OneQueue, priority: int, change: int) -> None:
         known = queue.depth.get(priority)

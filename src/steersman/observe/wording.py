@@ -53,15 +53,17 @@ from steersman.observe.phrases import Fields, length, place_of, raised, ref_fiel
 # likes: to look for an object that is not there is no news.
 _LOUD_CODES: Final = frozenset({401, 403, 429})
 
+# There are so many of these that it matters how they are told from the others.
+QUIET: Final = frozenset({KeyTaken, KeyDone, KeyAdded, KeyDelayed, KeyRaised})
+
 
 def level_of(observation: Observation) -> int:
     """How loud an observation is."""
     match observation:
-        case KeyTaken() | KeyDone() | KeyAdded() | KeyDelayed() | KeyRaised():
-            # In front, because there are so many of them.
-            return logging.DEBUG
         case ReconcileFinished():
             return controller_wording.level_of(observation)
+        case KeyTaken() | KeyDone() | KeyAdded() | KeyDelayed() | KeyRaised():
+            return logging.DEBUG
         case (
             RequestFinished(error=None)
             | RequestFinished(verb="list" | "watch")

@@ -7,10 +7,11 @@ long it waits in ``backoff``; here questions are asked and answers passed on.
 import asyncio
 from collections.abc import AsyncIterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from math import inf
 from random import Random
 from typing import Final, Generic, NoReturn, TypeVar, assert_never
+
+import msgspec
 
 from steersman.client import Bookmark, Removed, WatchEvent, Wrote
 from steersman.clock import Clock
@@ -61,8 +62,7 @@ STEADY_SECONDS: Final = 10.0
 _REFUSALS_TO_STREAM: Final = (BadRequest, Invalid, MethodNotAllowed)
 
 
-@dataclass(frozen=True, slots=True)
-class _Trouble:
+class _Trouble(msgspec.Struct, frozen=True):
     """What went wrong, and what it means for the position."""
 
     heard: Heard

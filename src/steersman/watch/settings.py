@@ -1,13 +1,13 @@
 """What a reflector does unless told otherwise, as one frozen value."""
 
-from dataclasses import dataclass
 from typing import Literal, TypeAlias
+
+import msgspec
 
 Initial: TypeAlias = Literal["listed", "streamed"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ReflectorSettings:
+class ReflectorSettings(msgspec.Struct, frozen=True, kw_only=True):
     """How a reflector lists and watches, and when it loses patience."""
 
     # On a quiet kind the real server's first bookmark came after 120 s, then one every 60 s: who

@@ -1,9 +1,10 @@
 """How long a key that failed has to wait. Pure, but for the clock and the chance it is given."""
 
 from collections.abc import Hashable
-from dataclasses import dataclass
 from random import Random
 from typing import Generic, Protocol, TypeVar
+
+import msgspec
 
 from steersman.clock import Clock
 from steersman.workqueue.needs import K
@@ -27,8 +28,7 @@ class RateLimiter(Protocol[KContra]):
         ...
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BackoffPolicy:
+class BackoffPolicy(msgspec.Struct, frozen=True, kw_only=True):
     """Doubling waits, from ``first_seconds`` up to ``longest_seconds``.
 
     Up to ``jitter`` of each wait is left to chance, so that keys that failed together do not come
@@ -56,8 +56,7 @@ class BackoffPolicy:
         return ceiling * (1 - self.jitter * rng.random()) if self.jitter else ceiling
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BucketPolicy:
+class BucketPolicy(msgspec.Struct, frozen=True, kw_only=True):
     """So many at once, and so many a second after that: 100 and 10, as in client-go."""
 
     per_second: float = 10.0
@@ -146,7 +145,10 @@ class MaxOf(Generic[K]):
 
     def num_requeues(self, key: K) -> int:
         """What the one says that counted most."""
-        return max([each.num_requeues(key) for each in self._limiters], default=0)
+        most = 0
+        for each in self._limiters:
+            most = max(most, each.num_requeues(key))
+        return most
 
     def __repr__(self) -> str:
         return f"<MaxOf {', '.join(map(repr, self._limiters))}>"

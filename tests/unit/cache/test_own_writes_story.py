@@ -149,8 +149,9 @@ class OwnWritesStory(RuleBasedStateMachine):
         else:
             obj = self.as_thing(one.name, one.done)
             self.writes.wrote(obj, one.ticket, belongs=one.done.belongs or self.lays_by_server())
+        is_void = one.ticket.is_void(self.writes)
         one.ticket.__exit__(None, None, None)
-        if one.ticket.is_void(self.writes):
+        if is_void:
             return
         if one.ended_uid and not one.last_version and (self.is_limited or self.is_overtaking(one)):
             # When it was is not known, and the story may never tell: others that had the name
@@ -195,9 +196,9 @@ class OwnWritesStory(RuleBasedStateMachine):
             self.writes.heard_end(key_of(name), before)
             del self.under[name]
         if moment.belongs:
-            self.writes.heard(self.as_thing(name, moment), key_of(name))
+            self.writes.heard(self.as_thing(name, moment), key_of(name), version=version)
             self.under[name] = moment.uid
-        if moment.belongs or before:
+        elif before:
             self.writes.reached(version)
 
     @precondition(lambda self: self.listing is None)
