@@ -6,16 +6,15 @@ import sys
 from pathlib import Path
 
 # Written out for a fresh interpreter, because in this one the tests have loaded everything.
-LOADED_BY_THE_DOOR = """
+LOADED = """
 import json, sys
-import steersman
 print(json.dumps({name: getattr(module, "__file__", None) for name, module in sys.modules.items()}))
 """
 
 
-def loaded_modules() -> dict[str, str | None]:
-    """The modules that ``import steersman`` leaves in memory, and their files."""
-    program = [sys.executable, "-c", LOADED_BY_THE_DOOR]
+def loaded_modules(statements: str = "import steersman") -> dict[str, str | None]:
+    """The modules that ``statements`` leave in memory, and their files."""
+    program = [sys.executable, "-c", f"{statements}\n{LOADED}"]
     finished = subprocess.run(program, check=True, capture_output=True, text=True)
     loaded: dict[str, str | None] = json.loads(finished.stdout)
     return loaded
@@ -38,3 +37,10 @@ def test_importing_steersman_does_not_load_a_generated_kind() -> None:
     }
 
     assert [name for name, file in ours.items() if says_generated(file)] == []
+
+
+def test_a_manager_loads_nothing_for_which_only_some_operators_have_a_use() -> None:
+    loaded = loaded_modules("import steersman; steersman.Manager")
+
+    seldom_needed = {"aiohttp", "prometheus_client", "yaml", "tempfile", "steersman.units.schedule"}
+    assert seldom_needed & loaded.keys() == set()

@@ -26,6 +26,7 @@ from steersman.kinds.declaring import (
     check_fields,
     check_names,
     check_rules,
+    read_plain_types,
 )
 from steersman.kinds.inlining import Inlining
 
@@ -78,6 +79,7 @@ else:
             check_bases(name, bases)
             check_names(name, bases, namespace.get("__annotations__", ()))
             always_send_defaults(name, namespace)
+            read_plain_types(namespace)
             declaration = ResourceDeclaration.read(name, bases, namespace, declared)
             if declaration is not None:
                 declaration.inject_into(namespace)
@@ -146,11 +148,15 @@ def rules_of(part: type[Part]) -> tuple[Cel, ...]:
 
 def replace(part: P, /, **changes: Any) -> P:
     """A copy of ``part`` with some fields changed; the original stays as it is."""
-    fields: tuple[str, ...] = part.__struct_fields__  # type: ignore[attr-defined]
-    if unknown := [name for name in changes if name not in fields]:
-        raise BadValue(
-            wanted=f"a field of {type(part).__name__}",
-            value=unknown[0],
-            rule=f"its fields are {', '.join(fields)}",
-        )
-    return msgspec.structs.replace(part, **changes)  # type: ignore[type-var]
+    try:
+        return msgspec.structs.replace(part, **changes)  # type: ignore[type-var]
+    except TypeError:
+        fields: tuple[str, ...] = part.__struct_fields__  # type: ignore[attr-defined]
+        unknown = next((name for name in changes if name not in fields), None)
+        if unknown is None:
+            raise
+    raise BadValue(
+        wanted=f"a field of {type(part).__name__}",
+        value=unknown,
+        rule=f"its fields are {', '.join(fields)}",
+    )

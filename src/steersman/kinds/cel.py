@@ -5,8 +5,9 @@ class, ``class Spec(Part, rules=(Cel("self.low <= self.high"),))``, about its ob
 of ``oldSelf`` is asked of updates only.
 """
 
-from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
+
+import msgspec
 
 Reason: TypeAlias = Literal[
     "FieldValueInvalid", "FieldValueForbidden", "FieldValueRequired", "FieldValueDuplicate"
@@ -24,8 +25,7 @@ _MOST_LETTERS: Final = 100_000
 _LONGEST_MESSAGE: Final = 2048
 
 
-@dataclass(frozen=True, slots=True)
-class Cel:
+class Cel(msgspec.Struct, frozen=True):
     """A rule that holds of a value: ``x-kubernetes-validations``.
 
     ``message`` is what is said of a value for which it does not hold; ``message_expression`` makes

@@ -8,7 +8,6 @@ whatever else does not fit is an ``InvalidObject``, for that object alone.
 import gc
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Generic, Literal, TypeAlias, TypeVar
 
@@ -28,8 +27,7 @@ R = TypeVar("R", bound=Resource | Unstructured)
 T = TypeVar("T", bound=Part | Unstructured)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DecodedList(Generic[E]):
+class DecodedList(msgspec.Struct, Generic[E], frozen=True, kw_only=True):
     """Some of a list; ``invalid`` holds what did not fit, and does not spoil the rest.
 
     What the list says of itself is empty where only some of its items are at hand.

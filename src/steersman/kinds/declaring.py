@@ -1,12 +1,12 @@
 """What a class statement says: its fields and their wire names, and the kind it stands for."""
 
 import re
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from copy import deepcopy
-from dataclasses import Field, dataclass
-from functools import partial
-from types import FunctionType, MethodType
-from typing import Any, ClassVar, Literal
+from dataclasses import Field
+from functools import cache, partial
+from types import FunctionType
+from typing import Any, ClassVar, Final, Literal
 
 import msgspec
 
@@ -26,18 +26,32 @@ from steersman.names import (
 # Annotations may be text, with whatever name the module has for typing: "t.ClassVar[int]".
 _is_class_variable = re.compile(r"([A-Za-z_]\w*\.)*ClassVar\b").match
 
+# What most fields hold. Whoever decodes looks at annotations, and would compile each that is text:
+# in generated kinds all are, hundreds alike.
+_PLAIN: Final[Mapping[Any, Any]] = {
+    "str": str,
+    "str | None": str | None,
+    "int": int,
+    "int | None": int | None,
+    "bool": bool,
+    "bool | None": bool | None,
+    "tuple[str, ...]": tuple[str, ...],
+    "tuple[str, ...] | None": tuple[str, ...] | None,
+}
+
 # kubectl keeps a copy of the whole object in this annotation, a Secret's data included.
 _LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
 
 
 def wire_name(field: str) -> str:
     """``env_from`` is ``envFrom`` on the wire, and ``from_`` is ``from``."""
+    if "_" not in field:
+        return field
     first, *rest = field.rstrip("_").split("_")
-    return first + "".join(word.capitalize() for word in rest)
+    return first + "".join([word.capitalize() for word in rest])
 
 
-@dataclass(frozen=True, slots=True)
-class PartInfo:
+class PartInfo(msgspec.Struct, frozen=True):
     """What a class adds to its fields: exact names on the wire, which to hide, and rules."""
 
     wire_names: Mapping[str, str]
@@ -51,17 +65,21 @@ class PartInfo:
         *,
         wire_names: Mapping[str, str],
         sensitive: Collection[str],
-        rules: Iterable[Cel],
+        rules: Sequence[Cel],
     ) -> "PartInfo":
         """What the bases say, and this class after them."""
+        inherited: list[PartInfo] = [
+            info for base in bases if (info := getattr(base, "_part", None)) is not None
+        ]
+        if len(inherited) == 1 and not (wire_names or sensitive or rules):
+            return inherited[0]
         names: dict[str, str] = {}
         hidden: set[str] = set()
         joined: dict[Cel, None] = {}
-        for base in bases:
-            if isinstance(inherited := getattr(base, "_part", None), PartInfo):
-                names |= inherited.wire_names
-                hidden |= inherited.sensitive
-                joined |= dict.fromkeys(inherited.rules)
+        for info in inherited:
+            names |= info.wire_names
+            hidden |= info.sensitive
+            joined |= dict.fromkeys(info.rules)
         joined |= dict.fromkeys(rules)
         return cls(names | dict(wire_names), frozenset(hidden.union(sensitive)), tuple(joined))
 
@@ -98,8 +116,7 @@ class Nowhere:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class ResourceDeclaration:
+class ResourceDeclaration(msgspec.Struct, frozen=True):
     """A class statement's keywords, checked."""
 
     resource_type: ResourceType
@@ -170,12 +187,21 @@ def check_names(name: str, bases: Iterable[type], fields: Iterable[str]) -> None
 
     Or a method: who asks for ``inlining`` wants to call it.
     """
-    for field in fields:
-        if any(isinstance(getattr(base, field, None), _MEANINGS) for base in bases):
+    for base in bases:
+        for field in _meaning_something(base).intersection(fields):
             raise TypeError(
                 f"{name}: {field} means something else already; call the field {field}_,"
                 f" which is {wire_name(field)} on the wire"
             )
+
+
+@cache
+def _meaning_something(base: type) -> frozenset[str]:
+    """The names of its properties and methods; asked once, for some have hundreds of children."""
+    found: dict[str, object] = {}
+    for each in reversed(base.__mro__):
+        found |= vars(each)
+    return frozenset(name for name, value in found.items() if isinstance(value, _MEANINGS))
 
 
 def check_bases(name: str, bases: Iterable[type]) -> None:
@@ -190,12 +216,21 @@ def always_send_defaults(name: str, namespace: dict[str, Any]) -> None:
     annotations = namespace.get("__annotations__", {})
     for field, annotation in annotations.items():
         default = namespace.get(field)
-        if _is_class_variable(str(annotation)):
+        text = str(annotation)
+        if "ClassVar" in text and _is_class_variable(text):
             annotations[field] = ClassVar  # as text, msgspec knows it by its usual names only
         elif isinstance(default, _FIELD_SPECIFIERS):
             raise TypeError(f"{name}.{field}: a part's field has a plain default, or none")
         elif default is not None:
             namespace[field] = _always(default)
+
+
+def read_plain_types(namespace: dict[str, Any]) -> None:
+    """Turn annotations that are text into types, where the text alone says which."""
+    annotations = namespace.get("__annotations__", {})
+    for field, annotation in annotations.items():
+        if isinstance(annotation, str):
+            annotations[field] = _PLAIN.get(annotation, annotation)
 
 
 def _always(value: Any) -> Any:
@@ -206,5 +241,5 @@ def _always(value: Any) -> Any:
 
 
 _KEYWORDS = frozenset({"group", "version", "kind", "plural", "namespaced", "crd"})
-_MEANINGS = (property, FunctionType, MethodType)
+_MEANINGS = (property, FunctionType, classmethod, staticmethod)
 _FIELD_SPECIFIERS = (Field, type(_always(None)))

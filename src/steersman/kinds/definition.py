@@ -7,6 +7,8 @@ crd=Crd(short_names=("app",)))``. ``crd=None`` is a kind that somebody else defi
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, get_args
 
+import msgspec
+
 from steersman.names import ResourceType, check_kind, check_plural
 
 if TYPE_CHECKING:
@@ -25,8 +27,7 @@ _MOST_SELECTABLE_FIELDS: Final = 8
 _LONGEST_WARNING: Final = 256
 
 
-@dataclass(frozen=True, slots=True)
-class Column:
+class Column(msgspec.Struct, frozen=True):
     """A column of ``kubectl get``; what ``path`` leads to says of which type, unless told.
 
     ``priority`` above zero is shown with ``-o wide`` only.
@@ -53,8 +54,7 @@ class Column:
             )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ScalePaths:
+class ScalePaths(msgspec.Struct, frozen=True, kw_only=True):
     """Where ``kubectl scale`` and autoscalers find how many there should be, and are.
 
     ``selector`` leads to a text by which autoscalers find the Pods.

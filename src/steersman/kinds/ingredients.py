@@ -2,19 +2,22 @@
 
 import re
 from collections.abc import Callable, Iterable, Mapping
-from typing import Final, TypeAlias
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from steersman.errors import BadName, BadValue
-from steersman.kinds import batch_v1, core_v1, meta_v1
+from steersman.kinds import core_v1, meta_v1
 from steersman.kinds.base import replace
 from steersman.names import check_label, check_label_key, check_label_value, check_subdomain
+
+if TYPE_CHECKING:
+    from steersman.kinds import batch_v1
 
 # The label that says what a Pod belongs to, as the Kubernetes documentation recommends.
 NAME_LABEL: Final = "app.kubernetes.io/name"
 
 Words: TypeAlias = Mapping[str, str]
 
-_is_data_key: Final = re.compile(r"(?!\.$|\.\.)[-._A-Za-z0-9]{1,253}").fullmatch
+_DATA_KEY: Final = r"(?!\.$|\.\.)[-._A-Za-z0-9]{1,253}"
 
 
 def metadata(
@@ -77,7 +80,7 @@ def checked_labels(labels: Words) -> Words:
 
 def checked_key(key: str) -> str:
     """The key of a ConfigMap or Secret, if Kubernetes would take it."""
-    if not _is_data_key(key):
+    if not re.fullmatch(_DATA_KEY, key):
         raise BadName(
             wanted="a key of a ConfigMap or Secret",
             value=key,
@@ -128,8 +131,10 @@ def job_spec(
     restart_policy: str | None,
     backoff_limit: int | None,
     keep_seconds: int | None,
-) -> batch_v1.JobSpec:
+) -> "batch_v1.JobSpec":
     """What a Job does; the restart policy of ``template`` counts if it has one."""
+    from steersman.kinds import batch_v1
+
     spec = template.spec
     if spec is not None and spec.restart_policy is None:
         template = replace(template, spec=replace(spec, restart_policy=restart_policy))

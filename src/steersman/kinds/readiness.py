@@ -10,6 +10,8 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any, TypeAlias
 
+from msgspec import Struct
+
 from steersman.kinds.builtin import BUILTIN_KINDS
 from steersman.kinds.declaring import wire_name
 from steersman.kinds.resource import Resource
@@ -235,7 +237,8 @@ def _read(value: Any, *path: str) -> Any:
     if isinstance(value, Unstructured):
         value = value.body
     for field in path:
-        if isinstance(value, Mapping):
+        # What an abstract class is asked about costs more than all the rest.
+        if not isinstance(value, Struct) and isinstance(value, Mapping):
             value = value.get(wire_name(field))
         else:
             value = getattr(value, field, None)

@@ -14,10 +14,10 @@ Each function says what it makes. What is common to them:
 """
 
 from collections.abc import Iterable, Mapping
-from typing import Final, Literal, TypeAlias
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 from steersman.errors import BadName, BadValue
-from steersman.kinds import apps_v1, batch_v1, core_v1, meta_v1, networking_v1
+from steersman.kinds import apps_v1, core_v1, meta_v1
 from steersman.kinds.ingredients import (
     NAME_LABEL,
     Words,
@@ -32,6 +32,9 @@ from steersman.kinds.ingredients import (
 )
 from steersman.names import check_label
 from steersman.units import Quantity
+
+if TYPE_CHECKING:  # and where they are needed: most operators make none of these
+    from steersman.kinds import batch_v1, networking_v1
 
 __all__ = [
     "NAME_LABEL",
@@ -166,12 +169,14 @@ def job(
     annotations: Words | None = None,
     pod: core_v1.PodSpec | None = None,
     pod_annotations: Words | None = None,
-) -> batch_v1.Job:
+) -> "batch_v1.Job":
     """A Job: a Pod of these containers that is run until it has succeeded once.
 
     It is tried ``backoff_limit`` times more if it fails, and is deleted ``keep_seconds`` after its
     end. The server chooses its selector. Hardly anything in a Job can be changed.
     """
+    from steersman.kinds import batch_v1
+
     all_labels = joined(selected(name, None), labels)
     return batch_v1.Job(
         metadata=metadata(name, "a Job", namespace, all_labels, annotations),
@@ -199,8 +204,10 @@ def cron_job(
     annotations: Words | None = None,
     pod: core_v1.PodSpec | None = None,
     pod_annotations: Words | None = None,
-) -> batch_v1.CronJob:
+) -> "batch_v1.CronJob":
     """A CronJob: a Job like that of ``job`` at the times of ``schedule``, such as ``@hourly``."""
+    from steersman.kinds import batch_v1
+
     if len(name) > _LONGEST_CRON_JOB:
         raise BadName(
             wanted="the name of a CronJob",
@@ -280,12 +287,14 @@ def ingress(
     namespace: str | None = None,
     labels: Words | None = None,
     annotations: Words | None = None,
-) -> networking_v1.Ingress:
+) -> "networking_v1.Ingress":
     """An Ingress: what comes for ``host`` and ``path`` goes to a port of a Service.
 
     The port is a number or a name, and the Service has the same name unless said otherwise. With
     ``tls_secret`` the host is served over TLS, with the certificate in that Secret.
     """
+    from steersman.kinds import networking_v1
+
     number = networking_v1.ServiceBackendPort(number=port) if isinstance(port, int) else None
     backend = networking_v1.IngressServiceBackend(
         name=check_label(service or name, wanted="the name of a Service"),

@@ -6,14 +6,15 @@ still be readable.
 """
 
 import re
-from dataclasses import dataclass, fields
 from itertools import product
 from math import isfinite
 from typing import Any, Final, Literal
 
-# The pieces of a pattern: those first in which no other letter means anything.
-_pieces: Final = re.compile(
-    r"""
+import msgspec
+
+# The pieces of a pattern: those first in which no other letter means anything. As text, because
+# compiling it takes longer than all else here, and few rules have a pattern.
+_PIECES: Final = r"""
     \\Q .*? (?: \\E | \Z )
     | (?P<back> \\[1-9] )
     | (?P<python> \\Z )
@@ -25,9 +26,7 @@ _pieces: Final = re.compile(
     | (?P<open> \( )
     | (?P<close> \) )
     | (?P<unclosed> \[ | \\ )
-    """,
-    re.VERBOSE | re.DOTALL,
-).finditer
+    """
 
 # RE2's own.
 _MOST_TIMES: Final = 1000
@@ -36,7 +35,7 @@ _MOST_TIMES: Final = 1000
 def _re2_problem(pattern: str) -> str | None:
     """Why RE2 does not take the pattern, where that is plain to see."""
     depth = 0
-    for piece in _pieces(pattern):
+    for piece in re.finditer(_PIECES, pattern, re.VERBOSE | re.DOTALL):
         match piece.lastgroup:
             case "around" | "back":
                 # RE2 looks at each letter once.
@@ -58,8 +57,7 @@ def _re2_problem(pattern: str) -> str | None:
     return "has a parenthesis that is never closed" if depth else None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
-class Rule:
+class Rule(msgspec.Struct, frozen=True, kw_only=True):
     """Constraints on a field's value, in the words of Python; see each for the schema's."""
 
     ge: float | None = None
@@ -120,7 +118,10 @@ class Rule:
             )
 
     def __repr__(self) -> str:
-        said = ((each.name, getattr(self, each.name), each.default) for each in fields(self))
+        said = (
+            (each.name, getattr(self, each.name), each.default)
+            for each in msgspec.structs.fields(self)
+        )
         inside = ", ".join(f"{name}={value!r}" for name, value, usual in said if value != usual)
         return f"Rule({inside})"
 

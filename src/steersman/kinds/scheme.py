@@ -7,8 +7,9 @@ scheme; the module of a built-in group is imported when one of its kinds is firs
 import importlib
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
+
+import msgspec
 
 from steersman.errors import BadValue, NoConversion, UnknownKind
 from steersman.kinds.builtin import BUILTIN_KINDS
@@ -20,8 +21,7 @@ B = TypeVar("B", bound=Resource)
 R = TypeVar("R", bound=Resource)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Conversion(Generic[A, B]):
+class Conversion(msgspec.Struct, Generic[A, B], frozen=True, kw_only=True):
     """One step between two versions of a kind, both ways, so that a round trip can be checked."""
 
     older: type[A]

@@ -2,18 +2,18 @@
 
 import ipaddress
 import re
-from dataclasses import dataclass
 from typing import Final
+
+import msgspec
 
 from steersman.errors import BadValue
 
-_ADDRESS: Final = re.compile(r"(?:\[(?P<six>[^\[\]]*)\]|(?P<host>[^:\[\]]*)):(?P<port>[0-9]{1,5})")
-_HOST_NAME: Final = re.compile(r"(?!-)[A-Za-z0-9-]{1,63}(?:\.(?!-)[A-Za-z0-9-]{1,63})*\.?")
+_ADDRESS: Final = r"(?:\[(?P<six>[^\[\]]*)\]|(?P<host>[^:\[\]]*)):(?P<port>[0-9]{1,5})"
+_HOST_NAME: Final = r"(?!-)[A-Za-z0-9-]{1,63}(?:\.(?!-)[A-Za-z0-9-]{1,63})*\.?"
 _LARGEST_PORT: Final = 65535
 
 
-@dataclass(frozen=True, slots=True)
-class Address:
+class Address(msgspec.Struct, frozen=True):
     """A host, all interfaces if it is empty, and a port, any that is free if it is 0."""
 
     host: str
@@ -22,7 +22,7 @@ class Address:
     @classmethod
     def parse(cls, text: str) -> "Address":
         """From HOST:PORT; an IPv6 address stands in brackets."""
-        found = _ADDRESS.fullmatch(text)
+        found = re.fullmatch(_ADDRESS, text)
         if found is None:
             raise _bad(text, "it is HOST:PORT, [::1]:8080 or :8080")
         host = found["host"] if found["six"] is None else found["six"]
@@ -32,7 +32,7 @@ class Address:
         numeric = bool(host) and not any(each.isalpha() for each in host)
         if found["six"] is None and numeric and not _is_ip(host, version=4):
             raise _bad(text, "an IPv4 address is four numbers up to 255")
-        if found["six"] is None and host and not numeric and _HOST_NAME.fullmatch(host) is None:
+        if found["six"] is None and host and not numeric and re.fullmatch(_HOST_NAME, host) is None:
             raise _bad(text, "the host is an IP address, a host name, or nothing for all of them")
         if int(found["port"]) > _LARGEST_PORT:
             raise _bad(text, f"a port is a number up to {_LARGEST_PORT}")

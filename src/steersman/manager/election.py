@@ -12,11 +12,13 @@ long as no clock is faster than another by more than ``lease_seconds / renew_sec
 has stopped before anybody takes over. Every write has the version that was read as precondition.
 """
 
-from dataclasses import dataclass, replace
 from datetime import datetime
 from math import ceil, inf
 from random import Random
 from typing import Final, TypeAlias, assert_never
+
+import msgspec
+from msgspec.structs import replace
 
 # As client-go has it: a wait between two tries may be longer by so much, left to chance, so that
 # candidates which began together do not go on together.
@@ -31,8 +33,7 @@ LONGEST_SECONDS: Final = 3600.0
 RELEASED_SECONDS: Final = 1
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LeaseSettings:
+class LeaseSettings(msgspec.Struct, frozen=True, kw_only=True):
     """Which lease, as whom, and in which rhythm; ``unique_identity`` makes a name for a process."""
 
     namespace: str
@@ -70,8 +71,7 @@ def unique_identity(hostname: str, *, rng: Random) -> str:
 # What is written, and what is known
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Record:
+class Record(msgspec.Struct, frozen=True, kw_only=True):
     """What a lease says; ``holder`` is empty if nobody holds it.
 
     The moments are for people to read, and to tell one claim from another.
@@ -91,16 +91,14 @@ class Record:
         )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Seen:
+class Seen(msgspec.Struct, frozen=True, kw_only=True):
     """A lease as it was read: its record, and its version, which is empty if there is no lease."""
 
     record: Record = Record()
     version: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Standing:
+class Standing(msgspec.Struct, frozen=True, kw_only=True):
     """What a candidate knows.
 
     ``seen`` may be out of date where ``must_read``. Unless it changes, somebody else may act until
@@ -128,22 +126,19 @@ class Standing:
 # What is heard
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Read:
+class Read(msgspec.Struct, frozen=True, kw_only=True):
     """This is how the lease was when it was read."""
 
     seen: Seen
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Sending:
+class Sending(msgspec.Struct, frozen=True, kw_only=True):
     """This is about to be written; whether it was, is not known until it is ``Written``."""
 
     claim: Record
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Written:
+class Written(msgspec.Struct, frozen=True, kw_only=True):
     """The server has confirmed a write that was begun at ``sent_at``."""
 
     seen: Seen
@@ -199,21 +194,18 @@ def _valid_seconds(record: Record, settings: LeaseSettings) -> float:
 # What to do
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Look:
+class Look(msgspec.Struct, frozen=True, kw_only=True):
     """Read the lease."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Claim:
+class Claim(msgspec.Struct, frozen=True, kw_only=True):
     """Write this, if the lease still has this version; without one, create it."""
 
     record: Record
     version: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Wait:
+class Wait(msgspec.Struct, frozen=True, kw_only=True):
     """Somebody else may act until then."""
 
     until_at: float

@@ -10,9 +10,10 @@
 import asyncio
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import replace
 from random import Random
 from typing import Any, Final
+
+from msgspec.structs import replace
 
 from steersman.cache import in_background
 from steersman.client import Client, MergePatch, RetryPolicy

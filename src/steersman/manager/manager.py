@@ -1,6 +1,7 @@
 """``Manager``: what an operator is made of, and the one call that runs it."""
 
 import asyncio
+import gc
 import os
 import signal
 import socket
@@ -11,16 +12,19 @@ from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from random import Random
-from typing import Any, Final, Self
+from typing import TYPE_CHECKING, Any, Final, Self
 
 from steersman.client import find_config, reaching
-from steersman.clock import SystemClock
+from steersman.clock import Clock, SystemClock
 from steersman.controller import Controller
 from steersman.errors import BadController, BadSettings, SteersmanError
 from steersman.manager.operating import Operation
 from steersman.manager.runnables import Runnable, Surroundings
 from steersman.manager.settings import ManagerSettings
-from steersman.observe import ClusterFound, MetricsObserver, fan_out, log_to, new_registry
+from steersman.observe import ClusterFound, Observer, fan_out, log_to
+
+if TYPE_CHECKING:
+    from steersman.observe import CollectorRegistry
 
 _ENDS: Final = (signal.SIGTERM, signal.SIGINT)
 
@@ -68,6 +72,8 @@ class Manager:
             settings = self._settings or ManagerSettings.read(
                 sys.argv[1:], os.environ, prog=Path(sys.argv[0]).name
             )
+            # What is loaded by now stays to the end: the collector need not look at it each time.
+            gc.freeze()
             with (
                 _Signals(within_seconds=settings.grace_seconds + LAST_SECONDS) as stop,
                 asyncio.Runner(loop_factory=new_loop) as runner,
@@ -88,13 +94,10 @@ class Manager:
 
     async def _main(self, settings: ManagerSettings, stop: Awaitable[str]) -> None:
         clock = SystemClock()
-        registry = new_registry()
-        observe = fan_out(
-            log_to(
-                sys.stderr, clock=clock, style=settings.log_style, level=settings.log_level_number
-            ),
-            MetricsObserver(registry, clock=clock),
+        log = log_to(
+            sys.stderr, clock=clock, style=settings.log_style, level=settings.log_level_number
         )
+        registry, observe = _counting(log, clock=clock) if settings.metrics else (None, log)
         config = find_config(
             environ=os.environ,
             home=Path.home(),
@@ -113,6 +116,15 @@ class Manager:
             registry=registry,
         )
         await self.operate(around, settings=settings, stop=stop)
+
+
+def _counting(log: Observer, *, clock: Clock) -> "tuple[CollectorRegistry, Observer]":
+    """Metrics, and an observer that keeps them beside the log."""
+    # Here, because prometheus_client takes long to import, and not everybody is asked for metrics.
+    from steersman.observe import MetricsObserver, new_registry
+
+    registry = new_registry()
+    return registry, fan_out(log, MetricsObserver(registry, clock=clock))
 
 
 class _Signals:

@@ -5,8 +5,9 @@ to get /metrics (SubjectAccessReview). Where nobody can be asked, nobody gets in
 """
 
 import ssl
-from dataclasses import dataclass
-from typing import Final
+from typing import TYPE_CHECKING, Final
+
+import msgspec
 
 from steersman.client import Client
 from steersman.clock import Clock
@@ -15,7 +16,7 @@ from steersman.manager.address import Address
 from steersman.manager.probes import Routes, header, metrics_pages, said
 from steersman.manager.settings import ManagerSettings
 from steersman.manager.token_reviews import TokenReviews, Verdict
-from steersman.observe import CollectorRegistry, Observer
+from steersman.observe import Observer
 from steersman.wire import (
     CertificateFiles,
     ClientCertificate,
@@ -26,11 +27,8 @@ from steersman.wire import (
     server_tls,
 )
 
-# What an operator needs whose metrics are read from elsewhere: group, resource and verb.
-METRICS_RIGHTS: Final = (
-    ("authentication.k8s.io", "tokenreviews", "create"),
-    ("authorization.k8s.io", "subjectaccessreviews", "create"),
-)
+if TYPE_CHECKING:
+    from steersman.observe import CollectorRegistry
 
 # As long as Prometheus waits unless told otherwise.
 SCRAPE_SECONDS: Final = 10.0
@@ -38,8 +36,7 @@ SCRAPE_SECONDS: Final = 10.0
 _NAME: Final = "steersman metrics"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Door:
+class Door(msgspec.Struct, frozen=True, kw_only=True):
     """Who answers, and behind which certificate."""
 
     handler: Handler
@@ -47,7 +44,7 @@ class Door:
 
 
 def metrics_door(
-    registry: CollectorRegistry,
+    registry: "CollectorRegistry",
     settings: ManagerSettings,
     *,
     client: Client,

@@ -4,12 +4,17 @@ The preflight looks for exactly these, and manifests grant exactly these.
 """
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Final
 
 from steersman.controller import Controller, Rule, permissions
 from steersman.errors import BadSettings
-from steersman.manager.metrics_access import METRICS_RIGHTS
 from steersman.manager.settings import ManagerSettings
+
+# What an operator needs whose metrics are read from elsewhere: group, resource and verb.
+METRICS_RIGHTS: Final = (
+    ("authentication.k8s.io", "tokenreviews", "create"),
+    ("authorization.k8s.io", "subjectaccessreviews", "create"),
+)
 
 
 def needed_rules(

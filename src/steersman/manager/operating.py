@@ -27,7 +27,6 @@ from steersman.errors import ManagerFailed, SteersmanError
 from steersman.manager.election import LeaseSettings, unique_identity
 from steersman.manager.fencing import Fence, FencedTransport
 from steersman.manager.leadership import Leadership
-from steersman.manager.metrics_access import metrics_door
 from steersman.manager.needs import lease_name, needed_rules
 from steersman.manager.preflight import missing_permissions
 from steersman.manager.probes import Check, Routes, failing, probe_pages
@@ -331,6 +330,9 @@ class Operation:
                     )
                 )
             if settings.metrics is not None and self._around.registry is not None:
+                # Here, because not everybody is asked for metrics.
+                from steersman.manager.metrics_access import metrics_door
+
                 door = metrics_door(
                     self._around.registry,
                     settings,

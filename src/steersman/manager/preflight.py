@@ -11,8 +11,11 @@ from steersman.errors import Forbidden, NotFound, SteersmanError
 from steersman.kinds import authorization_v1
 from steersman.observe import Observer, PermissionMissing, PermissionsUnknown
 
-# A few at a time: with many namespaces it is hundreds of questions, and they are not urgent.
-_AT_ONCE: Final = 8
+# A few at a time: with many namespaces it is hundreds of questions, and they are not urgent. Even
+# fewer where there are few, because a connection takes longer to open than all those to answer.
+_LEAST_AT_ONCE: Final = 2
+_MOST_AT_ONCE: Final = 8
+_RULES_FOR_ONE_MORE: Final = 8
 
 
 async def missing_permissions(
@@ -22,7 +25,8 @@ async def missing_permissions(
 
     Who may not even ask (which is rare) cannot know, and hears of it.
     """
-    turn = asyncio.Semaphore(_AT_ONCE)
+    more = len(rules) // _RULES_FOR_ONE_MORE
+    turn = asyncio.Semaphore(min(_LEAST_AT_ONCE + more, _MOST_AT_ONCE))
     # One alone to begin with: that nobody can be asked is then told of once, and not for each.
     first = [await _missing_of(client, rule, turn, observe) for rule in rules[:1]]
     try:

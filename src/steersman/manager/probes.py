@@ -4,12 +4,16 @@ Answers have the names of checks in them and nothing else: why one fails is for 
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Final, TypeAlias
+from typing import TYPE_CHECKING, Final, TypeAlias
 
-from steersman.observe import AnswerFailed, CollectorRegistry, Observer, metrics_text
+import msgspec
+
+from steersman.observe import AnswerFailed, Observer
 from steersman.wire import ClientCertificate, Reply, Request
+
+if TYPE_CHECKING:
+    from steersman.observe import CollectorRegistry
 
 Page: TypeAlias = Callable[[Request], Reply]
 
@@ -17,8 +21,7 @@ _TEXT: Final = "text/plain; charset=utf-8"
 _READS: Final = ("GET", "HEAD")
 
 
-@dataclass(frozen=True, slots=True)
-class Check:
+class Check(msgspec.Struct, frozen=True):
     """Something that must hold; ``is_ok`` gives ``None`` if it does, and else says why not.
 
     It is asked at every probe, so it only looks at what is known already.
@@ -86,8 +89,10 @@ def probe_pages(
     }
 
 
-def metrics_pages(registry: CollectorRegistry) -> Mapping[str, Page]:
+def metrics_pages(registry: "CollectorRegistry") -> Mapping[str, Page]:
     """``/metrics``, with what ``registry`` holds."""
+    # Here, because prometheus_client takes long to import, and probes do without.
+    from steersman.observe import metrics_text
 
     def page(request: Request) -> Reply:
         # Here and not in a thread: collectors read what belongs to the loop. So there is one at a

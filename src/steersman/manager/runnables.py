@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from random import Random
 from typing import TYPE_CHECKING, TypeAlias
 
+import msgspec
+
 from steersman.cache import Caches
 from steersman.client import Client
 from steersman.clock import Clock
@@ -23,8 +25,7 @@ if TYPE_CHECKING:
 Heralds: TypeAlias = Callable[[ResourceType, Callable[[], None]], bool]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Services:
+class Services(msgspec.Struct, frozen=True, kw_only=True):
     """What a runnable gets: the client and the caches that the controllers have, too.
 
     While this replica does not lead, writes of the client are held back with ``NotLeading``.
@@ -40,8 +41,7 @@ class Services:
     heralds: Heralds | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Runnable:
+class Runnable(msgspec.Struct, frozen=True):
     """A function that runs as long as the manager does, or as long as this replica leads.
 
     It is cancelled at the end. It may return before; if it raises, the manager ends with that.
@@ -56,7 +56,7 @@ class Runnable:
             raise TypeError(f"a runnable is a function of Services, not {type(self.run).__name__}")
         if not self.name:
             name = getattr(self.run, "__qualname__", type(self.run).__qualname__)
-            object.__setattr__(self, "name", name)
+            msgspec.structs.force_setattr(self, "name", name)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,12 +8,12 @@ Service called steersman, Kubernetes puts some into every Pod.
 import argparse
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, Final
 
-from steersman.client import read_yaml_mapping
+import msgspec
+
 from steersman.errors import BadSettings, BadValue, ConfigError
 from steersman.manager.address import Address
 from steersman.names import check_label, check_subdomain
@@ -21,23 +21,21 @@ from steersman.units import format_duration, parse_duration
 
 CONFIG: Final = "config"
 
-_NUMBER: Final = re.compile(r"[0-9]{1,15}(\.[0-9]{1,9})?")
+_NUMBER: Final = r"[0-9]{1,15}(\.[0-9]{1,9})?"
 _WORDS: Final = {
     **dict.fromkeys(("true", "yes", "on", "1"), True),
     **dict.fromkeys(("false", "no", "off", "0"), False),
 }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Given:
+class Given(msgspec.Struct, frozen=True, kw_only=True):
     """What somebody set a field to, and where they did so, in words for an error."""
 
     value: Any
     origin: str
 
 
-@dataclass(frozen=True, slots=True)
-class Setting:
+class Setting(msgspec.Struct, frozen=True):
     """One field, and how it is read; ``read`` raises ``ValueError`` for what is not ``wanted``."""
 
     field: str
@@ -108,6 +106,9 @@ def _read(setting: Setting, raw: object, origin: str) -> object:
 
 
 def _in_file(path: Path) -> Mapping[str, object]:
+    # Here, because PyYAML takes long to import, and in a cluster nobody else needs it.
+    from steersman.client import read_yaml_mapping
+
     try:
         entries = read_yaml_mapping(path)
     except ConfigError as error:
@@ -225,7 +226,7 @@ def _seconds(raw: object) -> float:
     if isinstance(raw, int | float) and not isinstance(raw, bool):
         return float(raw)
     text = _text(raw)
-    return float(text) if _NUMBER.fullmatch(text) else parse_duration(text)
+    return float(text) if re.fullmatch(_NUMBER, text) else parse_duration(text)
 
 
 def _address(raw: object) -> str:

@@ -6,6 +6,8 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, Final, Literal
 
+import msgspec
+
 from steersman.errors import BadSettings, BadValue
 from steersman.manager.address import Address
 from steersman.manager.election import JITTER, LONGEST_SECONDS
@@ -23,8 +25,7 @@ from steersman.names import check_label, check_subdomain
 _LEVELS: Final = {"debug": 10, "info": 20, "warning": 30, "error": 40}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Flaw:
+class _Flaw(msgspec.Struct, frozen=True, kw_only=True):
     """What cannot be, in which fields, and what to do."""
 
     fields: tuple[str, ...]

@@ -1,9 +1,11 @@
 """Annotations taken apart: the type itself, what is said beside it, and whether it may be none."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from types import NoneType, UnionType
 from typing import Annotated, Any, Final, Literal, NewType, Union, get_args, get_origin
+
+from msgspec.structs import fields
 
 from steersman.kinds import Cel, Rule
 from steersman.manifests.places import Place

@@ -14,14 +14,18 @@ Promises:  - a quantity prints exactly the text it was made from
 Never:     asks what time it is, holds an amount in a float, or guesses at malformed text
 """
 
-from steersman.units.duration import format_duration, parse_duration
-from steersman.units.duration_words import duration_problem
-from steersman.units.int_or_string import IntOrString, scaled
-from steersman.units.moment import MicroTime, format_micro_time, format_time, parse_time
-from steersman.units.quantity import Quantity
-from steersman.units.quoting import quoted
-from steersman.units.schedule import Schedule, parse_schedule
-from steersman.units.zones import time_zone
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from steersman.units.duration import format_duration, parse_duration
+    from steersman.units.duration_words import duration_problem
+    from steersman.units.int_or_string import IntOrString, scaled
+    from steersman.units.moment import MicroTime, format_micro_time, format_time, parse_time
+    from steersman.units.quantity import Quantity
+    from steersman.units.quoting import quoted
+    from steersman.units.schedule import Schedule, parse_schedule
+    from steersman.units.zones import time_zone
 
 __all__ = [
     "IntOrString",
@@ -39,3 +43,29 @@ __all__ = [
     "scaled",
     "time_zone",
 ]
+
+# Which module each name is in. It is loaded when the name is first asked for: few programs read
+# schedules.
+_DOORS = {
+    "IntOrString": "int_or_string",
+    "MicroTime": "moment",
+    "Quantity": "quantity",
+    "Schedule": "schedule",
+    "duration_problem": "duration_words",
+    "format_duration": "duration",
+    "format_micro_time": "moment",
+    "format_time": "moment",
+    "parse_duration": "duration",
+    "parse_schedule": "schedule",
+    "parse_time": "moment",
+    "quoted": "quoting",
+    "scaled": "int_or_string",
+    "time_zone": "zones",
+}
+
+if not TYPE_CHECKING:  # to the checkers, a module with this has whatever is asked for
+
+    def __getattr__(name: str) -> object:
+        if name not in _DOORS:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        return getattr(import_module(f"{__name__}.{_DOORS[name]}"), name)

@@ -41,16 +41,19 @@ _SUFFIXES = {
 
 # Quantifiers end in + where they must not give back what they took: a failed match would else
 # try every split of a long row of zeros.
-match = re.compile(
-    rf"""
+_PATTERN = rf"""
     ([+-]?)
     (?= \.?[0-9] )
     0*+ ([0-9]{{0,{MOST_DIGITS}}}+)
     (?: \. ([0-9]{{0,{MOST_DIGITS}}}+) )?
     ( [numkMGTPE] | [KMGTPE]i | [eE][+-]?[0-9]{{1,3}} | )
-    """,
-    re.VERBOSE,
-).fullmatch
+    """
+
+
+def match(text: str) -> re.Match[str] | None:
+    """The text taken apart, if it is a quantity."""
+    # Compiled when the first is read: it takes a millisecond, and many programs read none.
+    return re.fullmatch(_PATTERN, text, re.VERBOSE)
 
 
 class Amount(NamedTuple):

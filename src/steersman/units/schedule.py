@@ -10,9 +10,10 @@ twice comes twice.
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, tzinfo
 from typing import Final, NamedTuple, TypeAlias
+
+import msgspec
 
 from steersman.errors import BadValue
 from steersman.units.duration import parse_duration
@@ -58,8 +59,7 @@ _FIELDS: Final = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class _Chosen:
+class _Chosen(msgspec.Struct, frozen=True):
     """The values of a field that are in the schedule, a bit for each."""
 
     bits: int
@@ -69,8 +69,7 @@ class _Chosen:
         return bool(self.bits >> value & 1)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CalendarSchedule:
+class CalendarSchedule(msgspec.Struct, frozen=True, kw_only=True):
     """Certain minutes of certain hours of certain days, by the clocks of a zone."""
 
     minutes: _Chosen
@@ -118,8 +117,7 @@ class CalendarSchedule:
         return midnight.astimezone(UTC)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class IntervalSchedule:
+class IntervalSchedule(msgspec.Struct, frozen=True, kw_only=True):
     """Every so many seconds, counted from the last time."""
 
     seconds: int

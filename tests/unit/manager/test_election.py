@@ -1,7 +1,7 @@
 """The rules of the election, with time as an argument."""
 
 from collections.abc import Callable, Generator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from math import inf
 from random import Random
@@ -9,6 +9,7 @@ from random import Random
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from steersman.manager.election import (
     JITTER,
@@ -306,7 +307,7 @@ def test_identities_are_unique_and_name_the_host() -> None:
 )
 def test_a_rhythm_that_cannot_work_is_refused(wrong: dict[str, object]) -> None:
     with pytest.raises(ValueError, match="a lease "):
-        replace(SETTINGS, **wrong)  # type: ignore[arg-type]
+        replace(SETTINGS, **wrong)
 
 
 # Two candidates, each on a machine of its own

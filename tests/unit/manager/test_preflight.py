@@ -148,3 +148,11 @@ async def test_only_a_few_questions_are_put_at_once() -> None:
 
     assert len(scene.asked) == 100
     assert scene.most_at_once == 8
+
+
+async def test_few_questions_take_two_connections() -> None:
+    scene = Scene()
+
+    await scene.missing(PODS, STATUS, LEASE, EVENTS)
+
+    assert scene.most_at_once == 2

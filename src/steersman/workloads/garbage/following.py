@@ -14,8 +14,9 @@ Where the server is in this process, a kind of which there is nothing is left al
 import asyncio
 from collections.abc import Callable, Mapping
 from contextlib import AsyncExitStack
-from dataclasses import replace
 from typing import Any, Final, NamedTuple
+
+from msgspec.structs import replace
 
 from steersman.cache import Caches, Informer, Registration, Start
 from steersman.client import Discovery
