@@ -1,16 +1,24 @@
 """For ``kopf run``: a Deployment, a Service and a status for every AppService.
 
 As its documentation shows: asynchronous handlers, a client library of one's own for the children,
-``kopf.adopt``, ``patch.status``, and ``kopf.on.event`` for what happens to a child.
+``kopf.append_owner_reference``, ``patch.status``, and ``kopf.on.event`` for what happens to a
+child. kopf does not look at everything again by itself; with ``$RESYNC_SECONDS``, a timer does.
+With ``$STARTS``, each reconcile's first moment is a line of that file: seconds on the monotonic
+clock, the object's name and its generation.
 """
 
+import os
+import time
+from collections.abc import Awaitable, Iterable, Mapping
 from datetime import UTC, datetime
-from typing import Any
+from pathlib import Path
+from typing import Any, TextIO
 
 import kopf
+from aiohttp import ClientResponse
 from kubernetes_asyncio import client, config
 
-from bench.task import GROUP, PLURAL, VERSION
+from bench.harness.task import GROUP, PLURAL, VERSION
 
 NAME_LABEL = "app.kubernetes.io/name"
 # Server-side apply: one request, whether the child is there or not.
@@ -18,7 +26,18 @@ APPLIED = {
     "field_manager": "kopf-operator",
     "force": True,
     "_content_type": "application/apply-patch+yaml",
+    "_preload_content": False,
 }
+COUNTS = ("replicas", "updatedReplicas", "readyReplicas", "availableReplicas")
+MERGED = {"_content_type": "application/merge-patch+json", "_preload_content": False}
+
+
+def starts() -> TextIO | None:
+    file = os.environ.get("STARTS")
+    return Path(file).open("w", buffering=1) if file else None
+
+
+STARTS = starts()
 
 
 @kopf.on.startup()
@@ -41,18 +60,26 @@ async def reconcile(
     name: str,
     namespace: str,
     spec: kopf.Spec,
+    status: kopf.Status,
     meta: kopf.Meta,
     patch: kopf.Patch,
     memo: kopf.Memo,
     **_: Any,
 ) -> None:
+    if STARTS is not None:
+        STARTS.write(f"{time.monotonic():.6f} {name} {meta['generation']}\n")
     deployment, service = children(name, spec)
-    kopf.adopt([deployment, service])
-    await client.AppsV1Api(memo.api).patch_namespaced_deployment(
-        name, namespace, deployment, **APPLIED
-    )
-    await client.CoreV1Api(memo.api).patch_namespaced_service(name, namespace, service, **APPLIED)
-    patch.status["observedGeneration"] = meta["generation"]
+    # Not kopf.adopt, which would copy the labels as well.
+    kopf.append_owner_reference([deployment, service])
+    apps, core = client.AppsV1Api(memo.api), client.CoreV1Api(memo.api)
+    await done(apps.patch_namespaced_deployment(name, namespace, deployment, **APPLIED))
+    await done(core.patch_namespaced_service(name, namespace, service, **APPLIED))
+    if status.get("observedGeneration") != meta["generation"]:
+        patch.status["observedGeneration"] = meta["generation"]
+
+
+if seconds := float(os.environ.get("RESYNC_SECONDS", "0")):
+    kopf.timer(GROUP, VERSION, PLURAL, interval=seconds, initial_delay=seconds)(reconcile)
 
 
 @kopf.on.event("apps", "v1", "deployments", labels={NAME_LABEL: kopf.PRESENT})
@@ -81,25 +108,25 @@ async def report(
     }
     conditions = [*inlined.get("conditions", ()), condition]
     gone = {field: None for field in memo.get("inlined") or () if field not in inlined}
-    await client.CustomObjectsApi(memo.api).patch_namespaced_custom_object_status(
-        GROUP,
-        VERSION,
-        namespace,
-        PLURAL,
-        name,
-        {"status": {**gone, **inlined, "conditions": conditions}},
-        _content_type="application/merge-patch+json",
+    body = {"status": {**gone, **inlined, "conditions": conditions}}
+    await done(
+        client.CustomObjectsApi(memo.api).patch_namespaced_custom_object_status(
+            GROUP, VERSION, namespace, PLURAL, name, body, **MERGED
+        )
     )
     memo.inlined, memo.ready = inlined, ready
 
 
+async def done(answering: Awaitable[ClientResponse]) -> None:
+    """Nothing is needed of the answer but that it worked; so it is not made into objects."""
+    async with await answering as response:
+        response.raise_for_status()
+        await response.read()
+
+
 def is_ready(spec: kopf.Spec, status: kopf.Status, meta: kopf.Meta) -> bool:
-    counts = [
-        status.get(field, 0) for field in ("replicas", "updatedReplicas", "availableReplicas")
-    ]
-    return status.get("observedGeneration", 0) >= meta["generation"] and counts == [
-        spec["replicas"]
-    ] * len(counts)
+    is_seen = status.get("observedGeneration", 0) >= meta["generation"]
+    return is_seen and all(status.get(field, 0) == spec["replicas"] for field in COUNTS)
 
 
 def children(name: str, spec: kopf.Spec) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -107,8 +134,10 @@ def children(name: str, spec: kopf.Spec) -> tuple[dict[str, Any], dict[str, Any]
     container = {
         "name": name,
         "image": spec["image"],
+        "imagePullPolicy": "IfNotPresent",
         "env": list(spec.get("envs", ())),
         "resources": dict(spec.get("resources", {})),
+        "ports": targets_of(spec["ports"]),
     }
     metadata = {"name": name, "labels": labels}
     deployment = {
@@ -128,3 +157,18 @@ def children(name: str, spec: kopf.Spec) -> tuple[dict[str, Any], dict[str, Any]
         "spec": {"type": "NodePort", "selector": labels, "ports": list(spec["ports"])},
     }
     return deployment, service
+
+
+def targets_of(ports: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """The ports of the container to which those of its Service lead, each once."""
+    named: dict[tuple[str, str], int] = {}
+    found: dict[tuple[int, str], dict[str, Any]] = {}
+    for port in ports:
+        protocol = port.get("protocol", "TCP")
+        target = port.get("targetPort", port["port"])
+        name = {"name": target} if isinstance(target, str) else {}
+        # A target that is a name stands for the first port that leads to it.
+        number = named.setdefault((target, protocol), port["port"]) if name else target
+        given = found.setdefault((number, protocol), {"containerPort": number})
+        given |= {"protocol": protocol, **name}
+    return list(found.values())

@@ -2,7 +2,8 @@
 
 With ``--starts``, each reconcile's first moment is a line of that file: seconds on the monotonic
 clock, the object's name and its generation. With ``--sleep-ms``, a reconcile does nothing but
-sleep.
+sleep. With ``--resync-seconds``, it looks at everything again so often. With ``--leader-elect``, it
+acts only while the Lease says so.
 """
 
 import argparse
@@ -17,8 +18,8 @@ from opdemo.appservice import AppService, controller, reconcile
 
 import steersman as sm
 
-# One replica, and no ports that somebody else on this machine may have; all else is as it comes.
-SETTINGS = sm.ManagerSettings(leader_election=False, health_address="", metrics_address="")
+# No ports that somebody else on this machine may have; all else is as it comes.
+SETTINGS = sm.ManagerSettings(health_address="", metrics_address="", lease_namespace="default")
 
 Reconcile: TypeAlias = Callable[[AppService, sm.Context], Awaitable[sm.Outcome]]
 
@@ -51,6 +52,8 @@ def main() -> None:
     parser.add_argument("--uvloop", action="store_true")
     parser.add_argument("--starts", type=Path)
     parser.add_argument("--sleep-ms", type=int, default=0)
+    parser.add_argument("--resync-seconds", type=float)
+    parser.add_argument("--leader-elect", action="store_true")
     options = parser.parse_args()
     function: Reconcile = sleeping(options.sleep_ms / 1000) if options.sleep_ms else reconcile
     if options.starts is not None:
@@ -60,8 +63,14 @@ def main() -> None:
         import uvloop
 
         new_loop = uvloop.new_event_loop
-    ours = replace(controller, reconcile=function, workers=options.workers)
-    sm.Manager(controllers=[ours], settings=SETTINGS).run(new_loop=new_loop)
+    ours = replace(
+        controller,
+        reconcile=function,
+        workers=options.workers,
+        resync_seconds=options.resync_seconds,
+    )
+    settings = replace(SETTINGS, leader_election=options.leader_elect)
+    sm.Manager(controllers=[ours], settings=settings).run(new_loop=new_loop)
 
 
 if __name__ == "__main__":

@@ -3,7 +3,7 @@
 import sys
 from pathlib import Path
 
-from bench.go_programs import GoProgram
+from bench.harness.go_programs import GoProgram
 from tests.real.foreign.go_suites import COMING_FROM_GO_SOURCES, OURS, QUICK, SITE
 
 CLIENT_GO_GREETER = GoProgram(

@@ -19,7 +19,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from bench.go_programs import GoProgram
+from bench.harness.go_programs import GoProgram
 from steersman.cli.envtest import write_assets
 from steersman.testing.programs import ASSETS_VARIABLE, cache_directory, find_binaries
 

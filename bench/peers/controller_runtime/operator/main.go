@@ -17,6 +17,7 @@ import (
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/log/zap"
 	"sigs.k8s.io/controller-runtime/pkg/metrics/server"
@@ -29,6 +30,8 @@ var (
 	workers = flag.Int("workers", 10, "how many reconcile at once")
 	starts  = flag.String("starts", "", "a file for the first moment of each reconcile")
 	sleep   = flag.Int("sleep-ms", 0, "do nothing for so long, instead of any work")
+	resync  = flag.Duration("resync", 10*time.Hour, "how often the cache tells of everything again")
+	elect   = flag.Bool("leader-elect", false, "act only while the Lease says so")
 )
 
 func main() {
@@ -51,7 +54,14 @@ func run() error {
 		}
 	}
 	// No port, because somebody else on this machine may have the usual one; they still count.
-	mgr, err := ctrl.NewManager(config, ctrl.Options{Scheme: scheme, Metrics: server.Options{BindAddress: "0"}})
+	mgr, err := ctrl.NewManager(config, ctrl.Options{
+		Scheme:                  scheme,
+		Cache:                   cache.Options{SyncPeriod: resync},
+		Metrics:                 server.Options{BindAddress: "0"},
+		LeaderElection:          *elect,
+		LeaderElectionID:        "appservice.app.example.com",
+		LeaderElectionNamespace: "default",
+	})
 	if err != nil {
 		return err
 	}

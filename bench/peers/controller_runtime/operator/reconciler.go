@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -70,7 +71,9 @@ func (r *Reconciler) deployment(ctx context.Context, app *appservice.AppService)
 		container := &deployment.Spec.Template.Spec.Containers[0]
 		container.Name = app.Name
 		container.Image = app.Spec.Image
+		container.ImagePullPolicy = corev1.PullIfNotPresent
 		container.Env = app.Spec.Envs
+		container.Ports = targetsOf(app.Spec.Ports)
 		container.Resources = corev1.ResourceRequirements{}
 		if app.Spec.Resources != nil {
 			container.Resources = *app.Spec.Resources
@@ -102,6 +105,38 @@ func (r *Reconciler) service(ctx context.Context, app *appservice.AppService) er
 	return err
 }
 
+// targetsOf are the container's ports to which those of its Service lead, each once. A target that
+// is a name stands for the same number as the first of the Service's ports with it.
+func targetsOf(ports []corev1.ServicePort) []corev1.ContainerPort {
+	type name struct{ name, protocol string }
+	type place struct {
+		number   int32
+		protocol corev1.Protocol
+	}
+	named, at := map[name]int32{}, map[place]int{}
+	var found []corev1.ContainerPort
+	for _, port := range ports {
+		protocol := cmp.Or(port.Protocol, corev1.ProtocolTCP)
+		number := cmp.Or(port.TargetPort.IntVal, port.Port)
+		if port.TargetPort.StrVal != "" {
+			key := name{port.TargetPort.StrVal, string(protocol)}
+			if _, known := named[key]; !known {
+				named[key] = port.Port
+			}
+			number = named[key]
+		}
+		if i, known := at[place{number, protocol}]; known {
+			found[i].Name = cmp.Or(port.TargetPort.StrVal, found[i].Name)
+			continue
+		}
+		at[place{number, protocol}] = len(found)
+		found = append(found, corev1.ContainerPort{
+			Name: port.TargetPort.StrVal, ContainerPort: number, Protocol: protocol,
+		})
+	}
+	return found
+}
+
 // statusOf is the Deployment's status, and whether that is ready; since when, if it was so before.
 func statusOf(app *appservice.AppService, deployment *appsv1.Deployment) appservice.AppServiceStatus {
 	status := appservice.AppServiceStatus{DeploymentStatus: *deployment.Status.DeepCopy()}
@@ -124,7 +159,7 @@ func statusOf(app *appservice.AppService, deployment *appsv1.Deployment) appserv
 func isReady(deployment *appsv1.Deployment) bool {
 	wanted, status := *deployment.Spec.Replicas, deployment.Status
 	return status.ObservedGeneration >= deployment.Generation && status.Replicas == wanted &&
-		status.UpdatedReplicas == wanted && status.AvailableReplicas == wanted
+		status.UpdatedReplicas == wanted && status.ReadyReplicas >= wanted && status.AvailableReplicas >= wanted
 }
 
 func labelsOf(app *appservice.AppService) map[string]string {

@@ -1,0 +1,1 @@
+"""What every measure needs: rounds, a world to work on, programs to start, tables, charts."""

@@ -1,0 +1,93 @@
+"""``python -m bench.harness.changing (change|create) KUBECONFIG …``: AppServices at a steady rate.
+
+A process of its own, which does nothing else. Prints one line for each write once it is answered,
+as ``bench.harness.spans.Write`` has it, until all are or it is told to stop.
+"""
+
+import argparse
+import asyncio
+import json
+import time
+from collections.abc import Callable
+from contextlib import AsyncExitStack
+from pathlib import Path
+from typing import TypeAlias
+
+from bench.harness.load import CONNECTIONS, Connection, Destination, connection
+from bench.harness.spans import Write
+from bench.harness.world import HOME, app_name, app_service
+from steersman.kinds import Codec
+
+MERGE_PATCH = "application/merge-patch+json"
+
+# Sizes that no AppService has at first.
+FIRST_SIZE = 10
+
+# What is sent for the write with this number.
+Request: TypeAlias = Callable[[int], bytes]
+
+
+def changes(to: Destination, *, count: int) -> Request:
+    """The size of one of ``count`` after the other, each time around one more."""
+
+    def change(number: int) -> bytes:
+        body = {"spec": {"size": FIRST_SIZE + number // count}}
+        return to.request("PATCH", f"{HOME}/{app_name(number % count)}", body, sends=MERGE_PATCH)
+
+    return change
+
+
+def creations(to: Destination) -> Request:
+    """A new one each time."""
+    codec = Codec()
+    return lambda number: to.request("POST", HOME, codec.encode(app_service(number)))
+
+
+async def write(to: Destination, request: Request, *, first: int, rate: float, total: int) -> None:
+    """Send each when its time has come."""
+    idle: asyncio.Queue[Connection] = asyncio.Queue()
+
+    async def write_one(number: int) -> None:
+        body = request(number)
+        mine = await idle.get()
+        sent_at = time.monotonic()
+        answer = await mine.ask(body)
+        answered_at = time.monotonic()
+        idle.put_nowait(mine)
+        app = json.loads(answer)
+        written = Write(
+            name=app["metadata"]["name"],
+            generation=app["metadata"]["generation"],
+            size=app["spec"]["size"],
+            sent_at=sent_at,
+            answered_at=answered_at,
+        )
+        print(written.line(), flush=True)
+
+    async with AsyncExitStack() as stack, asyncio.TaskGroup() as writes:
+        for _ in range(CONNECTIONS):
+            idle.put_nowait(await stack.enter_async_context(connection(to)))
+        began_at = time.monotonic()
+        for number in range(total):
+            await asyncio.sleep(began_at + number / rate - time.monotonic())
+            writes.create_task(write_one(first + number))
+
+
+def main() -> None:
+    """Do what the command line says."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("what", choices=("change", "create"))
+    parser.add_argument("kubeconfig", type=Path)
+    parser.add_argument("--count", type=int, default=1, help="how many are changed in turn")
+    parser.add_argument("--first", type=int, default=0, help="the number of the first write")
+    parser.add_argument("--rate", type=float, required=True)
+    parser.add_argument("--seconds", type=float, required=True)
+    options = parser.parse_args()
+    to = Destination.of(options.kubeconfig)
+    request = changes(to, count=options.count) if options.what == "change" else creations(to)
+    total = int(options.rate * options.seconds)
+    asyncio.run(write(to, request, first=options.first, rate=options.rate, total=total))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,139 @@
+"""What it takes an operator to bring AppServices to Deployment, Service and status.
+
+Each turn has a control plane of its own: what one operator leaves behind does not meet the next.
+"""
+
+import asyncio
+import os
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, nullcontext
+from itertools import islice
+from typing import Any
+
+from bench.harness.onlookers import server_cpu_seconds
+from bench.harness.operators import PATIENCE_SECONDS, Command, Operator, operating
+from bench.harness.requests import asked, operator_account, since
+from bench.harness.rounds import Cost, Turn
+from bench.harness.task import NAMESPACE
+from bench.harness.verifying import differences
+from bench.harness.witness import watching_changes
+from bench.harness.world import HOME, add_apps, serve_apps_with_status
+from steersman.clock import SystemClock
+from steersman.testing import ControlPlane, find_binaries, running_control_plane
+
+DEPLOYMENTS = f"/apis/apps/v1/namespaces/{NAMESPACE}/deployments"
+SERVICES = f"/api/v1/namespaces/{NAMESPACE}/services"
+
+CONTROLLERS = ("deployment-controller", "replicaset-controller", "garbage-collector-controller")
+
+# At their usual 20 requests a second, everybody would wait for them for minutes.
+CONTROLLER_FLAGS = {"kube-api-qps": 10_000, "kube-api-burst": 10_000}
+
+# The usual range has 2,768 ports, and each AppService takes one. Nobody listens on any of them.
+API_SERVER_FLAGS = {"service-node-port-range": "10000-32767"}
+
+# An operator that has not been heard of for so long has seen that there is nothing yet,
+SYNC_SECONDS = 1.0
+# or has seen to everything there was.
+SETTLE_SECONDS = 2.0
+
+# How many differences are told of, when an operator leaves some.
+SHOWN = 5
+
+
+@contextmanager
+def cluster(*, controllers: bool) -> Iterator[ControlPlane]:
+    """A control plane that serves AppServices, with or without those who see to Deployments."""
+    with running_control_plane(
+        find_binaries(environ=os.environ), clock=SystemClock(), api_server_flags=API_SERVER_FLAGS
+    ) as plane:
+        asyncio.run(serve_apps_with_status(plane.kubeconfig))
+        seeing_to_them = plane.running_controllers(*CONTROLLERS, flags=CONTROLLER_FLAGS)
+        with seeing_to_them if controllers else nullcontext():
+            yield plane
+
+
+def converging(command: Command, *, count: int) -> Turn:
+    """``count`` AppServices, from before the first is there until there is nothing left to do.
+
+    ``wall`` is from then to the last change of one of them. ``cpu`` is all of the operator's
+    process, ``start_cpu`` what of it was spent before, ``each_cpu`` the rest for each AppService;
+    so are ``each_server_cpu``, which is the API server's, ``requests``, which are all but watches,
+    and ``writes``, which are those that write.
+    """
+
+    def turn() -> Cost:
+        with (
+            cluster(controllers=True) as plane,
+            operating(command, kubeconfig=operator_account(plane)) as operator,
+        ):
+            return converged(plane, operator, count=count)
+
+    return turn
+
+
+def converged(plane: ControlPlane, operator: Operator, *, count: int) -> Cost:
+    """Create the AppServices, and wait until the operator has seen to all of them."""
+    operator.quiet(seconds=SYNC_SECONDS)
+    start_seconds = operator.cpu_seconds()
+    asked_before = asked(plane)
+    with watching_changes(plane.kubeconfig, HOME) as witness:
+        server_before_seconds = server_cpu_seconds(plane)
+        began_at = time.monotonic()
+        asyncio.run(add_apps(plane.kubeconfig, range(count)))
+        server_seconds = settled(plane, operator, count) - server_before_seconds
+        wall_seconds = witness.last_at - began_at
+    cpu_seconds = operator.cpu_seconds()
+    requests = since(asked_before, asked(plane))
+    return {
+        "cpu": cpu_seconds,
+        "start_cpu": start_seconds,
+        "work_cpu": cpu_seconds - start_seconds,
+        "each_cpu": (cpu_seconds - start_seconds) / count,
+        "wall": wall_seconds,
+        "rate": count / wall_seconds,
+        "requests": (sum(requests.values()) - requests["watches"]) / count,
+        "writes": requests["writes"] / count,
+        "server_cpu": server_seconds,
+        "each_server_cpu": server_seconds / count,
+        **operator.memory(),
+    }
+
+
+def settled(plane: ControlPlane, operator: Operator, count: int) -> float:
+    """Wait until the operator is quiet and all is as it should be.
+
+    Returns what the API server had used by then: nobody looks while the operator works, because a
+    list of everything is work for the server, too.
+    """
+    began_at = time.monotonic()
+    while True:
+        operator.quiet(seconds=SETTLE_SECONDS)
+        server_seconds = server_cpu_seconds(plane)
+        wrong = list(islice(unlike(plane, count), SHOWN))
+        if not wrong:
+            return server_seconds
+        if time.monotonic() - began_at > PATIENCE_SECONDS:
+            raise operator.failed("left this as it is: " + "; ".join(wrong))
+
+
+def unlike(plane: ControlPlane, count: int) -> Iterator[str]:
+    """Where the world is not what ``count`` AppServices ask for."""
+    services = {name: each for name, each in _by_name(plane, SERVICES).items() if _is_owned(each)}
+    yield from differences(
+        _by_name(plane, HOME), _by_name(plane, DEPLOYMENTS), services, count=count
+    )
+
+
+def _is_owned(service: Mapping[str, Any]) -> bool:
+    """Every cluster has a Service of its own, which is nobody's work."""
+    return "ownerReferences" in service["metadata"]
+
+
+def _by_name(plane: ControlPlane, path: str) -> Mapping[str, Any]:
+    with plane.caller() as api:
+        listing = api.call("GET", path).json()
+    # Kind and version are told once for all of them.
+    told = {"apiVersion": listing["apiVersion"], "kind": listing["kind"].removesuffix("List")}
+    return {item["metadata"]["name"]: {**told, **item} for item in listing["items"]}

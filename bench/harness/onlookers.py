@@ -1,0 +1,74 @@
+"""Processes beside an operator: who writes AppServices, and who watches what becomes of them."""
+
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from bench.harness.rounds import ROOT, child_environ, cpu_in
+from steersman.testing import ControlPlane
+
+WRITER = "bench.harness.changing"
+WATCHER = "bench.harness.watching"
+
+
+def write_all(what: str, kubeconfig: Path, *flags: object, into: Path) -> None:
+    """Write AppServices until that is done; each is a line of ``into``."""
+    with into.open("wb") as output:
+        subprocess.run(
+            _python(WRITER, what, kubeconfig, *flags),
+            cwd=ROOT,
+            env=child_environ(),
+            check=True,
+            stdout=output,
+        )
+
+
+@contextmanager
+def writing(what: str, kubeconfig: Path, *flags: object, into: Path) -> Iterator[None]:
+    """Write AppServices while the block runs; each is a line of ``into``."""
+    with (
+        into.open("wb") as output,
+        subprocess.Popen(
+            _python(WRITER, what, kubeconfig, *flags),
+            cwd=ROOT,
+            env=child_environ(),
+            stdout=output,
+        ) as process,
+    ):
+        try:
+            yield
+            if process.poll() is not None:
+                raise AssertionError(f"who should {what} AppServices has ended")
+        finally:
+            process.terminate()
+
+
+@contextmanager
+def watching(kubeconfig: Path, path: str, *, into: Path) -> Iterator[None]:
+    """Write down in ``into`` what becomes of the collection at ``path``, while the block runs."""
+    with subprocess.Popen(
+        _python(WATCHER, kubeconfig, path, into),
+        cwd=ROOT,
+        env=child_environ(),
+        stdout=subprocess.PIPE,
+    ) as process:
+        try:
+            assert process.stdout is not None
+            if process.stdout.readline() != b"watching\n":
+                raise AssertionError(f"{path} is not watched")
+            yield
+            if process.poll() is not None:
+                raise AssertionError(f"who watched {path} has ended")
+        finally:
+            process.terminate()
+
+
+def server_cpu_seconds(plane: ControlPlane) -> float:
+    """What kube-apiserver has used so far."""
+    return cpu_in(Path(f"/proc/{plane.api_server.pid}/stat").read_text())
+
+
+def _python(module: str, *arguments: object) -> Sequence[str]:
+    return [sys.executable, "-m", module, *map(str, arguments)]

@@ -1,0 +1,142 @@
+"""Medians, tables and verdicts, as plain text."""
+
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from statistics import median
+
+from bench.harness.rounds import Cost
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Column:
+    """One figure of every contender: which it is of its costs, and how it is shown."""
+
+    title: str
+    figure: str
+    decimals: int
+    factor: float = 1.0
+
+    def cell(self, costs: Sequence[Cost]) -> str:
+        """The median, and the smallest and largest of several; a dash for what was not found."""
+        values = [cost[self.figure] * self.factor for cost in costs if self.figure in cost]
+        if not values:
+            return "–"
+        middle, low, high = (
+            f"{value:,.{self.decimals}f}" for value in (median(values), min(values), max(values))
+        )
+        return middle if len(values) == 1 else f"{middle} ({low}-{high})"
+
+
+class _Promise:
+    """What both kinds of promise say of themselves."""
+
+    __slots__ = ()
+
+    found: float
+    judged: bool
+
+    @property
+    def is_kept(self) -> bool:
+        """Whether what was found is within it."""
+        raise NotImplementedError
+
+    @property
+    def is_held(self) -> bool:
+        """Whether the promise was kept, as far as this run can tell."""
+        return not self.judged or self.is_kept
+
+    @property
+    def verdict(self) -> str:
+        """In a word."""
+        return "not judged" if not self.judged else "ok" if self.is_kept else "MISSED"
+
+    @property
+    def found_in_words(self) -> str:
+        """Three figures of it, and no exponent."""
+        return f"{self.found:,.0f}" if abs(self.found) >= 1000 else f"{self.found:.3g}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limit(_Promise):
+    """A promise of ours, and what came of it; not judged where the run was too small for that."""
+
+    what: str
+    most: float
+    unit: str
+    found: float
+    judged: bool = True
+
+    @property
+    def is_kept(self) -> bool:
+        """Whether it is no more."""
+        return self.found <= self.most
+
+    def __str__(self) -> str:
+        return f"{self.what} ≤ {self.most:,g}{self.unit}: {self.found_in_words} {self.verdict}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Floor(_Promise):
+    """A promise of at least so much, where ``Limit`` is one of at most."""
+
+    what: str
+    least: float
+    unit: str
+    found: float
+    judged: bool = True
+
+    @property
+    def is_kept(self) -> bool:
+        """Whether it is no less."""
+        return self.found >= self.least
+
+    def __str__(self) -> str:
+        return f"{self.what} ≥ {self.least:,g}{self.unit}: {self.found_in_words} {self.verdict}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Section:
+    """One kind of work: what it cost each contender, and what we promise of it.
+
+    ``name`` is for programs, and one of its kind within a measure.
+    """
+
+    name: str
+    title: str
+    columns: Sequence[Column]
+    costs: Mapping[str, Sequence[Cost]]
+    limits: Sequence[Limit | Floor] = ()
+
+    def lines(self) -> Iterator[str]:
+        """As a table, with the verdicts below."""
+        rows = [["", *(column.title for column in self.columns)]]
+        for name, costs in self.costs.items():
+            rows.append([name, *(column.cell(costs) for column in self.columns)])
+        name_width, *widths = (max(map(len, column)) for column in zip(*rows, strict=True))
+        yield self.title
+        for name, *cells in rows:
+            padded = (f"{cell:>{width}}" for cell, width in zip(cells, widths, strict=True))
+            yield "   ".join([f"  {name:<{name_width}}", *padded])
+        for limit in self.limits:
+            yield f"  {limit}"
+
+    def markdown(self) -> Iterator[str]:
+        """The same, where Markdown is shown."""
+        yield f"### {self.title}"
+        yield ""
+        yield f"| | {' | '.join(column.title for column in self.columns)} |"
+        yield f"|---|{'---:|' * len(self.columns)}"
+        for name, costs in self.costs.items():
+            yield f"| {name} | {' | '.join(column.cell(costs) for column in self.columns)} |"
+        if self.limits:
+            yield ""
+        for limit in self.limits:
+            yield f"- {limit}"
+
+
+def show_progress(text: str) -> None:
+    """One changing line for people; a log of it would only bury the tables."""
+    if sys.stderr.isatty():
+        sys.stderr.write(f"\r\x1b[K{text}")
+        sys.stderr.flush()

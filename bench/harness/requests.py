@@ -1,0 +1,120 @@
+"""How often an operator asks, by the API server's own count.
+
+The operator is a user of its own, and everything it asks for falls under FlowSchemas of its own,
+one for each kind of request: the server counts what it dispatches by FlowSchema, whoever else asks
+at the same time. Their priority level is the one without queues and limits, where the
+administrator's requests are as well.
+"""
+
+import json
+import re
+import time
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from steersman.testing import ControlPlane
+
+# The user of the kubeconfig that may do nothing by itself.
+USER = "limited"
+
+PREFIX = "operator-"
+VERBS: Mapping[str, tuple[str, ...]] = {
+    "watches": ("watch",),
+    "writes": ("create", "update", "patch", "delete", "deletecollection"),
+    "reads": ("get", "list"),
+}
+# Those of the server's own begin at 100, but for the administrator's, which are no concern of ours.
+FIRST_PRECEDENCE = 50
+
+FLOW_SCHEMAS = "/apis/flowcontrol.apiserver.k8s.io/v1/flowschemas"
+BINDINGS = "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings"
+
+DISPATCHED = re.compile(
+    r"^apiserver_flowcontrol_dispatched_requests_total\{(.*)\} (\S+)$", re.MULTILINE
+)
+FLOW_SCHEMA = re.compile(rf'flow_schema="{PREFIX}(\w+)"')
+
+POLL_SECONDS = 0.1
+PATIENCE_SECONDS = 30.0
+
+
+def flow_schemas() -> Iterator[Mapping[str, Any]]:
+    """What tells leases, watches, writes, reads and questions about the server itself apart."""
+    everywhere = {"clusterScope": True, "namespaces": ["*"]}
+    leases = {"apiGroups": ["*"], "resources": ["leases"], "verbs": ["*"], **everywhere}
+    rules: dict[str, Mapping[str, Any]] = {"leases": {"resourceRules": [leases]}}
+    for name, verbs in VERBS.items():
+        any_kind = {"apiGroups": ["*"], "resources": ["*"], "verbs": [*verbs], **everywhere}
+        rules[name] = {"resourceRules": [any_kind]}
+    anything_else = {"verbs": ["*"], "nonResourceURLs": ["*"]}
+    rules["discovery"] = {"nonResourceRules": [anything_else]}
+    for number, (name, rule) in enumerate(rules.items()):
+        yield {
+            "apiVersion": "flowcontrol.apiserver.k8s.io/v1",
+            "kind": "FlowSchema",
+            "metadata": {"name": f"{PREFIX}{name}"},
+            "spec": {
+                "matchingPrecedence": FIRST_PRECEDENCE + number,
+                "priorityLevelConfiguration": {"name": "exempt"},
+                "rules": [{"subjects": [{"kind": "User", "user": {"name": USER}}], **rule}],
+            },
+        }
+
+
+def counted(metrics: str) -> Mapping[str, float]:
+    """How many requests of each kind the operator's user has made, by the server's metrics."""
+    counts = dict.fromkeys(("leases", *VERBS, "discovery"), 0.0)
+    for labels, number in DISPATCHED.findall(metrics):
+        if found := FLOW_SCHEMA.search(labels):
+            counts[found[1]] += float(number)
+    return counts
+
+
+def asked(plane: ControlPlane) -> Mapping[str, float]:
+    """The same, at this moment; work for the server, and none of it counts as the operator's."""
+    with plane.caller() as api:
+        return counted(api.call("GET", "/metrics", accept="text/plain").body.decode())
+
+
+def since(before: Mapping[str, float], after: Mapping[str, float]) -> Mapping[str, float]:
+    """What came to it in between."""
+    return {name: after[name] - before[name] for name in after}
+
+
+def operator_account(plane: ControlPlane) -> Path:
+    """A kubeconfig for the operator alone, who may do everything and whose requests are counted."""
+    with plane.caller() as api:
+        binding = {
+            "metadata": {"name": "operator"},
+            "roleRef": {
+                "apiGroup": "rbac.authorization.k8s.io",
+                "kind": "ClusterRole",
+                "name": "cluster-admin",
+            },
+            "subjects": [{"apiGroup": "rbac.authorization.k8s.io", "kind": "User", "name": USER}],
+        }
+        for path, body in ((BINDINGS, binding), *((FLOW_SCHEMAS, each) for each in flow_schemas())):
+            if (answer := api.call("POST", path, body)).status != 201:
+                raise AssertionError(f"POST {path} was answered {answer.status}: {answer.body!r}")
+    config = json.loads(plane.kubeconfig.read_text())
+    config["current-context"] = USER
+    # Some programs take the first of everything, whatever the context says.
+    config["users"] = [each for each in config["users"] if each["name"] == USER]
+    config["contexts"] = [each for each in config["contexts"] if each["name"] == USER]
+    kubeconfig = plane.directory / "operator-kubeconfig"
+    kubeconfig.touch(mode=0o600)
+    kubeconfig.write_text(json.dumps(config))
+    _wait_until_counted(plane)
+    return kubeconfig
+
+
+def _wait_until_counted(plane: ControlPlane) -> None:
+    """The server takes a moment to heed new FlowSchemas: ask until both kinds of them count."""
+    deadline_at = time.monotonic() + PATIENCE_SECONDS
+    while not all(asked(plane)[name] for name in ("reads", "discovery")):
+        if time.monotonic() > deadline_at:
+            raise AssertionError(f"no request was counted within {PATIENCE_SECONDS:g} s")
+        for path in ("/api/v1/namespaces/default", "/version"):
+            plane.kubectl("get", "--raw", path, context=USER)
+        time.sleep(POLL_SECONDS)

@@ -1,0 +1,249 @@
+"""An operator that has many AppServices is restarted while new ones arrive.
+
+Either a reconcile only sleeps: all operators then share a control plane, on which they leave
+nothing. Or each does its work on a control plane of its own, where all is as it leaves it, and runs
+there from one turn to the next.
+"""
+
+import asyncio
+import signal
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from itertools import count as count_from
+from pathlib import Path
+from typing import TypeAlias
+
+from bench.harness.converging import (
+    DEPLOYMENTS,
+    SERVICES,
+    SETTLE_SECONDS,
+    SHOWN,
+    SYNC_SECONDS,
+    cluster,
+    unlike,
+)
+from bench.harness.load import Destination, in_parallel
+from bench.harness.onlookers import server_cpu_seconds, watching, writing
+from bench.harness.operators import Command, Operator, operating
+from bench.harness.rounds import Cost, Turn
+from bench.harness.spans import (
+    Write,
+    between,
+    followed,
+    line_count,
+    notes_in,
+    reached_at,
+    shares,
+    started,
+    writes_in,
+)
+from bench.harness.world import HOME, add_apps, app_name
+from steersman.testing import ControlPlane
+
+NEW_A_SECOND = 20.0
+
+# New ones arrive for so long before the operator is told to end, and go on for so long after all
+# the others have had their turn; all in all for at least so long after that moment.
+BEFORE_SECONDS = 1.0
+AFTER_SECONDS = 3.0
+LEAST_SECONDS = 10.0
+
+# Nobody takes longer than this.
+MOST_SECONDS = 900.0
+
+# Names for new ones, from one restart to the next: more than there can be.
+ROOM = 20_000
+
+# An operator that has begun with so many is under way.
+UNDER_WAY = 500
+
+POLL_SECONDS = 0.5
+
+# How the verifier ends what it says of a Deployment that is right, but for this.
+NO_PODS = "has not all its Pods yet"
+
+# How it is started so that it writes down each reconcile's first moment in this file.
+Noting: TypeAlias = Callable[[Path], Command]
+
+
+class Restarted:
+    """An operator that runs, and can be restarted, on a control plane with ``count`` AppServices.
+
+    ``firsts`` are numbers from which those of new ones count; ``children`` are files in which is
+    noted when a Deployment and a Service were seen, or none if it makes none.
+    """
+
+    def __init__(
+        self,
+        noting: Noting,
+        plane: ControlPlane,
+        stack: ExitStack,
+        *,
+        count: int,
+        firsts: Iterator[int],
+        children: Sequence[Path] = (),
+    ) -> None:
+        self._noting = noting
+        self._plane = plane
+        self._stack = stack
+        self._count = count
+        self._firsts = firsts
+        self._children = children
+        self._starts, self._operator = self._begun()
+
+    def get_under_way(self) -> None:
+        """Wait until it has begun to look at what there is."""
+        enough = min(UNDER_WAY, self._count)
+        self._operator.wait_until(
+            f"{enough} reconciles begun",
+            lambda: line_count(self._starts) >= enough,
+            poll_seconds=POLL_SECONDS,
+        )
+
+    def settle(self) -> None:
+        """Create the AppServices, and wait until all have their children."""
+        self._operator.quiet(seconds=SYNC_SECONDS)
+        asyncio.run(add_apps(self._plane.kubeconfig, range(self._count)))
+        self._operator.wait_until(
+            f"{self._count} Deployments and Services",
+            lambda: all(len(notes_in(file)) >= self._count for file in self._children),
+            poll_seconds=POLL_SECONDS,
+        )
+        self._operator.quiet(seconds=SETTLE_SECONDS)
+        # Nobody runs Pods here: they would be work for everybody but the operator.
+        found = unlike(self._plane, self._count)
+        if wrong := [each for each in found if not each.endswith(NO_PODS)]:
+            raise self._operator.failed("left this as it is: " + "; ".join(wrong[:SHOWN]))
+
+    def restart(self, number: signal.Signals) -> tuple[Cost, Sequence[Write]]:
+        """End it by this signal and start it anew; how long those wait that come after that.
+
+        ``first`` and ``through`` are from the signal until one that was there, and each, has been
+        looked at again; ``busy`` is the wait of those who came in between.
+        """
+        before = self._starts
+        first = next(self._firsts)
+        into = self._plane.directory / f"new-{first}"
+        flags = [f"--first={first}", f"--rate={NEW_A_SECOND}", f"--seconds={MOST_SECONDS}"]
+        with writing("create", self._plane.kubeconfig, *flags, into=into):
+            time.sleep(BEFORE_SECONDS)
+            server_before_seconds = server_cpu_seconds(self._plane)
+            told_at = time.monotonic()
+            self._operator.process.send_signal(number)
+            self._operator.process.wait()
+            self._starts, self._operator = self._begun()
+            through_at = self._through()
+            spent = {
+                "cpu": self._operator.cpu_seconds(),
+                "server_cpu": server_cpu_seconds(self._plane) - server_before_seconds,
+                **self._operator.memory(),
+            }
+            time.sleep(max(AFTER_SECONDS, LEAST_SECONDS - (time.monotonic() - told_at)))
+        writes = writes_in(into)
+        new = [each for each in writes if each.sent_at >= told_at]
+        self._operator.wait_until(
+            f"{len(new)} new AppServices seen to",
+            lambda: None not in self._seen_to(new, before),
+            poll_seconds=POLL_SECONDS,
+        )
+        first_at = min(each[0][0] for each in notes_in(self._starts).values())
+        starts = notes_in(before, self._starts)
+        busy = [each for each in new if first_at <= each.sent_at <= through_at]
+        costs = {
+            **shares("start", _since_sending(new, started(new, starts))),
+            # Whoever was through before anything new could come has let nothing wait.
+            **shares("busy", _since_sending(busy, started(busy, starts)) or [0.0]),
+            "first": first_at - told_at,
+            "through": through_at - told_at,
+            **spent,
+        }
+        if self._children:
+            costs |= shares("children", _since_sending(new, self._children_of(new)))
+        return costs, writes
+
+    def _begun(self) -> tuple[Path, Operator]:
+        starts = self._plane.directory / f"starts-{time.monotonic_ns()}"
+        operating_it = operating(self._noting(starts), kubeconfig=self._plane.kubeconfig)
+        return starts, self._stack.enter_context(operating_it)
+
+    def _through(self) -> float:
+        """When the last of those that were there had its turn; waits for it."""
+        names = {app_name(number) for number in range(self._count)}
+        self._operator.wait_until(
+            f"all of {self._count} AppServices looked at again",
+            lambda: (
+                line_count(self._starts) >= self._count and names <= notes_in(self._starts).keys()
+            ),
+            poll_seconds=POLL_SECONDS,
+        )
+        notes = notes_in(self._starts)
+        return max(notes[name][0][0] for name in names)
+
+    def _seen_to(self, new: Sequence[Write], before: Path) -> Sequence[float | None]:
+        begun = started(new, notes_in(before, self._starts))
+        return [*begun, *self._children_of(new)] if self._children else begun
+
+    def _children_of(self, new: Sequence[Write]) -> Sequence[float | None]:
+        """For each, when both were seen."""
+        deployments, services = map(notes_in, self._children)
+        seen = zip(
+            followed(new, deployments),
+            (reached_at(services, each.name, 0) for each in new),
+            strict=True,
+        )
+        return [
+            None if one_at is None or other_at is None else max(one_at, other_at)
+            for one_at, other_at in seen
+        ]
+
+
+def _since_sending(writes: Sequence[Write], until: Sequence[float | None]) -> Sequence[float]:
+    return between([each.sent_at for each in writes], until)
+
+
+def restarting(
+    noting: Noting,
+    plane: ControlPlane,
+    number: signal.Signals,
+    *,
+    count: int,
+    firsts: Iterator[int],
+) -> Turn:
+    """On a control plane that has ``count`` AppServices, which is left as it was."""
+
+    def turn() -> Cost:
+        with ExitStack() as stack:
+            operator = Restarted(noting, plane, stack, count=count, firsts=firsts)
+            operator.get_under_way()
+            costs, writes = operator.restart(number)
+        asyncio.run(_remove(Destination.of(plane.kubeconfig), writes))
+        return costs
+
+    return turn
+
+
+async def _remove(to: Destination, writes: Sequence[Write]) -> None:
+    await in_parallel(to, [to.request("DELETE", f"{HOME}/{each.name}") for each in writes])
+
+
+@contextmanager
+def settled(notings: Mapping[str, Noting], *, count: int) -> Iterator[Mapping[str, Restarted]]:
+    """Each operator on a control plane of its own, where ``count`` AppServices have children."""
+    with ExitStack() as stack:
+        operators = {}
+        for name, noting in notings.items():
+            plane = stack.enter_context(cluster(controllers=False))
+            children = plane.directory / "deployments", plane.directory / "services"
+            for path, into in zip((DEPLOYMENTS, SERVICES), children, strict=True):
+                stack.enter_context(watching(plane.kubeconfig, path, into=into))
+            operators[name] = Restarted(
+                noting,
+                plane,
+                stack,
+                count=count,
+                firsts=count_from(count, ROOM),
+                children=children,
+            )
+            operators[name].settle()
+        yield operators

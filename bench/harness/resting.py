@@ -1,0 +1,102 @@
+"""What operators do when there is nothing to do, and when they look at everything again.
+
+Each has a control plane of its own, on which it has brought everything in line itself.
+"""
+
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from bench.harness.converging import SETTLE_SECONDS, cluster, converged
+from bench.harness.operators import Command, Operator, operating, resyncing
+from bench.harness.requests import asked, operator_account, since
+from bench.harness.rounds import Cost, Progress
+from bench.harness.spans import whole_lines
+from steersman.testing import ControlPlane
+
+# What ends by itself some time after the last event, as kopf's workers do, has ended by then.
+WINDING_DOWN_SECONDS = 10.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Place:
+    """Where one operator works: with whose credentials, on which control plane."""
+
+    command: Command
+    plane: ControlPlane
+    kubeconfig: Path
+
+
+@contextmanager
+def places(operators: Mapping[str, Command]) -> Iterator[Mapping[str, Place]]:
+    """A control plane for each of them."""
+    with ExitStack() as stack:
+        found = {}
+        for name, command in operators.items():
+            plane = stack.enter_context(cluster(controllers=True))
+            found[name] = Place(command=command, plane=plane, kubeconfig=operator_account(plane))
+        yield found
+
+
+def idle(
+    at: Mapping[str, Place], *, count: int, seconds: float, rounds: int, progress: Progress
+) -> Mapping[str, Sequence[Cost]]:
+    """So long, so often, with ``count`` AppServices of which nothing is wanted any more.
+
+    All of them at the same time: nobody is in the way of others by doing nothing.
+    """
+    costs: dict[str, list[Cost]] = {name: [] for name in at}
+    with ExitStack() as stack:
+        running = {}
+        for name, place in at.items():
+            progress(f"{count:,} AppServices for {name}")
+            operator = stack.enter_context(operating(place.command, kubeconfig=place.kubeconfig))
+            converged(place.plane, operator, count=count)
+            running[name] = operator
+        time.sleep(WINDING_DOWN_SECONDS)
+        for number in range(rounds):
+            progress(f"doing nothing for {seconds:g} s, {number + 1} of {rounds}")
+            before = {name: _spent(place, running[name]) for name, place in at.items()}
+            time.sleep(seconds)
+            for name, place in at.items():
+                cost = since(before[name], _spent(place, running[name]))
+                costs[name].append({**cost, **running[name].memory()})
+    return costs
+
+
+def resynced(name: str, place: Place, *, count: int, seconds: int, periods: int) -> Cost:
+    """What it takes to look at all ``count`` AppServices again, every so many seconds.
+
+    All figures are for one such period, except ``look_cpu``, which is for a single look at one.
+    """
+    with TemporaryDirectory() as directory:
+        starts = Path(directory) / "starts"
+        command = resyncing(name, place.command, seconds=seconds, starts=starts)
+        with operating(command, kubeconfig=place.kubeconfig) as operator:
+            operator.quiet(seconds=SETTLE_SECONDS)
+            before, looks_before = _spent(place, operator), len(whole_lines(starts))
+            time.sleep(seconds * periods)
+            looks = len(whole_lines(starts)) - looks_before
+            spent = since(before, _spent(place, operator))
+    if looks < count:
+        raise AssertionError(f"{name} looked at {looks} of {count} AppServices again")
+    return {
+        "cpu": spent["cpu"] / periods,
+        "looks": looks / periods / count,
+        "look_cpu": spent["cpu"] / looks,
+        "requests": spent["requests"] / periods / count,
+    }
+
+
+def _spent(place: Place, operator: Operator) -> Mapping[str, float]:
+    """What it has used and asked for so far; ``requests`` are all but watches and leases."""
+    requests = asked(place.plane)
+    idle_requests = requests["watches"] + requests["leases"]
+    return {
+        "cpu": operator.cpu_seconds(),
+        "requests": sum(requests.values()) - idle_requests,
+        "watches": requests["watches"],
+    }

@@ -1,0 +1,112 @@
+"""The servers that are compared: each starts in a block, with a kubeconfig and its processes."""
+
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from http.client import HTTPSConnection
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from bench.harness.contend import memory_in
+from bench.harness.load import Destination
+from bench.harness.rounds import Cost, child_environ, cpu_in
+from steersman.clock import SystemClock
+from steersman.errors import ControlPlaneError
+from steersman.testing import find_binaries, running_control_plane
+
+# How often a server that was started is asked whether it answers.
+POLL_SECONDS = 0.005
+
+START_SECONDS = 30.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Running:
+    """A server that answers: how to reach it, of which processes it is made, how long it took."""
+
+    kubeconfig: Path
+    pids: tuple[int, ...]
+    start_seconds: float
+
+    def cpu_seconds(self) -> float:
+        """What its processes have used so far."""
+        return sum(cpu_in(Path(f"/proc/{pid}/stat").read_text()) for pid in self.pids)
+
+    def memory(self) -> Cost:
+        """What its processes hold in memory now, and have held at most, in megabytes."""
+        each = [memory_in(Path(f"/proc/{pid}/status").read_text()) for pid in self.pids]
+        return {figure: sum(one[figure] for one in each) for figure in ("resident", "peak")}
+
+
+@contextmanager
+def real() -> Iterator[Running]:
+    """etcd and kube-apiserver."""
+    started_at = time.perf_counter()
+    with running_control_plane(find_binaries(environ=os.environ), clock=SystemClock()) as plane:
+        start_seconds = time.perf_counter() - started_at
+        pids = tuple(pid for pid in (plane.etcd.pid, plane.api_server.pid) if pid is not None)
+        yield Running(kubeconfig=plane.kubeconfig, pids=pids, start_seconds=start_seconds)
+
+
+@contextmanager
+def embedded() -> Iterator[Running]:
+    """``steersman cluster up``, with everything in memory."""
+    with TemporaryDirectory(prefix="steersman-bench-") as directory:
+        kubeconfig = Path(directory) / "kubeconfig"
+        command = [
+            sys.executable,
+            "-m",
+            "steersman",
+            "cluster",
+            "up",
+            "--no-workloads",
+            "--port",
+            "0",
+        ]
+        started_at = time.perf_counter()
+        with (
+            kubeconfig.with_name("log").open("wb") as log,
+            subprocess.Popen(
+                [*command, "--kubeconfig", str(kubeconfig)],
+                env=child_environ(),
+                stdout=log,
+                stderr=log,
+            ) as process,
+        ):
+            try:
+                _wait_until_it_answers(process, kubeconfig, deadline=started_at + START_SECONDS)
+                yield Running(
+                    kubeconfig=kubeconfig,
+                    pids=(process.pid,),
+                    start_seconds=time.perf_counter() - started_at,
+                )
+            finally:
+                process.terminate()
+
+
+def _wait_until_it_answers(
+    process: subprocess.Popen[bytes], kubeconfig: Path, *, deadline: float
+) -> None:
+    while not (kubeconfig.exists() and _is_ready(kubeconfig)):
+        if process.poll() is not None or time.perf_counter() > deadline:
+            said = kubeconfig.with_name("log").read_text()
+            raise ControlPlaneError(
+                problem="`steersman cluster up` did not answer",
+                what_now="See what it said:",
+                log_tail=said,
+            )
+        time.sleep(POLL_SECONDS)
+
+
+def _is_ready(kubeconfig: Path) -> bool:
+    to = Destination.of(kubeconfig)
+    with closing(HTTPSConnection(to.host, to.port, context=to.tls)) as connection:
+        try:
+            connection.request("GET", "/readyz", headers={"Authorization": f"Bearer {to.token}"})
+            return connection.getresponse().status == 200
+        except OSError:
+            return False

@@ -1,0 +1,68 @@
+"""``python -m bench.instructions [WORKLOAD…] [--record]``: count, and compare with the record.
+
+The exit status is 1 if anything takes clearly more instructions than it did.
+"""
+
+import argparse
+import json
+import platform
+import sys
+import sysconfig
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from bench.instructions.counting import NAMES, CannotCount, counted
+from bench.instructions.verdicts import judged, lines
+
+RECORD = Path(__file__).with_name("counts.json")
+
+# Each is a process of its own that waits for nothing.
+AT_ONCE = 2
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Count and compare; 0, or 1 if there is too much of something, or nothing could be counted."""
+    parser = argparse.ArgumentParser(
+        prog="python -m bench.instructions",
+        description="Count the instructions of small, fixed workloads.",
+    )
+    parser.add_argument("workloads", nargs="*", metavar="WORKLOAD", help=", ".join(NAMES))
+    parser.add_argument("--record", action="store_true", help="what is counted now is the record")
+    options = parser.parse_args(arguments)
+    wanted = options.workloads or NAMES
+    if unknown := set(wanted) - set(NAMES):
+        parser.error(f"there is no workload {', '.join(unknown)}; there are {', '.join(NAMES)}")
+    try:
+        with ThreadPoolExecutor(AT_ONCE) as pool:
+            counts = {
+                name: count for each in pool.map(counted, wanted) for name, count in each.items()
+            }
+    except CannotCount as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 1
+    recorded = json.loads(RECORD.read_text()) if RECORD.exists() else {}
+    before = recorded.get(interpreter(), {})
+    verdicts = judged(before, counts)
+    print(interpreter(), *lines(verdicts), sep="\n")
+    if options.record:
+        _record(recorded, {**before, **counts})
+        return 0
+    return 1 if any(each.is_too_many for each in verdicts) else 0
+
+
+def _record(recorded: Mapping[str, Mapping[str, float]], counts: Mapping[str, float]) -> None:
+    whole = {name: round(count) for name, count in counts.items()}
+    RECORD.write_text(json.dumps({**recorded, interpreter(): whole}, indent=1) + "\n")
+
+
+def interpreter() -> str:
+    """What a record is good for: others have the same work done by other instructions."""
+    arguments = str(sysconfig.get_config_var("CONFIG_ARGS"))
+    built = "optimized" if "--enable-optimizations" in arguments else "plain"
+    version = ".".join(platform.python_version_tuple()[:2])
+    return f"Python {version}, {built}, {platform.python_compiler()}, {platform.machine()}"
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,151 @@
+"""A loop in whose time nothing takes any, and connections that end in this process.
+
+The loop is asyncio's own, so what is counted is what an operator has; only its clock is a number,
+and behind its connections there is no socket.
+"""
+
+import asyncio
+import selectors
+from collections import deque
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager
+from datetime import UTC, datetime, timedelta
+from typing import Any, Protocol
+
+EPOCH = datetime(2026, 11, 1, tzinfo=UTC)
+
+# As much as a TLS record brings at a time.
+PIECE_BYTES = 2**14
+
+
+class Server(Protocol):
+    """Whoever is at the other end of all connections."""
+
+    def ask(self, request: bytes, line: "Line") -> None:
+        """Have a request answered, with ``line.hear`` when it is time."""
+        ...
+
+
+class StageLoop(asyncio.SelectorEventLoop):
+    """asyncio's loop, whose time leaps to the next moment that somebody waits for."""
+
+    def __init__(self, server: Server) -> None:
+        self._now_at = 0.0
+        self._server = server
+        super().__init__(_Leaping(self._leap))
+
+    def time(self) -> float:
+        """Seconds since it was made."""
+        return self._now_at
+
+    async def create_connection(
+        self, protocol_factory: Callable[[], Any], *_: object, **__: object
+    ) -> tuple[asyncio.Transport, Any]:
+        """A connection to the server on this stage."""
+        protocol = protocol_factory()
+        line = Line(self, protocol, self._server)
+        protocol.connection_made(line)
+        return line, protocol
+
+    def _leap(self, seconds: float | None) -> None:
+        if seconds is None:
+            raise RuntimeError("everybody waits, and for nothing")
+        self._now_at += seconds
+
+
+class _Leaping(selectors.SelectSelector):
+    """Waits without waiting."""
+
+    def __init__(self, leap: Callable[[float | None], None]) -> None:
+        super().__init__()
+        self._leap = leap
+
+    def select(self, timeout: float | None = None) -> list[tuple[selectors.SelectorKey, int]]:
+        if timeout is None or timeout > 0:
+            self._leap(timeout)
+        return []
+
+
+class Line(asyncio.Transport):
+    """One connection: what is written to it is asked, and what the server says is heard."""
+
+    def __init__(self, loop: StageLoop, protocol: Any, server: Server) -> None:
+        super().__init__({"socket": _NoSocket()})
+        self.loop = loop
+        self._protocol = protocol
+        self._server = server
+        self._coming: deque[bytes] = deque()
+        self._is_reading = True
+        self._is_closing = False
+
+    def write(self, data: bytes | bytearray | memoryview) -> None:
+        self._server.ask(bytes(data), self)
+
+    def hear(self, data: bytes) -> None:
+        """What the server says, piece by piece, as fast as it is read."""
+        self._coming.extend(
+            data[start : start + PIECE_BYTES] for start in range(0, len(data), PIECE_BYTES)
+        )
+        self._pass_on()
+
+    def _pass_on(self) -> None:
+        if not self._coming or not self._is_reading or self._is_closing:
+            return
+        piece = self._coming.popleft()
+        if isinstance(self._protocol, asyncio.BufferedProtocol):
+            room: Any = self._protocol.get_buffer(len(piece))
+            room[: len(piece)] = piece
+            self._protocol.buffer_updated(len(piece))
+        else:
+            self._protocol.data_received(piece)
+        if self._coming:
+            self.loop.call_soon(self._pass_on)
+
+    def pause_reading(self) -> None:
+        self._is_reading = False
+
+    def resume_reading(self) -> None:
+        self._is_reading = True
+        self.loop.call_soon(self._pass_on)
+
+    def get_write_buffer_size(self) -> int:
+        return 0
+
+    def is_closing(self) -> bool:
+        return self._is_closing
+
+    def close(self) -> None:
+        self.abort()
+
+    def abort(self) -> None:
+        if not self._is_closing:
+            self._is_closing = True
+            self.loop.call_soon(self._protocol.connection_lost, None)
+
+
+class _NoSocket:
+    def setsockopt(self, *_: object) -> None:
+        """There is nobody to tell."""
+
+
+class StageClock:
+    """The loop's time, for everybody on the stage."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+        self._loop = loop
+
+    def monotonic(self) -> float:
+        """Seconds since the loop was made."""
+        return self._loop.time()
+
+    def now(self) -> datetime:
+        """The time that people and Kubernetes agree on, in UTC."""
+        return EPOCH + timedelta(seconds=self._loop.time())
+
+    async def sleep(self, seconds: float) -> None:
+        """Wait for so long."""
+        await asyncio.sleep(seconds)
+
+    def timeout(self, seconds: float | None) -> AbstractAsyncContextManager[object]:
+        """Cancel the block after so long, and raise ``TimeoutError`` from it; ``None``: never."""
+        return asyncio.timeout(seconds)

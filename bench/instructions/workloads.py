@@ -1,0 +1,277 @@
+"""The pieces of work: what the one whose instructions count does, and what happens around it.
+
+Each is small enough to be done under valgrind in seconds, and begins to count once it is warm.
+"""
+
+import asyncio
+import os
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from random import Random
+from typing import TYPE_CHECKING, Any, Protocol
+
+from bench.instructions.servers import TOKEN, URL
+from bench.instructions.stage import StageClock
+from steersman.client import Client, ClusterConfig, Token, connect, reaching
+from steersman.observe import MetricsObserver, Observer, fan_out, ignore, log_to, new_registry
+
+if TYPE_CHECKING:
+    # A whole server, which is there at the rehearsal only.
+    from bench.instructions.outside import Outside
+
+CONFIG = ClusterConfig(server=URL, source="the stage", login=Token(token=TOKEN))
+
+LISTED = 1000
+EVENTS = 500
+REQUESTS = 200
+APPS = 60
+WATCHERS = 20
+WATCHED = 50
+
+# Before anything counts, so much is done of it, and so long is waited for it to be over.
+WARM_UP = 10
+QUIET_SECONDS = 5.0
+
+
+class Mark(Protocol):
+    """Called when something begins, of which there will be so many; without a name, it is over."""
+
+    def __call__(self, name: str = "", of: int = 1) -> None: ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Workload:
+    """What is done, and at the rehearsal beforehand and meanwhile by others.
+
+    ``before`` ends before the work begins, and ``meanwhile`` goes by the clock.
+    """
+
+    play: Callable[[StageClock, Mark], Coroutine[Any, Any, None]]
+    before: Callable[["Outside"], Coroutine[Any, Any, None]] | None = None
+    meanwhile: Callable[["Outside"], Coroutine[Any, Any, None]] | None = None
+
+
+# A cache of so many objects, from one list.
+
+
+async def sync(clock: StageClock, mark: Mark) -> None:
+    """Have every AppService in an informer, with a handler."""
+    from bench.peers.clients.steersman_client import AppService
+    from steersman.cache import Informer, Scope, on
+
+    async def follow(client: Client, namespace: str) -> int:
+        seen: list[str] = []
+        scope = Scope(namespaces=(namespace,))
+        informer = Informer(client, AppService, observe=ignore, scope=scope)
+        registration = informer.add_handler(on(added=lambda app: seen.append(app.name)))
+        async with informer.running():
+            await registration.synced()
+        return len(seen)
+
+    async with connected(clock, ignore) as client:
+        _expect(await follow(client, "warm"), WARM_UP)
+        mark("synced object", of=LISTED)
+        _expect(await follow(client, "default"), LISTED)
+        mark()
+
+
+async def before_sync(outside: "Outside") -> None:
+    """As many as are counted, and a few elsewhere to warm up with."""
+    await outside.serve_apps()
+    await outside.create_namespace("warm")
+    for number in range(WARM_UP):
+        await outside.create_app(number, namespace="warm")
+    for number in range(LISTED):
+        await outside.create_app(number)
+
+
+# Events of a watch, through the informer to a handler.
+
+
+async def follow_events(clock: StageClock, mark: Mark) -> None:
+    """Hear of each change."""
+    from bench.peers.clients.steersman_client import AppService
+    from steersman.cache import Informer, on
+
+    seen: list[int | None] = []
+    async with connected(clock, ignore) as client:
+        informer = Informer(client, AppService, observe=ignore)
+        informer.add_handler(on(updated=lambda _, app: seen.append(app.generation)))
+        async with informer.running():
+            await clock.sleep(_at_work_at() - clock.monotonic())
+            _expect(len(seen), WARM_UP)
+            mark("watched event", of=EVENTS)
+            await clock.sleep(QUIET_SECONDS)
+            mark()
+            _expect(len(seen), WARM_UP + EVENTS)
+
+
+async def before_events(outside: "Outside") -> None:
+    """Some AppServices, which will change in turn."""
+    await outside.serve_apps()
+    for number in range(WARM_UP):
+        await outside.create_app(number)
+
+
+async def change_apps(outside: "Outside") -> None:
+    """A few changes to warm up with, then those that are counted."""
+    for number in range(WARM_UP + EVENTS):
+        start_at = _warm_at() if number < WARM_UP else _at_work_at()
+        await outside.until(start_at + 0.5 + 0.004 * number)
+        await outside.change_app(number % WARM_UP, size=number + 2)
+
+
+# An operator, from an AppService to Deployment, Service and status.
+
+
+async def operate(clock: StageClock, mark: Mark) -> None:
+    """The example's controller with ten workers, logs and metrics, as its container runs it."""
+    from opdemo.appservice import controller
+
+    from steersman.manager import Manager, ManagerSettings, Surroundings
+
+    stop: asyncio.Future[str] = asyncio.get_running_loop().create_future()
+    registry = new_registry()
+    with Path(os.devnull).open("w") as log:  # noqa: ASYNC230 - there is nothing to wait for
+        observe = fan_out(log_to(log, clock=clock), MetricsObserver(registry, clock=clock))
+        around = Surroundings(
+            reach=lambda: reaching(CONFIG, clock=clock, observe=observe),
+            namespace="default",
+            hostname="stage",
+            clock=clock,
+            rng=Random(0),
+            observe=observe,
+            registry=registry,
+        )
+        settings = ManagerSettings(leader_election=False, health_address="", metrics_address="")
+        manager = Manager(controllers=[replace(controller, workers=10)])
+        async with asyncio.TaskGroup() as group:
+            group.create_task(manager.operate(around, settings=settings, stop=stop))
+            await clock.sleep(_at_work_at() - clock.monotonic())
+            mark("reconciled AppService", of=APPS)
+            await clock.sleep(QUIET_SECONDS)
+            mark()
+            stop.set_result("the end")
+
+
+async def before_operating(outside: "Outside") -> None:
+    """Nothing but the kind."""
+    await outside.serve_apps()
+
+
+async def create_apps(outside: "Outside") -> None:
+    """Each is created, and its Deployment comes to life in three steps."""
+    async with asyncio.TaskGroup() as group:
+        for number in range(WARM_UP + APPS):
+            start_at = _warm_at() if number < WARM_UP else _at_work_at()
+            created_at = start_at + 0.5 + 0.005 * number
+            group.create_task(_life(outside, number, created_at))
+    await outside.until(_at_work_at() + QUIET_SECONDS)
+    await outside.check_apps_are_ready(WARM_UP + APPS)
+
+
+async def _life(outside: "Outside", number: int, created_at: float) -> None:
+    await outside.until(created_at)
+    await outside.create_app(number)
+    for step in range(3):
+        await outside.until(created_at + 0.1 * (step + 1))
+        await outside.move_deployment(number, step)
+
+
+# Single requests.
+
+
+async def request(clock: StageClock, mark: Mark) -> None:
+    """Gets of a ConfigMap, and applies of one."""
+    from bench.peers.clients.steersman_client import get_motto
+    from steersman.kinds import core_v1, meta_v1
+
+    async def get(_: int) -> None:
+        await get_motto(client)
+
+    async def apply(number: int) -> None:
+        await client.apply(
+            core_v1.ConfigMap(
+                metadata=meta_v1.ObjectMeta(name="applied", namespace="default"),
+                data={"number": str(number)},
+            ),
+            field_manager="stage",
+        )
+
+    work: Mapping[str, Callable[[int], Awaitable[None]]] = {"get": get, "apply": apply}
+    async with connected(clock, ignore) as client:
+        for name, ask in work.items():
+            for number in range(WARM_UP):
+                await ask(number)
+            mark(name, of=REQUESTS)
+            for number in range(REQUESTS):
+                await ask(WARM_UP + number)
+            mark()
+
+
+async def before_requests(outside: "Outside") -> None:
+    """What is read."""
+    await outside.create_config_map()
+
+
+# The embedded API server itself.
+
+
+async def serve(clock: StageClock, mark: Mark) -> None:
+    """Creates, gets, a list, and changes that many watch."""
+    from bench.instructions.outside import Outside
+
+    outside = Outside(clock)
+    await outside.serve_apps()
+    await outside.create_config_map()
+    for number in range(WARM_UP):
+        await outside.create_app(number)
+        await outside.get_app(number)
+    mark("served create", of=REQUESTS)
+    for number in range(WARM_UP, WARM_UP + REQUESTS):
+        await outside.create_app(number)
+    mark("served get", of=REQUESTS)
+    for number in range(WARM_UP, WARM_UP + REQUESTS):
+        await outside.get_app(number)
+    mark("served object of a list", of=WARM_UP + REQUESTS)
+    await outside.list_apps()
+    mark()
+    async with asyncio.TaskGroup() as group:
+        seen = [group.create_task(outside.watch_apps(changes=WATCHED)) for _ in range(WATCHERS)]
+        await clock.sleep(1.0)
+        mark("served event", of=WATCHED * WATCHERS)
+        for number in range(WATCHED):
+            await outside.change_app(number % WARM_UP, size=number + 2)
+            await clock.sleep(0.01)
+        mark()
+    for each in seen:
+        _expect(each.result(), WATCHED)
+
+
+def connected(clock: StageClock, observe: Observer) -> AbstractAsyncContextManager[Client]:
+    """A client of the server on the stage."""
+    return connect(CONFIG, clock=clock, rng=Random(0), observe=observe)
+
+
+def _warm_at() -> float:
+    return QUIET_SECONDS
+
+
+def _at_work_at() -> float:
+    return 2 * QUIET_SECONDS
+
+
+def _expect(seen: int, count: int) -> None:
+    if seen != count:
+        raise AssertionError(f"there were {count}, and {seen} were seen")
+
+
+WORKLOADS: Mapping[str, Workload] = {
+    "sync": Workload(play=sync, before=before_sync),
+    "events": Workload(play=follow_events, before=before_events, meanwhile=change_apps),
+    "reconcile": Workload(play=operate, before=before_operating, meanwhile=create_apps),
+    "requests": Workload(play=request, before=before_requests),
+    "serve": Workload(play=serve),
+}

@@ -1,0 +1,237 @@
+"""What the client costs by itself: to import it, to list with it, and for each request."""
+
+import asyncio
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import median
+
+from bench.harness.charts import Bars, Spread
+from bench.harness.effort import Effort
+from bench.harness.report import Column, Limit, Section
+from bench.harness.rounds import Cost, above, compared, contending, in_rounds, python_with
+from bench.harness.task import IN_FLIGHT, PAGE_SIZE
+from bench.harness.world import fill
+from steersman.clock import SystemClock
+from steersman.testing import find_binaries, running_control_plane
+
+TITLE = "The client: imports, lists and single requests"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scale:
+    """How much work."""
+
+    apps: int
+    requests: int
+
+
+FULL = Scale(apps=20_000, requests=3_000)
+QUICK = Scale(apps=1_000, requests=500)
+
+BARE = "bare Python"
+OURS = "steersman"
+
+# The lesser of the two: our own codec is msgspec as well, and should be no excuse.
+BARE_AIOHTTP = "bare aiohttp, msgspec"
+
+# What ours may take, above bare Python and of what bare aiohttp takes.
+IMPORT_SECONDS = 0.15
+IMPORT_MEGABYTES = 25.0
+LIST_SECONDS = 1.0
+LIST_MEGABYTES = 125.0
+REQUEST_RATIO = 1.3
+
+IMPORTS = {
+    BARE: "",
+    OURS: "import steersman",
+    "steersman, with apps/v1 and core/v1": (
+        "import steersman; from steersman.kinds import apps_v1, core_v1"
+    ),
+    "steersman, with those and the client": (
+        "import steersman; from steersman.kinds import apps_v1, core_v1;"
+        " from steersman.client import Client, connect; from steersman.wire import NetworkTransport"
+    ),
+    "bare aiohttp": "import aiohttp",
+    "lightkube": "import lightkube",
+    "lightkube, with apps/v1 and core/v1": (
+        "import lightkube; from lightkube.resources import apps_v1, core_v1"
+    ),
+    "kubernetes_asyncio": "import kubernetes_asyncio.client",
+    "kubernetes (official)": "import kubernetes.client",
+    "kr8s": "import kr8s.asyncio",
+    # It loads other clients wherever it finds them, and needs none.
+    "kopf": (
+        "import sys; sys.modules.update(kubernetes=None, kubernetes_asyncio=None); import kopf"
+    ),
+}
+
+LISTING = {
+    OURS: "steersman_client",
+    "lightkube, typed": "lightkube_typed",
+    "lightkube, dictionaries": "lightkube_generic",
+    "kubernetes_asyncio, dictionaries": "kubernetes_asyncio_client",
+    "kubernetes (official), dictionaries": "kubernetes_client",
+}
+
+REQUESTS = {
+    BARE_AIOHTTP: "bare_aiohttp_msgspec",
+    "bare aiohttp, json": "bare_aiohttp",
+    OURS: "steersman_client",
+    "steersman, with log and metrics": "steersman_observed",
+    "lightkube": "lightkube_typed",
+    "kubernetes_asyncio": "kubernetes_asyncio_client",
+    "kr8s": "kr8s_client",
+}
+
+RESIDENT = Column(title="resident MB", figure="resident", decimals=1)
+
+
+def sections(effort: Effort) -> Iterator[Section]:
+    """Imports, which need nobody; then lists and requests, which need a server."""
+    scale = FULL if effort.is_full else QUICK
+    yield imports(effort)
+    with running_control_plane(find_binaries(environ=os.environ), clock=SystemClock()) as plane:
+        effort.progress(f"creating {scale.apps:,} AppServices")
+        asyncio.run(fill(plane.kubeconfig, apps=scale.apps))
+        yield listing(effort, scale, plane.kubeconfig)
+        yield requests(effort, scale, plane.kubeconfig)
+
+
+def imports(effort: Effort) -> Section:
+    """What it takes to be there at all, above a Python that does nothing."""
+    # They are short, and more of them cost little.
+    rounds = 2 * effort.rounds
+    turns = {name: python_with(statement) for name, statement in IMPORTS.items()}
+    costs = in_rounds(turns, rounds=rounds, progress=effort.progress)
+    extra = {name: above(costs[name], costs[BARE]) for name in turns if name != BARE}
+    return Section(
+        name="imports",
+        title=f"Import, in a new process, above {BARE} ({rounds} rounds)",
+        columns=(
+            Column(title="wall s", figure="wall", decimals=3),
+            Column(title="CPU s", figure="cpu", decimals=3),
+            RESIDENT,
+        ),
+        costs=extra,
+        limits=(
+            _limit(extra[OURS], "wall", IMPORT_SECONDS, " s", "import steersman, wall", effort),
+            _limit(
+                extra[OURS], "resident", IMPORT_MEGABYTES, " MB", "import steersman, memory", effort
+            ),
+        ),
+    )
+
+
+def listing(effort: Effort, scale: Scale, kubeconfig: Path) -> Section:
+    """All AppServices, from shaking hands to having every object at hand."""
+    turns = {
+        name: contending(contender, "list", kubeconfig, scale.apps)
+        for name, contender in LISTING.items()
+    }
+    costs = in_rounds(turns, rounds=effort.rounds, progress=effort.progress)
+    return Section(
+        name="listing",
+        title=f"List {scale.apps:,} AppServices, {PAGE_SIZE} to a page,"
+        f" in a new process ({effort.rounds} rounds)",
+        columns=(
+            Column(title="CPU s", figure="cpu", decimals=2),
+            Column(title="process CPU s", figure="process_cpu", decimals=2),
+            Column(title="wall s", figure="wall", decimals=2),
+            RESIDENT,
+            Column(title="peak MB", figure="peak", decimals=1),
+        ),
+        costs=costs,
+        limits=(
+            _limit(costs[OURS], "cpu", LIST_SECONDS, " s", "listing, CPU", effort),
+            _limit(costs[OURS], "resident", LIST_MEGABYTES, " MB", "listing, memory", effort),
+        ),
+    )
+
+
+def requests(effort: Effort, scale: Scale, kubeconfig: Path) -> Section:
+    """One small object, got again and again over connections that stay open."""
+    turns = {
+        name: contending(contender, "get", kubeconfig, scale.requests)
+        for name, contender in REQUESTS.items()
+    }
+    few = {
+        name: contending(contender, "get", kubeconfig, 10 * IN_FLIGHT)
+        for name, contender in REQUESTS.items()
+    }
+    costs = in_rounds(turns, rounds=effort.rounds, progress=effort.progress, warming_up=few)
+    beside = {name: compared(costs[name], costs[BARE_AIOHTTP], ["cpu"]) for name in turns}
+    return Section(
+        name="requests",
+        title=f"Get one ConfigMap {scale.requests:,} times, {IN_FLIGHT} in flight,"
+        f" in a new process ({effort.rounds} rounds)",
+        columns=(
+            Column(title="CPU µs", figure="cpu", decimals=0, factor=1e6),
+            Column(title=f"of {BARE_AIOHTTP}", figure="cpu_ratio", decimals=2),
+            Column(title="wall µs", figure="wall", decimals=0, factor=1e6),
+            RESIDENT,
+            Column(title="peak MB", figure="peak", decimals=1),
+        ),
+        costs=beside,
+        limits=(
+            _limit(
+                beside[OURS],
+                "cpu_ratio",
+                REQUEST_RATIO,
+                "",
+                f"a request, CPU of that of {BARE_AIOHTTP}",
+                effort,
+            ),
+        ),
+    )
+
+
+def pictures(sections: Mapping[str, Section]) -> Iterator[Bars]:
+    """One for each of the three."""
+    costs = sections["imports"].costs
+    yield Bars(
+        name="imports",
+        title="Import, in a new process, above bare Python",
+        panels={
+            "wall, ms": _spreads(costs, "wall", 1e3),
+            "resident memory, MB": _spreads(costs, "resident"),
+        },
+        # Those are of the first, and would say nothing of the two below it.
+        limits={},
+    )
+    costs = sections["listing"].costs
+    yield Bars(
+        name="listing",
+        title=sections["listing"].title.partition(" (")[0],
+        panels={
+            "CPU, s": _spreads(costs, "cpu"),
+            "wall, s": _spreads(costs, "wall"),
+            "peak memory, MB": _spreads(costs, "peak"),
+        },
+        limits={},
+    )
+    costs = sections["requests"].costs
+    bare_seconds = median(cost["cpu"] for cost in costs[BARE_AIOHTTP])
+    yield Bars(
+        name="requests",
+        title="One request, over a connection that stays open",
+        panels={
+            "CPU, µs": _spreads(costs, "cpu", 1e6),
+            "resident memory, MB": _spreads(costs, "resident"),
+        },
+        limits={"CPU, µs": REQUEST_RATIO * bare_seconds * 1e6},
+    )
+
+
+def _spreads(
+    costs: Mapping[str, Sequence[Cost]], figure: str, factor: float = 1.0
+) -> Mapping[str, Spread]:
+    return {name: Spread.of(each, figure, factor) for name, each in costs.items()}
+
+
+def _limit(
+    costs: Sequence[Cost], figure: str, most: float, unit: str, what: str, effort: Effort
+) -> Limit:
+    found = median(cost[figure] for cost in costs)
+    return Limit(what=what, most=most, unit=unit, found=found, judged=effort.is_full)

@@ -1,0 +1,260 @@
+"""How soon an informer is whole after its process was started, and what that takes."""
+
+import asyncio
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from statistics import median
+
+from bench.harness.charts import Bars, Spread
+from bench.harness.effort import Effort
+from bench.harness.informers import (
+    ASYNCIO,
+    KOPF,
+    KOPF_INDEX,
+    KR8S,
+    LIGHTKUBE,
+    OFFICIAL,
+    OURS,
+    OURS_UVLOOP,
+    THEIRS,
+    THEIRS_STRIPPED,
+    filled_cluster,
+    programs,
+    syncing,
+)
+from bench.harness.report import Column, Limit, Section
+from bench.harness.rounds import Cost, Turn, compared, in_rounds
+from bench.harness.world import add_apps
+
+TITLE = "Cold sync"
+
+# These are in every round, the others in some of them.
+ALWAYS = (THEIRS, THEIRS_STRIPPED, OURS, OURS_UVLOOP)
+PEERS = (OFFICIAL, ASYNCIO, LIGHTKUBE, KR8S, KOPF, KOPF_INDEX)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Step:
+    """How many objects there are, in how many rounds, and in how many of those are the peers.
+
+    The objects of one step are still there at the next.
+    """
+
+    objects: int
+    rounds: int
+    peer_rounds: int
+    left_out: Collection[str] = ()
+    left_out_in_words: str = ""
+
+    @property
+    def name(self) -> str:
+        """What its section is called."""
+        return str(self.objects)
+
+    @property
+    def title(self) -> str:
+        """With the rounds, and with who is not among them."""
+        rounds = f"{self.rounds} round{'s' if self.rounds != 1 else ''}"
+        if self.peer_rounds < self.rounds:
+            rounds += f", {self.peer_rounds} of the Python peers"
+        if self.left_out:
+            rounds += f"; without {self.left_out_in_words}"
+        return f"Sync {self.objects:,} AppServices, in a new process ({rounds})"
+
+
+JUDGED_AT = 20_000
+
+
+def steps(effort: Effort) -> Sequence[Step]:
+    """From few to many.
+
+    The time that the index of kopf needs grows with the square of the objects: 1,000 are enough to
+    see it. With 100,000, kopf and kr8s would take minutes, and kr8s more memory than most have.
+    """
+    if not effort.is_full:
+        return (
+            Step(objects=200, rounds=1, peer_rounds=1),
+            Step(
+                objects=2_000,
+                rounds=1,
+                peer_rounds=1,
+                left_out=[KOPF_INDEX],
+                left_out_in_words="an index of kopf",
+            ),
+        )
+    some = min(effort.rounds, 3)
+    return (
+        Step(objects=1_000, rounds=some, peer_rounds=some),
+        Step(
+            objects=JUDGED_AT,
+            rounds=effort.rounds,
+            peer_rounds=some,
+            left_out=[KOPF_INDEX],
+            left_out_in_words="an index of kopf",
+        ),
+        Step(
+            objects=100_000,
+            rounds=some,
+            peer_rounds=1,
+            left_out=[KOPF, KOPF_INDEX, KR8S],
+            left_out_in_words="kopf and kr8s",
+        ),
+    )
+
+
+# What ours may take of what controller-runtime takes.
+LIMITS = {"wall": 0.5, "cpu": 0.25, "resident": 0.6}
+WORDS = {"wall": "wall time", "cpu": "CPU", "resident": "resident memory"}
+PANELS = {
+    "wall, s": "wall",
+    "CPU, s": "cpu",
+    "resident memory, MB": "resident",
+    "API server's CPU, s": "server_cpu",
+}
+
+COLUMNS = (
+    Column(title="wall s", figure="wall", decimals=2),
+    Column(title="wall of c-r", figure="wall_ratio", decimals=2),
+    Column(title="CPU s", figure="cpu", decimals=2),
+    Column(title="CPU of c-r", figure="cpu_ratio", decimals=2),
+    Column(title="resident MB", figure="resident", decimals=1),
+    Column(title="resident of c-r", figure="resident_ratio", decimals=2),
+    Column(title="peak MB", figure="peak", decimals=1),
+    Column(title="server CPU s", figure="server_cpu", decimals=2),
+)
+
+MEMORY = "memory"
+
+
+def sections(effort: Effort) -> Iterator[Section]:
+    """Each step, and how memory grew from one to the next."""
+    known = programs((*ALWAYS, *PEERS))
+    plan = steps(effort)
+    there = plan[0].objects
+    resident: dict[int, Mapping[str, float]] = {}
+    effort.progress(f"creating {there:,} AppServices")
+    with filled_cluster(apps=there) as plane:
+        for step in plan:
+            effort.progress(f"creating AppServices, up to {step.objects:,}")
+            asyncio.run(add_apps(plane.kubeconfig, range(there, step.objects)))
+            there = step.objects
+            turns = {
+                name: syncing(start, plane, count=step.objects)
+                for name, start in known.items()
+                if name not in step.left_out
+            }
+            section = _synced(turns, step, effort, warm_up=step is plan[0])
+            resident[step.objects] = {
+                name: median(cost["resident"] for cost in costs)
+                for name, costs in section.costs.items()
+            }
+            yield section
+    yield memory(resident)
+
+
+def _synced(turns: Mapping[str, Turn], step: Step, effort: Effort, *, warm_up: bool) -> Section:
+    # Whoever has been there once has its files in memory and its modules compiled.
+    costs = in_rounds(
+        turns,
+        rounds=step.peer_rounds,
+        progress=effort.progress,
+        warming_up=None if warm_up else {},
+    )
+    more = in_rounds(
+        {name: turns[name] for name in ALWAYS},
+        rounds=step.rounds - step.peer_rounds,
+        progress=effort.progress,
+        warming_up={},
+    )
+    every = {name: [*each, *more.get(name, ())] for name, each in costs.items()}
+    beside = {
+        name: compared(each, every[THEIRS][: len(each)], LIMITS) for name, each in every.items()
+    }
+    return Section(
+        name=step.name,
+        title=step.title,
+        columns=COLUMNS,
+        costs=beside,
+        limits=[
+            Limit(
+                what=f"{name}, {WORDS[figure]} of that of {THEIRS}",
+                most=most,
+                unit="",
+                found=median(cost[f"{figure}_ratio"] for cost in beside[name]),
+                judged=effort.is_full,
+            )
+            for name in (OURS, OURS_UVLOOP)
+            for figure, most in LIMITS.items()
+            if step.objects == JUDGED_AT
+        ],
+    )
+
+
+def memory(resident: Mapping[int, Mapping[str, float]]) -> Section:
+    """What each object takes, by how much more memory there is at a step than at the one before."""
+    spans = list(pairwise(resident))
+    first = resident[next(iter(resident))]
+    costs: Mapping[str, Sequence[Cost]] = {
+        name: [
+            {
+                _span(before, after): (resident[after][name] - resident[before][name])
+                / (after - before)
+                for before, after in spans
+                if name in resident[after]
+            }
+        ]
+        for name in first
+        if any(name in resident[after] for _, after in spans)
+    }
+    return Section(
+        name=MEMORY,
+        title="Resident memory for each object more, in bytes, by the medians above",
+        columns=[
+            Column(title=_span(*span), figure=_span(*span), decimals=0, factor=1e6)
+            for span in spans
+        ],
+        costs=costs,
+    )
+
+
+def _span(before: int, after: int) -> str:
+    return f"{before:,} to {after:,}"
+
+
+def pictures(sections: Mapping[str, Section]) -> Iterator[Bars]:
+    """One for each step, and one of the memory for each object."""
+    for section in sections.values():
+        if section.name == MEMORY:
+            yield _memory_picture(section)
+            continue
+        base = section.costs[THEIRS]
+        yield Bars(
+            name=section.name,
+            title=section.title.partition(" (")[0],
+            panels={
+                panel: {name: Spread.of(costs, figure) for name, costs in section.costs.items()}
+                for panel, figure in PANELS.items()
+            },
+            limits={
+                panel: LIMITS[figure] * median(cost[figure] for cost in base)
+                for panel, figure in PANELS.items()
+                if section.limits and figure in LIMITS
+            },
+        )
+
+
+def _memory_picture(section: Section) -> Bars:
+    return Bars(
+        name=MEMORY,
+        title="Resident memory for each object more, kB",
+        panels={
+            column.title: {
+                name: Spread.of(costs, column.figure, 1e3)
+                for name, costs in section.costs.items()
+                if column.figure in costs[0]
+            }
+            for column in section.columns
+        },
+        limits={},
+    )

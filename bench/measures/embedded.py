@@ -1,0 +1,417 @@
+"""The embedded API server beside a real control plane.
+
+Both run at the same time and are asked in turns, by the same load from a process of its own.
+"""
+
+import asyncio
+import json
+import subprocess
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, ExitStack
+from dataclasses import dataclass, replace
+from statistics import median
+
+from bench.harness import servers
+from bench.harness.charts import Bars, Spread
+from bench.harness.effort import Effort
+from bench.harness.load import CONNECTIONS
+from bench.harness.report import Column, Floor, Limit, Section
+from bench.harness.rounds import ROOT, Cost, Turn, child_environ, in_rounds
+from bench.harness.servers import Running
+from bench.harness.task import PAGE_SIZE
+from bench.harness.world import fill
+
+TITLE = "The embedded cluster"
+
+REAL = "etcd and kube-apiserver"
+OURS = "steersman cluster up"
+IN_PROCESS = "steersman, in the process"
+
+SERVERS: Mapping[str, Callable[[], AbstractContextManager[Running]]] = {
+    REAL: servers.real,
+    OURS: servers.embedded,
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scale:
+    """How much work, and how often."""
+
+    apps: int
+    config_maps: int
+    deployments: int
+    gets: int
+    watchers: int
+    rushed: int
+    paced: int
+    rounds: int
+    watch_rounds: int
+
+    @classmethod
+    def of(cls, effort: Effort) -> "Scale":
+        """What is right for this effort."""
+        if not effort.is_full:
+            return cls(
+                apps=1_000,
+                config_maps=500,
+                deployments=300,
+                gets=1_000,
+                watchers=10,
+                rushed=100,
+                paced=20,
+                rounds=effort.rounds,
+                watch_rounds=effort.rounds,
+            )
+        return cls(
+            apps=20_000,
+            config_maps=3_000,
+            deployments=2_000,
+            gets=6_000,
+            watchers=50,
+            rushed=1_000,
+            paced=150,
+            rounds=effort.rounds,
+            watch_rounds=min(effort.rounds, 3),
+        )
+
+
+RATE = Column(title="a second", figure="rate", decimals=0)
+SERVER_CPU = Column(title="server CPU µs each", figure="server_cpu", decimals=0, factor=1e6)
+WALL = Column(title="wall s", figure="wall", decimals=3)
+WHOLE_CPU = Column(title="server CPU s", figure="server_cpu", decimals=2)
+
+STARTS = 0.7
+CONFIG_MAPS_LEAST = 1000
+DEPLOYMENTS_LEAST = 500
+IN_PROCESS_LEAST = 10_000
+OF_THE_REAL_LIST = 0.6
+
+
+def sections(effort: Effort) -> Iterator[Section]:
+    """From nothing to the first answer, and then every kind of work on both."""
+    yield starting(effort)
+    with ExitStack() as stack:
+        running = {name: stack.enter_context(start()) for name, start in SERVERS.items()}
+        yield from Comparison(running, effort).sections()
+
+
+def starting(effort: Effort) -> Section:
+    """From nothing to the first answer."""
+
+    def start(name: str) -> Turn:
+        def turn() -> Cost:
+            with SERVERS[name]() as server:
+                return {"wall": server.start_seconds, "cpu": server.cpu_seconds()}
+
+        return turn
+
+    turns = {name: start(name) for name in SERVERS}
+    costs = in_rounds(turns, rounds=effort.rounds, progress=effort.progress)
+    return Section(
+        name="start",
+        title=f"Start to first answer ({_in_words(effort.rounds)})",
+        columns=(
+            Column(title="wall s", figure="wall", decimals=2),
+            Column(title="CPU s", figure="cpu", decimals=2),
+        ),
+        costs=costs,
+        limits=[
+            Limit(
+                what="start to first answer",
+                most=STARTS,
+                unit=" s",
+                found=_median(costs[OURS], "wall"),
+                judged=effort.is_full,
+            )
+        ],
+    )
+
+
+class Comparison:
+    """Servers that run at the same time, and what is asked of each."""
+
+    def __init__(self, running: Mapping[str, Running], effort: Effort) -> None:
+        self._running = running
+        self._effort = effort
+        self._scale = Scale.of(effort)
+
+    def sections(self) -> Iterator[Section]:
+        """Every kind of work, one after another."""
+        scale = self._scale
+        empty = self._memory()
+        for name, server in self._running.items():
+            self._effort.progress(f"{name}: creating {scale.apps:,} AppServices")
+            asyncio.run(fill(server.kubeconfig, apps=scale.apps))
+        full = self._memory()
+        yield self._creates(
+            "configmaps", scale.config_maps, "Create ConfigMaps of 1 kB", least=CONFIG_MAPS_LEAST
+        )
+        yield self._creates(
+            "deployments", scale.deployments, "Create Deployments", least=DEPLOYMENTS_LEAST
+        )
+        yield self._gets()
+        yield self._listing("list-whole", "in one answer")
+        yield self._listing("list-in-pages", f"{PAGE_SIZE} to a page")
+        yield self._rush()
+        yield self._pace()
+        yield self._resident(empty, full)
+
+    def _creates(self, what: str, count: int, title: str, *, least: float) -> Section:
+        section = self._requests(f"create-{what}", count, title)
+        floor = Floor(
+            what=title[0].lower() + title[1:],
+            least=least,
+            unit=" a second",
+            found=_median(section.costs[OURS], "rate"),
+            judged=self._effort.is_full,
+        )
+        return replace(section, limits=[floor])
+
+    def _gets(self) -> Section:
+        """Over sockets, and beside them what a test has that needs none."""
+        section = self._requests("get", self._scale.gets, "Get one ConfigMap")
+        inside = self._in_rounds({IN_PROCESS: _in_process(self._scale.gets)}, self._scale.rounds)
+        floor = Floor(
+            what="get one ConfigMap in the process",
+            least=IN_PROCESS_LEAST,
+            unit=" a second",
+            found=_median(inside[IN_PROCESS], "rate"),
+            judged=self._effort.is_full,
+        )
+        return replace(section, costs={**section.costs, **inside}, limits=[floor])
+
+    def _requests(self, task: str, count: int, title: str) -> Section:
+        rounds = self._scale.rounds
+        turns = {name: _load(task, server, count) for name, server in self._running.items()}
+        return Section(
+            name=task,
+            title=f"{title}, {count:,} times over {CONNECTIONS} connections ({_in_words(rounds)})",
+            columns=(RATE, SERVER_CPU),
+            costs=self._in_rounds(turns, rounds),
+        )
+
+    def _listing(self, task: str, how: str) -> Section:
+        rounds, count = self._scale.rounds, self._scale.apps
+        turns = {
+            name: _load(task, server, count, share=1) for name, server in self._running.items()
+        }
+        costs = self._in_rounds(turns, rounds)
+        limit = Limit(
+            what=f"list {how}, of the wall time of {REAL}",
+            most=OF_THE_REAL_LIST,
+            unit="",
+            found=median(
+                ours["wall"] / real["wall"]
+                for ours, real in zip(costs[OURS], costs[REAL], strict=True)
+            ),
+            judged=self._effort.is_full,
+        )
+        return Section(
+            name=task,
+            title=f"List {count:,} AppServices, {how} ({_in_words(rounds)})",
+            columns=(WALL, WHOLE_CPU),
+            costs=costs,
+            limits=[limit],
+        )
+
+    def _rush(self) -> Section:
+        scale = self._scale
+        turns = {
+            name: _fan_out("rush", server, watchers=scale.watchers, changes=scale.rushed)
+            for name, server in self._running.items()
+        }
+        return Section(
+            name="fan-out",
+            title=f"Tell {scale.watchers} watchers of {scale.rushed:,} ConfigMaps of 1 kB, created"
+            f" as fast as can be; for each event that one of them hears"
+            f" ({_in_words(scale.watch_rounds)})",
+            columns=(RATE, SERVER_CPU),
+            costs=self._in_rounds(turns, scale.watch_rounds, warming_up={}),
+        )
+
+    def _pace(self) -> Section:
+        scale = self._scale
+        turns = {
+            name: _fan_out("pace", server, watchers=scale.watchers, changes=scale.paced)
+            for name, server in self._running.items()
+        }
+        return Section(
+            name="fan-out-delay",
+            title=f"From sending one of {scale.paced} ConfigMaps until each of {scale.watchers}"
+            f" watchers has heard of it ({_in_words(scale.watch_rounds)})",
+            columns=[
+                Column(title=f"{part} ms", figure=f"delay_{part}", decimals=1, factor=1e3)
+                for part in ("p50", "p99", "max")
+            ],
+            costs=self._in_rounds(turns, scale.watch_rounds, warming_up={}),
+        )
+
+    def _resident(self, empty: Mapping[str, Cost], full: Mapping[str, Cost]) -> Section:
+        apps, after = self._scale.apps, self._memory()
+
+        def cost(name: str) -> Cost:
+            more = full[name]["resident"] - empty[name]["resident"]
+            return {
+                "empty": empty[name]["resident"],
+                "full": full[name]["resident"],
+                "each": more / apps,
+                "peak": after[name]["peak"],
+            }
+
+        return Section(
+            name="memory",
+            title=f"Resident memory, at first and with {apps:,} AppServices",
+            columns=(
+                Column(title="empty MB", figure="empty", decimals=0),
+                Column(title="full MB", figure="full", decimals=0),
+                Column(title="kB for each", figure="each", decimals=1, factor=1e3),
+                Column(title="peak MB, after all this", figure="peak", decimals=0),
+            ),
+            costs={name: [cost(name)] for name in self._running},
+        )
+
+    def _in_rounds(
+        self, turns: Mapping[str, Turn], rounds: int, warming_up: Mapping[str, Turn] | None = None
+    ) -> Mapping[str, Sequence[Cost]]:
+        return in_rounds(
+            turns, rounds=rounds, progress=self._effort.progress, warming_up=warming_up
+        )
+
+    def _memory(self) -> Mapping[str, Cost]:
+        return {name: server.memory() for name, server in self._running.items()}
+
+
+def _in_process(count: int) -> Turn:
+    def turn() -> Cost:
+        # One process is client and server, and does nothing else.
+        cost: dict[str, float] = json.loads(_run("in_process", str(count)))
+        return {**cost, "server_cpu": 1 / cost["rate"]}
+
+    return turn
+
+
+def _load(task: str, server: Running, count: int, *, share: int | None = None) -> Turn:
+    """So many of ``task``; what it costs the server is divided among them, or as ``share`` says."""
+
+    def turn() -> Cost:
+        cpu_before = server.cpu_seconds()
+        cost = json.loads(_run("load", task, str(server.kubeconfig), str(count)))
+        cpu_seconds = server.cpu_seconds() - cpu_before
+        _clear(server)
+        return {**cost, "server_cpu": cpu_seconds / (share or count)}
+
+    return turn
+
+
+def _fan_out(task: str, server: Running, *, watchers: int, changes: int) -> Turn:
+    def turn() -> Cost:
+        arguments = (task, str(server.kubeconfig), str(watchers), str(changes))
+        with subprocess.Popen(
+            _command("fan_out", *arguments),
+            cwd=ROOT,
+            env=child_environ(),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+        ) as process:
+            assert process.stdin is not None
+            assert process.stdout is not None
+            process.stdout.readline()
+            # Everybody has shaken hands, which is not what is measured.
+            cpu_before = server.cpu_seconds()
+            process.stdin.write(b"\n")
+            process.stdin.flush()
+            said = process.stdout.readline()
+            cpu_seconds = server.cpu_seconds() - cpu_before
+        if process.returncode != 0:
+            raise subprocess.CalledProcessError(process.returncode, process.args)
+        _clear(server)
+        return {**json.loads(said), "server_cpu": cpu_seconds / (watchers * changes)}
+
+    return turn
+
+
+def _clear(server: Running) -> None:
+    _run("load", "clear", str(server.kubeconfig), "0")
+
+
+def _run(module: str, *arguments: str) -> bytes:
+    command = _command(module, *arguments)
+    return subprocess.run(
+        command, cwd=ROOT, env=child_environ(), stdout=subprocess.PIPE, check=True
+    ).stdout
+
+
+def _command(module: str, *arguments: str) -> Sequence[str]:
+    return [sys.executable, "-m", f"bench.harness.{module}", *arguments]
+
+
+def _median(costs: Sequence[Cost], figure: str) -> float:
+    return median(cost[figure] for cost in costs)
+
+
+def _in_words(rounds: int) -> str:
+    return f"{rounds} round{'s' if rounds != 1 else ''}"
+
+
+# Charts: by the title of each panel, which figure of which section it shows, and times what.
+RATES = {
+    "ConfigMaps created a second": ("create-configmaps", "rate", 1.0),
+    "Deployments created a second": ("create-deployments", "rate", 1.0),
+    "gets a second": ("get", "rate", 1.0),
+    "events told a second": ("fan-out", "rate", 1.0),
+}
+TIMES = {
+    "start to first answer, s": ("start", "wall", 1.0),
+    "list of all, s": ("list-whole", "wall", 1.0),
+    "list in pages, s": ("list-in-pages", "wall", 1.0),
+    "delay of an event, p99, ms": ("fan-out-delay", "delay_p99", 1e3),
+}
+TAKEN = {
+    "server CPU for a ConfigMap, µs": ("create-configmaps", "server_cpu", 1e6),
+    "server CPU for a get, µs": ("get", "server_cpu", 1e6),
+    "server CPU for an event, µs": ("fan-out", "server_cpu", 1e6),
+    "memory, empty, MB": ("memory", "empty", 1.0),
+    "memory, full, MB": ("memory", "full", 1.0),
+}
+
+
+def pictures(sections: Mapping[str, Section]) -> Iterator[Bars]:
+    """How much, how soon, and what it takes."""
+    lists = {
+        title: OF_THE_REAL_LIST * _median(sections[TIMES[title][0]].costs[REAL], "wall")
+        for title in ("list of all, s", "list in pages, s")
+    }
+    yield Bars(
+        name="rates",
+        title="The embedded cluster: how much a second",
+        panels=_panels(sections, RATES),
+        limits={
+            "ConfigMaps created a second": CONFIG_MAPS_LEAST,
+            "Deployments created a second": DEPLOYMENTS_LEAST,
+        },
+        is_more_better=True,
+    )
+    yield Bars(
+        name="times",
+        title="The embedded cluster: how soon",
+        panels=_panels(sections, TIMES),
+        limits={"start to first answer, s": STARTS, **lists},
+    )
+    yield Bars(
+        name="taken",
+        title="The embedded cluster: what it takes",
+        panels=_panels(sections, TAKEN),
+        limits={},
+    )
+
+
+def _panels(
+    sections: Mapping[str, Section], panels: Mapping[str, tuple[str, str, float]]
+) -> Mapping[str, Mapping[str, Spread]]:
+    return {
+        title: {
+            name: Spread.of(sections[section].costs[name], figure, factor) for name in (REAL, OURS)
+        }
+        for title, (section, figure, factor) in panels.items()
+    }

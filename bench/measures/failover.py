@@ -1,0 +1,112 @@
+"""Two replicas with leader election: how long nobody acts when the leader is gone or stops."""
+
+from collections.abc import Iterator, Mapping
+
+from bench.harness.charts import Bars, Lines, Spread
+from bench.harness.effort import Effort
+from bench.harness.operators import KOPF, OURS, THEIRS, Command, commands
+from bench.harness.replicas import (
+    AFTER_SECONDS,
+    CHANGES_A_SECOND,
+    PEERING,
+    Replicated,
+    failing_over,
+)
+from bench.harness.report import Column, Limit, Section
+from bench.harness.rounds import compared, in_rounds
+
+TITLE = "Failover"
+
+NAMES = (THEIRS, KOPF, OURS)
+
+# A turn is minutes of waiting, and no more than that.
+MOST_ROUNDS = 3
+
+# The higher one acts; kopf's replicas would both freeze if they were equal.
+PRIORITIES = (100, 50)
+
+SETTINGS = (
+    "leases as they come, of 15 s, renewed within 10 s, tried for every 2 s;"
+    " kopf: peering as it comes, keep-alive of 60 s"
+)
+
+
+def sections(effort: Effort) -> Iterator[Section]:
+    """The leader killed, and the leader stopped until long after another acts."""
+    rounds = min(effort.rounds, MOST_ROUNDS)
+    costs = in_rounds(
+        {name: failing_over(each) for name, each in _replicated().items()},
+        rounds=rounds,
+        progress=effort.progress,
+        warming_up={},
+    )
+    base = costs[THEIRS]
+    costs = {name: compared(each, base, ("killed", "paused")) for name, each in costs.items()}
+    times = f"{rounds} round{'s' if rounds != 1 else ''}"
+    arriving = f"with {CHANGES_A_SECOND:g} changes a second ({times}; {SETTINGS})"
+    yield Section(
+        name="killed",
+        title=f"The leader is killed, {arriving}",
+        columns=(
+            Column(title="until another writes s", figure="killed", decimals=1),
+            Column(title="of c-r", figure="killed_ratio", decimals=2),
+        ),
+        costs=costs,
+    )
+    yield Section(
+        name="paused",
+        title=f"The leader is stopped, and wakes up {AFTER_SECONDS:g} s after another has begun to"
+        f" act, {arriving}",
+        columns=(
+            Column(title="until another writes s", figure="paused", decimals=1),
+            Column(title="of c-r", figure="paused_ratio", decimals=2),
+            Column(title="writes by the former leader", figure="late", decimals=0),
+            Column(title="of them done", figure="late_done", decimals=0),
+            Column(title="between others' writes", figure="between", decimals=0),
+            Column(title="the last after s awake", figure="late_seconds", decimals=1),
+        ),
+        costs=costs,
+        limits=[
+            Limit(
+                what=f"{OURS}, writes by the former leader after another's first",
+                most=0,
+                unit="",
+                found=max(each["late"] for each in costs[OURS]),
+                judged=effort.is_full,
+            )
+        ],
+    )
+
+
+def _replicated() -> Mapping[str, Replicated]:
+    known = commands(NAMES)
+    replicated = {
+        name: Replicated(first=command, second=command)
+        for name, command in ((name, [*known[name], "--leader-elect"]) for name in (THEIRS, OURS))
+    }
+    first, second = (
+        [*_without_standalone(known[KOPF]), f"--peering={PEERING}", f"--priority={priority}"]
+        for priority in PRIORITIES
+    )
+    replicated[KOPF] = Replicated(first=first, second=second, needs_peering=True)
+    return {name: replicated[name] for name in NAMES}
+
+
+def _without_standalone(command: Command) -> Command:
+    return [each for each in command if each != "--standalone"]
+
+
+def pictures(sections: Mapping[str, Section]) -> Iterator[Bars | Lines]:
+    """How long nobody acts, and who acts beside the other."""
+    panels: dict[str, Mapping[str, Spread]] = {}
+    for name, panel, figure in (
+        ("killed", "Leader killed: until another writes, s", "killed"),
+        ("paused", "Leader stopped: until another writes, s", "paused"),
+        ("paused", "Writes by the former leader while another writes", "between"),
+    ):
+        if name in sections:
+            panels[panel] = {
+                contender: Spread.of(costs, figure)
+                for contender, costs in sections[name].costs.items()
+            }
+    yield Bars(name="leaders", title="Two replicas, one leader", panels=panels, limits={})

@@ -1,0 +1,172 @@
+"""How soon an operator answers to a change: its reconcile begins, its children have followed."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from statistics import median
+
+from bench.harness.charts import Bars, Lines, Spread
+from bench.harness.delays import Pace, following, starting
+from bench.harness.effort import Effort
+from bench.harness.operators import KOPF, OURS, OURS_UVLOOP, THEIRS, commands
+from bench.harness.report import Column, Limit, Section
+from bench.harness.rounds import Cost, compared, in_rounds
+
+TITLE = "Latency"
+
+# Those whose reconciles say when they begin.
+TIMED = (THEIRS, OURS, OURS_UVLOOP)
+NAMES = (THEIRS, KOPF, OURS, OURS_UVLOOP)
+
+# At which pace the promise is made, and what it is.
+JUDGED_RATE = 100.0
+LIMIT_SECONDS = 0.020
+SLEEP_MS = 1
+
+# Three are enough: in each there are thousands of changes.
+MOST_ROUNDS = 3
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scale:
+    """How many objects are changed in turn, and how fast."""
+
+    count: int
+    paces: Sequence[Pace]
+
+
+FULL = Scale(
+    count=200,
+    paces=(
+        Pace(rate=10.0, seconds=8.0),
+        Pace(rate=100.0, seconds=8.0),
+        Pace(rate=500.0, seconds=4.0),
+    ),
+)
+QUICK = Scale(count=20, paces=[Pace(rate=pace.rate, seconds=2.0) for pace in FULL.paces])
+
+
+def sections(effort: Effort) -> Iterator[Section]:
+    """First how soon the reconcile begins, then how soon there is something to see of it."""
+    scale = FULL if effort.is_full else QUICK
+    rounds = min(effort.rounds, MOST_ROUNDS)
+    costs = in_rounds(
+        {
+            name: starting(command, count=scale.count, paces=scale.paces, sleep_ms=SLEEP_MS)
+            for name, command in commands(TIMED).items()
+        },
+        rounds=rounds,
+        progress=effort.progress,
+        warming_up={},
+    )
+    for pace in scale.paces:
+        yield _starts(pace, _at(pace, costs), scale.count, is_full=effort.is_full)
+    costs = in_rounds(
+        {
+            name: following(command, count=scale.count, paces=scale.paces)
+            for name, command in commands(NAMES).items()
+        },
+        rounds=rounds,
+        progress=effort.progress,
+        warming_up={},
+    )
+    for pace in scale.paces:
+        yield _children(pace, _at(pace, costs), scale.count)
+
+
+def _at(pace: Pace, costs: Mapping[str, Sequence[Cost]]) -> Mapping[str, Sequence[Cost]]:
+    base = pace.of(costs[THEIRS])
+    return {
+        name: compared(pace.of(each), base, ("sent_p50", "sent_p99", "cpu"))
+        for name, each in costs.items()
+    }
+
+
+def _starts(
+    pace: Pace, costs: Mapping[str, Sequence[Cost]], count: int, *, is_full: bool
+) -> Section:
+    is_judged = pace.rate == JUDGED_RATE
+    return Section(
+        name=f"start-{pace.rate:g}",
+        title=f"{pace.rate:g} changes a second for {pace.seconds:g} s to {count:,} AppServices,"
+        f" until a reconcile that takes {SLEEP_MS} ms begins ({_rounds(costs)})",
+        columns=(
+            *_columns("answered", "from the answer"),
+            *_columns("sent", "from sending"),
+            Column(title="p99 of c-r", figure="sent_p99_ratio", decimals=2),
+            Column(title="answer p99 ms", figure="answer_p99", decimals=1, factor=1e3),
+            *COMMON,
+        ),
+        costs=costs,
+        limits=[
+            Limit(
+                what=f"{name}, 99 % of changes, from the answer",
+                most=LIMIT_SECONDS,
+                unit=" s",
+                found=median(each["answered_p99"] for each in costs[name]),
+                judged=is_full,
+            )
+            for name in (OURS, OURS_UVLOOP)
+            if is_judged
+        ],
+    )
+
+
+def _children(pace: Pace, costs: Mapping[str, Sequence[Cost]], count: int) -> Section:
+    return Section(
+        name=f"children-{pace.rate:g}",
+        title=f"{pace.rate:g} changes a second for {pace.seconds:g} s to the size of {count:,}"
+        f" AppServices, from sending until an onlooker sees the Deployment follow"
+        f" ({_rounds(costs)}); where fewer were made than asked for, the two cores are the limit",
+        columns=(
+            *_columns("sent", ""),
+            Column(title="p50 of c-r", figure="sent_p50_ratio", decimals=2),
+            Column(title="p99 of c-r", figure="sent_p99_ratio", decimals=2),
+            Column(title="followed a second", figure="followed_rate", decimals=0),
+            *COMMON,
+        ),
+        costs=costs,
+    )
+
+
+COMMON = (
+    Column(title="changes a second", figure="rate", decimals=0),
+    Column(title="CPU s", figure="cpu", decimals=2),
+    Column(title="CPU of c-r", figure="cpu_ratio", decimals=2),
+    Column(title="resident MB", figure="resident", decimals=1),
+    Column(title="peak MB", figure="peak", decimals=1),
+    Column(title="server CPU s", figure="server_cpu", decimals=1),
+)
+
+
+def _columns(figure: str, words: str) -> Iterator[Column]:
+    for part in ("p50", "p99", "max"):
+        title = f"{words} {part} ms".strip()
+        yield Column(title=title, figure=f"{figure}_{part}", decimals=1, factor=1e3)
+
+
+def _rounds(costs: Mapping[str, Sequence[Cost]]) -> str:
+    count = len(next(iter(costs.values())))
+    return f"{count} round{'s' if count != 1 else ''}"
+
+
+def pictures(sections: Mapping[str, Section]) -> Iterator[Bars | Lines]:
+    """How it changes with the rate."""
+    for kind, figure, title in (
+        ("start", "answered", "From the answer to a change until its reconcile begins"),
+        ("children", "sent", "From sending a change until its Deployment has followed"),
+    ):
+        panels: dict[str, Mapping[str, Spread]] = {}
+        limits: dict[str, float] = {}
+        for name, section in sections.items():
+            if not name.startswith(f"{kind}-"):
+                continue
+            rate = float(name.removeprefix(f"{kind}-"))
+            for part in ("p50", "p99"):
+                panel = f"{part} at {rate:g} a second, ms"
+                panels[panel] = {
+                    contender: Spread.of(costs, f"{figure}_{part}", 1e3)
+                    for contender, costs in section.costs.items()
+                }
+                if (kind, part, rate) == ("start", "p99", JUDGED_RATE):
+                    limits[panel] = LIMIT_SECONDS * 1e3
+        yield Bars(name=kind, title=title, panels=panels, limits=limits)

@@ -1,0 +1,202 @@
+"""An operator with many objects is restarted while new ones arrive: how long do those wait?"""
+
+import asyncio
+import signal
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import count as count_from
+
+from bench.harness.charts import Bars, Lines, Spread
+from bench.harness.converging import cluster
+from bench.harness.effort import Effort
+from bench.harness.operators import KOPF, OURS, OURS_UVLOOP, THEIRS, Command, commands
+from bench.harness.report import Column, Limit, Section
+from bench.harness.restarting import (
+    NEW_A_SECOND,
+    ROOM,
+    Noting,
+    Restarted,
+    restarting,
+    settled,
+)
+from bench.harness.rounds import Cost, Turn, compared, in_rounds
+from bench.harness.world import add_apps
+
+TITLE = "Restart under load"
+
+# Those whose reconcile can do nothing but sleep.
+SLEEPING = (THEIRS, OURS, OURS_UVLOOP)
+NAMES = (THEIRS, KOPF, OURS, OURS_UVLOOP)
+
+# With ten workers, it then takes at least ten seconds to look at 20,000.
+SLEEP_MS = 5
+
+# What is new is not to wait for what was there.
+LIMIT_SECONDS = 1.0
+
+MOST_ROUNDS = 3
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scale:
+    """How many objects are queued, and how many have children."""
+
+    queued: int
+    settled: int
+
+
+# Of 20,000, the Services alone would take the server minutes for each operator.
+FULL = Scale(queued=20_000, settled=2_000)
+QUICK = Scale(queued=1_000, settled=50)
+
+
+def sections(effort: Effort) -> Iterator[Section]:
+    """First how soon the reconcile begins, with a long queue; then how soon there are children."""
+    scale = FULL if effort.is_full else QUICK
+    rounds = min(effort.rounds, MOST_ROUNDS)
+    with cluster(controllers=False) as plane:
+        effort.progress(f"creating {scale.queued:,} AppServices")
+        asyncio.run(add_apps(plane.kubeconfig, range(scale.queued)))
+        firsts = count_from(scale.queued, ROOM)
+        flags = ["--sleep-ms", str(SLEEP_MS)]
+        for how, number, times in (
+            ("told", signal.SIGTERM, rounds),
+            ("killed", signal.SIGKILL, 1),
+        ):
+            turns = {
+                name: restarting(
+                    _noting(name, [*command, *flags]),
+                    plane,
+                    number,
+                    count=scale.queued,
+                    firsts=firsts,
+                )
+                for name, command in commands(SLEEPING).items()
+            }
+            costs = in_rounds(turns, rounds=times, progress=effort.progress, warming_up={})
+            yield _queued(how, costs, scale.queued, is_full=effort.is_full)
+    effort.progress(f"bringing about {scale.settled:,} AppServices with each operator")
+    notings = {name: _noting(name, command) for name, command in commands(NAMES).items()}
+    with settled(notings, count=scale.settled) as operators:
+        turns = {name: _turn(each) for name, each in operators.items()}
+        costs = in_rounds(turns, rounds=rounds, progress=effort.progress, warming_up={})
+    yield _settled(costs, scale.settled)
+
+
+def _turn(operator: Restarted) -> Turn:
+    return lambda: operator.restart(signal.SIGTERM)[0]
+
+
+def _noting(name: str, command: Command) -> Noting:
+    if name == KOPF:
+        return lambda starts: ["env", f"STARTS={starts}", *command]
+    return lambda starts: [*command, "--starts", str(starts)]
+
+
+def _queued(how: str, costs: Mapping[str, Sequence[Cost]], count: int, *, is_full: bool) -> Section:
+    beside = _beside(costs, ("start_p99", "through", "cpu"))
+    done = "killed" if how == "killed" else "told to stop"
+    return Section(
+        name=how,
+        title=f"An operator that has {count:,} AppServices to look at, {SLEEP_MS} ms each, is"
+        f" {done} and started anew; from the creation of a new one, of {NEW_A_SECOND:g} a"
+        f" second from then on, until its reconcile begins ({_rounds(costs)})",
+        columns=(
+            *_columns("start", ""),
+            Column(title="p99 of c-r", figure="start_p99_ratio", decimals=2),
+            *_columns("busy", "while others queue"),
+            *COMMON,
+        ),
+        costs=beside,
+        limits=[
+            Limit(
+                what=f"{name}, 99 % of new ones, while others queue",
+                most=LIMIT_SECONDS,
+                unit=" s",
+                found=max(cost["busy_p99"] for cost in costs[name]),
+                judged=is_full,
+            )
+            for name in (OURS, OURS_UVLOOP)
+        ],
+    )
+
+
+def _settled(costs: Mapping[str, Sequence[Cost]], count: int) -> Section:
+    return Section(
+        name="settled",
+        title=f"An operator whose {count:,} AppServices are as they should be is told to stop and"
+        f" started anew; from the creation of a new one, of {NEW_A_SECOND:g} a second from then"
+        f" on, until its reconcile begins and until it has its children ({_rounds(costs)})",
+        columns=(
+            *_columns("start", "reconcile"),
+            *_columns("children", "children"),
+            Column(title="p99 of c-r", figure="children_p99_ratio", decimals=2),
+            *COMMON,
+        ),
+        costs=_beside(costs, ("children_p99", "through", "cpu")),
+    )
+
+
+COMMON = (
+    Column(title="first reconcile after s", figure="first", decimals=1),
+    Column(title="all looked at after s", figure="through", decimals=1),
+    Column(title="of c-r", figure="through_ratio", decimals=2),
+    Column(title="CPU s until then", figure="cpu", decimals=1),
+    Column(title="CPU of c-r", figure="cpu_ratio", decimals=2),
+    Column(title="resident MB", figure="resident", decimals=0),
+    Column(title="peak MB", figure="peak", decimals=0),
+    Column(title="server CPU s", figure="server_cpu", decimals=1),
+)
+
+
+def _beside(
+    costs: Mapping[str, Sequence[Cost]], figures: Sequence[str]
+) -> Mapping[str, Sequence[Cost]]:
+    return {name: compared(each, costs[THEIRS], figures) for name, each in costs.items()}
+
+
+def _columns(figure: str, words: str) -> Iterator[Column]:
+    for part in ("p50", "p99", "max"):
+        yield Column(title=f"{words} {part} s".strip(), figure=f"{figure}_{part}", decimals=2)
+
+
+def _rounds(costs: Mapping[str, Sequence[Cost]]) -> str:
+    count = len(next(iter(costs.values())))
+    return f"{count} round{'s' if count != 1 else ''}"
+
+
+def pictures(sections: Mapping[str, Section]) -> Iterator[Bars | Lines]:
+    """How long new ones wait, and when all the others have been looked at."""
+    for name, title, shown in (
+        (
+            "told",
+            "A restart with a long queue, while new objects arrive",
+            {
+                "New one to its reconcile, p50 s": "start_p50",
+                "New one to its reconcile, p99 s": "start_p99",
+                "The same while others queue, p99 s": "busy_p99",
+                "All the others looked at again, s": "through",
+            },
+        ),
+        (
+            "settled",
+            "A restart with everything as it should be, while new objects arrive",
+            {
+                "New one to its children, p50 s": "children_p50",
+                "New one to its children, p99 s": "children_p99",
+                "All the others looked at again, s": "through",
+                "CPU until then, s": "cpu",
+            },
+        ),
+    ):
+        if name not in sections:
+            continue
+        panels = {
+            panel: {
+                contender: Spread.of(costs, figure)
+                for contender, costs in sections[name].costs.items()
+            }
+            for panel, figure in shown.items()
+        }
+        limits = {panel: LIMIT_SECONDS for panel, figure in shown.items() if figure == "busy_p99"}
+        yield Bars(name=name, title=title, panels=panels, limits=limits)

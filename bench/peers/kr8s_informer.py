@@ -1,0 +1,42 @@
+"""``python -m bench.peers.kr8s_informer COUNT``: every AppService in a dictionary.
+
+The library has no informer, and its lists do not tell their version: a watch, which begins with
+everything there is. Nothing tells when that has come, so it is told how many there are.
+"""
+
+import asyncio
+import sys
+import warnings
+
+import kr8s.asyncio
+from kr8s.asyncio.objects import APIObject, new_class
+
+from bench.harness.task import GROUP, KIND, NAMESPACE, PLURAL, VERSION
+from bench.peers.informing import say, unwanted
+
+AppService = new_class(KIND, f"{GROUP}/{VERSION}", namespaced=True, plural=PLURAL)
+
+
+async def keep(apps: dict[tuple[str, str], APIObject], count: int) -> None:
+    seen = 0
+    async for event, app in kr8s.asyncio.watch(AppService, namespace=NAMESPACE):
+        if event == "DELETED":
+            apps.pop((app.namespace, app.name), None)
+        else:
+            apps[app.namespace, app.name] = app
+            seen += 1
+        if seen == count:
+            say(seen)
+
+
+async def follow(count: int) -> None:
+    async with asyncio.TaskGroup() as group:
+        keeping = group.create_task(keep({}, count))
+        await unwanted()
+        keeping.cancel()
+
+
+if __name__ == "__main__":
+    # The server is newer than it knows.
+    warnings.filterwarnings("ignore", "Kubernetes version")
+    asyncio.run(follow(int(sys.argv[1])))

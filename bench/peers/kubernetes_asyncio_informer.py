@@ -1,0 +1,66 @@
+"""``python -m bench.peers.kubernetes_asyncio_informer``: every AppService in a dictionary.
+
+The library has no informer: as its examples show, a list, and a watch from where it ended.
+"""
+
+import asyncio
+from typing import Any
+
+from kubernetes_asyncio import client, config, watch
+
+from bench.harness.task import GROUP, NAMESPACE, PAGE_SIZE, PLURAL, VERSION
+from bench.peers.informing import say, unwanted
+
+APPS = (GROUP, VERSION, NAMESPACE, PLURAL)
+
+
+class Cache:
+    def __init__(self) -> None:
+        self.seen = 0
+        self.apps: dict[tuple[str, str], Any] = {}
+
+    def put(self, app: Any) -> None:
+        self.apps[app["metadata"]["namespace"], app["metadata"]["name"]] = app
+        self.seen += 1
+
+    def remove(self, app: Any) -> None:
+        self.apps.pop((app["metadata"]["namespace"], app["metadata"]["name"]), None)
+
+
+async def fill(api: client.CustomObjectsApi, cache: Cache) -> str:
+    """List everything, and say at which version that was."""
+    token = ""
+    while True:
+        page: Any = await api.list_namespaced_custom_object(*APPS, limit=PAGE_SIZE, _continue=token)
+        for app in page["items"]:
+            cache.put(app)
+        token = page["metadata"].get("continue", "")
+        if not token:
+            return page["metadata"]["resourceVersion"]
+
+
+async def keep(api: client.CustomObjectsApi, cache: Cache, version: str) -> None:
+    async with watch.Watch() as events:
+        async for event in events.stream(
+            api.list_namespaced_custom_object, *APPS, resource_version=version
+        ):
+            if event["type"] == "DELETED":
+                cache.remove(event["object"])
+            else:
+                cache.put(event["object"])
+
+
+async def follow() -> None:
+    await config.load_kube_config()
+    cache = Cache()
+    async with client.ApiClient() as connection, asyncio.TaskGroup() as group:
+        api = client.CustomObjectsApi(connection)
+        version = await fill(api, cache)
+        keeping = group.create_task(keep(api, cache, version))
+        say(cache.seen)
+        await unwanted()
+        keeping.cancel()
+
+
+if __name__ == "__main__":
+    asyncio.run(follow())

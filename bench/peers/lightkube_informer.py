@@ -1,0 +1,53 @@
+"""``python -m bench.peers.lightkube_informer``: every AppService in a dictionary.
+
+The library has no informer: a list, and a watch from where it ended. With classes for the custom
+resource, which are filled in when they are looked into.
+"""
+
+import asyncio
+
+from lightkube import AsyncClient
+
+from bench.harness.task import NAMESPACE, PAGE_SIZE
+from bench.peers.clients.lightkube_typed import AppService
+from bench.peers.informing import say, unwanted
+
+
+class Cache:
+    def __init__(self) -> None:
+        self.seen = 0
+        self.apps: dict[tuple[str, str], AppService] = {}
+
+    def put(self, app: AppService) -> None:
+        self.apps[app.metadata.namespace, app.metadata.name] = app
+        self.seen += 1
+
+    def remove(self, app: AppService) -> None:
+        self.apps.pop((app.metadata.namespace, app.metadata.name), None)
+
+
+async def keep(client: AsyncClient, cache: Cache, version: str) -> None:
+    events = client.watch(AppService, namespace=NAMESPACE, resource_version=version)
+    async for event, app in events:
+        if event == "DELETED":
+            cache.remove(app)
+        else:
+            cache.put(app)
+
+
+async def follow() -> None:
+    client = AsyncClient()
+    cache = Cache()
+    async with asyncio.TaskGroup() as group:
+        apps = client.list(AppService, namespace=NAMESPACE, chunk_size=PAGE_SIZE)
+        async for app in apps:
+            cache.put(app)
+        keeping = group.create_task(keep(client, cache, apps.resourceVersion))
+        say(cache.seen)
+        await unwanted()
+        keeping.cancel()
+    await client.close()
+
+
+if __name__ == "__main__":
+    asyncio.run(follow())

@@ -1,0 +1,41 @@
+"""``python -m bench.peers.steersman_informer [--uvloop]``: every AppService in an informer.
+
+Says how many there are once all of them have been handed to its handler, and stays until its
+standard input is closed: what ``peers/controller_runtime`` does with that library.
+"""
+
+import asyncio
+import os
+import sys
+from pathlib import Path
+
+from bench.peers.clients.steersman_client import AppService, connected
+from bench.peers.informing import say, unwanted
+from steersman.cache import Informer, on
+from steersman.observe import ignore
+
+
+async def follow() -> None:
+    """Follow until nobody listens."""
+    seen = 0
+
+    def count(_: AppService) -> None:
+        nonlocal seen
+        seen += 1
+
+    async with connected(Path(os.environ["KUBECONFIG"])) as client:
+        informer = Informer(client, AppService, observe=ignore)
+        registration = informer.add_handler(on(added=count))
+        async with informer.running():
+            await registration.synced()
+            say(seen)
+            await unwanted()
+
+
+if __name__ == "__main__":
+    if "--uvloop" in sys.argv:
+        import uvloop
+
+        uvloop.run(follow())
+    else:
+        asyncio.run(follow())

@@ -1,0 +1,243 @@
+"""Charts are whole SVG files, on which nothing is missing and nothing runs over the edge."""
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from itertools import pairwise
+from xml.etree import ElementTree
+
+import pytest
+
+from bench.harness.charts import Bars, Lines, Picture, Spread, svg
+from bench.harness.charts.ink import COLOURS, WIDTH, colour, number
+from bench.harness.charts.scales import Scale, apart, enclosing, even_ticks, logarithmic_ticks
+
+NAMES = (
+    "controller-runtime",
+    "controller-runtime, no managedFields",
+    "kopf",
+    "steersman",
+    "steersman, uvloop",
+    "somebody <else> & co",
+)
+
+
+def spread(middle: float, reach: float = 0.1) -> Spread:
+    return Spread(low=middle * (1 - reach), middle=middle, high=middle * (1 + reach))
+
+
+def spreads(first: float) -> Mapping[str, Spread]:
+    return {name: spread(first * 1.7**place) for place, name in enumerate(NAMES)}
+
+
+BARS = Bars(
+    name="sync",
+    title="Sync 20,000 AppServices & more",
+    panels={
+        "wall, s": spreads(0.031),
+        "CPU, s": spreads(2.3),
+        "resident memory, MB": spreads(61.0),
+        "a quantity with a title that is much longer than its panel is wide": spreads(4_100.0),
+    },
+    limits={"wall, s": 0.25, "CPU, s": 500.0},
+)
+LINES = Lines(
+    name="growth",
+    title="Cold sync as the number of objects doubles",
+    x_title="objects",
+    y_title="wall, s",
+    series={
+        name: [(size, spread(size * cost)) for size in (5_000.0, 10_000.0, 20_000.0, 40_000.0)]
+        for name, cost in zip(NAMES, (0.1, 0.11, 0.7, 0.02, 0.02, 0.021), strict=True)
+    },
+)
+LOGARITHMIC = Lines(
+    name="log",
+    title=LINES.title,
+    x_title=LINES.x_title,
+    y_title=LINES.y_title,
+    series=LINES.series,
+    is_logarithmic=True,
+)
+PICTURES = pytest.mark.parametrize(
+    "picture", [BARS, LINES, LOGARITHMIC], ids=["bars", "lines", "log"]
+)
+
+
+def parsed(picture: Picture) -> ElementTree.Element:
+    return ElementTree.fromstring(svg(picture))  # noqa: S314 - written a moment ago
+
+
+def tagged(root: ElementTree.Element, name: str) -> Iterator[ElementTree.Element]:
+    return root.iter(f"{{http://www.w3.org/2000/svg}}{name}")
+
+
+def words_on(picture: Picture) -> list[str]:
+    return ["".join(each.itertext()) for each in tagged(parsed(picture), "text")]
+
+
+@PICTURES
+def test_a_chart_says_what_it_is_to_those_who_do_not_see_it(picture: Picture) -> None:
+    root = parsed(picture)
+
+    titles = [each.text for each in tagged(root, "title") if each.get("id") == "title"]
+    [description] = tagged(root, "desc")
+
+    assert root.get("role") == "img"
+    assert root.get("aria-labelledby") == "title desc"
+    assert titles == [picture.title]
+    assert all(name in (description.text or "") for name in NAMES)
+
+
+@PICTURES
+def test_a_chart_has_colours_for_a_light_page_and_for_a_dark_one(picture: Picture) -> None:
+    light, _, dark = svg(picture).partition("@media (prefers-color-scheme: dark)")
+
+    assert all(each.light in light and each.dark in dark for each in COLOURS.values())
+    assert dark
+
+
+def test_every_bar_has_its_number_beside_it() -> None:
+    words = words_on(BARS)
+
+    for panel in BARS.panels.values():
+        for each in panel.values():
+            assert number(each.middle) in words
+
+
+def test_every_bar_is_as_long_as_its_value_is_large() -> None:
+    picture = Bars(
+        name="two", title="Two", panels={"s": {"kopf": spread(4.0), "kr8s": spread(1.0)}}, limits={}
+    )
+
+    bars = [each for each in tagged(parsed(picture), "rect") if "bar" in each.get("class", "")]
+
+    longer, shorter = (float(bar.get("width", "0")) for bar in bars)
+    assert longer == pytest.approx(4 * shorter, rel=0.01)
+
+
+def test_what_a_contender_did_not_do_is_a_dash() -> None:
+    picture = Bars(
+        name="gap",
+        title="Gap",
+        panels={"one": {"kopf": spread(1.0), "kr8s": spread(1.0)}, "two": {"kr8s": spread(2.0)}},
+        limits={},
+    )
+
+    assert "–" in words_on(picture)
+
+
+def test_a_limit_is_shown_as_what_it_is() -> None:
+    rising = Bars(
+        name="rate", title="Rate", panels={"a second": spreads(900)}, limits={"a second": 1000}
+    )
+    more = replace(rising, is_more_better=True)
+
+    assert "at most 1,000" in words_on(rising)
+    assert "at least 1,000" in words_on(more)
+
+
+@pytest.mark.parametrize("picture", [LINES, LOGARITHMIC], ids=["lines", "log"])
+def test_every_point_of_a_line_can_be_asked_for_its_value(picture: Lines) -> None:
+    told = {each.text for each in tagged(parsed(picture), "title")}
+
+    for name, points in picture.series.items():
+        for x, each in points:
+            low, middle, high = map(number, (each.low, each.middle, each.high))
+            assert f"{name}, {x:,.0f}: {middle} ({low} to {high})" in told
+
+
+@PICTURES
+def test_nothing_is_drawn_beyond_the_edge(picture: Picture) -> None:
+    root = parsed(picture)
+    height = float(root.get("height", "0"))
+
+    for each in root.iter():
+        for across in (each.get(key) for key in ("x", "x1", "x2", "cx")):
+            assert across is None or 0 <= float(across) <= WIDTH
+        for down in (each.get(key) for key in ("y", "y1", "y2", "cy")):
+            assert down is None or 0 <= float(down) <= height
+
+
+@PICTURES
+def test_no_two_words_of_a_column_are_in_the_same_place(picture: Picture) -> None:
+    places: dict[float, list[float]] = {}
+    for each in tagged(parsed(picture), "text"):
+        places.setdefault(float(each.get("x", "0")), []).append(float(each.get("y", "0")))
+
+    for column in places.values():
+        assert all(after - before >= 11 for before, after in pairwise(sorted(column)))
+
+
+def test_a_chart_of_nothing_but_zeros_can_be_drawn() -> None:
+    nothing = Spread(low=0.0, middle=0.0, high=0.0)
+
+    bars = Bars(name="idle", title="Idle", panels={"requests": {"kopf": nothing}}, limits={})
+    lines = Lines(
+        name="idle", title="Idle", x_title="n", y_title="s", series={"kopf": [(1.0, nothing)]}
+    )
+
+    assert parsed(bars) is not None
+    assert parsed(lines) is not None
+
+
+def test_who_has_a_name_has_a_colour_and_its_variants_have_the_same() -> None:
+    assert colour("steersman, with log and metrics") == COLOURS["steersman"]
+    assert colour("steersman, uvloop") == COLOURS["steersman, uvloop"]
+    assert colour("steersman, uvloop p99") == COLOURS["steersman, uvloop"]
+    assert colour("kubernetes_asyncio, dictionaries") == COLOURS["kubernetes_asyncio"]
+    assert colour("bare aiohttp") not in COLOURS.values()
+
+
+def test_colours_of_those_who_meet_differ() -> None:
+    contenders = [
+        name for name in COLOURS if name not in {"steersman cluster up", "etcd and kube-apiserver"}
+    ]
+
+    assert len({COLOURS[name].light for name in contenders}) == len(contenders)
+    assert len({COLOURS[name].dark for name in contenders}) == len(contenders)
+    assert len({COLOURS[name].mark for name in contenders}) == len(contenders)
+
+
+def luminance(shade: str) -> float:
+    parts = (int(shade[place : place + 2], 16) / 255 for place in (1, 3, 5))
+    red, green, blue = (p / 12.92 if p <= 0.03928 else ((p + 0.055) / 1.055) ** 2.4 for p in parts)
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+@pytest.mark.parametrize("name", COLOURS)
+def test_a_colour_stands_out_from_both_pages(name: str) -> None:
+    on_light = 1.05 / (luminance(COLOURS[name].light) + 0.05)
+    on_dark = (luminance(COLOURS[name].dark) + 0.05) / (luminance("#12161c") + 0.05)
+
+    # What the accessibility guidelines ask of shapes that have a meaning is 3.
+    assert on_light >= 3.0
+    assert on_dark >= 3.0
+
+
+def test_ticks_are_round_and_reach_as_far_as_the_values() -> None:
+    assert even_ticks(42.0, about=5) == pytest.approx([0, 10, 20, 30, 40, 50])
+    assert even_ticks(0.7, about=5) == pytest.approx([0, 0.2, 0.4, 0.6, 0.8])
+    assert enclosing(0.38, 14.4) == (0.2, 20.0)
+    assert logarithmic_ticks(0.2, 20.0) == [0.2, 0.5, 1, 2, 5, 10, 20]
+    assert logarithmic_ticks(1.0, 10_000.0) == [1, 10, 100, 1_000, 10_000]
+
+
+def test_a_logarithmic_scale_gives_each_doubling_the_same_room() -> None:
+    scale = Scale(low=1.0, high=16.0, start=0.0, end=100.0, is_logarithmic=True)
+
+    assert [scale(value) for value in (1, 2, 4, 8, 16)] == pytest.approx([0, 25, 50, 75, 100])
+
+
+def test_names_that_would_overlap_are_moved_apart_and_stay_within() -> None:
+    places = apart([10, 11, 12, 98], gap=20, low=0, high=100)
+
+    assert all(after - before >= 20 for before, after in pairwise(places))
+    assert max(places) <= 100
+
+
+def test_a_number_is_short_and_has_no_exponent() -> None:
+    shown = [number(value) for value in (0, 0.0216, 0.5, 3.456, 58.43, 143.6, 12_345.6)]
+
+    assert shown == ["0", "0.022", "0.50", "3.46", "58.4", "144", "12,346"]
+    assert not any(re.search("e", each) for each in shown)

@@ -1,0 +1,72 @@
+"""What the cold-sync measure makes of what was found."""
+
+import pytest
+
+from bench.harness.charts import svg
+from bench.harness.effort import Effort
+from bench.harness.report import Limit, Section
+from bench.measures.cold_sync import COLUMNS, JUDGED_AT, LIMITS, memory, pictures, steps
+
+
+def effort(*, is_full: bool, rounds: int) -> Effort:
+    return Effort(is_full=is_full, rounds=rounds, progress=lambda _: None)
+
+
+@pytest.mark.parametrize("is_full", [True, False])
+def test_objects_are_only_added_from_step_to_step(is_full: bool) -> None:
+    sizes = [step.objects for step in steps(effort(is_full=is_full, rounds=5))]
+
+    assert sizes == sorted(set(sizes))
+
+
+@pytest.mark.parametrize("rounds", [1, 3, 5])
+def test_peers_are_in_no_more_rounds_than_there_are(rounds: int) -> None:
+    plan = steps(effort(is_full=True, rounds=rounds))
+
+    assert all(1 <= step.peer_rounds <= step.rounds for step in plan)
+    assert [step.rounds for step in plan if step.objects == JUDGED_AT] == [rounds]
+
+
+def test_a_title_says_who_is_not_in_every_round() -> None:
+    title = steps(effort(is_full=True, rounds=5))[1].title
+
+    assert "20,000" in title
+    assert "(5 rounds, 3 of the Python peers; without an index of kopf)" in title
+
+
+def test_memory_of_an_object_is_what_a_step_added() -> None:
+    section = memory({1_000: {"steersman": 40.0}, 17_000: {"steersman": 104.0}})
+
+    assert section.costs == {"steersman": [{"1,000 to 17,000": 0.004}]}
+
+
+def test_who_was_left_out_of_a_step_has_no_memory_there() -> None:
+    section = memory(
+        {
+            1_000: {"steersman": 40.0, "kopf": 60.0, "kopf, index": 60.0},
+            2_000: {"steersman": 45.0, "kopf": 80.0},
+            4_000: {"steersman": 55.0},
+        }
+    )
+
+    assert {name: list(costs[0]) for name, costs in section.costs.items()} == {
+        "steersman": ["1,000 to 2,000", "2,000 to 4,000"],
+        "kopf": ["1,000 to 2,000"],
+    }
+    assert all("steersman" in svg(picture) for picture in pictures({section.name: section}))
+
+
+def test_the_picture_of_a_judged_step_shows_its_limits() -> None:
+    cost = dict.fromkeys([column.figure for column in COLUMNS], 4.0)
+    limit = Limit(what="wall", most=LIMITS["wall"], unit="", found=0.4)
+    section = Section(
+        name="20000",
+        title="Sync 20,000 AppServices",
+        columns=COLUMNS,
+        costs={"controller-runtime": [cost], "steersman": [cost]},
+        limits=[limit],
+    )
+
+    (picture,) = pictures({section.name: section})
+
+    assert picture.limits == {"wall, s": 2.0, "CPU, s": 1.0, "resident memory, MB": 2.4}

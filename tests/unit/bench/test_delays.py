@@ -1,0 +1,12 @@
+"""Costs at several paces, in one turn."""
+
+from bench.harness.delays import Pace
+
+
+def test_each_pace_finds_its_own_costs_again() -> None:
+    slow, fast = Pace(rate=10.0, seconds=2.0), Pace(rate=100.0, seconds=1.5)
+    turn = {**slow.naming({"cpu": 1.0}), **fast.naming({"cpu": 2.0})}
+
+    assert slow.of([turn, turn]) == [{"cpu": 1.0}, {"cpu": 1.0}]
+    assert fast.of([turn]) == [{"cpu": 2.0}]
+    assert fast.changes == 150

@@ -1,0 +1,26 @@
+"""Events are counted, wherever the pieces end in which they come."""
+
+import pytest
+
+from bench.harness.fan_out import MARKER, Tally
+
+STREAM = b"HTTP/1.1 200 OK\r\n\r\n" + b"".join(
+    b'%x\r\n{"type":"ADDED","object":{"number":%d}}\n\r\n' % (40, number) for number in range(5)
+)
+
+
+@pytest.mark.parametrize("size", [1, 2, len(MARKER) - 1, len(MARKER), 50, len(STREAM)])
+def test_each_event_is_counted_once(size: int) -> None:
+    tally = Tally(MARKER)
+
+    found = [tally.add(STREAM[at : at + size]) for at in range(0, len(STREAM), size)]
+
+    assert sum(found) == tally.count == 5
+
+
+def test_an_event_counts_once_its_beginning_is_whole() -> None:
+    tally = Tally(MARKER)
+
+    assert tally.add(MARKER[:-1]) == 0
+    assert tally.add(MARKER[-1:]) == 1
+    assert tally.add(b"") == 0

@@ -1,0 +1,96 @@
+"""How something grows, and what the growth measure makes of it."""
+
+from collections.abc import Callable
+from math import isclose
+
+import pytest
+
+from bench.harness.charts import svg
+from bench.harness.fitting import exponent, exponent_above_start, for_each_more
+from bench.harness.rounds import Cost
+from bench.measures.growth import NAMES, SYNC, Found, grown, memory, pictures
+
+SIZES = (1_000, 2_000, 4_000, 8_000)
+
+
+def points(power: float, *, start: float = 0.0) -> list[tuple[float, float]]:
+    return [(size, start + 1e-3 * size**power) for size in SIZES]
+
+
+def found(value: Callable[[int], float]) -> Found:
+    """The same for everyone, twice."""
+    figures = ("wall", "cpu", "resident")
+    by_size: dict[int, Cost] = {size: dict.fromkeys(figures, value(size)) for size in SIZES}
+    return {name: [by_size, by_size] for name in NAMES}
+
+
+@pytest.mark.parametrize("power", [0.0, 0.5, 1.0, 2.0])
+def test_the_exponent_of_a_power_is_that_power(power: float) -> None:
+    assert isclose(exponent(points(power)), power, abs_tol=1e-9)
+
+
+@pytest.mark.parametrize("found", [[(1_000, 1.0), (1_000, 2.0)], [(1_000, 0.0), (2_000, 1.0)]])
+def test_one_number_of_objects_or_nothing_does_not_tell_how_it_grows(
+    found: list[tuple[float, float]],
+) -> None:
+    with pytest.raises(ValueError, match="two different numbers and no zero"):
+        exponent(found)
+
+
+def test_a_start_does_not_hide_how_the_rest_grows() -> None:
+    square = points(2.0, start=1e6)
+
+    above = exponent_above_start(square)
+
+    assert exponent(square) < 0.1
+    assert above is not None
+    assert isclose(above, 2.0, abs_tol=1e-6)
+
+
+def test_less_time_for_more_objects_tells_nothing() -> None:
+    assert exponent_above_start([(1, 1.0), (2, 3.0), (4, 2.0)]) is None
+
+
+def test_what_an_object_adds_leaves_out_what_was_there_at_first() -> None:
+    assert for_each_more([(10, 120.0), (20, 140.0), (40, 180.0)]) == [(20, 2.0), (40, 2.0)]
+
+
+@pytest.mark.parametrize(("power", "is_held"), [(1.0, True), (1.3, False)])
+def test_only_linear_time_keeps_the_promise(power: float, is_held: bool) -> None:
+    section = grown(SYNC[0], found(lambda size: size**power), is_full=True)
+
+    assert [limit.is_held for limit in section.limits] == [is_held]
+
+
+def test_a_start_does_not_hide_that_a_promise_is_broken() -> None:
+    section = grown(SYNC[1], found(lambda size: 1e9 + size**1.5), is_full=True)
+
+    assert [limit.is_held for limit in section.limits] == [True, False]
+
+
+@pytest.mark.parametrize(("power", "is_held"), [(1.0, True), (1.2, False)])
+def test_only_the_same_memory_for_each_object_keeps_the_promise(
+    power: float, is_held: bool
+) -> None:
+    section = memory(found(lambda size: 50.0 + size**power), is_full=True)
+
+    assert [limit.is_held for limit in section.limits] == [is_held]
+
+
+def test_a_run_that_is_not_full_is_not_judged() -> None:
+    section = grown(SYNC[0], found(lambda size: size**3.0), is_full=False)
+
+    assert [limit.is_held for limit in section.limits] == [True]
+
+
+def test_every_section_has_a_picture_with_every_size() -> None:
+    measured = found(lambda size: 50.0 + size)
+    sections = [grown(SYNC[0], measured, is_full=True), memory(measured, is_full=True)]
+
+    drawn = list(pictures({section.name: section for section in sections}))
+
+    assert [[x for x, _ in picture.series["steersman"]] for picture in drawn] == [
+        list(SIZES),
+        list(SIZES[1:]),
+    ]
+    assert all("8,000" in svg(picture) for picture in drawn)

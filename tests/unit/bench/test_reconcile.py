@@ -1,0 +1,86 @@
+"""What is told of operators: ratios within a round, promises, and pictures."""
+
+from pathlib import Path
+
+import pytest
+
+from bench.harness.operators import KOPF, OURS, OURS_UVLOOP, THEIRS, resyncing
+from bench.harness.report import Section
+from bench.harness.rounds import Cost
+from bench.measures.reconcile import beside_others, pictures, promises
+
+
+def turn(*, cpu: float, rate: float = 50.0, requests: float = 4.0) -> Cost:
+    """What one turn cost, of which nothing but this matters."""
+    return {
+        "cpu": cpu,
+        "each_cpu": cpu / 2000,
+        "each_server_cpu": 0.02,
+        "rate": rate,
+        "requests": requests,
+        "resident": 70.0,
+        "peak": 80.0,
+    }
+
+
+def test_a_ratio_is_to_the_turn_of_the_same_round() -> None:
+    costs = {
+        THEIRS: [turn(cpu=2.0), turn(cpu=4.0)],
+        KOPF: [turn(cpu=8.0), turn(cpu=8.0)],
+        OURS: [turn(cpu=1.0), turn(cpu=4.0)],
+    }
+
+    beside = beside_others(costs, OURS)
+
+    assert [each[f"cpu of {THEIRS}"] for each in beside] == [0.5, 1.0]
+    assert [each[f"cpu of {KOPF}"] for each in beside] == [0.125, 0.5]
+
+
+def test_who_took_part_in_fewer_rounds_is_compared_in_those() -> None:
+    costs = {THEIRS: [turn(cpu=2.0)] * 3, KOPF: [turn(cpu=8.0)], OURS: [turn(cpu=1.0)] * 3}
+
+    beside = beside_others(costs, OURS)
+
+    assert [f"cpu of {KOPF}" in each for each in beside] == [True, False, False]
+    assert len(beside_others(costs, KOPF)) == 1
+
+
+def test_a_promise_is_of_the_median_round() -> None:
+    costs = {
+        THEIRS: [turn(cpu=2.0)] * 3,
+        KOPF: [turn(cpu=8.0)] * 3,
+        OURS: [turn(cpu=1.0, rate=60.0), turn(cpu=1.8), turn(cpu=9.0, requests=5.0)],
+    }
+
+    found = list(promises(OURS, beside_others(costs, OURS), judged=True))
+
+    assert [promise.found for promise in found] == pytest.approx([0.9, 0.9, 0.225, 0.225, 1.0, 1.0])
+    assert all(promise.is_held for promise in found)
+
+
+def test_every_contender_is_in_every_picture_of_what_it_took_part_in() -> None:
+    some = {name: [turn(cpu=2.0)] for name in (THEIRS, KOPF, OURS, OURS_UVLOOP)}
+    many = {name: some[name] for name in (THEIRS, KOPF, OURS)}
+    costs = {"some": some, "many": many, "idle": some, "resync": some}
+    sections = {
+        name: Section(name=name, title=name, columns=(), costs=each) for name, each in costs.items()
+    }
+
+    drawn = {picture.name: picture.panels for picture in pictures(sections)}
+
+    assert all(panel.keys() == some.keys() for panel in drawn["cost"].values())
+    assert [panel.keys() for panel in drawn["throughput"].values()] == [some.keys(), many.keys()]
+
+
+def test_each_operator_has_its_own_way_of_being_told_to_look_again() -> None:
+    starts = Path("/starts")
+
+    assert resyncing(THEIRS, ["operator"], seconds=10, starts=starts) == [
+        *("operator", "-resync", "10s", "--starts", "/starts")
+    ]
+    assert resyncing(OURS, ["python"], seconds=10, starts=starts) == [
+        *("python", "--resync-seconds", "10", "--starts", "/starts")
+    ]
+    assert resyncing(KOPF, ["kopf"], seconds=10, starts=starts) == [
+        *("env", "RESYNC_SECONDS=10", "STARTS=/starts", "kopf")
+    ]

@@ -1,0 +1,68 @@
+"""Medians, tables and verdicts."""
+
+from bench.harness.report import Column, Floor, Limit, Section
+
+WALL = Column(title="wall ms", figure="wall", decimals=1, factor=1e3)
+
+
+def test_a_cell_is_the_median_with_the_smallest_and_the_largest() -> None:
+    costs = [{"wall": seconds} for seconds in (0.003, 0.001, 0.0021)]
+
+    assert WALL.cell(costs) == "2.1 (1.0-3.0)"
+
+
+def test_a_single_round_has_no_range_and_what_was_not_found_is_a_dash() -> None:
+    assert WALL.cell([{"wall": 0.002}]) == "2.0"
+    assert WALL.cell([{"cpu": 0.002}]) == "–"
+    assert WALL.cell([]) == "–"
+
+
+def test_a_limit_is_held_up_to_itself() -> None:
+    held = Limit(what="wall", most=0.5, unit=" s", found=0.5)
+    missed = Limit(what="wall", most=0.5, unit=" s", found=0.501)
+
+    assert (held.is_held, str(held)) == (True, "wall ≤ 0.5 s: 0.5 ok")
+    assert (missed.is_held, str(missed)) == (False, "wall ≤ 0.5 s: 0.501 MISSED")
+
+
+def test_a_floor_is_held_from_itself_upwards() -> None:
+    held = Floor(what="creates", least=1000, unit=" a second", found=1000)
+    missed = Floor(what="creates", least=1000, unit=" a second", found=999.4)
+
+    assert (held.is_held, str(held)) == (True, "creates ≥ 1,000 a second: 1,000 ok")
+    assert (missed.is_held, str(missed)) == (False, "creates ≥ 1,000 a second: 999 MISSED")
+
+
+def test_what_is_not_judged_is_not_missed() -> None:
+    far_off = Limit(what="wall", most=0.5, unit="", found=9.0, judged=False)
+
+    assert far_off.is_held
+    assert str(far_off) == "wall ≤ 0.5: 9 not judged"
+
+
+def test_a_section_is_the_same_table_as_text_and_as_markdown() -> None:
+    section = Section(
+        name="sync",
+        title="Sync",
+        columns=[WALL],
+        costs={"kopf": [{"wall": 0.02}], "steersman": [{"wall": 0.001}]},
+        limits=[Limit(what="wall", most=0.5, unit="", found=0.05)],
+    )
+
+    assert list(section.lines()) == [
+        "Sync",
+        "              wall ms",
+        "  kopf           20.0",
+        "  steersman       1.0",
+        "  wall ≤ 0.5: 0.05 ok",
+    ]
+    assert list(section.markdown()) == [
+        "### Sync",
+        "",
+        "| | wall ms |",
+        "|---|---:|",
+        "| kopf | 20.0 |",
+        "| steersman | 1.0 |",
+        "",
+        "- wall ≤ 0.5: 0.05 ok",
+    ]

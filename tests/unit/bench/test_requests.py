@@ -1,0 +1,47 @@
+"""How often an operator asks, by the API server's own count."""
+
+from bench.harness.requests import counted, flow_schemas, since
+
+
+def line(name: str, *, flow_schema: str, value: str) -> str:
+    """One of the server's metrics, as it tells them."""
+    labels = f'flow_schema="{flow_schema}",priority_level="exempt"'
+    return f"apiserver_flowcontrol_{name}{{{labels}}} {value}\n"
+
+
+METRICS = (
+    "# TYPE apiserver_flowcontrol_dispatched_requests_total counter\n"
+    + line("dispatched_requests_total", flow_schema="exempt", value="900")
+    + line("dispatched_requests_total", flow_schema="operator-reads", value="7")
+    + line("dispatched_requests_total", flow_schema="operator-writes", value="4.1e+03")
+    + line("request_execution_seconds_count", flow_schema="operator-reads", value="6")
+)
+
+
+def test_only_what_the_operator_asked_for_is_counted() -> None:
+    assert counted(METRICS) == {
+        "leases": 0,
+        "watches": 0,
+        "writes": 4100,
+        "reads": 7,
+        "discovery": 0,
+    }
+
+
+def test_what_came_in_between_is_a_difference() -> None:
+    assert since({"reads": 3, "writes": 2}, {"reads": 3, "writes": 10}) == {"reads": 0, "writes": 8}
+
+
+def test_every_kind_of_request_has_a_flow_schema_that_is_counted() -> None:
+    names = {each["metadata"]["name"].removeprefix("operator-") for each in flow_schemas()}
+
+    assert names == counted("").keys()
+
+
+def test_a_lease_is_a_lease_before_it_is_a_read_or_a_write() -> None:
+    by_name = {each["metadata"]["name"]: each["spec"] for each in flow_schemas()}
+
+    first = min(by_name, key=lambda name: by_name[name]["matchingPrecedence"])
+
+    assert first == "operator-leases"
+    assert len({spec["matchingPrecedence"] for spec in by_name.values()}) == len(by_name)

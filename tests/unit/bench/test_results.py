@@ -1,0 +1,141 @@
+"""What a run found is kept whole, and everything else is made from that."""
+
+from pathlib import Path
+
+import pytest
+
+from bench.harness.charts import Bars, Spread
+from bench.harness.pages import BEGIN, END, page, summary, with_summary, write_pages
+from bench.harness.report import Column, Floor, Limit, Section
+from bench.harness.results import Result, as_json, from_json, illustrate, keep, kept
+
+
+def result(measure: str = "cold-sync", *, found: float = 0.41, cores: str = "2") -> Result:
+    return Result(
+        measure=measure,
+        title="Cold sync",
+        machine={"cores": cores},
+        versions={"Python": "3.11.7", "kopf": "1.45.2"},
+        effort={
+            "is_full": True,
+            "rounds": 5,
+            "began_time": "2026-11-16T05:00:00+00:00",
+            "took_seconds": 840,
+            "load_average": 2.1,
+        },
+        sections=[
+            Section(
+                name="sync",
+                title="Sync 20,000 AppServices",
+                columns=[Column(title="wall ms", figure="wall", decimals=0, factor=1e3)],
+                costs={"kopf": [{"wall": 2.0}, {"wall": 4.0}], "steersman": [{"wall": 1.5}]},
+                limits=[
+                    Limit(what="wall time", most=0.5, unit="", found=found),
+                    Floor(what="rate", least=1000, unit=" a second", found=3056.7, judged=False),
+                ],
+            )
+        ],
+        charts={},
+    )
+
+
+def picture(name: str) -> Bars:
+    shown = {"wall, s": {"kopf": Spread(low=1.0, middle=2.0, high=3.0)}}
+    return Bars(name=name, title=f"Chart of {name}", panels=shown, limits={})
+
+
+def test_a_result_survives_being_written_and_read() -> None:
+    assert from_json(as_json(result())) == result()
+
+
+def test_a_result_is_held_unless_something_that_is_judged_was_missed() -> None:
+    assert result(found=0.5).is_held
+    assert not result(found=0.51).is_held
+
+
+def test_a_newer_result_takes_the_place_of_the_older_and_leaves_nothing_else(
+    tmp_path: Path,
+) -> None:
+    keep(tmp_path, result(found=0.4))
+    keep(tmp_path, result(found=0.3))
+
+    assert list(kept(tmp_path, ["client", "cold-sync"])) == [result(found=0.3)]
+    assert [path.name for path in tmp_path.iterdir()] == ["cold-sync.json"]
+
+
+def test_results_come_in_the_order_of_the_measures(tmp_path: Path) -> None:
+    for name in ("growth", "client"):
+        keep(tmp_path, result(name))
+
+    found = kept(tmp_path, ["client", "cold-sync", "growth"])
+
+    assert [each.measure for each in found] == ["client", "growth"]
+
+
+def test_charts_of_a_result_take_the_place_of_those_it_had(tmp_path: Path) -> None:
+    before = illustrate(tmp_path, result(), [picture("old"), picture("both")])
+    illustrate(tmp_path, result("cold"), [picture("other")])
+
+    after = illustrate(tmp_path, before, [picture("both"), picture("new")])
+
+    assert list(kept(tmp_path, ["cold-sync"])) == [after]
+    assert sorted(path.name for path in tmp_path.glob("*.svg")) == [
+        "cold-other.svg",
+        "cold-sync-both.svg",
+        "cold-sync-new.svg",
+    ]
+
+
+def test_two_charts_of_one_name_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="the same name"):
+        illustrate(tmp_path, result(), [picture("one"), picture("one")])
+
+
+def test_the_page_has_every_table_verdict_and_chart(tmp_path: Path) -> None:
+    text = "\n".join(page([illustrate(tmp_path, result(), [picture("bars")])]))
+
+    assert "- Machine: cores 2." in text
+    assert "- Versions: Python 3.11.7, kopf 1.45.2." in text
+    assert "| kopf | 3,000 (2,000-4,000) |" in text
+    assert "| steersman | 1,500 |" in text
+    assert "- wall time ≤ 0.5: 0.41 ok" in text
+    assert "![Chart of bars](cold-sync-bars.svg)" in text
+
+
+def test_the_page_names_a_machine_again_only_where_it_is_another() -> None:
+    alike = list(page([result("client"), result("growth")]))
+    other = list(page([result("client"), result("growth", cores="64")]))
+
+    assert sum(line.startswith("- Machine") for line in alike) == 1
+    assert [line for line in other if line.startswith("- Machine")] == [
+        "- Machine: cores 2.",
+        "- Machine: cores 64.",
+    ]
+
+
+def test_the_summary_says_of_each_promise_what_came_of_it() -> None:
+    lines = list(summary([result(found=0.6)], Path("results")))
+
+    assert "| wall time | ≤ 0.5 | 0.6 | MISSED |" in lines
+    assert "| rate | ≥ 1,000 a second | 3,057 a second | not judged |" in lines
+
+
+def test_the_summary_has_its_place_in_a_page_and_the_rest_stays(tmp_path: Path) -> None:
+    page_path = tmp_path / "README.md"
+    page_path.write_text(f"# Ours\n\n{BEGIN}\n\nearlier\n\n{END}\n\nThe rest.\n")
+    directory = tmp_path / "results"
+    results = [illustrate(directory, result(), [picture("bars")])]
+
+    for _ in range(2):
+        write_pages(directory, results, summary_in=page_path)
+
+    text = page_path.read_text()
+    assert text.startswith(f"# Ours\n\n{BEGIN}\n\n- Machine")
+    assert text.endswith(f"{END}\n\nThe rest.\n")
+    assert "earlier" not in text
+    assert "![Chart of bars](results/cold-sync-bars.svg)" in text
+
+
+def test_a_page_without_a_place_for_results_is_refused() -> None:
+    with pytest.raises(ValueError, match="no place"):
+        with_summary("# Ours\n", ["new"])

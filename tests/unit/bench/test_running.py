@@ -1,0 +1,130 @@
+"""Measures run one after another, and what one has done does not depend on the next."""
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+import pytest
+
+from bench.__main__ import main
+from bench.harness.charts import Bars, Picture, Spread
+from bench.harness.effort import Effort
+from bench.harness.report import Column, Limit, Section
+from bench.harness.results import kept
+from bench.harness.running import Measure, Shelf, run
+
+
+def quiet(_: str) -> None: ...
+
+
+EFFORT = Effort(is_full=True, rounds=2, progress=quiet)
+
+
+class Stage:
+    """A measure of nothing, that finds what it is told to find."""
+
+    TITLE: str = "Nothing"
+
+    def __init__(self, *found: float, fails: bool = False, draws: bool = True) -> None:
+        self._found = found
+        self._fails = fails
+        self._draws = draws
+
+    def sections(self, effort: Effort) -> Iterator[Section]:
+        for number, found in enumerate(self._found):
+            yield Section(
+                name=f"part-{number}",
+                title=f"Part {number}",
+                columns=[Column(title="wall s", figure="wall", decimals=2)],
+                costs={"steersman": [{"wall": found}] * effort.rounds},
+                limits=[Limit(what="wall", most=1.0, unit=" s", found=found)],
+            )
+        if self._fails:
+            raise AssertionError("the server is not what it was")
+
+    def pictures(self, sections: Mapping[str, Section]) -> Iterator[Picture]:
+        if not self._draws:
+            raise ValueError("out of ink")
+        costs = sections["part-0"].costs
+        shown = {name: Spread.of(each, "wall") for name, each in costs.items()}
+        yield Bars(name="wall", title="Wall", panels={"wall, s": shown}, limits={})
+
+
+def shelf_of(stages: Mapping[str, Measure], directory: Path) -> Shelf:
+    return Shelf(directory, load=stages.__getitem__, order=list(stages), summary_in=None)
+
+
+def ran(stages: Mapping[str, Measure], directory: Path) -> bool:
+    shelf = shelf_of(stages, directory)
+    return run(list(stages), load=stages.__getitem__, effort=EFFORT, shelf=shelf)
+
+
+def test_a_measure_that_breaks_off_does_not_keep_others_from_running(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    stages = {"first": Stage(0.5), "broken": Stage(0.5, fails=True), "last": Stage(0.7)}
+
+    is_well = ran(stages, tmp_path)
+
+    assert not is_well
+    assert [result.measure for result in kept(tmp_path, stages)] == ["first", "last"]
+    assert "error: broken broke off" in capsys.readouterr().err
+
+
+def test_a_measure_that_is_not_there_does_not_keep_others_from_running(tmp_path: Path) -> None:
+    stages = {"there": Stage(0.5)}
+
+    is_well = run(
+        ["missing", "there"],
+        load=stages.__getitem__,
+        effort=EFFORT,
+        shelf=shelf_of(stages, tmp_path),
+    )
+
+    assert not is_well
+    assert (tmp_path / "there.json").exists()
+
+
+def test_all_is_well_if_every_promise_was_kept(tmp_path: Path) -> None:
+    assert ran({"one": Stage(0.5, 1.0)}, tmp_path)
+    assert not ran({"one": Stage(0.5, 1.1)}, tmp_path)
+
+
+def test_figures_are_kept_even_if_they_cannot_be_drawn(tmp_path: Path) -> None:
+    is_well = ran({"plain": Stage(0.5, draws=False)}, tmp_path)
+
+    assert not is_well
+    assert [path.name for path in tmp_path.iterdir()] == ["plain.json"]
+
+
+def test_what_was_kept_is_drawn_again_without_measuring(tmp_path: Path) -> None:
+    ran({"one": Stage(0.5)}, tmp_path)
+    pages = {path: path.read_text() for path in tmp_path.iterdir()}
+    for path in pages:
+        if path.suffix != ".json":
+            path.unlink()
+
+    shelf_of({"one": Stage(fails=True)}, tmp_path).redraw(["one"])
+
+    assert {path: path.read_text() for path in tmp_path.iterdir()} == pages
+
+
+def test_two_sections_of_one_name_are_refused(tmp_path: Path) -> None:
+    class Twice(Stage):
+        def sections(self, effort: Effort) -> Iterator[Section]:
+            yield from super().sections(effort)
+            yield from super().sections(effort)
+
+    assert not ran({"twice": Twice(0.5)}, tmp_path)
+
+
+def test_nothing_is_kept_where_there_is_no_shelf(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["one"], load=lambda _: Stage(0.5), effort=EFFORT, shelf=None)
+
+    assert "Part 0" in capsys.readouterr().out
+
+
+def test_an_unknown_measure_is_wrong_usage(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit, match="2"):
+        main(["warp"])
+
+    assert "no such measure: warp; there are client, cold-sync" in capsys.readouterr().err

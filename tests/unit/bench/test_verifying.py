@@ -1,0 +1,184 @@
+"""What must be so before a figure of an operator counts."""
+
+from copy import deepcopy
+from typing import Any
+
+from bench.harness.verifying import (
+    differences,
+    of_one,
+    wanted_deployment,
+    wanted_service,
+    wanted_status,
+)
+
+APP: dict[str, Any] = {
+    "apiVersion": "app.example.com/v1",
+    "kind": "AppService",
+    "metadata": {"name": "web", "uid": "app-uid", "generation": 3},
+    "spec": {
+        "image": "nginx:1.7.9",
+        "size": 2,
+        "ports": [{"name": "http", "port": 80, "targetPort": 8080}],
+        "envs": [{"name": "LOG_LEVEL", "value": "info"}],
+        "resources": {"limits": {"memory": "128Mi"}},
+    },
+}
+AVAILABLE = {"type": "Available", "status": "False", "reason": "MinimumReplicasUnavailable"}
+
+
+def rolled_out(app: dict[str, Any] = APP) -> dict[str, Any]:
+    """A Deployment whose controller has made all its Pods, none of which is ready."""
+    deployment = deepcopy(dict(wanted_deployment(app)))
+    size = app["spec"]["size"]
+    deployment["metadata"] |= {"name": "web", "generation": 1, "annotations": {"revision": "1"}}
+    deployment["status"] = {
+        "observedGeneration": 1,
+        "replicas": size,
+        "updatedReplicas": size,
+        "unavailableReplicas": size,
+        "conditions": [AVAILABLE],
+    }
+    return deployment
+
+
+def served() -> dict[str, Any]:
+    """A Service with all that the server chooses."""
+    service = deepcopy(dict(wanted_service(APP)))
+    service["metadata"]["name"] = "web"
+    service["spec"] |= {"clusterIP": "10.0.0.7", "clusterIPs": ["10.0.0.7"]}
+    service["spec"]["ports"][0]["nodePort"] = 30_002
+    return service
+
+
+def reported(deployment: dict[str, Any]) -> dict[str, Any]:
+    """The AppService with a status as it should be."""
+    status = deepcopy(dict(wanted_status(APP, deployment)))
+    conditions = list(status["conditions"].values())
+    conditions[-1] |= {"lastTransitionTime": "2026-11-16T05:00:00Z", "message": ""}
+    return {**APP, "status": {**status, "conditions": conditions}}
+
+
+def test_what_was_asked_for_has_no_differences() -> None:
+    deployment = rolled_out()
+
+    found = differences(
+        {"web": reported(deployment)}, {"web": deployment}, {"web": served()}, count=1
+    )
+
+    assert list(found) == []
+
+
+def test_what_the_children_should_be_is_said_in_full() -> None:
+    container = wanted_deployment(APP)["spec"]["template"]["spec"]["containers"][0]
+
+    assert container == {
+        "name": "web",
+        "image": "nginx:1.7.9",
+        "imagePullPolicy": "IfNotPresent",
+        "env": [{"name": "LOG_LEVEL", "value": "info"}],
+        "resources": {"limits": {"memory": "128Mi"}},
+        "ports": [{"containerPort": 8080, "protocol": "TCP"}],
+        "terminationMessagePath": "/dev/termination-log",
+        "terminationMessagePolicy": "File",
+    }
+    assert wanted_service(APP)["spec"]["ports"] == [
+        {"name": "http", "port": 80, "targetPort": 8080, "protocol": "TCP"}
+    ]
+
+
+def test_a_field_that_differs_is_told_with_its_place() -> None:
+    deployment = rolled_out()
+    deployment["spec"]["template"]["spec"]["containers"][0]["image"] = "nginx:latest"
+
+    found = list(of_one(reported(deployment), deployment, served()))
+
+    assert found == [
+        "Deployment web.spec.template.spec.containers[0].image:"
+        " 'nginx:latest' instead of 'nginx:1.7.9'"
+    ]
+
+
+def test_a_field_that_nobody_asked_for_is_a_difference() -> None:
+    deployment, service = rolled_out(), served()
+    service["spec"]["publishNotReadyAddresses"] = True
+
+    found = list(of_one(reported(deployment), deployment, service))
+
+    assert found == ["Service web.spec.publishNotReadyAddresses: True instead of 'nothing'"]
+
+
+def test_a_child_that_is_not_there_is_a_difference() -> None:
+    assert list(of_one(APP, None, None)) == [
+        "Service web: is not there",
+        "Deployment web: is not there",
+    ]
+
+
+def test_a_child_that_is_someone_elses_is_a_difference() -> None:
+    deployment, service = rolled_out(), served()
+    service["metadata"]["ownerReferences"][0]["uid"] = "another-uid"
+
+    found = list(of_one(reported(deployment), deployment, service))
+
+    assert found == [
+        "Service web.metadata.ownerReferences[0].uid: 'another-uid' instead of 'app-uid'"
+    ]
+
+
+def test_a_status_that_is_older_than_the_deployments_is_a_difference() -> None:
+    deployment = rolled_out()
+    app = reported(deployment)
+    deployment["status"]["unavailableReplicas"] = 1
+
+    assert list(of_one(app, deployment, served())) == [
+        "AppService web: status.unavailableReplicas: 2 instead of 1"
+    ]
+
+
+def test_a_status_without_ready_is_a_difference() -> None:
+    deployment = rolled_out()
+    app = reported(deployment)
+    app["status"]["conditions"].pop()
+
+    (found,) = of_one(app, deployment, served())
+
+    assert found.startswith("AppService web: status.conditions.Ready: 'nothing' instead of")
+
+
+def test_a_ready_that_says_nothing_of_since_when_is_a_difference() -> None:
+    deployment = rolled_out()
+    app = reported(deployment)
+    del app["status"]["conditions"][-1]["lastTransitionTime"]
+
+    (found,) = of_one(app, deployment, served())
+
+    assert "lastTransitionTime" in found
+
+
+def test_ready_is_what_has_all_its_pods_available() -> None:
+    deployment = rolled_out()
+    deployment["status"] |= {"readyReplicas": 2, "availableReplicas": 2}
+
+    ready = wanted_status(APP, deployment)["conditions"]["Ready"]
+
+    assert (ready["status"], ready["reason"]) == ("True", "RolledOut")
+
+
+def test_a_deployment_that_still_grows_is_a_difference() -> None:
+    deployment = rolled_out()
+    deployment["status"] |= {"replicas": 1, "updatedReplicas": 1}
+
+    assert list(of_one(reported(deployment), deployment, served())) == [
+        "Deployment web: has not all its Pods yet"
+    ]
+
+
+def test_too_few_appservices_and_children_of_nobody_are_differences() -> None:
+    deployment = rolled_out()
+
+    found = differences({}, {"web": deployment}, {}, count=1)
+
+    assert list(found) == [
+        "there are 0 AppServices instead of 1",
+        "Deployment web belongs to no AppService",
+    ]

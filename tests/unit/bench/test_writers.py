@@ -1,0 +1,55 @@
+"""Who wrote when, as the audit log says."""
+
+import json
+from collections.abc import Sequence
+
+from bench.harness.writers import Written, between_others, first_by, written
+
+FORMER, SUCCESSOR = "replica-1", "replica-2"
+
+
+def line(user: str, received: str, code: int = 200) -> str:
+    event = {
+        "user": {"username": user},
+        "requestReceivedTimestamp": received,
+        "responseStatus": {"code": code},
+    }
+    return json.dumps(event) + "\n"
+
+
+def writes(story: str) -> Sequence[Written]:
+    """One write each second: ``f`` by the former leader, ``s`` by its successor."""
+    writers = {"f": FORMER, "s": SUCCESSOR}
+    return [
+        Written(writer=writers[letter], unix_seconds=float(second), was_done=True)
+        for second, letter in enumerate(story)
+    ]
+
+
+def test_writes_are_those_of_replicas_in_the_order_in_which_they_came_in() -> None:
+    found = written(
+        [
+            line("system:serviceaccount:default:replica-2", "2026-11-01T08:00:02.500000Z", 409),
+            line("admin", "2026-11-01T08:00:01.000000Z"),
+            line("system:serviceaccount:default:replica-1", "2026-11-01T08:00:00.250000Z", 201),
+        ]
+    )
+
+    assert [(each.writer, each.was_done) for each in found] == [(FORMER, True), (SUCCESSOR, False)]
+    assert found[1].unix_seconds - found[0].unix_seconds == 2.25
+
+
+def test_who_wrote_first_after_a_moment() -> None:
+    found = writes("fffss")
+
+    assert first_by(SUCCESSOR, found, since=1.0) == 3.0
+    assert first_by(FORMER, found, since=2.0) is None
+
+
+def test_a_former_leader_that_writes_while_its_successor_does_is_counted() -> None:
+    assert between_others(FORMER, SUCCESSOR, writes("ffssfsffs")) == 3
+
+
+def test_who_hands_over_and_takes_over_again_has_never_written_beside_the_other() -> None:
+    assert between_others(FORMER, SUCCESSOR, writes("ffsssfff")) == 0
+    assert between_others(FORMER, SUCCESSOR, writes("ff")) == 0
