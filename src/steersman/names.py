@@ -181,7 +181,7 @@ def check_kind(kind: str) -> str:
 
 def check_label(name: str, *, wanted: str = "a DNS label") -> str:
     """A namespace's name, and anything else that is one DNS label."""
-    if not _is_label(name):
+    if len(name) > 63 or not _is_label(name):
         raise BadName(
             wanted=wanted,
             value=name,
@@ -205,7 +205,7 @@ def check_plural(name: str, *, wanted: str = "a plural") -> str:
 
 def check_subdomain(name: str, *, wanted: str = "an object's name") -> str:
     """The name of most objects: a DNS subdomain."""
-    if not _is_subdomain(name):
+    if len(name) > 253 or not _is_subdomain(name):
         raise BadName(
             wanted=wanted,
             value=name,
@@ -232,7 +232,7 @@ def check_path_segment(name: str, *, wanted: str = "an object's name") -> str:
 
 def check_label_key(key: str) -> str:
     """The key of a label or annotation: ``name`` or ``prefix/name``."""
-    if not _is_label_key(key):
+    if len(key) > _LONGEST_LABEL_KEY or not _is_label_key(key):
         raise BadName(
             wanted="a label key",
             value=key,
@@ -244,7 +244,7 @@ def check_label_key(key: str) -> str:
 
 def check_label_value(value: str) -> str:
     """The value of a label: empty, or a short word."""
-    if not _is_label_value(value):
+    if len(value) > 63 or not _is_label_value(value):
         raise BadName(
             wanted="a label value",
             value=value,
@@ -254,30 +254,37 @@ def check_label_value(value: str) -> str:
     return value
 
 
+# A prefix, a slash and a name.
+_LONGEST_LABEL_KEY: Final = 253 + 1 + 63
+
 # Reconciles ask of the same names and labels again and again; of the last so many, the answer is
-# remembered.
+# remembered. How long they are is asked before, so that nothing long is.
 _remembering: Final = lru_cache(maxsize=4096)
 
 
 @_remembering
 def _is_label(name: str) -> bool:
-    return len(name) <= 63 and _LABEL.fullmatch(name) is not None
+    return _LABEL.fullmatch(name) is not None
 
 
 @_remembering
 def _is_subdomain(name: str) -> bool:
-    return len(name) <= 253 and _SUBDOMAIN.fullmatch(name) is not None
+    return _SUBDOMAIN.fullmatch(name) is not None
 
 
 @_remembering
 def _is_label_key(key: str) -> bool:
     prefix, slash, name = key.rpartition("/")
-    return _is_label_value(name) and bool(name) and (not slash or _is_subdomain(prefix))
+    return (
+        0 < len(name) <= 63
+        and _is_label_value(name)
+        and (not slash or (len(prefix) <= 253 and _is_subdomain(prefix)))
+    )
 
 
 @_remembering
 def _is_label_value(value: str) -> bool:
-    return not value or (len(value) <= 63 and _QUALIFIED.fullmatch(value) is not None)
+    return not value or _QUALIFIED.fullmatch(value) is not None
 
 
 def _require(holds: object, wanted: str, value: str, rule: str) -> None:

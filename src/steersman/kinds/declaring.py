@@ -188,7 +188,8 @@ def check_names(name: str, bases: Iterable[type], fields: Iterable[str]) -> None
     Or a method: who asks for ``inlining`` wants to call it.
     """
     for base in bases:
-        for field in _meaning_something(base).intersection(fields):
+        taken = _meaning_something(base)
+        for field in (each for each in fields if each in taken):
             raise TypeError(
                 f"{name}: {field} means something else already; call the field {field}_,"
                 f" which is {wire_name(field)} on the wire"

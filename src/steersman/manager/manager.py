@@ -97,7 +97,9 @@ class Manager:
         log = log_to(
             sys.stderr, clock=clock, style=settings.log_style, level=settings.log_level_number
         )
-        registry, observe = _counting(log, clock=clock) if settings.metrics else (None, log)
+        registry, observe = (
+            _counting(log, clock=clock) if settings.metrics else (None, fan_out(log))
+        )
         config = find_config(
             environ=os.environ,
             home=Path.home(),

@@ -58,6 +58,9 @@ Obj = TypeVar("Obj", bound=Resource | Unstructured)
 # let a quiet connection be.
 STEADY_SECONDS: Final = 10.0
 
+# After so many events in a row, whoever else has something to do gets a turn.
+TURN_EVENTS: Final = 500
+
 # What a server answers that does not know initial events, or has them turned off.
 _REFUSALS_TO_STREAM: Final = (BadRequest, Invalid, MethodNotAllowed)
 
@@ -201,13 +204,13 @@ class Reflector(Generic[Obj]):
         """Make a whole list the truth, unless it is of the past."""
         if (refusal := self._refusal_of(version)) is not None:
             return refusal
+        took_seconds = self._clock.monotonic() - started_at
         before = self._before()
         is_rewound = is_older(version, before.seen)
         self._into.replace(objects, misfits, version, rewound=is_rewound)
         self._hear(Listed(version))
         if is_rewound:
             self._tell.rewound(before.seen, version)
-        took_seconds = self._clock.monotonic() - started_at
         self._tell.listed(len(objects), len(misfits), took_seconds, before.why)
         return None
 
@@ -337,7 +340,7 @@ class Reflector(Generic[Obj]):
         """What happens from the position on, passed on as it comes."""
         into, monotonic = self._into, self._clock.monotonic
         is_repeating = False
-        count = 0
+        count = told = 0
         started_at = self._connect()
         try:
             async for event in events:
@@ -365,6 +368,9 @@ class Reflector(Generic[Obj]):
                 if is_repeat and not is_repeating:
                     is_repeating = True
                     self._tell.out_of_order(version, version)
+                told += 1
+                if told % TURN_EVENTS == 0:
+                    await self._clock.sleep(0)
             return None
         finally:
             self._tell.heard(count)

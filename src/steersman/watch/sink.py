@@ -12,7 +12,8 @@ Obj_contra = TypeVar("Obj_contra", bound=Resource | Unstructured, contravariant=
 class Sink(Protocol[Obj_contra]):
     """Takes in what a reflector hears.
 
-    It must not raise: a sink that does ends the reflector, since nobody knows what it has taken in.
+    It must not raise: nobody knows what a sink that does has taken in. A ``SteersmanError`` from it
+    would pass for trouble with the watch, and anything else ends the reflector.
     """
 
     def replace(

@@ -133,6 +133,7 @@ class Connection(asyncio.BufferedProtocol):
             self._is_whole
             and self._is_kept_alive
             and not self._was_cut_short
+            and not self._is_paused
             and self._broken is None
             and not self._has_ended
             and transport is not None

@@ -14,7 +14,7 @@ class Hearer(Protocol):
         ...
 
     def get_buffer(self, sizehint: int) -> memoryview:
-        """The place for what comes, always the same."""
+        """The place for what comes, always the same; a record of TLS, 16 KiB, has room in it."""
         ...
 
     def data_received(self, data: memoryview) -> None:
@@ -83,6 +83,14 @@ class SocketTransport(asyncio.Transport):
             self._loop.add_reader(self._socket, self._read)
 
     def _read(self) -> None:
+        try:
+            self._receive()
+        except BaseException:
+            # Nobody knows what the hearer has taken in.
+            self._lose(None)
+            raise
+
+    def _receive(self) -> None:
         room = self._room
         try:
             count = self._socket.recv_into(room)
@@ -135,6 +143,8 @@ class SocketTransport(asyncio.Transport):
             self._lose(error)
         else:
             self._send_encrypted()
+            if self._is_closing:
+                return  # Our last word did not get there, and it is told why.
             self._agreed = None
             if not agreed.done():
                 agreed.set_result(None)

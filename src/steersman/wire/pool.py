@@ -47,8 +47,9 @@ class Pool:
 
     def add(self, connection: Connection) -> None:
         """A new one, in use."""
-        self._all.add(connection)
-        connection.on_end = self._forget
+        if not connection.ended.done():
+            self._all.add(connection)
+            connection.on_end = self._forget
 
     def give_back(self, connection: Connection) -> None:
         """It is no longer in use: keep it, unless it is of no use to anyone."""

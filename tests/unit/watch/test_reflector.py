@@ -1,6 +1,7 @@
 """A list and a watch become one story, whatever the server does."""
 
 import asyncio
+from collections import Counter
 from collections.abc import Callable
 
 import pytest
@@ -18,6 +19,7 @@ from steersman.observe import (
     WatchSilent,
     WatchStarted,
 )
+from steersman.watch.reflector import TURN_EVENTS
 from tests.clocks import FakeClock
 from tests.embedded import turns
 from tests.unit.watch.errors import (
@@ -80,6 +82,32 @@ async def test_what_is_there_is_told_and_then_what_happens_in_its_order() -> Non
     assert scene.asked == ["list", "watch 5"]
     assert scene.mirror.told == ["replace at 5", "c 6", "a gone 7", "b 8", "reached 20"]
     assert scene.mirror.objects == {"b": "8", "c": "6"}
+
+
+async def test_of_many_events_at_once_others_get_a_turn_in_between() -> None:
+    others_turns = 0
+    told_in_turn: Counter[int] = Counter()
+
+    class Counting(Mirror):
+        def wrote(self, obj: Resource) -> None:
+            told_in_turn[others_turns] += 1
+            super().wrote(obj)
+
+    async def work() -> None:
+        nonlocal others_turns
+        while True:
+            others_turns += 1
+            await asyncio.sleep(0)  # noqa: TID251 - one turn of the loop
+
+    story = [wrote("a", version) for version in range(6, 6 + 3 * TURN_EVENTS)]
+    scene = Scene(A_AND_B, watching(*story, silence), mirror=Counting())
+    async with asyncio.TaskGroup() as others:
+        worker = others.create_task(work())
+        async with scene.running():
+            worker.cancel()
+
+    assert told_in_turn.total() == len(story)
+    assert max(told_in_turn.values()) == TURN_EVENTS
 
 
 async def test_pages_become_one_list_with_what_does_not_fit_beside_it() -> None:

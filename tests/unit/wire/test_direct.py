@@ -77,6 +77,13 @@ class Server:
         self.tls = context.wrap_bio(self._coming, self._going, server_side=True)
         self._loop = asyncio.get_running_loop()
 
+    async def answer(self) -> None:
+        """The first half of a handshake."""
+        self._coming.write(await self._loop.sock_recv(self._there, 2**16))
+        with pytest.raises(ssl.SSLWantReadError):
+            self.tls.do_handshake()
+        await self.send()
+
     async def shake_hands(self) -> None:
         while True:
             try:
@@ -257,3 +264,41 @@ async def test_of_what_is_aborted_nothing_is_left() -> None:
         assert (error, transport.is_closing()) == (None, True)
         assert transport.get_write_buffer_size() == 0
         assert there.recv(10)
+
+
+async def test_a_handshake_whose_last_word_does_not_get_there_has_failed(
+    authority: Authority,
+) -> None:
+    context = tls_context(TlsSettings(ca_data=authority.certificate), source="test")
+
+    with line() as (here, there):
+        ear = Ear()
+        transport = SocketTransport(here, ear)
+        server = Server(there, authority)
+
+        async def answer_and_leave() -> None:
+            await server.answer()
+            there.close()
+
+        async with asyncio.TaskGroup() as group:
+            group.create_task(answer_and_leave())
+            with pytest.raises(OSError, match="pipe"):
+                await transport.secure(context, name="kube")
+        assert isinstance(await ear.lost, BrokenPipeError)
+
+
+async def test_a_hearer_that_fails_ends_the_connection() -> None:
+    class Deaf(Ear):
+        def data_received(self, data: memoryview) -> None:
+            raise RuntimeError("not now")
+
+    said: list[object] = []
+    asyncio.get_running_loop().set_exception_handler(lambda _, about: said.append(about))
+    with line() as (here, there):
+        ear = Deaf()
+        SocketTransport(here, ear)
+        there.send(b"something")
+        await ear.lost
+
+    assert here.fileno() == -1
+    assert "not now" in str(said)

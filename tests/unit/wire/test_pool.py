@@ -155,3 +155,13 @@ async def test_a_hundred_cancelled_requests_leave_no_connection_behind() -> None
         assert await ask(transport) == b"x" * 500
 
     assert not pool._all
+
+
+async def test_a_connection_that_has_ended_before_it_was_added_is_not_kept() -> None:
+    pool = Pool(clock=FakeClock())
+    connection = Connection(tls=None)
+    connection.connection_lost(None)
+
+    pool.add(connection)
+
+    assert not pool._all
