@@ -41,8 +41,7 @@ class Clock(Protocol):
 class SystemClock:
     """The clock of this machine."""
 
-    def __init__(self) -> None:
-        self._alarm: _Alarm | None = None
+    _alarm: "_Alarm | None" = None
 
     # As it is: a reconcile looks at the clock dozens of times.
     monotonic = staticmethod(time.monotonic)

@@ -23,7 +23,7 @@ from steersman.clock import SystemClock
 from steersman.errors import AlreadyExists, NotFound, SteersmanError
 from steersman.kinds import Resource, Unstructured, core_v1
 from steersman.names import ObjectKey
-from steersman.observe import HandlerFailed, WatchFailed
+from steersman.observe import HandlerFailed, WatchFailed, WatchStarted
 from steersman.watch import ReflectorSettings, is_older
 from tests.real.objects import config_map
 from tests.real.seeing import Seen
@@ -184,9 +184,10 @@ async def following(
     scope: Scope | None = None,
     settings: ReflectorSettings | None = None,
 ) -> AsyncIterator[Followed[Obj]]:
-    """The same, entered once everything that is there has been heard."""
+    """The same, entered once everything that is there has been heard, and it listens for more."""
     async with started(client, kind, seen=seen, scope=scope, settings=settings) as followed:
         await followed.informer.synced()
+        await seen.first(WatchStarted)
         yield followed
 
 

@@ -223,7 +223,9 @@ class World:
         """Every object of a kind, all at once."""
         # Each after what it owns: a Deployment that is made anew while the ReplicaSet of the old
         # one is still there makes Kubernetes wait for up to a minute before it tries again.
-        await client.delete_all(kind, namespace=NAMESPACE, propagation="Foreground")
+        # It is answered when the end of each was asked for; meanwhile they come back.
+        patient = client.adjusted(deadline_seconds=300.0)
+        await patient.delete_all(kind, namespace=NAMESPACE, propagation="Foreground")
 
     async def until_gone(self, client: Client, kind: type[Resource]) -> None:
         """Wait until no object of a kind is left."""
