@@ -9,14 +9,13 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from bench.harness.effort import Effort
+from bench.harness.effort import PROMISED_ROUNDS, Effort
 from bench.harness.report import show_progress
 from bench.harness.running import Shelf, run
 from bench.measures import MEASURES, measure
 
 HERE = Path(__file__).resolve().parent
 RESULTS = HERE / "results"
-ROUNDS = 5
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -32,7 +31,12 @@ def main(arguments: Sequence[str]) -> int:
         action="store_true",
         help="just enough to see that it works; kept only where --results says",
     )
-    parser.add_argument("--rounds", type=int, metavar="N", help=f"instead of {ROUNDS}")
+    parser.add_argument(
+        "--rounds",
+        type=int,
+        metavar="N",
+        help=f"instead of {PROMISED_ROUNDS}; with fewer, nothing is judged",
+    )
     parser.add_argument("--results", type=Path, metavar="DIR", help="keep results there")
     parser.add_argument(
         "--redraw", action="store_true", help="measure nothing, and draw again what was kept"
@@ -49,7 +53,7 @@ def main(arguments: Sequence[str]) -> int:
         return 0
     effort = Effort(
         is_full=not options.quick,
-        rounds=options.rounds or (1 if options.quick else ROUNDS),
+        rounds=options.rounds or (1 if options.quick else PROMISED_ROUNDS),
         progress=show_progress,
     )
     is_kept = not options.quick or options.results is not None

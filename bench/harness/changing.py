@@ -47,7 +47,7 @@ async def write(to: Destination, request: Request, *, first: int, rate: float, t
     """Send each when its time has come."""
     idle: asyncio.Queue[Connection] = asyncio.Queue()
 
-    async def write_one(number: int) -> None:
+    async def write_one(number: int, due_at: float) -> None:
         body = request(number)
         mine = await idle.get()
         sent_at = time.monotonic()
@@ -59,6 +59,7 @@ async def write(to: Destination, request: Request, *, first: int, rate: float, t
             name=app["metadata"]["name"],
             generation=app["metadata"]["generation"],
             size=app["spec"]["size"],
+            due_at=due_at,
             sent_at=sent_at,
             answered_at=answered_at,
         )
@@ -69,8 +70,9 @@ async def write(to: Destination, request: Request, *, first: int, rate: float, t
             idle.put_nowait(await stack.enter_async_context(connection(to)))
         began_at = time.monotonic()
         for number in range(total):
-            await asyncio.sleep(began_at + number / rate - time.monotonic())
-            writes.create_task(write_one(first + number))
+            due_at = began_at + number / rate
+            await asyncio.sleep(due_at - time.monotonic())
+            writes.create_task(write_one(first + number, due_at))
 
 
 def main() -> None:

@@ -14,6 +14,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, Protocol
 
+from bench.harness.kernel import memory_in
 from bench.harness.task import CONFIG_MAP_VALUE, IN_FLIGHT
 
 
@@ -40,13 +41,6 @@ class Meter:
         wall_seconds = time.perf_counter() - self._started_at
         memory = Path("/proc/self/status").read_text()
         return {"wall": wall_seconds, "cpu": cpu_seconds, **memory_in(memory)}
-
-
-def memory_in(status: str) -> dict[str, float]:
-    """Resident memory now and at its peak, in megabytes, from ``/proc/PID/status``."""
-    sizes = dict(line.split(":", 1) for line in status.splitlines())
-    kibibytes = {"resident": sizes["VmRSS"].split()[0], "peak": sizes["VmHWM"].split()[0]}
-    return {name: int(size) * 1024 / 1e6 for name, size in kibibytes.items()}
 
 
 def _cpu_seconds() -> float:

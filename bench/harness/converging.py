@@ -11,9 +11,10 @@ from contextlib import contextmanager, nullcontext
 from itertools import islice
 from typing import Any
 
+from bench.harness.children import PATIENCE_SECONDS
 from bench.harness.onlookers import server_cpu_seconds
-from bench.harness.operators import PATIENCE_SECONDS, Command, Operator, operating
-from bench.harness.requests import asked, operator_account, since
+from bench.harness.operators import Command, Operator, operating
+from bench.harness.requests import asked, operator_account, refused, since
 from bench.harness.rounds import Cost, Turn
 from bench.harness.task import NAMESPACE
 from bench.harness.verifying import differences
@@ -60,7 +61,7 @@ def converging(command: Command, *, count: int) -> Turn:
     ``wall`` is from then to the last change of one of them. ``cpu`` is all of the operator's
     process, ``start_cpu`` what of it was spent before, ``each_cpu`` the rest for each AppService;
     so are ``each_server_cpu``, which is the API server's, ``requests``, which are all but watches,
-    and ``writes``, which are those that write.
+    ``writes``, which are those that write, and ``refused``, which are those of them in vain.
     """
 
     def turn() -> Cost:
@@ -77,7 +78,7 @@ def converged(plane: ControlPlane, operator: Operator, *, count: int) -> Cost:
     """Create the AppServices, and wait until the operator has seen to all of them."""
     operator.quiet(seconds=SYNC_SECONDS)
     start_seconds = operator.cpu_seconds()
-    asked_before = asked(plane)
+    asked_before, refused_before = asked(plane), refused(plane)
     with watching_changes(plane.kubeconfig, HOME) as witness:
         server_before_seconds = server_cpu_seconds(plane)
         began_at = time.monotonic()
@@ -89,12 +90,12 @@ def converged(plane: ControlPlane, operator: Operator, *, count: int) -> Cost:
     return {
         "cpu": cpu_seconds,
         "start_cpu": start_seconds,
-        "work_cpu": cpu_seconds - start_seconds,
         "each_cpu": (cpu_seconds - start_seconds) / count,
         "wall": wall_seconds,
         "rate": count / wall_seconds,
         "requests": (sum(requests.values()) - requests["watches"]) / count,
         "writes": requests["writes"] / count,
+        "refused": (refused(plane) - refused_before) / count,
         "server_cpu": server_seconds,
         "each_server_cpu": server_seconds / count,
         **operator.memory(),

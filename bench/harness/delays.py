@@ -73,6 +73,7 @@ def starting(command: Command, *, count: int, paces: Sequence[Pace], sleep_ms: i
                     begun = _all_of(partial(_started_in, starts, writes), operator)
                     answers = [each.answered_at - each.sent_at for each in writes]
                     delays = {
+                        **shares("due", between([each.due_at for each in writes], begun)),
                         **shares("sent", between([each.sent_at for each in writes], begun)),
                         **shares("answered", between([each.answered_at for each in writes], begun)),
                         **shares("answer", answers),
@@ -106,12 +107,15 @@ def following(command: Command, *, count: int, paces: Sequence[Pace]) -> Turn:
             operator.quiet(seconds=SETTLE_SECONDS)
             for pace, writes, spent in _paced(plane, operator, count=count, paces=paces):
                 until = _all_of(partial(_followed_in, seen, writes), operator)
-                delays = between([each.sent_at for each in writes], until)
+                delays = {
+                    **shares("due", between([each.due_at for each in writes], until)),
+                    **shares("sent", between([each.sent_at for each in writes], until)),
+                }
                 first_at = min(each.sent_at for each in writes)
                 last_at = max(each for each in until if each is not None)
                 costs |= pace.naming(
                     {
-                        **shares("sent", delays),
+                        **delays,
                         "followed_rate": len(writes) / (last_at - first_at),
                         **spent,
                     }

@@ -1,7 +1,7 @@
 """``python -m bench.harness.in_process COUNT``: gets of one ConfigMap, client and server in one.
 
 Through the transport that tests use, and no further: what a client makes of the answer is measured
-elsewhere. Prints the rate as JSON.
+elsewhere. Prints the rate, and the CPU of each, as JSON.
 """
 
 import asyncio
@@ -25,7 +25,7 @@ BODY = {
 
 
 async def measured(count: int) -> dict[str, float]:
-    """How many gets a second, one after another."""
+    """How many gets a second, one after another, and what each takes of both."""
     server = ApiServer(
         log=RevisionLog(),
         tokens={},
@@ -39,11 +39,14 @@ async def measured(count: int) -> dict[str, float]:
     async with transport.open(created) as response:
         assert response.status == 201
     get = Request(method="GET", path=f"{CONFIG_MAPS}/one")
+    cpu_before_seconds = time.process_time()
     started_at = time.perf_counter()
     for _ in range(count):
         async with transport.open(get) as response:
             await response.read(limit_bytes=10_000)
-    return {"rate": count / (time.perf_counter() - started_at)}
+    wall_seconds = time.perf_counter() - started_at
+    cpu_seconds = time.process_time() - cpu_before_seconds
+    return {"rate": count / wall_seconds, "server_cpu": cpu_seconds / count}
 
 
 if __name__ == "__main__":

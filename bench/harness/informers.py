@@ -12,6 +12,18 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TypeAlias
 
+from bench.harness.contenders import (
+    ASYNCIO,
+    KOPF,
+    KOPF_INDEX,
+    KR8S,
+    LIGHTKUBE,
+    OFFICIAL,
+    OURS,
+    OURS_UVLOOP,
+    THEIRS,
+    THEIRS_STRIPPED,
+)
 from bench.harness.converging import CONTROLLER_FLAGS, CONTROLLERS
 from bench.harness.go_programs import GoProgram
 from bench.harness.onlookers import server_cpu_seconds
@@ -19,18 +31,6 @@ from bench.harness.rounds import Cost, Turn, staying
 from bench.harness.world import fill
 from steersman.clock import SystemClock
 from steersman.testing import ControlPlane, find_binaries, running_control_plane
-
-THEIRS = "controller-runtime"
-# Ours drops them unless told otherwise, theirs keeps them: so it is also asked to drop them.
-THEIRS_STRIPPED = "controller-runtime, no managedFields"
-OURS = "steersman"
-OURS_UVLOOP = "steersman, uvloop"
-OFFICIAL = "kubernetes (official)"
-ASYNCIO = "kubernetes_asyncio"
-LIGHTKUBE = "lightkube"
-KR8S = "kr8s"
-KOPF = "kopf"
-KOPF_INDEX = "kopf, index"
 
 PEER = GoProgram(
     name="informer",
@@ -80,12 +80,14 @@ def filled_cluster(*, apps: int) -> Iterator[ControlPlane]:
             yield plane
 
 
-def syncing(start: Start, plane: ControlPlane, *, count: int) -> Turn:
+def syncing(start: Start, plane: ControlPlane, *, count: int, later_seconds: float = 0.0) -> Turn:
     """From the start of a process to ``count`` objects in its cache, and through its handler.
 
-    ``server_cpu`` is what kube-apiserver used meanwhile.
+    ``server_cpu`` is what kube-apiserver used meanwhile. Memory is looked at once more after
+    ``later_seconds``, if there are any.
     """
-    turn = staying(start(count), plane.kubeconfig, {"objects": count})
+    expected = {"objects": count}
+    turn = staying(start(count), plane.kubeconfig, expected, later_seconds=later_seconds)
 
     def with_server() -> Cost:
         rest(plane)

@@ -22,6 +22,9 @@ from bench.harness.task import CONFIG_MAP, GROUP, NAMESPACE, PAGE_SIZE, PLURAL, 
 
 CONNECTIONS = 16
 
+# More than anything takes that is asked for here.
+PATIENCE_SECONDS = 1800.0
+
 CONFIG_MAPS = f"/api/v1/namespaces/{NAMESPACE}/configmaps"
 DEPLOYMENTS = f"/apis/apps/v1/namespaces/{NAMESPACE}/deployments"
 APPS = f"/apis/{GROUP}/{VERSION}/{PLURAL}"
@@ -121,7 +124,7 @@ async def in_parallel(to: Destination, requests: Iterable[bytes]) -> float:
             await mine.ask(request)
 
     waiting: Iterator[bytes] = iter(requests)
-    async with AsyncExitStack() as stack:
+    async with asyncio.timeout(PATIENCE_SECONDS), AsyncExitStack() as stack:
         ours = [await stack.enter_async_context(connection(to)) for _ in range(CONNECTIONS)]
         started_at = time.perf_counter()
         async with asyncio.TaskGroup() as workers:

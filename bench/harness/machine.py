@@ -3,11 +3,15 @@
 import os
 import platform
 import re
+import subprocess
 from collections.abc import Mapping
+from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-from steersman.testing.programs import ETCD_VERSION, KUBERNETES_VERSION
+from bench.harness.go_programs import go_version_in
+from bench.harness.operators import PEER
+from steersman.testing import find_binaries
 
 PACKAGES = (
     "steersman",
@@ -24,7 +28,13 @@ GO_MODULES = {
     "controller-runtime": "sigs.k8s.io/controller-runtime",
     "client-go": "k8s.io/client-go",
 }
-GO_MOD = Path(__file__).parents[1] / "peers" / "controller_runtime" / "go.mod"
+
+# What they say of themselves, when they are asked for their version.
+SERVERS = {
+    "kube-apiserver": re.compile(r"Kubernetes v(\S+)"),
+    "etcd": re.compile(r"etcd Version: (\S+)"),
+}
+ANSWER_SECONDS = 30.0
 
 
 def machine() -> Mapping[str, str]:
@@ -46,11 +56,47 @@ def versions() -> Mapping[str, str]:
             found[package] = version(package)
         except PackageNotFoundError:
             continue
-    go_mod = GO_MOD.read_text()
+    go_mod = (PEER.sources / "go.mod").read_text()
     for name, module in GO_MODULES.items():
         if required := re.search(rf"\b{re.escape(module)} v(\S+)", go_mod):
             found[name] = required[1]
-    return {**found, "kube-apiserver": KUBERNETES_VERSION, "etcd": ETCD_VERSION}
+    if go_version := _go_version():
+        found["Go"] = go_version
+    return {**found, **_servers(find_binaries(environ=os.environ).directory)}
+
+
+def _go_version() -> str | None:
+    """Which Go has built controller-runtime's programs; or would, where they are not built yet."""
+    if PEER.path.exists():
+        return go_version_in(PEER.path.read_bytes())
+    said = _said_by("go", "env", "GOVERSION")
+    return said.strip().removeprefix("go") if said else None
+
+
+@cache
+def _servers(directory: Path) -> Mapping[str, str]:
+    """As they say themselves; they are asked once."""
+    found = {}
+    for name, words in SERVERS.items():
+        if told := words.search(_said_by(directory / name, "--version") or ""):
+            found[name] = told[1]
+    return found
+
+
+def _said_by(*command: str | Path) -> str | None:
+    """Nothing, where there is no such program."""
+    try:
+        # Which Go it is may be for a go.mod to say.
+        return subprocess.run(
+            command,
+            cwd=PEER.sources,
+            stdout=subprocess.PIPE,
+            text=True,
+            check=True,
+            timeout=ANSWER_SECONDS,
+        ).stdout
+    except (OSError, subprocess.SubprocessError):
+        return None
 
 
 def load_average() -> float:

@@ -6,23 +6,21 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from bench.harness.rounds import ROOT, child_environ, cpu_in
+from bench.harness.children import at_most, child, output_of
+from bench.harness.kernel import cpu_in
 from steersman.testing import ControlPlane
 
 WRITER = "bench.harness.changing"
 WATCHER = "bench.harness.watching"
 
+# For the answer to a watch.
+WATCHED_SECONDS = 60.0
+
 
 def write_all(what: str, kubeconfig: Path, *flags: object, into: Path) -> None:
     """Write AppServices until that is done; each is a line of ``into``."""
     with into.open("wb") as output:
-        subprocess.run(
-            _python(WRITER, what, kubeconfig, *flags),
-            cwd=ROOT,
-            env=child_environ(),
-            check=True,
-            stdout=output,
-        )
+        output_of(_python(WRITER, what, kubeconfig, *flags), stdout=output)
 
 
 @contextmanager
@@ -30,39 +28,25 @@ def writing(what: str, kubeconfig: Path, *flags: object, into: Path) -> Iterator
     """Write AppServices while the block runs; each is a line of ``into``."""
     with (
         into.open("wb") as output,
-        subprocess.Popen(
-            _python(WRITER, what, kubeconfig, *flags),
-            cwd=ROOT,
-            env=child_environ(),
-            stdout=output,
-        ) as process,
+        child(_python(WRITER, what, kubeconfig, *flags), stdout=output) as process,
     ):
-        try:
-            yield
-            if process.poll() is not None:
-                raise AssertionError(f"who should {what} AppServices has ended")
-        finally:
-            process.terminate()
+        yield
+        if process.poll() is not None:
+            raise AssertionError(f"who should {what} AppServices has ended")
 
 
 @contextmanager
 def watching(kubeconfig: Path, path: str, *, into: Path) -> Iterator[None]:
     """Write down in ``into`` what becomes of the collection at ``path``, while the block runs."""
-    with subprocess.Popen(
-        _python(WATCHER, kubeconfig, path, into),
-        cwd=ROOT,
-        env=child_environ(),
-        stdout=subprocess.PIPE,
-    ) as process:
-        try:
-            assert process.stdout is not None
-            if process.stdout.readline() != b"watching\n":
-                raise AssertionError(f"{path} is not watched")
-            yield
-            if process.poll() is not None:
-                raise AssertionError(f"who watched {path} has ended")
-        finally:
-            process.terminate()
+    with child(_python(WATCHER, kubeconfig, path, into), stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        with at_most(process, f"watch {path}", seconds=WATCHED_SECONDS):
+            answer = process.stdout.readline()
+        if answer != b"watching\n":
+            raise AssertionError(f"{path} is not watched")
+        yield
+        if process.poll() is not None:
+            raise AssertionError(f"who watched {path} has ended")
 
 
 def server_cpu_seconds(plane: ControlPlane) -> float:

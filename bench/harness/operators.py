@@ -12,15 +12,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
 
-from bench.harness.contend import memory_in
+from bench.harness.children import PATIENCE_SECONDS, ROOT, child, child_environ
+from bench.harness.contenders import KOPF, OURS, OURS_UVLOOP, THEIRS
 from bench.harness.go_programs import GoProgram
-from bench.harness.rounds import ROOT, child_environ, cpu_in
+from bench.harness.kernel import cpu_in, memory_in
 from steersman.testing.enclosure import tail
-
-THEIRS = "controller-runtime"
-KOPF = "kopf"
-OURS = "steersman"
-OURS_UVLOOP = "steersman, uvloop"
 
 PEERS = Path(__file__).parents[1] / "peers"
 PEER = GoProgram(
@@ -35,10 +31,7 @@ POLL_SECONDS = 0.1
 # A program that does nothing still looks at its clock: this much of one core is nothing.
 IDLE_SHARE = 0.02
 
-# More than any of them ever took; who takes longer will not arrive.
-PATIENCE_SECONDS = 900.0
-
-# What to start. Flags may follow, which ours and the one in Go understand.
+# What to start. Flags may follow.
 Command: TypeAlias = Sequence[str]
 
 
@@ -60,8 +53,6 @@ def commands(names: Sequence[str]) -> Mapping[str, Command]:
 
 def resyncing(name: str, command: Command, *, seconds: int, starts: Path) -> Command:
     """The same one, when it looks at everything again so often, and notes when it does."""
-    if name == KOPF:
-        return ["env", f"RESYNC_SECONDS={seconds}", f"STARTS={starts}", *command]
     resync = ["-resync", f"{seconds}s"] if name == THEIRS else ["--resync-seconds", str(seconds)]
     return [*command, *resync, "--starts", str(starts)]
 
@@ -96,13 +87,20 @@ class Operator:
                 raise self.failed(f"was still busy after {PATIENCE_SECONDS:g} s")
         return since_at
 
-    def wait_until(self, what: str, is_so: Callable[[], bool], *, poll_seconds: float) -> None:
+    def wait_until(
+        self,
+        what: str,
+        is_so: Callable[[], bool],
+        *,
+        poll_seconds: float,
+        within_seconds: float = PATIENCE_SECONDS,
+    ) -> None:
         """Ask again and again while it runs."""
         began_at = time.monotonic()
         while not is_so():
             self.cpu_seconds()
-            if time.monotonic() - began_at > PATIENCE_SECONDS:
-                raise self.failed(f"had not brought it about in {PATIENCE_SECONDS:g} s: {what}")
+            if time.monotonic() - began_at > within_seconds:
+                raise self.failed(f"had not brought it about in {within_seconds:g} s: {what}")
             time.sleep(poll_seconds)
 
     def failed(self, what: str) -> AssertionError:
@@ -114,19 +112,10 @@ class Operator:
 def operating(command: Sequence[str], *, kubeconfig: Path) -> Iterator[Operator]:
     """Start one; kill it when the block ends."""
     log = kubeconfig.with_name("operator.log")
+    environ = child_environ(KUBECONFIG=str(kubeconfig), PYTHONPATH=str(ROOT))
+    # How it would part is nobody's question here: it is killed.
     with (
         log.open("wb") as output,
-        subprocess.Popen(
-            command,
-            cwd=ROOT,
-            env=child_environ(KUBECONFIG=str(kubeconfig), PYTHONPATH=str(ROOT)),
-            stdin=subprocess.DEVNULL,
-            stdout=output,
-            stderr=subprocess.STDOUT,
-        ) as process,
+        child(command, stdout=output, stderr=subprocess.STDOUT, environ=environ) as process,
     ):
-        try:
-            yield Operator(process=process, log=log)
-        finally:
-            # How it would part is nobody's question here.
-            process.kill()
+        yield Operator(process=process, log=log)

@@ -1,13 +1,15 @@
 """Results as Markdown: every table on one page, and the promises and charts for another."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from datetime import datetime
+from datetime import UTC, datetime
 from pathlib import Path
 
 from bench.harness.report import Limit
 from bench.harness.results import Result, put
 
 NOTE = "Figures are medians, with the smallest and the largest in brackets; MB are 10⁶ bytes."
+
+BROKEN_OFF = "**It broke off, or is not done yet: this is not all of it.**"
 
 # Between these, a page written by hand has what the last run found.
 BEGIN = "<!-- results: written by the run -->"
@@ -36,6 +38,8 @@ def page(results: Sequence[Result]) -> Iterator[str]:
         yield f"## {result.title}"
         yield ""
         yield f"`python -m bench {result.measure}`: {_effort(result)}."
+        if not result.is_whole:
+            yield BROKEN_OFF
         own = _surroundings(result)
         if own != common:
             yield ""
@@ -50,14 +54,15 @@ def page(results: Sequence[Result]) -> Iterator[str]:
 
 def summary(results: Sequence[Result], prefix: Path) -> Iterator[str]:
     """The promises, and the charts; ``prefix`` is where those are."""
-    if results:
-        yield from _surroundings(results[0])
-        yield ""
+    common = _surroundings(results[0]) if results else []
+    yield from common
+    yield ""
     yield "| | promised | found | |"
     yield "|---|---:|---:|---|"
     for result in results:
-        if result.limits:
-            yield f"| **{result.title}** | | | |"
+        if result.limits or not result.is_whole:
+            state = "" if result.is_whole else " broke off"
+            yield f"| **{result.title}**, {_began(result):%Y-%m-%d} | | |{state} |"
         for limit in result.limits:
             sign, bound = ("≤", limit.most) if isinstance(limit, Limit) else ("≥", limit.least)
             found = f"{limit.found_in_words}{limit.unit}"
@@ -67,6 +72,9 @@ def summary(results: Sequence[Result], prefix: Path) -> Iterator[str]:
             continue
         yield ""
         yield f"### {result.title}"
+        if (own := _surroundings(result)) != common:
+            yield ""
+            yield from own
         for file, title in result.charts.items():
             yield ""
             yield f"![{title}]({prefix.as_posix()}/{file})"
@@ -92,10 +100,14 @@ def _listed(facts: Mapping[str, str]) -> str:
     return ", ".join(f"{name} {fact}" for name, fact in facts.items())
 
 
+def _began(result: Result) -> datetime:
+    return datetime.fromisoformat(result.effort["began_time"]).astimezone(UTC)
+
+
 def _effort(result: Result) -> str:
-    began_time = datetime.fromisoformat(result.effort["began_time"])
     amount = "everything" if result.effort["is_full"] else "quickly, to see that it works"
     return (
-        f"{amount}, on {began_time:%Y-%m-%d}, in {result.effort['took_seconds'] / 60:.0f} minutes;"
+        f"{amount}, on {_began(result):%Y-%m-%d at %H:%M} UTC,"
+        f" in {result.effort['took_seconds'] / 60:.0f} minutes;"
         f" load average {result.effort['load_average']}"
     )

@@ -75,12 +75,18 @@ class Stage:
         """Who has written so far."""
         return writes_at(self.log)
 
+    def taken(self, prefix: str) -> Mapping[str, float]:
+        """What the second replica has used since its start, and what it holds."""
+        taken = {"cpu": self.second.cpu_seconds(), **self.second.memory()}
+        return {f"{prefix}_{figure}": each for figure, each in taken.items()}
+
     def taken_over(self, *, since: float) -> float:
         """When the second replica first wrote after that moment; waits for it."""
         self.second.wait_until(
             "a write by the replica that stood by",
             lambda: first_by(SECOND, self.writes(), since=since) is not None,
             poll_seconds=POLL_SECONDS,
+            within_seconds=PATIENCE_SECONDS,
         )
         found = first_by(SECOND, self.writes(), since=since)
         assert found is not None
@@ -105,7 +111,9 @@ def _killed(replicated: Replicated) -> Mapping[str, float]:
     with _stage(replicated) as stage:
         killed_seconds = time.time()
         stage.first.process.kill()
-        return {"killed": stage.taken_over(since=killed_seconds) - killed_seconds}
+        taken_seconds = stage.taken_over(since=killed_seconds)
+        time.sleep(AFTER_SECONDS)
+        return {"killed": taken_seconds - killed_seconds, **stage.taken("killed")}
 
 
 def _paused(replicated: Replicated) -> Mapping[str, float]:
@@ -123,6 +131,7 @@ def _paused(replicated: Replicated) -> Mapping[str, float]:
         ]
         return {
             "paused": taken_seconds - paused_seconds,
+            **stage.taken("paused"),
             "late": len(late),
             "late_done": sum(each.was_done for each in late),
             "late_seconds": max((each.unix_seconds - woken_seconds for each in late), default=0.0),
@@ -142,6 +151,7 @@ def _stage(replicated: Replicated) -> Iterator[Stage]:
                 "a write by the replica that is alone",
                 lambda: first_by(FIRST, writes_at(log), since=0.0) is not None,
                 poll_seconds=POLL_SECONDS,
+                within_seconds=PATIENCE_SECONDS,
             )
             first.quiet(seconds=SETTLE_SECONDS)
             with operating(replicated.second, kubeconfig=account(plane, SECOND)) as second:

@@ -28,33 +28,67 @@ class Column:
         return middle if len(values) == 1 else f"{middle} ({low}-{high})"
 
 
+def rounds_in_words(count: int) -> str:
+    """So many of them."""
+    return f"{count} round{'s' if count != 1 else ''}"
+
+
+# What is shown of a figure; more, where that many would tell another story than the verdict.
+DIGITS = 3
+MOST_DIGITS = 16
+
+
 class _Promise:
-    """What both kinds of promise say of themselves."""
+    """What both kinds of promise say of themselves; nothing may have been found that can be judged.
+
+    Of a kind, ``_is_within`` is what it promises.
+    """
 
     __slots__ = ()
 
-    found: float
+    found: float | None
     judged: bool
+
+    def _is_within(self, value: float) -> bool:
+        raise NotImplementedError
 
     @property
     def is_kept(self) -> bool:
         """Whether what was found is within it."""
-        raise NotImplementedError
+        return self.found is not None and self._is_within(self.found)
 
     @property
     def is_held(self) -> bool:
         """Whether the promise was kept, as far as this run can tell."""
-        return not self.judged or self.is_kept
+        return self.found is None or not self.judged or self.is_kept
 
     @property
     def verdict(self) -> str:
         """In a word."""
-        return "not judged" if not self.judged else "ok" if self.is_kept else "MISSED"
+        if self.found is None or not self.judged:
+            return "not judged"
+        return "ok" if self.is_kept else "MISSED"
 
     @property
     def found_in_words(self) -> str:
-        """Three figures of it, and no exponent."""
-        return f"{self.found:,.0f}" if abs(self.found) >= 1000 else f"{self.found:.3g}"
+        """Three digits of it, or as many as it takes to see on which side it is."""
+        if self.found is None:
+            return "–"
+        texts = [_in_digits(self.found, digits) for digits in range(DIGITS, MOST_DIGITS)]
+        told = (text for text in texts if self._is_within(_number(text)) == self.is_kept)
+        return next(told, texts[-1])
+
+
+def _in_digits(value: float, digits: int) -> str:
+    """At least so many, and all of those before the point."""
+    whole = len(str(int(abs(value)))) if abs(value) >= 1 else 0
+    if whole >= digits:
+        return f"{value:,.0f}"
+    return f"{value:,.{digits}g}"
+
+
+def _number(text: str) -> float:
+    return float(text.replace(",", ""))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,13 +98,11 @@ class Limit(_Promise):
     what: str
     most: float
     unit: str
-    found: float
+    found: float | None
     judged: bool = True
 
-    @property
-    def is_kept(self) -> bool:
-        """Whether it is no more."""
-        return self.found <= self.most
+    def _is_within(self, value: float) -> bool:
+        return value <= self.most
 
     def __str__(self) -> str:
         return f"{self.what} ≤ {self.most:,g}{self.unit}: {self.found_in_words} {self.verdict}"
@@ -83,13 +115,11 @@ class Floor(_Promise):
     what: str
     least: float
     unit: str
-    found: float
+    found: float | None
     judged: bool = True
 
-    @property
-    def is_kept(self) -> bool:
-        """Whether it is no less."""
-        return self.found >= self.least
+    def _is_within(self, value: float) -> bool:
+        return value >= self.least
 
     def __str__(self) -> str:
         return f"{self.what} ≥ {self.least:,g}{self.unit}: {self.found_in_words} {self.verdict}"
@@ -99,7 +129,8 @@ class Floor(_Promise):
 class Section:
     """One kind of work: what it cost each contender, and what we promise of it.
 
-    ``name`` is for programs, and one of its kind within a measure.
+    ``name`` is for programs, and one of its kind within a measure. ``notes`` say what else one has
+    to know of the table.
     """
 
     name: str
@@ -107,6 +138,7 @@ class Section:
     columns: Sequence[Column]
     costs: Mapping[str, Sequence[Cost]]
     limits: Sequence[Limit | Floor] = ()
+    notes: Sequence[str] = ()
 
     def lines(self) -> Iterator[str]:
         """As a table, with the verdicts below."""
@@ -118,6 +150,8 @@ class Section:
         for name, *cells in rows:
             padded = (f"{cell:>{width}}" for cell, width in zip(cells, widths, strict=True))
             yield "   ".join([f"  {name:<{name_width}}", *padded])
+        for note in self.notes:
+            yield f"  {note}"
         for limit in self.limits:
             yield f"  {limit}"
 
@@ -129,10 +163,10 @@ class Section:
         yield f"|---|{'---:|' * len(self.columns)}"
         for name, costs in self.costs.items():
             yield f"| {name} | {' | '.join(column.cell(costs) for column in self.columns)} |"
-        if self.limits:
+        if self.notes or self.limits:
             yield ""
-        for limit in self.limits:
-            yield f"- {limit}"
+        for line in (*self.notes, *self.limits):
+            yield f"- {line}"
 
 
 def show_progress(text: str) -> None:

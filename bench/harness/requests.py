@@ -35,6 +35,16 @@ DISPATCHED = re.compile(
 )
 FLOW_SCHEMA = re.compile(rf'flow_schema="{PREFIX}(\w+)"')
 
+ANSWERED = re.compile(r"^apiserver_request_total\{(.*)\} (\S+)$", re.MULTILINE)
+LABEL = re.compile(r'(\w+)="([^"]*)"')
+WRITES = {"POST", "PUT", "PATCH", "APPLY", "DELETE"}
+# What operators write, without what a Deployment's own controller writes to it.
+WRITTEN = {
+    (resource, subresource, verb)
+    for resource, subresource in (("appservices", ""), ("appservices", "status"), ("services", ""))
+    for verb in WRITES
+} | {("deployments", "", verb) for verb in WRITES - {"PUT"}}
+
 POLL_SECONDS = 0.1
 PATIENCE_SECONDS = 30.0
 
@@ -75,6 +85,26 @@ def asked(plane: ControlPlane) -> Mapping[str, float]:
     """The same, at this moment; work for the server, and none of it counts as the operator's."""
     with plane.caller() as api:
         return counted(api.call("GET", "/metrics", accept="text/plain").body.decode())
+
+
+def refused(plane: ControlPlane) -> float:
+    """How many writes of what operators write have not been done so far."""
+    with plane.caller() as api:
+        return refused_in(api.call("GET", "/metrics", accept="text/plain").body.decode())
+
+
+def refused_in(metrics: str) -> float:
+    """The same, by the server's metrics.
+
+    These do not say who asked; on a control plane where an operator is alone, it was the operator.
+    """
+    count = 0.0
+    for labels, number in ANSWERED.findall(metrics):
+        label = dict(LABEL.findall(labels))
+        written = label.get("resource"), label.get("subresource"), label.get("verb")
+        if written in WRITTEN and label["code"][0] in "45":
+            count += float(number)
+    return count
 
 
 def since(before: Mapping[str, float], after: Mapping[str, float]) -> Mapping[str, float]:

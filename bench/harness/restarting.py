@@ -8,12 +8,13 @@ there from one turn to the next.
 import asyncio
 import signal
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from itertools import count as count_from
 from pathlib import Path
 from typing import TypeAlias
 
+from bench.harness.children import PATIENCE_SECONDS, part
 from bench.harness.converging import (
     DEPLOYMENTS,
     SERVICES,
@@ -26,7 +27,7 @@ from bench.harness.converging import (
 from bench.harness.load import Destination, in_parallel
 from bench.harness.onlookers import server_cpu_seconds, watching, writing
 from bench.harness.operators import Command, Operator, operating
-from bench.harness.rounds import Cost, Turn
+from bench.harness.rounds import Cost, Turn, sparing
 from bench.harness.spans import (
     Write,
     between,
@@ -50,7 +51,7 @@ AFTER_SECONDS = 3.0
 LEAST_SECONDS = 10.0
 
 # Nobody takes longer than this.
-MOST_SECONDS = 900.0
+MOST_SECONDS = PATIENCE_SECONDS
 
 # Names for new ones, from one restart to the next: more than there can be.
 ROOM = 20_000
@@ -116,6 +117,16 @@ class Restarted:
         if wrong := [each for each in found if not each.endswith(NO_PODS)]:
             raise self._operator.failed("left this as it is: " + "; ".join(wrong[:SHOWN]))
 
+    def remove(self, new: Sequence[Write]) -> None:
+        """Leave the world as it was before these came, and the operator at rest."""
+        # Nobody here takes away what belongs to something that is gone; and who does not know yet
+        # that it is gone would make it anew.
+        homes = (HOME, DEPLOYMENTS, SERVICES) if self._children else (HOME,)
+        for home in homes:
+            self._operator.quiet(seconds=SYNC_SECONDS)
+            asyncio.run(_remove(Destination.of(self._plane.kubeconfig), home, new))
+        self._operator.quiet(seconds=SETTLE_SECONDS)
+
     def restart(self, number: signal.Signals) -> tuple[Cost, Sequence[Write]]:
         """End it by this signal and start it anew; how long those wait that come after that.
 
@@ -131,7 +142,7 @@ class Restarted:
             server_before_seconds = server_cpu_seconds(self._plane)
             told_at = time.monotonic()
             self._operator.process.send_signal(number)
-            self._operator.process.wait()
+            part(self._operator.process, within_seconds=MOST_SECONDS)
             self._starts, self._operator = self._begun()
             through_at = self._through()
             spent = {
@@ -141,7 +152,7 @@ class Restarted:
             }
             time.sleep(max(AFTER_SECONDS, LEAST_SECONDS - (time.monotonic() - told_at)))
         writes = writes_in(into)
-        new = [each for each in writes if each.sent_at >= told_at]
+        new = [each for each in writes if each.due_at >= told_at]
         self._operator.wait_until(
             f"{len(new)} new AppServices seen to",
             lambda: None not in self._seen_to(new, before),
@@ -149,17 +160,17 @@ class Restarted:
         )
         first_at = min(each[0][0] for each in notes_in(self._starts).values())
         starts = notes_in(before, self._starts)
-        busy = [each for each in new if first_at <= each.sent_at <= through_at]
+        busy = [each for each in new if first_at <= each.due_at <= through_at]
         costs = {
-            **shares("start", _since_sending(new, started(new, starts))),
+            **shares("start", _since_due(new, started(new, starts))),
             # Whoever was through before anything new could come has let nothing wait.
-            **shares("busy", _since_sending(busy, started(busy, starts)) or [0.0]),
+            **shares("busy", _since_due(busy, started(busy, starts)) or [0.0]),
             "first": first_at - told_at,
             "through": through_at - told_at,
             **spent,
         }
         if self._children:
-            costs |= shares("children", _since_sending(new, self._children_of(new)))
+            costs |= shares("children", _since_due(new, self._children_of(new)))
         return costs, writes
 
     def _begun(self) -> tuple[Path, Operator]:
@@ -198,8 +209,8 @@ class Restarted:
         ]
 
 
-def _since_sending(writes: Sequence[Write], until: Sequence[float | None]) -> Sequence[float]:
-    return between([each.sent_at for each in writes], until)
+def _since_due(writes: Sequence[Write], until: Sequence[float | None]) -> Sequence[float]:
+    return between([each.due_at for each in writes], until)
 
 
 def restarting(
@@ -217,33 +228,45 @@ def restarting(
             operator = Restarted(noting, plane, stack, count=count, firsts=firsts)
             operator.get_under_way()
             costs, writes = operator.restart(number)
-        asyncio.run(_remove(Destination.of(plane.kubeconfig), writes))
+        asyncio.run(_remove(Destination.of(plane.kubeconfig), HOME, writes))
         return costs
 
     return turn
 
 
-async def _remove(to: Destination, writes: Sequence[Write]) -> None:
-    await in_parallel(to, [to.request("DELETE", f"{HOME}/{each.name}") for each in writes])
+async def _remove(to: Destination, home: str, writes: Sequence[Write]) -> None:
+    await in_parallel(to, [to.request("DELETE", f"{home}/{each.name}") for each in writes])
 
 
 @contextmanager
-def settled(notings: Mapping[str, Noting], *, count: int) -> Iterator[Mapping[str, Restarted]]:
-    """Each operator on a control plane of its own, where ``count`` AppServices have children."""
+def settled(
+    notings: Mapping[str, Noting],
+    *,
+    count: int,
+    optional: Collection[str] = (),
+    told: Callable[[str], None] = print,
+) -> Iterator[Mapping[str, Restarted]]:
+    """Each operator on a control plane of its own, where ``count`` AppServices have children.
+
+    Whoever is ``optional`` and does not get that far is left out, and somebody is ``told``.
+    """
     with ExitStack() as stack:
-        operators = {}
+        operators: dict[str, Restarted] = {}
         for name, noting in notings.items():
-            plane = stack.enter_context(cluster(controllers=False))
-            children = plane.directory / "deployments", plane.directory / "services"
-            for path, into in zip((DEPLOYMENTS, SERVICES), children, strict=True):
-                stack.enter_context(watching(plane.kubeconfig, path, into=into))
-            operators[name] = Restarted(
-                noting,
-                plane,
-                stack,
-                count=count,
-                firsts=count_from(count, ROOM),
-                children=children,
-            )
-            operators[name].settle()
+            own = ExitStack()
+            with sparing(name, "before", optional=optional, told=told), ExitStack() as until_then:
+                until_then.enter_context(own)
+                operator = _on_its_own(noting, own, count=count)
+                operator.settle()
+                stack.enter_context(until_then.pop_all())
+                operators[name] = operator
         yield operators
+
+
+def _on_its_own(noting: Noting, stack: ExitStack, *, count: int) -> Restarted:
+    plane = stack.enter_context(cluster(controllers=False))
+    children = plane.directory / "deployments", plane.directory / "services"
+    for path, into in zip((DEPLOYMENTS, SERVICES), children, strict=True):
+        stack.enter_context(watching(plane.kubeconfig, path, into=into))
+    firsts = count_from(count, ROOM)
+    return Restarted(noting, plane, stack, count=count, firsts=firsts, children=children)

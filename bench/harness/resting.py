@@ -4,7 +4,7 @@ Each has a control plane of its own, on which it has brought everything in line 
 """
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,7 +13,7 @@ from tempfile import TemporaryDirectory
 from bench.harness.converging import SETTLE_SECONDS, cluster, converged
 from bench.harness.operators import Command, Operator, operating, resyncing
 from bench.harness.requests import asked, operator_account, since
-from bench.harness.rounds import Cost, Progress
+from bench.harness.rounds import Cost, Progress, sparing
 from bench.harness.spans import whole_lines
 from steersman.testing import ControlPlane
 
@@ -42,28 +42,38 @@ def places(operators: Mapping[str, Command]) -> Iterator[Mapping[str, Place]]:
 
 
 def idle(
-    at: Mapping[str, Place], *, count: int, seconds: float, rounds: int, progress: Progress
+    at: Mapping[str, Place],
+    *,
+    count: int,
+    seconds: float,
+    rounds: int,
+    progress: Progress,
+    optional: Collection[str] = (),
+    told: Callable[[str], None] = print,
 ) -> Mapping[str, Sequence[Cost]]:
     """So long, so often, with ``count`` AppServices of which nothing is wanted any more.
 
-    All of them at the same time: nobody is in the way of others by doing nothing.
+    All of them at the same time: nobody is in the way of others by doing nothing. Whoever is
+    ``optional`` and does not get that far is left out, and somebody is ``told``.
     """
-    costs: dict[str, list[Cost]] = {name: [] for name in at}
     with ExitStack() as stack:
-        running = {}
+        running: dict[str, Operator] = {}
         for name, place in at.items():
             progress(f"{count:,} AppServices for {name}")
-            operator = stack.enter_context(operating(place.command, kubeconfig=place.kubeconfig))
-            converged(place.plane, operator, count=count)
-            running[name] = operator
+            with sparing(name, "before", optional=optional, told=told), ExitStack() as own:
+                operator = own.enter_context(operating(place.command, kubeconfig=place.kubeconfig))
+                converged(place.plane, operator, count=count)
+                stack.enter_context(own.pop_all())
+                running[name] = operator
+        costs: dict[str, list[Cost]] = {name: [] for name in running}
         time.sleep(WINDING_DOWN_SECONDS)
         for number in range(rounds):
             progress(f"doing nothing for {seconds:g} s, {number + 1} of {rounds}")
-            before = {name: _spent(place, running[name]) for name, place in at.items()}
+            before = {name: _spent(at[name], operator) for name, operator in running.items()}
             time.sleep(seconds)
-            for name, place in at.items():
-                cost = since(before[name], _spent(place, running[name]))
-                costs[name].append({**cost, **running[name].memory()})
+            for name, operator in running.items():
+                cost = since(before[name], _spent(at[name], operator))
+                costs[name].append({**cost, **operator.memory()})
     return costs
 
 
@@ -81,6 +91,7 @@ def resynced(name: str, place: Place, *, count: int, seconds: int, periods: int)
             time.sleep(seconds * periods)
             looks = len(whole_lines(starts)) - looks_before
             spent = since(before, _spent(place, operator))
+            memory = operator.memory()
     if looks < count:
         raise AssertionError(f"{name} looked at {looks} of {count} AppServices again")
     return {
@@ -88,6 +99,7 @@ def resynced(name: str, place: Place, *, count: int, seconds: int, periods: int)
         "looks": looks / periods / count,
         "look_cpu": spent["cpu"] / looks,
         "requests": spent["requests"] / periods / count,
+        **memory,
     }
 
 

@@ -19,7 +19,7 @@ class Result:
     """Everything there is to know about one run of one measure.
 
     ``effort`` says when it was, how much was done and how long it took; ``charts`` are the titles
-    of its pictures, by file.
+    of its pictures, by file. One that is not whole is of a run that broke off, or is not done yet.
     """
 
     measure: str
@@ -29,6 +29,7 @@ class Result:
     effort: Mapping[str, Any]
     sections: Sequence[Section]
     charts: Mapping[str, str]
+    is_whole: bool = True
 
     @property
     def limits(self) -> Sequence[Limit | Floor]:
@@ -37,8 +38,8 @@ class Result:
 
     @property
     def is_held(self) -> bool:
-        """Whether no promise was broken."""
-        return all(limit.is_held for limit in self.limits)
+        """Whether it is whole, and no promise was broken."""
+        return self.is_whole and all(limit.is_held for limit in self.limits)
 
 
 def as_json(result: Result) -> str:
@@ -53,8 +54,11 @@ def from_json(text: str) -> Result:
     return Result(**fields)
 
 
-def _section(*, columns: Sequence[Any], limits: Sequence[Any], **fields: Any) -> Section:
+def _section(
+    *, columns: Sequence[Any], limits: Sequence[Any], notes: Sequence[str] = (), **fields: Any
+) -> Section:
     return Section(
+        notes=tuple(notes),
         columns=[Column(**each) for each in columns],
         limits=[Limit(**each) if "most" in each else Floor(**each) for each in limits],
         **fields,
@@ -65,6 +69,13 @@ def keep(directory: Path, result: Result) -> None:
     """Put a result in the place of an older one of the same measure."""
     directory.mkdir(parents=True, exist_ok=True)
     put(directory / f"{result.measure}.json", as_json(result))
+
+
+def drop(directory: Path, measure: str) -> None:
+    """Remove a result and its charts, if there is one."""
+    for result in kept(directory, [measure]):
+        for name in (*result.charts, f"{measure}.json"):
+            (directory / name).unlink(missing_ok=True)
 
 
 def kept(directory: Path, measures: Iterable[str]) -> Iterator[Result]:

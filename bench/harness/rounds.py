@@ -4,24 +4,32 @@ One round has one turn of each: whatever else the machine does meanwhile, it doe
 """
 
 import json
-import os
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TypeAlias
 
-from bench.harness.contend import memory_in
-from steersman.testing.programs import cache_directory
-
-ROOT = Path(__file__).parents[2]
+from bench.harness.children import (
+    PATIENCE_SECONDS,
+    ROOT,
+    at_most,
+    child,
+    child_environ,
+    cpu_when_ended,
+)
+from bench.harness.kernel import cpu_in, memory_in
 
 # What one turn cost: "wall" and "cpu" in seconds, "resident" and "peak" in megabytes.
 Cost: TypeAlias = Mapping[str, float]
 
 Turn: TypeAlias = Callable[[], Cost]
 Progress: TypeAlias = Callable[[str], None]
+
+# How much of an error is told below a table.
+SHORT = 160
 
 
 def in_rounds(
@@ -30,23 +38,53 @@ def in_rounds(
     rounds: int,
     progress: Progress,
     warming_up: Mapping[str, Turn] | None = None,
+    optional: Collection[str] = (),
+    told: Callable[[str], None] = print,
 ) -> Mapping[str, Sequence[Cost]]:
     """The costs of each turn, one for each round, after one that does not count.
 
     In that first one files come into the page cache, and modules are compiled; lesser turns will
     do for it where they are given, or none.
+
+    Whoever is ``optional`` and fails has no turn any more and no costs, and somebody is ``told``;
+    the others go on.
     """
     before = turns if warming_up is None else warming_up
     costs: dict[str, list[Cost]] = {name: [] for name in turns}
     for number in range(rounds + 1):
         # There and back, so that nobody always comes after the same one.
-        for name in list(turns)[:: 1 if number % 2 else -1]:
-            progress(f"round {number} of {rounds}: {name}" if number else f"warming up: {name}")
-            if number:
-                costs[name].append(turns[name]())
-            elif name in before:
-                before[name]()
-    return costs
+        for name in [name for name in turns if name in costs][:: 1 if number % 2 else -1]:
+            where = f"round {number} of {rounds}" if number else "warming up"
+            progress(f"{where}: {name}")
+            mine = costs.pop(name)
+            with sparing(name, where, optional=optional, told=told):
+                if number:
+                    mine.append(turns[name]())
+                elif name in before:
+                    before[name]()
+                costs[name] = mine
+    return {name: costs[name] for name in turns if name in costs}
+
+
+@contextmanager
+def sparing(
+    name: str, where: str, *, optional: Collection[str], told: Callable[[str], None]
+) -> Iterator[None]:
+    """Leave the block if ``name`` fails in it, and say so, where it is ``optional``."""
+    try:
+        yield
+    except Exception as error:
+        if name not in optional:
+            raise
+        told(f"without {name}, which failed ({where}): {in_short(error)}")
+
+
+def in_short(error: BaseException) -> str:
+    """The first line of what it says, and of that the beginning."""
+    first, *_ = str(error).splitlines() or [type(error).__name__]
+    # Where this machine has its files is nobody's business.
+    first = first.replace(f"{ROOT}/", "").replace(str(Path.home()), "~")
+    return first if len(first) <= SHORT else f"{first[: SHORT - 1]}…"
 
 
 def python_with(statement: str) -> Turn:
@@ -56,7 +94,7 @@ def python_with(statement: str) -> Turn:
 
     def turn() -> Cost:
         output, cost = _run([sys.executable, "-c", source])
-        return {**cost, **memory_in(output)}
+        return {**cost, **memory_in(output.decode())}
 
     return turn
 
@@ -80,37 +118,44 @@ def contending(contender: str, task: str, kubeconfig: Path, count: int) -> Turn:
     return turn
 
 
-def staying(command: Sequence[str], kubeconfig: Path, expected: Mapping[str, int]) -> Turn:
+def staying(
+    command: Sequence[str],
+    kubeconfig: Path,
+    expected: Mapping[str, int],
+    *,
+    later_seconds: float = 0.0,
+) -> Turn:
     """A program that says ``expected`` as one line of JSON, and stays until its input is closed.
 
-    ``wall`` and ``cpu`` are up to that line, and memory is looked at then; ``life_cpu`` is of its
-    whole life, the end included.
+    ``wall`` and ``cpu`` are up to that line, and memory is looked at then, and once more after
+    ``later_seconds``, if there are any; ``life_cpu`` is of its whole life, the end included.
     """
 
     def turn() -> Cost:
+        environ = child_environ(KUBECONFIG=str(kubeconfig))
         started_at = time.perf_counter()
-        with _child(command, KUBECONFIG=str(kubeconfig)) as process:
+        with child(
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, environ=environ
+        ) as process:
             assert process.stdin is not None
             assert process.stdout is not None
-            line = process.stdout.readline()
+            with at_most(process, f"say {json.dumps(expected)}", seconds=PATIENCE_SECONDS):
+                line = process.stdout.readline()
             wall_seconds = time.perf_counter() - started_at
             looked_at = Path(f"/proc/{process.pid}")
             cpu_seconds = cpu_in((looked_at / "stat").read_text())
-            memory = memory_in((looked_at / "status").read_text()) if line else {}
+            memory = dict(memory_in((looked_at / "status").read_text())) if line else {}
+            if line and later_seconds:
+                time.sleep(later_seconds)
+                later = memory_in((looked_at / "status").read_text())
+                memory["later_resident"] = later["resident"]
             process.stdin.close()
-            life_seconds = _ended(process)
+            life_seconds = cpu_when_ended(process)
         if (said := json.loads(line)) != expected:
             raise AssertionError(f"{expected} is so, {command[0]} said {said}")
         return {"wall": wall_seconds, "cpu": cpu_seconds, "life_cpu": life_seconds, **memory}
 
     return turn
-
-
-def cpu_in(stat: str) -> float:
-    """User and system time so far, by ``/proc/PID/stat``."""
-    # The name of the program, in parentheses, may have anything in it.
-    fields = stat.rpartition(")")[2].split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def above(costs: Sequence[Cost], base: Sequence[Cost]) -> Sequence[Cost]:
@@ -122,49 +167,29 @@ def above(costs: Sequence[Cost], base: Sequence[Cost]) -> Sequence[Cost]:
 
 
 def compared(costs: Sequence[Cost], base: Sequence[Cost], figures: Iterable[str]) -> Sequence[Cost]:
-    """The same costs, with each of ``figures`` also as a ratio to ``base`` in the same round."""
+    """The same costs, with each of ``figures`` also as a ratio to ``base`` in the same round.
+
+    Where that was nothing, there is none.
+    """
+    wanted = list(figures)
     return [
-        {**cost, **{f"{figure}_ratio": cost[figure] / ground[figure] for figure in figures}}
+        {
+            **cost,
+            **{
+                f"{figure}_ratio": cost[figure] / ground[figure]
+                for figure in wanted
+                if ground[figure]
+            },
+        }
         for cost, ground in zip(costs, base, strict=True)
     ]
 
 
-def _run(command: Sequence[str]) -> tuple[str, Cost]:
+def _run(command: Sequence[str]) -> tuple[bytes, Cost]:
     started_at = time.perf_counter()
-    with _child(command) as process:
+    with child(command, stdout=subprocess.PIPE) as process:
         assert process.stdout is not None
-        output = process.stdout.read()
-        cpu_seconds = _ended(process)
+        with at_most(process, "say what it has to say", seconds=PATIENCE_SECONDS):
+            output = process.stdout.read()
+        cpu_seconds = cpu_when_ended(process)
     return output, {"wall": time.perf_counter() - started_at, "cpu": cpu_seconds}
-
-
-def child_environ(**variables: str) -> Mapping[str, str]:
-    """What a contender's process finds in its environment."""
-    # Whoever says that Python shall write no bytecode would have each turn compile everything, as
-    # no program does that is in use; and bytecode needs no place among the sources.
-    environ = {
-        name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"
-    }
-    environ["PYTHONPYCACHEPREFIX"] = str(cache_directory(os.environ) / "bytecode")
-    return {**environ, **variables}
-
-
-def _child(command: Sequence[str], **variables: str) -> subprocess.Popen[str]:
-    return subprocess.Popen(
-        command,
-        cwd=ROOT,
-        env=child_environ(**variables),
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-    )
-
-
-def _ended(process: subprocess.Popen[str]) -> float:
-    """The CPU seconds of a child, all its life long; ``CalledProcessError`` if it failed."""
-    # The usage of this child alone; getrusage would add up all there ever were.
-    _, status, usage = os.wait4(process.pid, 0)
-    process.returncode = os.waitstatus_to_exitcode(status)
-    if process.returncode != 0:
-        raise subprocess.CalledProcessError(process.returncode, process.args)
-    return usage.ru_utime + usage.ru_stime

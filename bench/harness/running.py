@@ -1,20 +1,23 @@
-"""Measures, one after another: each is shown as it goes, and kept when it is done."""
+"""Measures, one after another: each is shown and kept as it goes, one table after another."""
 
 import sys
 import time
 import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
-from subprocess import CalledProcessError
+from subprocess import SubprocessError
 from typing import Protocol, TypeAlias
 
-from bench.harness.charts import Picture
+from bench.harness.charts import Picture, svg
+from bench.harness.children import Hung, guarded_group
 from bench.harness.effort import Effort
 from bench.harness.machine import load_average, machine, versions
 from bench.harness.pages import NOTE, write_pages
 from bench.harness.report import Section
-from bench.harness.results import Result, illustrate, keep, kept
+from bench.harness.results import Result, drop, illustrate, keep, kept
+from bench.harness.rounds import Progress
 from steersman.errors import SteersmanError
 
 
@@ -48,9 +51,17 @@ class Shelf:
 
     def put(self, result: Result) -> None:
         """In the place of an older one."""
+        older = next(iter(kept(self._directory, [result.measure])), result)
         # First of all, so that no chart that cannot be drawn takes the figures with it.
         keep(self._directory, result)
-        self._illustrate(result)
+        try:
+            self._illustrate(replace(result, charts=older.charts))
+        finally:
+            self._write_pages()
+
+    def drop(self, name: str) -> None:
+        """What an earlier run found: it is not what this one would have found."""
+        drop(self._directory, name)
         self._write_pages()
 
     def redraw(self, names: Sequence[str]) -> None:
@@ -60,12 +71,38 @@ class Shelf:
         self._write_pages()
 
     def _illustrate(self, result: Result) -> None:
-        by_name = {section.name: section for section in result.sections}
-        illustrate(self._directory, result, list(self._load(result.measure).pictures(by_name)))
+        illustrate(self._directory, result, list(_pictures(self._load(result.measure), result)))
 
     def _write_pages(self) -> None:
         results = list(kept(self._directory, self._order))
         write_pages(self._directory, results, summary_in=self._summary_in)
+
+
+def _pictures(measure: Measure, result: Result) -> Iterator[Picture]:
+    """All of them; of a result that is not whole, those before the first that lacks something."""
+    by_name = {section.name: section for section in result.sections}
+    try:
+        for picture in measure.pictures(by_name):
+            if not picture.is_empty:
+                svg(picture)
+                yield picture
+    except Exception:
+        # Nothing that goes wrong with a drawing shall end the measuring.
+        if result.is_whole:
+            raise
+
+
+class Remembered:
+    """Progress that is passed on, and can be asked for again."""
+
+    def __init__(self, progress: Progress) -> None:
+        self._progress = progress
+        self.last = "the beginning"
+
+    def __call__(self, text: str) -> None:
+        """Remember it, if it says something."""
+        self.last = text or self.last
+        self._progress(text)
 
 
 def run(names: Sequence[str], *, load: Load, effort: Effort, shelf: Shelf | None) -> bool:
@@ -73,54 +110,70 @@ def run(names: Sequence[str], *, load: Load, effort: Effort, shelf: Shelf | None
     for facts in (machine(), versions()):
         print(", ".join(f"{name} {fact}" for name, fact in facts.items()))
     print(NOTE, flush=True)
+    # Now, so that whoever is timed first does not wait for it.
+    guarded_group()
     outcomes = [_is_well(name, load=load, effort=effort, shelf=shelf) for name in names]
     return all(outcomes)
 
 
 def _is_well(name: str, *, load: Load, effort: Effort, shelf: Shelf | None) -> bool:
+    progress = Remembered(effort.progress)
+    effort = replace(effort, progress=progress)
+    result: Result | None = None
     try:
-        result = measured(name, load(name), effort)
-        if shelf is not None:
-            shelf.put(result)
-    except (CalledProcessError, SteersmanError, SystemExit) as error:
+        for result in measured(name, load(name), effort):
+            if shelf is not None:
+                shelf.put(result)
+    except (Exception, SystemExit) as error:  # noqa: BLE001 - the others shall have their turn
         effort.progress("")
-        print(f"error: {name} broke off: {error}", file=sys.stderr)
+        if isinstance(error, SubprocessError | SteersmanError | Hung | SystemExit):
+            print(error, file=sys.stderr)
+        else:
+            traceback.print_exception(error)
+        print(f"error: {name} broke off at {progress.last!r}", file=sys.stderr)
+        if result is None and shelf is not None:
+            shelf.drop(name)
         return False
-    except Exception:  # noqa: BLE001 - the others shall have their turn
-        effort.progress("")
-        traceback.print_exc()
-        print(f"error: {name} broke off", file=sys.stderr)
-        return False
-    return result.is_held
+    return result is not None and result.is_held
 
 
-def measured(name: str, measure: Measure, effort: Effort) -> Result:
-    """Do all of its work, and show each table when it is there."""
+def measured(name: str, measure: Measure, effort: Effort) -> Iterator[Result]:
+    """Do all of its work, and show each table when it is there; what is found so far, each time."""
     began_time, began_at = datetime.now(UTC), time.perf_counter()
-    print(f"\n{name}: {measure.TITLE}", flush=True)
     sections: list[Section] = []
+
+    def found(*, is_whole: bool) -> Result:
+        return Result(
+            measure=name,
+            title=measure.TITLE,
+            machine=machine(),
+            versions=versions(),
+            effort={
+                "is_full": effort.is_full,
+                "rounds": effort.rounds,
+                "began_time": began_time.isoformat(timespec="seconds"),
+                "took_seconds": round(time.perf_counter() - began_at),
+                # Whoever else uses these cores empties their caches, and not for all alike.
+                "load_average": round(load_average(), 1),
+            },
+            sections=list(sections),
+            charts={},
+            is_whole=is_whole,
+        )
+
+    print(f"\n{name}: {measure.TITLE}", flush=True)
     for section in measure.sections(effort):
         if any(section.name == other.name for other in sections):
             raise ValueError(f"two sections of {name} are called {section.name}")
-        sections.append(section)
+        sections.append(section if effort.is_judged else _not_judged(section))
         effort.progress("")
-        print("", *section.lines(), sep="\n", flush=True)
-    took_seconds = time.perf_counter() - began_at
-    # Whoever else uses these cores empties their caches, and not for all contenders alike.
-    load = load_average()
-    print(f"\n{name} took {took_seconds / 60:.1f} min; load average {load:.1f}", flush=True)
-    return Result(
-        measure=name,
-        title=measure.TITLE,
-        machine=machine(),
-        versions=versions(),
-        effort={
-            "is_full": effort.is_full,
-            "rounds": effort.rounds,
-            "began_time": began_time.isoformat(timespec="seconds"),
-            "took_seconds": round(took_seconds),
-            "load_average": round(load, 1),
-        },
-        sections=sections,
-        charts={},
-    )
+        print("", *sections[-1].lines(), sep="\n", flush=True)
+        yield found(is_whole=False)
+    whole = found(is_whole=True)
+    minutes, load = whole.effort["took_seconds"] / 60, whole.effort["load_average"]
+    print(f"\n{name} took {minutes:.1f} min; load average {load:.1f}", flush=True)
+    yield whole
+
+
+def _not_judged(section: Section) -> Section:
+    return replace(section, limits=[replace(limit, judged=False) for limit in section.limits])

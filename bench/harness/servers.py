@@ -11,9 +11,10 @@ from http.client import HTTPSConnection
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from bench.harness.contend import memory_in
+from bench.harness.children import child, part
+from bench.harness.kernel import cpu_in, memory_in
 from bench.harness.load import Destination
-from bench.harness.rounds import Cost, child_environ, cpu_in
+from bench.harness.rounds import Cost
 from steersman.clock import SystemClock
 from steersman.errors import ControlPlaneError
 from steersman.testing import find_binaries, running_control_plane
@@ -70,22 +71,16 @@ def embedded() -> Iterator[Running]:
         started_at = time.perf_counter()
         with (
             kubeconfig.with_name("log").open("wb") as log,
-            subprocess.Popen(
-                [*command, "--kubeconfig", str(kubeconfig)],
-                env=child_environ(),
-                stdout=log,
-                stderr=log,
-            ) as process,
+            child([*command, "--kubeconfig", str(kubeconfig)], stdout=log, stderr=log) as process,
         ):
-            try:
-                _wait_until_it_answers(process, kubeconfig, deadline=started_at + START_SECONDS)
-                yield Running(
-                    kubeconfig=kubeconfig,
-                    pids=(process.pid,),
-                    start_seconds=time.perf_counter() - started_at,
-                )
-            finally:
-                process.terminate()
+            _wait_until_it_answers(process, kubeconfig, deadline=started_at + START_SECONDS)
+            yield Running(
+                kubeconfig=kubeconfig,
+                pids=(process.pid,),
+                start_seconds=time.perf_counter() - started_at,
+            )
+            process.terminate()
+            part(process)
 
 
 def _wait_until_it_answers(
@@ -104,7 +99,9 @@ def _wait_until_it_answers(
 
 def _is_ready(kubeconfig: Path) -> bool:
     to = Destination.of(kubeconfig)
-    with closing(HTTPSConnection(to.host, to.port, context=to.tls)) as connection:
+    with closing(
+        HTTPSConnection(to.host, to.port, context=to.tls, timeout=START_SECONDS)
+    ) as connection:
         try:
             connection.request("GET", "/readyz", headers={"Authorization": f"Bearer {to.token}"})
             return connection.getresponse().status == 200

@@ -19,29 +19,36 @@ PARTS = {"p50": 0.5, "p99": 0.99, "max": 1.0}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Write:
-    """A write of an AppService, as who wrote it saw it."""
+    """A write of an AppService, as who wrote it saw it.
+
+    One that was ``due`` may be sent later, if those before it are not answered yet: whoever counts
+    from then on sees what a backlog takes, too.
+    """
 
     name: str
     generation: int
     size: int
+    due_at: float
     sent_at: float
     answered_at: float
 
     @classmethod
     def of(cls, line: str) -> "Write":
         """What ``line`` says of one."""
-        name, generation, size, sent_at, answered_at = line.split()
+        name, generation, size, due_at, sent_at, answered_at = line.split()
         return cls(
             name=name,
             generation=int(generation),
             size=int(size),
+            due_at=float(due_at),
             sent_at=float(sent_at),
             answered_at=float(answered_at),
         )
 
     def line(self) -> str:
         """The line from which ``of`` makes the same."""
-        return f"{self.name} {self.generation} {self.size} {self.sent_at} {self.answered_at}"
+        times = f"{self.due_at} {self.sent_at} {self.answered_at}"
+        return f"{self.name} {self.generation} {self.size} {times}"
 
 
 def whole_lines(file: Path) -> Sequence[str]:

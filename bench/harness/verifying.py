@@ -12,6 +12,10 @@ Json: TypeAlias = Mapping[str, Any]
 NAME_LABEL = "app.kubernetes.io/name"
 MISSING = "nothing"
 
+REVISION = "deployment.kubernetes.io/revision"
+# What of an object's metadata is for its owner to say.
+GIVEN = ("labels", "annotations", "ownerReferences", "finalizers")
+
 # What the server adds to a Deployment and to its container, and to a Service.
 DEPLOYMENT_DEFAULTS: Json = {
     "progressDeadlineSeconds": 600,
@@ -158,8 +162,13 @@ def _container_ports(ports: Sequence[Json]) -> Sequence[Json]:
 
 def _as_given(child: Json) -> Json:
     """What its owner said of a child, as far as one can tell."""
-    metadata = child["metadata"]
-    given = {name: metadata.get(name, MISSING) for name in ("labels", "ownerReferences")}
+    metadata = dict(child["metadata"])
+    # Not its owner's: whoever sees to Deployments counts them there.
+    annotations = {**metadata.pop("annotations", {})}
+    annotations.pop(REVISION, None)
+    if annotations:
+        metadata["annotations"] = annotations
+    given = {name: metadata[name] for name in GIVEN if name in metadata}
     return {"metadata": given, "spec": _without_empty_times(child["spec"])}
 
 

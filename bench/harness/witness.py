@@ -11,6 +11,9 @@ from bench.harness.load import Destination
 
 CHUNK_BYTES = 1 << 16
 
+# For the answer to a watch; the first news may take its time.
+ANSWER_SECONDS = 30.0
+
 
 class Witness:
     """Somebody who does nothing but look at the clock whenever there is news."""
@@ -35,13 +38,14 @@ def watching_changes(kubeconfig: Path, path: str) -> Iterator[Witness]:
     """Watch the collection at ``path`` while the block runs."""
     to = Destination.of(kubeconfig)
     with (
-        socket.create_connection((to.host, to.port)) as plain,
+        socket.create_connection((to.host, to.port), timeout=ANSWER_SECONDS) as plain,
         to.tls.wrap_socket(plain, server_hostname=to.host) as connection,
     ):
         connection.sendall(to.request("GET", f"{path}?watch=true&timeoutSeconds=3600"))
         # The answer has begun, so that nothing will be missed.
         if not (head := connection.recv(CHUNK_BYTES)).startswith(b"HTTP/1.1 200"):
             raise AssertionError(f"the watch of {path} was answered {head[:200]!r}")
+        connection.settimeout(None)
         witness = Witness()
         thread = threading.Thread(target=witness.listen, args=(connection,), name=f"watch {path}")
         thread.start()

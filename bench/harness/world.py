@@ -1,5 +1,6 @@
 """What the contenders find on the server: a ConfigMap, and as many AppServices as asked for."""
 
+import asyncio
 from collections.abc import Iterable
 from datetime import timedelta
 from pathlib import Path
@@ -7,8 +8,8 @@ from typing import Any
 
 import yaml
 
+from bench.harness.children import ROOT
 from bench.harness.load import Destination, in_parallel
-from bench.harness.rounds import ROOT
 from bench.harness.task import (
     CONFIG_MAP,
     CONFIG_MAP_KEY,
@@ -22,7 +23,6 @@ from bench.peers.clients.steersman_client import AppService, Spec, Status, conne
 from steersman.client import Client, has_condition, wait_for
 from steersman.errors import NotFound
 from steersman.kinds import Codec, Unstructured, apps_v1, core_v1, meta_v1
-from steersman.testing import ControlPlane
 from steersman.units import Quantity, parse_time
 
 HOME = f"/apis/{GROUP}/{VERSION}/namespaces/{NAMESPACE}/{PLURAL}"
@@ -32,6 +32,9 @@ CLIENTS_CRD = Path(__file__).with_name("appservices.crd.yaml")
 OPERATORS_CRD = ROOT / "examples/appservice/deploy/crd/appservices.app.example.com.yaml"
 
 CRD = Unstructured.of("apiextensions.k8s.io/v1", "CustomResourceDefinition", namespaced=False)
+
+POLL_SECONDS = 0.1
+SERVED_SECONDS = 30.0
 
 
 async def fill(kubeconfig: Path, *, apps: int) -> None:
@@ -63,15 +66,21 @@ async def add_apps(kubeconfig: Path, numbers: Iterable[int]) -> None:
 
 async def _serve_app_services(client: Client, body: Any) -> None:
     crd = await client.create(CRD(body))
-    await wait_for(client, CRD, crd.name, has_condition("Established"), within_seconds=30.0)
-    while True:
-        try:
-            await client.list(AppService, namespace=NAMESPACE)
-        except NotFound:
-            # What is established is served a moment later.
-            await client.clock.sleep(0.1)
-        else:
-            return
+    await wait_for(
+        client, CRD, crd.name, has_condition("Established"), within_seconds=SERVED_SECONDS
+    )
+    async with asyncio.timeout(SERVED_SECONDS):
+        while not await _is_served(client):
+            await client.clock.sleep(POLL_SECONDS)
+
+
+async def _is_served(client: Client) -> bool:
+    """What is established is served a moment later."""
+    try:
+        await client.list(AppService, namespace=NAMESPACE)
+    except NotFound:
+        return False
+    return True
 
 
 def app_name(number: int) -> str:
@@ -121,12 +130,3 @@ def app_service(number: int) -> AppService:
             ),
         ),
     )
-
-
-def described(plane: ControlPlane) -> str:
-    """Which server it is, and how long an AppService is in its lists."""
-    with plane.caller() as api:
-        server = api.call("GET", "/version").json()["gitVersion"]
-        page = api.call("GET", f"{HOME}?limit=100")
-    average_bytes = len(page.body) / len(page.json()["items"])
-    return f"kube-apiserver {server}; an AppService is {average_bytes:,.0f} bytes of its JSON."

@@ -1,6 +1,7 @@
 """``python -m bench.instructions [WORKLOAD…] [--record]``: count, and compare with the record.
 
-The exit status is 1 if anything takes clearly more instructions than it did.
+The exit status is 1 if anything takes clearly more instructions than it did, or if there is nothing
+to compare with.
 """
 
 import argparse
@@ -13,7 +14,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from bench.instructions.counting import NAMES, CannotCount, counted
-from bench.instructions.verdicts import judged, lines
+from bench.instructions.verdicts import judged, lines, nothing_for
 
 RECORD = Path(__file__).with_name("counts.json")
 
@@ -33,6 +34,11 @@ def main(arguments: Sequence[str]) -> int:
     wanted = options.workloads or NAMES
     if unknown := set(wanted) - set(NAMES):
         parser.error(f"there is no workload {', '.join(unknown)}; there are {', '.join(NAMES)}")
+    recorded = json.loads(RECORD.read_text()) if RECORD.exists() else {}
+    before = recorded.get(interpreter(), {})
+    if not before and not options.record:
+        print(f"error: {nothing_for(interpreter(), recorded)}", file=sys.stderr)
+        return 1
     try:
         with ThreadPoolExecutor(AT_ONCE) as pool:
             counts = {
@@ -41,8 +47,6 @@ def main(arguments: Sequence[str]) -> int:
     except CannotCount as error:
         print(f"error: {error}", file=sys.stderr)
         return 1
-    recorded = json.loads(RECORD.read_text()) if RECORD.exists() else {}
-    before = recorded.get(interpreter(), {})
     verdicts = judged(before, counts)
     print(interpreter(), *lines(verdicts), sep="\n")
     if options.record:

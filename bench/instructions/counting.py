@@ -10,14 +10,15 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from bench.harness.rounds import child_environ
+from bench.harness.children import Hung, at_most, child, child_environ
 from bench.instructions.workloads import WORKLOADS
 from steersman.errors import SteersmanError
 
-ROOT = Path(__file__).parents[2]
-
 # Imports can only be counted where nothing is imported yet, in a program of their own.
 NAMES = ("import", *WORKLOADS)
+
+# Longer than any of them takes, however busy the machine is.
+PATIENCE_SECONDS = 1800.0
 
 TOTALS = re.compile(r"^totals: (\d+)$", re.MULTILINE)
 
@@ -86,9 +87,13 @@ def _run(command: Sequence[str]) -> str:
         "PYTHONPATH": os.environ.get("PYTHONPATH", ""),
         "PYTHONPYCACHEPREFIX": child_environ()["PYTHONPYCACHEPREFIX"],
     }
-    done = subprocess.run(
-        command, cwd=ROOT, env=environ, capture_output=True, text=True, check=False
-    )
-    if done.returncode != 0:
-        raise CannotCount(f"{' '.join(command)} ended with {done.returncode}:\n{done.stderr}")
-    return done.stdout
+    with child(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, environ=environ) as process:
+        try:
+            with at_most(process, "come to its end", seconds=PATIENCE_SECONDS):
+                output, said = process.communicate()
+        except Hung as error:
+            raise CannotCount(str(error)) from error
+    if process.returncode != 0:
+        ended = f"{' '.join(command)} ended with {process.returncode}"
+        raise CannotCount(f"{ended}:\n{said.decode(errors='replace')}")
+    return output.decode()

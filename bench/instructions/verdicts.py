@@ -1,6 +1,6 @@
 """What was counted beside what it should be: pure."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 # Of two runs of the same code, counts differ by less than a tenth of this.
@@ -58,3 +58,13 @@ def lines(verdicts: Sequence[Verdict]) -> Iterator[str]:
         yield f"More than {TOLERANCE:.0%} above what is recorded: find out why, or record it."
     if any(each.is_worth_recording for each in verdicts):
         yield "Record what is new or fewer: python -m bench.instructions --record"
+
+
+def nothing_for(interpreter: str, recorded: Iterable[str]) -> str:
+    """That there are no counts of this interpreter, and what to do."""
+    known = "; ".join(recorded) or "none"
+    return (
+        f"nothing to compare with: no counts are recorded for {interpreter}, only for: {known}."
+        " Use one of those, or check out what is known to be good and record it:"
+        " python -m bench.instructions --record"
+    )

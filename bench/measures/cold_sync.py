@@ -6,9 +6,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 from statistics import median
 
-from bench.harness.charts import Bars, Spread
-from bench.harness.effort import Effort
-from bench.harness.informers import (
+from bench.harness.charts import Bars, panels, spreads
+from bench.harness.contenders import (
     ASYNCIO,
     KOPF,
     KOPF_INDEX,
@@ -19,12 +18,11 @@ from bench.harness.informers import (
     OURS_UVLOOP,
     THEIRS,
     THEIRS_STRIPPED,
-    filled_cluster,
-    programs,
-    syncing,
 )
-from bench.harness.report import Column, Limit, Section
-from bench.harness.rounds import Cost, Turn, compared, in_rounds
+from bench.harness.effort import Effort
+from bench.harness.informers import filled_cluster, programs, syncing
+from bench.harness.report import Column, Limit, Section, rounds_in_words
+from bench.harness.rounds import Cost, Turn, in_rounds
 from bench.harness.world import add_apps
 
 TITLE = "Cold sync"
@@ -33,12 +31,16 @@ TITLE = "Cold sync"
 ALWAYS = (THEIRS, THEIRS_STRIPPED, OURS, OURS_UVLOOP)
 PEERS = (OFFICIAL, ASYNCIO, LIGHTKUBE, KR8S, KOPF, KOPF_INDEX)
 
+# After so long, whoever has memory to give back has begun to.
+LATER_SECONDS = 10.0
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Step:
     """How many objects there are, in how many rounds, and in how many of those are the peers.
 
-    The objects of one step are still there at the next.
+    The objects of one step are still there at the next. With ``looks_later``, the memory of those
+    who are in every round is looked at twice.
     """
 
     objects: int
@@ -46,6 +48,7 @@ class Step:
     peer_rounds: int
     left_out: Collection[str] = ()
     left_out_in_words: str = ""
+    looks_later: bool = False
 
     @property
     def name(self) -> str:
@@ -55,7 +58,7 @@ class Step:
     @property
     def title(self) -> str:
         """With the rounds, and with who is not among them."""
-        rounds = f"{self.rounds} round{'s' if self.rounds != 1 else ''}"
+        rounds = rounds_in_words(self.rounds)
         if self.peer_rounds < self.rounds:
             rounds += f", {self.peer_rounds} of the Python peers"
         if self.left_out:
@@ -92,6 +95,7 @@ def steps(effort: Effort) -> Sequence[Step]:
             peer_rounds=some,
             left_out=[KOPF_INDEX],
             left_out_in_words="an index of kopf",
+            looks_later=True,
         ),
         Step(
             objects=100_000,
@@ -120,6 +124,9 @@ COLUMNS = (
     Column(title="CPU of c-r", figure="cpu_ratio", decimals=2),
     Column(title="resident MB", figure="resident", decimals=1),
     Column(title="resident of c-r", figure="resident_ratio", decimals=2),
+    Column(title="of c-r without managedFields", figure="stripped_ratio", decimals=2),
+    Column(title=f"resident MB {LATER_SECONDS:g} s later", figure="later_resident", decimals=1),
+    Column(title="of c-r", figure="later_resident_ratio", decimals=2),
     Column(title="peak MB", figure="peak", decimals=1),
     Column(title="server CPU s", figure="server_cpu", decimals=2),
 )
@@ -140,7 +147,12 @@ def sections(effort: Effort) -> Iterator[Section]:
             asyncio.run(add_apps(plane.kubeconfig, range(there, step.objects)))
             there = step.objects
             turns = {
-                name: syncing(start, plane, count=step.objects)
+                name: syncing(
+                    start,
+                    plane,
+                    count=step.objects,
+                    later_seconds=LATER_SECONDS if step.looks_later and name in ALWAYS else 0.0,
+                )
                 for name, start in known.items()
                 if name not in step.left_out
             }
@@ -154,12 +166,15 @@ def sections(effort: Effort) -> Iterator[Section]:
 
 
 def _synced(turns: Mapping[str, Turn], step: Step, effort: Effort, *, warm_up: bool) -> Section:
+    notes: list[str] = []
     # Whoever has been there once has its files in memory and its modules compiled.
     costs = in_rounds(
         turns,
         rounds=step.peer_rounds,
         progress=effort.progress,
         warming_up=None if warm_up else {},
+        optional=PEERS,
+        told=notes.append,
     )
     more = in_rounds(
         {name: turns[name] for name in ALWAYS},
@@ -168,9 +183,7 @@ def _synced(turns: Mapping[str, Turn], step: Step, effort: Effort, *, warm_up: b
         warming_up={},
     )
     every = {name: [*each, *more.get(name, ())] for name, each in costs.items()}
-    beside = {
-        name: compared(each, every[THEIRS][: len(each)], LIMITS) for name, each in every.items()
-    }
+    beside = {name: beside_theirs(every, name) for name in every}
     return Section(
         name=step.name,
         title=step.title,
@@ -182,37 +195,64 @@ def _synced(turns: Mapping[str, Turn], step: Step, effort: Effort, *, warm_up: b
                 most=most,
                 unit="",
                 found=median(cost[f"{figure}_ratio"] for cost in beside[name]),
-                judged=effort.is_full,
+                judged=effort.is_judged,
             )
             for name in (OURS, OURS_UVLOOP)
             for figure, most in LIMITS.items()
             if step.objects == JUDGED_AT
         ],
+        notes=notes,
     )
+
+
+def beside_theirs(costs: Mapping[str, Sequence[Cost]], name: str) -> Sequence[Cost]:
+    """Each turn's cost, with its ratios to those of controller-runtime in the same round."""
+    found = []
+    for mine, theirs, stripped in zip(
+        costs[name], costs[THEIRS], costs[THEIRS_STRIPPED], strict=False
+    ):
+        ratios = {
+            f"{figure}_ratio": mine[figure] / theirs[figure]
+            for figure in (*LIMITS, "later_resident")
+            if figure in mine
+        }
+        found.append({**mine, **ratios, "stripped_ratio": mine["resident"] / stripped["resident"]})
+    return found
 
 
 def memory(resident: Mapping[int, Mapping[str, float]]) -> Section:
     """What each object takes, by how much more memory there is at a step than at the one before."""
     spans = list(pairwise(resident))
-    first = resident[next(iter(resident))]
-    costs: Mapping[str, Sequence[Cost]] = {
+    more = {
+        span: {
+            name: (megabytes - resident[span[0]][name]) / (span[1] - span[0])
+            for name, megabytes in resident[span[1]].items()
+            if name in resident[span[0]]
+        }
+        for span in spans
+    }
+    costs = {
         name: [
-            {
-                _span(before, after): (resident[after][name] - resident[before][name])
-                / (after - before)
-                for before, after in spans
-                if name in resident[after]
+            {_span(*span): each[name] for span, each in more.items() if name in each}
+            | {
+                _ratio(*span): each[name] / each[THEIRS]
+                for span, each in more.items()
+                if name in each and each.get(THEIRS)
             }
         ]
-        for name in first
-        if any(name in resident[after] for _, after in spans)
+        for name in resident[next(iter(resident))]
+        if any(name in each for each in more.values())
     }
     return Section(
         name=MEMORY,
         title="Resident memory for each object more, in bytes, by the medians above",
         columns=[
-            Column(title=_span(*span), figure=_span(*span), decimals=0, factor=1e6)
+            column
             for span in spans
+            for column in (
+                Column(title=_span(*span), figure=_span(*span), decimals=0, factor=1e6),
+                Column(title="of c-r", figure=_ratio(*span), decimals=2),
+            )
         ],
         costs=costs,
     )
@@ -222,6 +262,10 @@ def _span(before: int, after: int) -> str:
     return f"{before:,} to {after:,}"
 
 
+def _ratio(before: int, after: int) -> str:
+    return f"{_span(before, after)}, of {THEIRS}"
+
+
 def pictures(sections: Mapping[str, Section]) -> Iterator[Bars]:
     """One for each step, and one of the memory for each object."""
     for section in sections.values():
@@ -229,13 +273,11 @@ def pictures(sections: Mapping[str, Section]) -> Iterator[Bars]:
             yield _memory_picture(section)
             continue
         base = section.costs[THEIRS]
+        shown = {panel: (section.name, figure, 1.0) for panel, figure in PANELS.items()}
         yield Bars(
             name=section.name,
             title=section.title.partition(" (")[0],
-            panels={
-                panel: {name: Spread.of(costs, figure) for name, costs in section.costs.items()}
-                for panel, figure in PANELS.items()
-            },
+            panels=panels(sections, shown),
             limits={
                 panel: LIMITS[figure] * median(cost[figure] for cost in base)
                 for panel, figure in PANELS.items()
@@ -249,12 +291,10 @@ def _memory_picture(section: Section) -> Bars:
         name=MEMORY,
         title="Resident memory for each object more, kB",
         panels={
-            column.title: {
-                name: Spread.of(costs, column.figure, 1e3)
-                for name, costs in section.costs.items()
-                if column.figure in costs[0]
-            }
+            column.title: spreads(section.costs, column.figure, 1e3)
             for column in section.columns
+            # Not those that are ratios.
+            if column.title == column.figure
         },
         limits={},
     )

@@ -13,20 +13,22 @@ from dataclasses import dataclass, replace
 from statistics import median
 
 from bench.harness import servers
-from bench.harness.charts import Bars, Spread
+from bench.harness.charts import Bars, panels
+from bench.harness.children import PARTING_SECONDS, at_most, child, cpu_when_ended, output_of
+from bench.harness.contenders import EMBEDDED as OURS
+from bench.harness.contenders import IN_PROCESS, REAL
 from bench.harness.effort import Effort
 from bench.harness.load import CONNECTIONS
-from bench.harness.report import Column, Floor, Limit, Section
-from bench.harness.rounds import ROOT, Cost, Turn, child_environ, in_rounds
+from bench.harness.report import Column, Floor, Limit, Section, rounds_in_words
+from bench.harness.rounds import Cost, Turn, in_rounds
 from bench.harness.servers import Running
 from bench.harness.task import PAGE_SIZE
 from bench.harness.world import fill
 
 TITLE = "The embedded cluster"
 
-REAL = "etcd and kube-apiserver"
-OURS = "steersman cluster up"
-IN_PROCESS = "steersman, in the process"
+# More than any load takes, with every server.
+LOAD_SECONDS = 300.0
 
 SERVERS: Mapping[str, Callable[[], AbstractContextManager[Running]]] = {
     REAL: servers.real,
@@ -110,7 +112,7 @@ def starting(effort: Effort) -> Section:
     costs = in_rounds(turns, rounds=effort.rounds, progress=effort.progress)
     return Section(
         name="start",
-        title=f"Start to first answer ({_in_words(effort.rounds)})",
+        title=f"Start to first answer ({rounds_in_words(effort.rounds)})",
         columns=(
             Column(title="wall s", figure="wall", decimals=2),
             Column(title="CPU s", figure="cpu", decimals=2),
@@ -122,7 +124,7 @@ def starting(effort: Effort) -> Section:
                 most=STARTS,
                 unit=" s",
                 found=_median(costs[OURS], "wall"),
-                judged=effort.is_full,
+                judged=effort.is_judged,
             )
         ],
     )
@@ -164,7 +166,7 @@ class Comparison:
             least=least,
             unit=" a second",
             found=_median(section.costs[OURS], "rate"),
-            judged=self._effort.is_full,
+            judged=self._effort.is_judged,
         )
         return replace(section, limits=[floor])
 
@@ -177,7 +179,7 @@ class Comparison:
             least=IN_PROCESS_LEAST,
             unit=" a second",
             found=_median(inside[IN_PROCESS], "rate"),
-            judged=self._effort.is_full,
+            judged=self._effort.is_judged,
         )
         return replace(section, costs={**section.costs, **inside}, limits=[floor])
 
@@ -186,7 +188,8 @@ class Comparison:
         turns = {name: _load(task, server, count) for name, server in self._running.items()}
         return Section(
             name=task,
-            title=f"{title}, {count:,} times over {CONNECTIONS} connections ({_in_words(rounds)})",
+            title=f"{title}, {count:,} times over {CONNECTIONS} connections"
+            f" ({rounds_in_words(rounds)})",
             columns=(RATE, SERVER_CPU),
             costs=self._in_rounds(turns, rounds),
         )
@@ -205,11 +208,11 @@ class Comparison:
                 ours["wall"] / real["wall"]
                 for ours, real in zip(costs[OURS], costs[REAL], strict=True)
             ),
-            judged=self._effort.is_full,
+            judged=self._effort.is_judged,
         )
         return Section(
             name=task,
-            title=f"List {count:,} AppServices, {how} ({_in_words(rounds)})",
+            title=f"List {count:,} AppServices, {how} ({rounds_in_words(rounds)})",
             columns=(WALL, WHOLE_CPU),
             costs=costs,
             limits=[limit],
@@ -225,7 +228,7 @@ class Comparison:
             name="fan-out",
             title=f"Tell {scale.watchers} watchers of {scale.rushed:,} ConfigMaps of 1 kB, created"
             f" as fast as can be; for each event that one of them hears"
-            f" ({_in_words(scale.watch_rounds)})",
+            f" ({rounds_in_words(scale.watch_rounds)})",
             columns=(RATE, SERVER_CPU),
             costs=self._in_rounds(turns, scale.watch_rounds, warming_up={}),
         )
@@ -239,7 +242,7 @@ class Comparison:
         return Section(
             name="fan-out-delay",
             title=f"From sending one of {scale.paced} ConfigMaps until each of {scale.watchers}"
-            f" watchers has heard of it ({_in_words(scale.watch_rounds)})",
+            f" watchers has heard of it ({rounds_in_words(scale.watch_rounds)})",
             columns=[
                 Column(title=f"{part} ms", figure=f"delay_{part}", decimals=1, factor=1e3)
                 for part in ("p50", "p99", "max")
@@ -286,7 +289,7 @@ def _in_process(count: int) -> Turn:
     def turn() -> Cost:
         # One process is client and server, and does nothing else.
         cost: dict[str, float] = json.loads(_run("in_process", str(count)))
-        return {**cost, "server_cpu": 1 / cost["rate"]}
+        return cost
 
     return turn
 
@@ -307,24 +310,21 @@ def _load(task: str, server: Running, count: int, *, share: int | None = None) -
 def _fan_out(task: str, server: Running, *, watchers: int, changes: int) -> Turn:
     def turn() -> Cost:
         arguments = (task, str(server.kubeconfig), str(watchers), str(changes))
-        with subprocess.Popen(
-            _command("fan_out", *arguments),
-            cwd=ROOT,
-            env=child_environ(),
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
+        with child(
+            _command("fan_out", *arguments), stdin=subprocess.PIPE, stdout=subprocess.PIPE
         ) as process:
             assert process.stdin is not None
             assert process.stdout is not None
-            process.stdout.readline()
+            with at_most(process, "have everybody watch", seconds=LOAD_SECONDS):
+                process.stdout.readline()
             # Everybody has shaken hands, which is not what is measured.
             cpu_before = server.cpu_seconds()
             process.stdin.write(b"\n")
             process.stdin.flush()
-            said = process.stdout.readline()
+            with at_most(process, "hear of every change", seconds=LOAD_SECONDS):
+                said = process.stdout.readline()
             cpu_seconds = server.cpu_seconds() - cpu_before
-        if process.returncode != 0:
-            raise subprocess.CalledProcessError(process.returncode, process.args)
+            cpu_when_ended(process, within_seconds=PARTING_SECONDS)
         _clear(server)
         return {**json.loads(said), "server_cpu": cpu_seconds / (watchers * changes)}
 
@@ -336,10 +336,7 @@ def _clear(server: Running) -> None:
 
 
 def _run(module: str, *arguments: str) -> bytes:
-    command = _command(module, *arguments)
-    return subprocess.run(
-        command, cwd=ROOT, env=child_environ(), stdout=subprocess.PIPE, check=True
-    ).stdout
+    return output_of(_command(module, *arguments), within_seconds=LOAD_SECONDS)
 
 
 def _command(module: str, *arguments: str) -> Sequence[str]:
@@ -348,10 +345,6 @@ def _command(module: str, *arguments: str) -> Sequence[str]:
 
 def _median(costs: Sequence[Cost], figure: str) -> float:
     return median(cost[figure] for cost in costs)
-
-
-def _in_words(rounds: int) -> str:
-    return f"{rounds} round{'s' if rounds != 1 else ''}"
 
 
 # Charts: by the title of each panel, which figure of which section it shows, and times what.
@@ -377,41 +370,39 @@ TAKEN = {
 
 
 def pictures(sections: Mapping[str, Section]) -> Iterator[Bars]:
-    """How much, how soon, and what it takes."""
+    """How much, how soon, and what it takes; of what is there."""
     lists = {
         title: OF_THE_REAL_LIST * _median(sections[TIMES[title][0]].costs[REAL], "wall")
         for title in ("list of all, s", "list in pages, s")
+        if TIMES[title][0] in sections
     }
-    yield Bars(
-        name="rates",
-        title="The embedded cluster: how much a second",
-        panels=_panels(sections, RATES),
-        limits={
-            "ConfigMaps created a second": CONFIG_MAPS_LEAST,
-            "Deployments created a second": DEPLOYMENTS_LEAST,
-        },
-        is_more_better=True,
-    )
-    yield Bars(
-        name="times",
-        title="The embedded cluster: how soon",
-        panels=_panels(sections, TIMES),
-        limits={"start to first answer, s": STARTS, **lists},
-    )
-    yield Bars(
-        name="taken",
-        title="The embedded cluster: what it takes",
-        panels=_panels(sections, TAKEN),
-        limits={},
-    )
-
-
-def _panels(
-    sections: Mapping[str, Section], panels: Mapping[str, tuple[str, str, float]]
-) -> Mapping[str, Mapping[str, Spread]]:
-    return {
-        title: {
-            name: Spread.of(sections[section].costs[name], figure, factor) for name in (REAL, OURS)
+    for name, title, shown, limits in (
+        (
+            "rates",
+            "The embedded cluster: how much a second",
+            RATES,
+            {
+                "ConfigMaps created a second": CONFIG_MAPS_LEAST,
+                "Deployments created a second": DEPLOYMENTS_LEAST,
+            },
+        ),
+        (
+            "times",
+            "The embedded cluster: how soon",
+            TIMES,
+            {"start to first answer, s": STARTS, **lists},
+        ),
+        ("taken", "The embedded cluster: what it takes", TAKEN, {}),
+    ):
+        both = {
+            panel: {contender: each[contender] for contender in (REAL, OURS)}
+            for panel, each in panels(sections, shown).items()
         }
-        for title, (section, figure, factor) in panels.items()
-    }
+        if both:
+            yield Bars(
+                name=name,
+                title=title,
+                panels=both,
+                limits={panel: limit for panel, limit in limits.items() if panel in both},
+                is_more_better=name == "rates",
+            )

@@ -1,10 +1,11 @@
 """Two replicas with leader election: how long nobody acts when the leader is gone or stops."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
-from bench.harness.charts import Bars, Lines, Spread
+from bench.harness.charts import Bars, panels
+from bench.harness.contenders import KOPF, OURS, THEIRS
 from bench.harness.effort import Effort
-from bench.harness.operators import KOPF, OURS, THEIRS, Command, commands
+from bench.harness.operators import Command, commands
 from bench.harness.replicas import (
     AFTER_SECONDS,
     CHANGES_A_SECOND,
@@ -12,7 +13,7 @@ from bench.harness.replicas import (
     Replicated,
     failing_over,
 )
-from bench.harness.report import Column, Limit, Section
+from bench.harness.report import Column, Limit, Section, rounds_in_words
 from bench.harness.rounds import compared, in_rounds
 
 TITLE = "Failover"
@@ -21,6 +22,11 @@ NAMES = (THEIRS, KOPF, OURS)
 
 # A turn is minutes of waiting, and no more than that.
 MOST_ROUNDS = 3
+
+# What is also told as a ratio to controller-runtime in the same round.
+COMPARED = tuple(
+    f"{what}{figure}" for what in ("killed", "paused") for figure in ("", "_cpu", "_resident")
+)
 
 # The higher one acts; kopf's replicas would both freeze if they were equal.
 PRIORITIES = (100, 50)
@@ -33,25 +39,29 @@ SETTINGS = (
 
 def sections(effort: Effort) -> Iterator[Section]:
     """The leader killed, and the leader stopped until long after another acts."""
-    rounds = min(effort.rounds, MOST_ROUNDS)
+    notes: list[str] = []
     costs = in_rounds(
         {name: failing_over(each) for name, each in _replicated().items()},
-        rounds=rounds,
+        rounds=min(effort.rounds, MOST_ROUNDS),
         progress=effort.progress,
         warming_up={},
+        optional=[KOPF],
+        told=notes.append,
     )
     base = costs[THEIRS]
-    costs = {name: compared(each, base, ("killed", "paused")) for name, each in costs.items()}
-    times = f"{rounds} round{'s' if rounds != 1 else ''}"
-    arriving = f"with {CHANGES_A_SECOND:g} changes a second ({times}; {SETTINGS})"
+    costs = {name: compared(each, base, COMPARED) for name, each in costs.items()}
+    rounds = rounds_in_words(len(base))
+    arriving = f"with {CHANGES_A_SECOND:g} changes a second ({rounds}; {SETTINGS})"
     yield Section(
         name="killed",
         title=f"The leader is killed, {arriving}",
         columns=(
             Column(title="until another writes s", figure="killed", decimals=1),
             Column(title="of c-r", figure="killed_ratio", decimals=2),
+            *_taken("killed"),
         ),
         costs=costs,
+        notes=notes,
     )
     yield Section(
         name="paused",
@@ -64,6 +74,7 @@ def sections(effort: Effort) -> Iterator[Section]:
             Column(title="of them done", figure="late_done", decimals=0),
             Column(title="between others' writes", figure="between", decimals=0),
             Column(title="the last after s awake", figure="late_seconds", decimals=1),
+            *_taken("paused"),
         ),
         costs=costs,
         limits=[
@@ -72,9 +83,21 @@ def sections(effort: Effort) -> Iterator[Section]:
                 most=0,
                 unit="",
                 found=max(each["late"] for each in costs[OURS]),
-                judged=effort.is_full,
+                judged=effort.is_judged,
             )
         ],
+        notes=notes,
+    )
+
+
+def _taken(what: str) -> Sequence[Column]:
+    """What the replica that takes over has used since its start, and what it holds at the end."""
+    return (
+        Column(title="successor's CPU s", figure=f"{what}_cpu", decimals=2),
+        Column(title="of c-r", figure=f"{what}_cpu_ratio", decimals=2),
+        Column(title="resident MB", figure=f"{what}_resident", decimals=1),
+        Column(title="of c-r", figure=f"{what}_resident_ratio", decimals=2),
+        Column(title="peak MB", figure=f"{what}_peak", decimals=1),
     )
 
 
@@ -96,17 +119,12 @@ def _without_standalone(command: Command) -> Command:
     return [each for each in command if each != "--standalone"]
 
 
-def pictures(sections: Mapping[str, Section]) -> Iterator[Bars | Lines]:
+def pictures(sections: Mapping[str, Section]) -> Iterator[Bars]:
     """How long nobody acts, and who acts beside the other."""
-    panels: dict[str, Mapping[str, Spread]] = {}
-    for name, panel, figure in (
-        ("killed", "Leader killed: until another writes, s", "killed"),
-        ("paused", "Leader stopped: until another writes, s", "paused"),
-        ("paused", "Writes by the former leader while another writes", "between"),
-    ):
-        if name in sections:
-            panels[panel] = {
-                contender: Spread.of(costs, figure)
-                for contender, costs in sections[name].costs.items()
-            }
-    yield Bars(name="leaders", title="Two replicas, one leader", panels=panels, limits={})
+    shown = {
+        "Leader killed: until another writes, s": ("killed", "killed", 1.0),
+        "Leader stopped: until another writes, s": ("paused", "paused", 1.0),
+        "Writes by the former leader while another writes": ("paused", "between", 1.0),
+    }
+    if drawn := panels(sections, shown):
+        yield Bars(name="leaders", title="Two replicas, one leader", panels=drawn, limits={})

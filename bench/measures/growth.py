@@ -2,19 +2,21 @@
 
 import asyncio
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from itertools import pairwise
 from statistics import median
 from typing import TypeAlias
 
 from bench.harness.charts import Lines, Spread
+from bench.harness.contenders import OURS, THEIRS
 from bench.harness.converging import converging
 from bench.harness.delays import Pace, starting
 from bench.harness.effort import Effort
 from bench.harness.fitting import exponent, exponent_above_start, for_each_more
-from bench.harness.informers import OURS, THEIRS, filled_cluster, programs, syncing
+from bench.harness.informers import Start, filled_cluster, programs, syncing
 from bench.harness.operators import commands
-from bench.harness.report import Column, Limit, Section
+from bench.harness.report import Column, Limit, Section, rounds_in_words
 from bench.harness.rounds import Cost, Turn, in_rounds
 from bench.harness.world import add_apps
 
@@ -24,6 +26,9 @@ NAMES = (THEIRS, OURS)
 
 # What was measured, for each contender, in each round, with each number of objects.
 Found: TypeAlias = Mapping[str, Sequence[Mapping[int, Cost]]]
+
+# Everybody's turn with so many objects.
+Turns: TypeAlias = Callable[[int], Mapping[str, Turn]]
 
 # No more than this exponent is linear, give or take the noise of a shared machine;
 TIME_MOST = 1.1
@@ -62,6 +67,15 @@ SYNC = (
     Quantity(name="sync-wall", title="Cold sync", unit="s", figure="wall"),
     Quantity(name="sync-cpu", title="CPU of a cold sync", unit="s", figure="cpu"),
 )
+PEAK = Quantity(
+    name="sync-peak",
+    title="Peak memory of a cold sync",
+    unit="MB",
+    figure="peak",
+    decimals=1,
+    # What is there before the first object is in it; each object's own is judged.
+    is_judged=False,
+)
 MEMORY = "sync-memory"
 RECONCILE = (
     Quantity(
@@ -76,9 +90,9 @@ RECONCILE = (
 LATENCY = tuple(
     Quantity(
         name=f"latency-{part}",
-        title=f"From sending a change until its reconcile begins, {part}",
+        title=f"From when a change was due until its reconcile begins, {part}",
         unit="ms",
-        figure=f"sent_{part}",
+        figure=f"due_{part}",
         factor=1e3,
         decimals=1,
         # It should be flat, and of so few milliseconds the machine has its share.
@@ -86,7 +100,7 @@ LATENCY = tuple(
     )
     for part in ("p50", "p99")
 )
-QUANTITIES = {each.name: each for each in (*SYNC, *RECONCILE, *LATENCY)}
+QUANTITIES = {each.name: each for each in (*SYNC, PEAK, *RECONCILE, *LATENCY)}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,22 +111,23 @@ class Scale:
     reconcile: Sequence[int]
     latency: Sequence[int]
     pace: Pace
-    sync_rounds: int
+    # At most.
+    rounds: int
 
 
 FULL = Scale(
-    sync=(5_000, 10_000, 20_000, 40_000, 80_000),
-    reconcile=(250, 500, 1_000, 2_000),
-    latency=(1_000, 2_000, 4_000, 8_000, 16_000),
-    pace=Pace(rate=100.0, seconds=10.0),
-    sync_rounds=2,
+    sync=(5_000, 10_000, 20_000, 40_000),
+    reconcile=(250, 500, 1_000),
+    latency=(1_000, 2_000, 4_000, 8_000),
+    pace=Pace(rate=100.0, seconds=6.0),
+    rounds=3,
 )
 QUICK = Scale(
     sync=(500, 1_000, 2_000),
     reconcile=(25, 50),
     latency=(100, 200),
     pace=Pace(rate=50.0, seconds=2.0),
-    sync_rounds=1,
+    rounds=1,
 )
 SLEEP_MS = 1
 # Enough for whatever is measured first to find no more to load than what comes later.
@@ -122,19 +137,27 @@ FEW = 10
 def sections(effort: Effort) -> Iterator[Section]:
     """Cold sync, reconciles and latency, each with more and more objects."""
     scale = FULL if effort.is_full else QUICK
-    found = _synced(effort, scale)
-    for quantity in SYNC:
-        yield grown(quantity, found, is_full=effort.is_full)
-    yield memory(found, is_full=effort.is_full)
-
-    operators = commands(NAMES)
+    rounds = min(effort.rounds, scale.rounds)
+    known, operators = programs(NAMES), commands(NAMES)
+    found = by_size(
+        effort,
+        scale.sync,
+        lambda: _filling(effort, known, first=scale.sync[0]),
+        rounds=rounds,
+        warming_up=scale.sync[0],
+    )
+    for quantity in (*SYNC, PEAK):
+        yield grown(quantity, found, judged=effort.is_judged)
+    yield memory(found, judged=effort.is_judged)
 
     def converged(size: int) -> Mapping[str, Turn]:
         return {name: converging(command, count=size) for name, command in operators.items()}
 
-    found = _by_size(effort, scale.reconcile, converged, warming_up=converged(FEW))
+    found = by_size(
+        effort, scale.reconcile, lambda: nullcontext(converged), rounds=rounds, warming_up=FEW
+    )
     for quantity in RECONCILE:
-        yield grown(quantity, found, is_full=effort.is_full)
+        yield grown(quantity, found, judged=effort.is_judged)
 
     def changed(size: int) -> Mapping[str, Turn]:
         return {
@@ -145,19 +168,19 @@ def sections(effort: Effort) -> Iterator[Section]:
             for name, command in operators.items()
         }
 
-    found = _by_size(effort, scale.latency, changed)
+    found = by_size(effort, scale.latency, lambda: nullcontext(changed), rounds=rounds)
     for quantity in LATENCY:
-        yield grown(quantity, found, is_full=effort.is_full)
+        yield grown(quantity, found, judged=effort.is_judged)
 
 
 def _at_pace(pace: Pace, turn: Turn) -> Turn:
     return lambda: pace.of([turn()])[0]
 
 
-def _synced(effort: Effort, scale: Scale) -> Found:
+@contextmanager
+def _filling(effort: Effort, known: Mapping[str, Start], *, first: int) -> Iterator[Turns]:
     """One server that is filled step by step, so that nothing is created twice."""
-    known = programs(NAMES)
-    there = scale.sync[0]
+    there = first
     effort.progress(f"creating {there:,} AppServices")
     with filled_cluster(apps=there) as plane:
 
@@ -168,64 +191,84 @@ def _synced(effort: Effort, scale: Scale) -> Found:
             there = size
             return {name: syncing(start, plane, count=size) for name, start in known.items()}
 
-        return _by_size(
-            effort,
-            scale.sync,
-            turns,
-            rounds=min(scale.sync_rounds, effort.rounds),
-            warming_up=turns(there),
-        )
+        yield turns
 
 
-def _by_size(
+def by_size(
     effort: Effort,
     sizes: Sequence[int],
-    turns: Callable[[int], Mapping[str, Turn]],
+    growing: Callable[[], AbstractContextManager[Turns]],
     *,
-    rounds: int = 1,
-    warming_up: Mapping[str, Turn] | None = None,
+    rounds: int,
+    warming_up: int = 0,
 ) -> Found:
-    """Turns at one size after the other."""
+    """From the least to the most, again and again; what does not count has ``warming_up`` objects.
+
+    Each round is a whole growth: what else the machine does for minutes meets all sizes of one
+    round, and not one size of all.
+    """
     found: dict[str, list[dict[int, Cost]]] = {name: [{} for _ in range(rounds)] for name in NAMES}
-    for size in sizes:
-        effort.progress(f"{size:,} objects")
-        costs = in_rounds(
-            turns(size),
-            rounds=rounds,
-            progress=effort.progress,
-            warming_up=(warming_up or {}) if size == sizes[0] else {},
-        )
-        for name, each in costs.items():
-            for number, cost in enumerate(each):
-                found[name][number][size] = cost
+    for number in range(rounds):
+        with growing() as turns:
+            for place, size in enumerate(sizes):
+                is_first = number == place == 0
+                effort.progress(f"round {number + 1} of {rounds}: {size:,} objects")
+                before = turns(warming_up) if is_first and warming_up else {}
+                at_size = turns(size)
+                # Nobody always comes after the same one.
+                order = list(at_size)[:: -1 if (number + place) % 2 else 1]
+                costs = in_rounds(
+                    {name: at_size[name] for name in order},
+                    rounds=1,
+                    progress=effort.progress,
+                    warming_up=before,
+                )
+                for name, (cost,) in costs.items():
+                    found[name][number][size] = cost
     return found
 
 
-def grown(quantity: Quantity, found: Found, *, is_full: bool) -> Section:
+def grown(quantity: Quantity, found: Found, *, judged: bool) -> Section:
     """What it was with each number of objects, and how it grew."""
     sizes = _sizes(found)
-    costs = {name: [_fitted(quantity, each) for each in rounds] for name, rounds in found.items()}
+    costs = {
+        name: [
+            {**_fitted(quantity, mine), "beside": mine[sizes[-1]][quantity.figure] / theirs}
+            for mine, theirs in zip(
+                rounds,
+                (each[sizes[-1]][quantity.figure] for each in found[THEIRS]),
+                strict=True,
+            )
+        ]
+        for name, rounds in found.items()
+    }
     return Section(
         name=quantity.name,
         title=f"{quantity.title}, by the number of objects ({_rounds(found)})",
-        columns=(*(quantity.column(size) for size in sizes), EXPONENT, ABOVE_START),
+        columns=(
+            *(quantity.column(size) for size in sizes),
+            Column(title=f"{sizes[-1]:,}, of {THEIRS}", figure="beside", decimals=2),
+            EXPONENT,
+            ABOVE_START,
+        ),
         costs=costs,
-        limits=list(_limits(quantity, costs[OURS], is_full=is_full)),
+        limits=list(_limits(quantity, costs[OURS], judged=judged)),
     )
 
 
-def _limits(quantity: Quantity, ours: Sequence[Cost], *, is_full: bool) -> Iterator[Limit]:
+def _limits(quantity: Quantity, ours: Sequence[Cost], *, judged: bool) -> Iterator[Limit]:
     for column, most in ((EXPONENT, TIME_MOST), (ABOVE_START, ABOVE_MOST)):
         values = [cost[column.figure] for cost in ours if column.figure in cost]
         # Of wall times, single differences are chance.
         is_steady = column is EXPONENT or quantity.figure == "cpu"
-        if quantity.is_judged and is_steady and values:
+        if quantity.is_judged and is_steady:
             yield Limit(
                 what=f"{OURS}: {quantity.title}, {column.title}",
                 most=most,
                 unit="",
-                found=median(values),
-                judged=is_full,
+                # A round in which it cannot be told is none in which it was kept.
+                found=median(values) if len(values) == len(ours) else None,
+                judged=judged,
             )
 
 
@@ -239,19 +282,27 @@ def _fitted(quantity: Quantity, by_size: Mapping[int, Cost]) -> Cost:
     }
 
 
-def memory(found: Found, *, is_full: bool) -> Section:
+def memory(found: Found, *, judged: bool) -> Section:
     """What each object takes, by how much more memory there is after each doubling."""
     sizes = _sizes(found)
-    costs: dict[str, Sequence[Cost]] = {}
-    for name, rounds in found.items():
-        each = [
+    more = {
+        name: [
             for_each_more([(size, cost["resident"]) for size, cost in by_size.items()])
             for by_size in rounds
         ]
-        costs[name] = [
-            {**{_at(size): value for size, value in more}, "ratio": more[-1][1] / more[0][1]}
-            for more in each
+        for name, rounds in found.items()
+    }
+    costs: Mapping[str, Sequence[Cost]] = {
+        name: [
+            {
+                **{_at(size): value for size, value in mine},
+                "ratio": mine[-1][1] / mine[0][1],
+                "beside": mine[-1][1] / theirs[-1][1],
+            }
+            for mine, theirs in zip(rounds, more[THEIRS], strict=True)
         ]
+        for name, rounds in more.items()
+    }
     return Section(
         name=MEMORY,
         title=f"Resident memory for each object more, in bytes ({_rounds(found)})",
@@ -260,6 +311,7 @@ def memory(found: Found, *, is_full: bool) -> Section:
                 Column(title=f"{before:,} to {after:,}", figure=_at(after), decimals=0, factor=1e6)
                 for before, after in pairwise(sizes)
             ),
+            Column(title=f"the last, of {THEIRS}", figure="beside", decimals=2),
             Column(title="last of first", figure="ratio", decimals=2),
         ),
         costs=costs,
@@ -269,7 +321,7 @@ def memory(found: Found, *, is_full: bool) -> Section:
                 most=MEMORY_MOST,
                 unit="",
                 found=median(cost["ratio"] for cost in costs[OURS]),
-                judged=is_full,
+                judged=judged,
             )
         ],
     )
@@ -285,8 +337,7 @@ def _sizes(found: Found) -> Sequence[int]:
 
 
 def _rounds(found: Found) -> str:
-    count = len(found[OURS])
-    return f"{count} round{'s' if count != 1 else ''}"
+    return rounds_in_words(len(found[OURS]))
 
 
 def pictures(sections: Mapping[str, Section]) -> Iterator[Lines]:

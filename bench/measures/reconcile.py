@@ -6,22 +6,23 @@ AppService are compared with what its spec asks for, field by field.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import median
 
-from bench.harness.charts import Bars, Spread
+from bench.harness.charts import Bars, panels
+from bench.harness.contenders import KOPF, OURS, OURS_UVLOOP, THEIRS
 from bench.harness.converging import converging
 from bench.harness.effort import Effort
-from bench.harness.operators import KOPF, OURS, OURS_UVLOOP, THEIRS, Command, commands
-from bench.harness.report import Column, Floor, Limit, Section
+from bench.harness.operators import Command, commands
+from bench.harness.report import Column, Floor, Limit, Section, rounds_in_words
 from bench.harness.resting import Place, idle, places, resynced
-from bench.harness.rounds import Cost, in_rounds
+from bench.harness.rounds import Cost, Turn, compared, in_rounds
 
 TITLE = "Operators: AppServices brought to Deployment, Service and status"
 
 NAMES = (THEIRS, KOPF, OURS, OURS_UVLOOP)
 
-# Once is enough of what takes minutes, and says the same as with fewer.
+# A turn with thousands is minutes: uvloop says the same as with fewer, and kopf has one at the end.
 MANY_NAMES = (THEIRS, OURS)
 
 # What ours may take of what each of these takes.
@@ -39,45 +40,48 @@ WARMING_UP = 10
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scale:
-    """How many objects, how long nothing happens, and after how long everything is looked at.
-
-    A period between two looks is much longer than it takes to look at everything.
-    """
+    """How many objects, how long nothing happens, and after how long everything is looked at."""
 
     count: int
     many: int
-    many_rounds: int
+    # At most, of what takes long and is not judged by its median.
+    rounds: int
     idle_seconds: float
-    idle_rounds: int
-    resync_seconds: int
-    kopf_resync_seconds: int
-    resync_periods: int
+    resync: "Looking"
+    kopf_resync: "Looking"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Looking:
+    """Every so many seconds, so often; much longer than it takes to look at everything."""
+
+    seconds: int
+    periods: int
+
+    def __str__(self) -> str:
+        return f"{self.periods} of {self.seconds} s"
 
 
 FULL = Scale(
     count=1_000,
     many=5_000,
-    many_rounds=3,
+    rounds=3,
     idle_seconds=60.0,
-    idle_rounds=3,
-    resync_seconds=10,
-    kopf_resync_seconds=30,
-    resync_periods=3,
+    resync=Looking(seconds=10, periods=2),
+    kopf_resync=Looking(seconds=30, periods=1),
 )
 QUICK = Scale(
     count=50,
     many=100,
-    many_rounds=1,
+    rounds=1,
     idle_seconds=5.0,
-    idle_rounds=1,
-    resync_seconds=5,
-    kopf_resync_seconds=10,
-    resync_periods=2,
+    resync=Looking(seconds=5, periods=2),
+    kopf_resync=Looking(seconds=10, periods=1),
 )
 
 
 def sections(effort: Effort) -> Iterator[Section]:
-    """Work, more work, none, and the same again."""
+    """Work, more work, none, the same again, and what takes longest."""
     scale = FULL if effort.is_full else QUICK
     operators = commands(NAMES)
     yield some(operators, scale, effort)
@@ -85,14 +89,18 @@ def sections(effort: Effort) -> Iterator[Section]:
     with places(operators) as at:
         yield resting(at, scale, effort)
         yield resyncs(at, scale, effort)
+    yield many_by_kopf(operators, scale, effort)
 
 
 def some(operators: Mapping[str, Command], scale: Scale, effort: Effort) -> Section:
     """As many as are judged, by all of them in every round."""
+    notes: list[str] = []
     costs = in_rounds(
         {name: converging(each, count=scale.count) for name, each in operators.items()},
         rounds=effort.rounds,
         progress=effort.progress,
+        optional=[KOPF],
+        told=notes.append,
         warming_up={
             name: converging(each, count=WARMING_UP)
             for name, each in operators.items()
@@ -103,34 +111,43 @@ def some(operators: Mapping[str, Command], scale: Scale, effort: Effort) -> Sect
     return Section(
         name="some",
         title=f"{scale.count:,} AppServices to Deployment, Service and status, in a new process"
-        f" on a new control plane ({effort.rounds} rounds)",
+        f" on a new control plane ({rounds_in_words(len(costs[THEIRS]))})",
         columns=columns((THEIRS, KOPF)),
         costs=beside,
         limits=[
             limit
             for name in (OURS, OURS_UVLOOP)
-            for limit in promises(name, beside[name], judged=effort.is_full)
+            for limit in promises(name, beside[name], judged=effort.is_judged)
         ],
+        notes=notes,
     )
 
 
 def many(operators: Mapping[str, Command], scale: Scale, effort: Effort) -> Section:
     """Some thousands, to see whether it stays like that."""
-    costs = dict(
-        in_rounds(
-            {name: converging(operators[name], count=scale.many) for name in MANY_NAMES},
-            rounds=scale.many_rounds,
-            progress=effort.progress,
-            warming_up={},
-        )
+    costs = in_rounds(
+        {name: converging(operators[name], count=scale.many) for name in MANY_NAMES},
+        rounds=min(effort.rounds, scale.rounds),
+        progress=effort.progress,
+        warming_up={},
     )
-    effort.progress(f"{scale.many:,} AppServices, once: {KOPF}")
-    costs[KOPF] = [converging(operators[KOPF], count=scale.many)()]
     return Section(
         name="many",
-        title=f"{scale.many:,} AppServices ({scale.many_rounds} rounds, one of them with {KOPF})",
+        title=f"{scale.many:,} AppServices ({rounds_in_words(len(costs[THEIRS]))})",
         columns=columns((THEIRS,)),
-        costs={name: beside_others(costs, name) for name in (THEIRS, KOPF, OURS)},
+        costs={name: beside_others(costs, name) for name in costs},
+    )
+
+
+def many_by_kopf(operators: Mapping[str, Command], scale: Scale, effort: Effort) -> Section:
+    """As many, where a turn takes longer than all others do together."""
+    effort.progress(f"{scale.many:,} AppServices, once: {KOPF}")
+    cost = converging(operators[KOPF], count=scale.many)()
+    return Section(
+        name="many-kopf",
+        title=f"{scale.many:,} AppServices, with {KOPF} (once, and not in turns with others)",
+        columns=columns(()),
+        costs={KOPF: [cost]},
     )
 
 
@@ -138,7 +155,11 @@ def columns(bases: Sequence[str]) -> Sequence[Column]:
     """What is shown of bringing AppServices in line."""
     return (
         Column(title="a second", figure="rate", decimals=1),
-        Column(title=f"of {THEIRS}", figure="rate_ratio", decimals=2),
+        *(
+            Column(title=f"of {base}", figure="rate_ratio", decimals=2)
+            for base in bases
+            if base == THEIRS
+        ),
         Column(title="CPU s", figure="cpu", decimals=2),
         *(Column(title=f"of {base}", figure=f"cpu of {base}", decimals=2) for base in bases),
         Column(title="start CPU s", figure="start_cpu", decimals=2),
@@ -147,8 +168,8 @@ def columns(bases: Sequence[str]) -> Sequence[Column]:
         Column(title="API server CPU ms each", figure="each_server_cpu", decimals=1, factor=1e3),
         Column(title="requests each", figure="requests", decimals=2),
         Column(title="writes each", figure="writes", decimals=2),
-        Column(title="resident MB", figure="resident", decimals=1),
-        Column(title="peak MB", figure="peak", decimals=1),
+        Column(title="of them refused", figure="refused", decimals=3),
+        *(MEMORY if bases else MEMORY[::2]),
     )
 
 
@@ -159,7 +180,7 @@ def beside_others(costs: Mapping[str, Sequence[Cost]], name: str) -> Sequence[Co
         theirs = costs[THEIRS][number]
         ratios = {f"{figure}_ratio": mine[figure] / theirs[figure] for figure in COMPARED}
         for base in CPU_LIMITS:
-            if number < len(costs[base]):
+            if number < len(costs.get(base, ())):
                 beside = costs[base][number]
                 for figure in ("cpu", "each_cpu"):
                     ratios[f"{figure} of {base}"] = mine[figure] / beside[figure]
@@ -170,8 +191,9 @@ def beside_others(costs: Mapping[str, Sequence[Cost]], name: str) -> Sequence[Co
 def promises(name: str, costs: Sequence[Cost], *, judged: bool) -> Iterator[Limit | Floor]:
     """What of ``name`` is promised, with what came of it: medians of ratios within a round."""
 
-    def middle(figure: str) -> float:
-        return median(cost[figure] for cost in costs)
+    def middle(figure: str) -> float | None:
+        values = [cost[figure] for cost in costs if figure in cost]
+        return median(values) if values else None
 
     for base, most in CPU_LIMITS.items():
         for figure, words in {"cpu": "CPU", "each_cpu": "CPU for each AppService"}.items():
@@ -200,105 +222,140 @@ def promises(name: str, costs: Sequence[Cost], *, judged: bool) -> Iterator[Limi
 
 def resting(at: Mapping[str, Place], scale: Scale, effort: Effort) -> Section:
     """Nothing to do."""
+    notes: list[str] = []
     costs = idle(
         at,
         count=scale.count,
         seconds=scale.idle_seconds,
-        rounds=scale.idle_rounds,
+        rounds=min(effort.rounds, scale.rounds),
         progress=effort.progress,
+        optional=[KOPF],
+        told=notes.append,
     )
     return Section(
         name="idle",
-        title=f"{scale.idle_seconds:g} s with nothing to do, and {scale.count:,} AppServices"
-        f" ({scale.idle_rounds} times)",
+        title=f"{scale.idle_seconds:g} s with nothing to do, and {scale.count:,} AppServices; all"
+        f" at the same time ({rounds_in_words(len(costs[THEIRS]))})",
         columns=(
             Column(title="CPU ms", figure="cpu", decimals=0, factor=1e3),
+            Column(title=f"of {THEIRS}", figure="cpu_ratio", decimals=2),
             Column(title="requests", figure="requests", decimals=0),
             Column(title="watches", figure="watches", decimals=0),
-            Column(title="resident MB", figure="resident", decimals=1),
+            *MEMORY,
         ),
-        costs=costs,
+        costs=_beside_theirs(costs, ("cpu", "resident")),
         limits=[
             Limit(
                 what=f"{name}, requests with nothing to do, beyond watches and leases",
                 most=0,
                 unit="",
                 found=max(each["requests"] for each in costs[name]),
-                judged=effort.is_full,
+                judged=effort.is_judged,
             )
             for name in (OURS, OURS_UVLOOP)
         ],
+        notes=notes,
     )
 
 
 def resyncs(at: Mapping[str, Place], scale: Scale, effort: Effort) -> Section:
     """Everything looked at again, and nothing found to do."""
-    costs = {}
-    for name, place in at.items():
-        effort.progress(f"resync: {name}")
-        seconds = scale.kopf_resync_seconds if name == KOPF else scale.resync_seconds
-        costs[name] = [
-            resynced(name, place, count=scale.count, seconds=seconds, periods=scale.resync_periods)
-        ]
+
+    def looking(name: str, place: Place) -> Turn:
+        how = scale.kopf_resync if name == KOPF else scale.resync
+        return lambda: resynced(
+            name, place, count=scale.count, seconds=how.seconds, periods=how.periods
+        )
+
+    notes: list[str] = []
+    costs = in_rounds(
+        {name: looking(name, place) for name, place in at.items()},
+        rounds=min(effort.rounds, scale.rounds),
+        progress=effort.progress,
+        warming_up={},
+        optional=[KOPF],
+        told=notes.append,
+    )
+    rounds = rounds_in_words(len(costs[THEIRS]))
     return Section(
         name="resync",
-        title=f"A resync of {scale.count:,} AppServices with nothing to do"
-        f" (mean of {scale.resync_periods})",
+        title=f"A resync of {scale.count:,} AppServices with nothing to do, in a new process"
+        f" (means of {scale.resync}, of {KOPF} {scale.kopf_resync}; {rounds})",
         columns=(
             Column(title="CPU s", figure="cpu", decimals=2),
+            Column(title=f"of {THEIRS}", figure="cpu_ratio", decimals=2),
             Column(title="looks at each", figure="looks", decimals=1),
             Column(title="CPU µs a look", figure="look_cpu", decimals=0, factor=1e6),
+            Column(title=f"of {THEIRS}", figure="look_cpu_ratio", decimals=2),
             Column(title="requests each", figure="requests", decimals=2),
+            *MEMORY,
         ),
-        costs=costs,
+        costs=_beside_theirs(costs, ("cpu", "look_cpu", "resident")),
+        notes=notes,
     )
+
+
+MEMORY = (
+    Column(title="resident MB", figure="resident", decimals=1),
+    Column(title=f"of {THEIRS}", figure="resident_ratio", decimals=2),
+    Column(title="peak MB", figure="peak", decimals=1),
+)
+
+
+def _beside_theirs(
+    costs: Mapping[str, Sequence[Cost]], figures: Sequence[str]
+) -> Mapping[str, Sequence[Cost]]:
+    return {name: compared(each, costs[THEIRS], figures) for name, each in costs.items()}
 
 
 def pictures(sections: Mapping[str, Section]) -> Iterator[Bars]:
-    """What it costs, how fast it is, and what is spent on nothing."""
-    some_costs, many_costs = sections["some"].costs, sections["many"].costs
-    yield Bars(
-        name="cost",
-        title="An AppService brought to Deployment, Service and status",
-        panels={
-            "CPU, ms": _spreads(some_costs, "each_cpu", 1e3),
-            "API server's CPU, ms": _spreads(some_costs, "each_server_cpu", 1e3),
-            "API requests": _spreads(some_costs, "requests"),
-        },
-        limits={},
-    )
-    yield Bars(
-        name="throughput",
-        title="AppServices brought in line in a second",
-        panels={
-            "1,000 of them": _spreads(some_costs, "rate"),
-            "5,000 of them": _spreads(many_costs, "rate"),
-        },
-        limits={},
-        is_more_better=True,
-    )
-    yield Bars(
-        name="memory",
-        title="Memory of an operator",
-        panels={
-            "1,000 AppServices, peak MB": _spreads(some_costs, "peak"),
-            "5,000 AppServices, peak MB": _spreads(many_costs, "peak"),
-        },
-        limits={},
-    )
-    yield Bars(
-        name="resting",
-        title="With nothing to do",
-        panels={
-            "an idle minute, CPU ms": _spreads(sections["idle"].costs, "cpu", 1e3),
-            "an idle minute, API requests": _spreads(sections["idle"].costs, "requests"),
-            "a resync, CPU s": _spreads(sections["resync"].costs, "cpu"),
-        },
-        limits={},
-    )
+    """What it costs, how fast it is, and what is spent on nothing; of what is there."""
+    for name, title, shown in (
+        (
+            "cost",
+            "An AppService brought to Deployment, Service and status",
+            {
+                "CPU, ms": ("some", "each_cpu", 1e3),
+                "API server's CPU, ms": ("some", "each_server_cpu", 1e3),
+                "API requests": ("some", "requests", 1.0),
+            },
+        ),
+        (
+            "throughput",
+            "AppServices brought in line in a second",
+            {"1,000 of them": ("some", "rate", 1.0), "5,000 of them": ("many", "rate", 1.0)},
+        ),
+        (
+            "memory",
+            "Memory of an operator",
+            {
+                "1,000 AppServices, peak MB": ("some", "peak", 1.0),
+                "5,000 AppServices, peak MB": ("many", "peak", 1.0),
+            },
+        ),
+        (
+            "resting",
+            "With nothing to do",
+            {
+                "an idle minute, CPU ms": ("idle", "cpu", 1e3),
+                "an idle minute, API requests": ("idle", "requests", 1.0),
+                "a resync, CPU s": ("resync", "cpu", 1.0),
+            },
+        ),
+    ):
+        if drawn := panels(_with_kopf(sections), shown):
+            yield Bars(
+                name=name,
+                title=title,
+                panels=drawn,
+                limits={},
+                is_more_better=name == "throughput",
+            )
 
 
-def _spreads(
-    costs: Mapping[str, Sequence[Cost]], figure: str, factor: float = 1.0
-) -> Mapping[str, Spread]:
-    return {name: Spread.of(each, figure, factor) for name, each in costs.items()}
+def _with_kopf(sections: Mapping[str, Section]) -> Mapping[str, Section]:
+    """The same, with kopf among the others who have many to see to."""
+    if not {"many", "many-kopf"} <= sections.keys():
+        return sections
+    together = {**sections["many"].costs, **sections["many-kopf"].costs}
+    return {**sections, "many": replace(sections["many"], costs=together)}

@@ -4,9 +4,11 @@ As its documentation shows: asynchronous handlers, a client library of one's own
 ``kopf.append_owner_reference``, ``patch.status``, and ``kopf.on.event`` for what happens to a
 child. kopf does not look at everything again by itself; with ``$RESYNC_SECONDS``, a timer does.
 With ``$STARTS``, each reconcile's first moment is a line of that file: seconds on the monotonic
-clock, the object's name and its generation.
+clock, the object's name and its generation. With ``$SLEEP_MS``, a reconcile does nothing but sleep;
+what kopf itself notes of each change, it writes all the same.
 """
 
+import asyncio
 import os
 import time
 from collections.abc import Awaitable, Iterable, Mapping
@@ -38,6 +40,7 @@ def starts() -> TextIO | None:
 
 
 STARTS = starts()
+SLEEP_SECONDS = float(os.environ.get("SLEEP_MS", "0")) / 1000
 
 
 @kopf.on.startup()
@@ -68,6 +71,9 @@ async def reconcile(
 ) -> None:
     if STARTS is not None:
         STARTS.write(f"{time.monotonic():.6f} {name} {meta['generation']}\n")
+    if SLEEP_SECONDS:
+        await asyncio.sleep(SLEEP_SECONDS)
+        return
     deployment, service = children(name, spec)
     # Not kopf.adopt, which would copy the labels as well.
     kopf.append_owner_reference([deployment, service])

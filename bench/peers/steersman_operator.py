@@ -18,8 +18,10 @@ from opdemo.appservice import AppService, controller, reconcile
 
 import steersman as sm
 
-# No ports that somebody else on this machine may have; all else is as it comes.
-SETTINGS = sm.ManagerSettings(health_address="", metrics_address="", lease_namespace="default")
+# No port that somebody else on this machine may have; all else is as it comes.
+SETTINGS = sm.ManagerSettings(
+    health_address="", metrics_address="127.0.0.1:0", lease_namespace="default"
+)
 
 Reconcile: TypeAlias = Callable[[AppService, sm.Context], Awaitable[sm.Outcome]]
 

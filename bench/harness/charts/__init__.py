@@ -2,9 +2,9 @@
 
 from bench.harness.charts.bars import draw_bars
 from bench.harness.charts.lines import draw_lines
-from bench.harness.charts.pictures import Bars, Lines, Picture, Spread
+from bench.harness.charts.pictures import Bars, Lines, Picture, Spread, panels, spreads
 
-__all__ = ["Bars", "Lines", "Picture", "Spread", "svg"]
+__all__ = ["Bars", "Lines", "Picture", "Spread", "panels", "spreads", "svg"]
 
 
 def svg(picture: Picture) -> str:

@@ -4,6 +4,19 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from xml.sax.saxutils import escape, quoteattr
 
+from bench.harness.contenders import (
+    ASYNCIO,
+    EMBEDDED,
+    KOPF,
+    KR8S,
+    LIGHTKUBE,
+    OFFICIAL,
+    OURS,
+    OURS_UVLOOP,
+    REAL,
+    THEIRS,
+)
+
 FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, sans-serif"
 FONT_SIZE = 12.5
 
@@ -28,17 +41,17 @@ class Colour:
 
 # Told apart by lightness as well, for those who do not see the hue; marks are there for the rest.
 COLOURS: Mapping[str, Colour] = {
-    "steersman": Colour(light="#0a5bd3", dark="#5aa5ff", mark="circle"),
-    "steersman, uvloop": Colour(light="#4b94ee", dark="#2f74cf", mark="diamond"),
-    "steersman cluster up": Colour(light="#0a5bd3", dark="#5aa5ff", mark="circle"),
+    OURS: Colour(light="#0a5bd3", dark="#5aa5ff", mark="circle"),
+    OURS_UVLOOP: Colour(light="#4b94ee", dark="#2f74cf", mark="diamond"),
+    EMBEDDED: Colour(light="#0a5bd3", dark="#5aa5ff", mark="circle"),
     # The yardsticks, in Go.
-    "controller-runtime": Colour(light="#d9730d", dark="#f0a050", mark="square"),
-    "etcd and kube-apiserver": Colour(light="#d9730d", dark="#f0a050", mark="square"),
-    "kopf": Colour(light="#a8427f", dark="#df86bd", mark="triangle"),
-    "kubernetes (official)": Colour(light="#4b5563", dark="#c3cad5", mark="pole"),
-    "kubernetes_asyncio": Colour(light="#8a6d00", dark="#d8b62f", mark="flipped"),
-    "lightkube": Colour(light="#0d8060", dark="#3dbf94", mark="plus"),
-    "kr8s": Colour(light="#8c3b2a", dark="#d98a76", mark="bar"),
+    THEIRS: Colour(light="#d9730d", dark="#f0a050", mark="square"),
+    REAL: Colour(light="#d9730d", dark="#f0a050", mark="square"),
+    KOPF: Colour(light="#a8427f", dark="#df86bd", mark="triangle"),
+    OFFICIAL: Colour(light="#4b5563", dark="#c3cad5", mark="pole"),
+    ASYNCIO: Colour(light="#8a6d00", dark="#d8b62f", mark="flipped"),
+    LIGHTKUBE: Colour(light="#0d8060", dark="#3dbf94", mark="plus"),
+    KR8S: Colour(light="#8c3b2a", dark="#d98a76", mark="bar"),
 }
 ANYONE = Colour(light="#8b94a1", dark="#7d8794", mark="circle")
 
@@ -116,7 +129,7 @@ def css_class(contender: str) -> str:
 
 def is_ours(contender: str) -> bool:
     """Whether it is us."""
-    return contender.startswith("steersman")
+    return contender.startswith(OURS)
 
 
 def number(value: float) -> str:

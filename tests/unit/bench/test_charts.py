@@ -8,9 +8,11 @@ from xml.etree import ElementTree
 
 import pytest
 
-from bench.harness.charts import Bars, Lines, Picture, Spread, svg
+from bench.harness.charts import Bars, Lines, Picture, Spread, panels, svg
+from bench.harness.charts import spreads as spreads_of
 from bench.harness.charts.ink import COLOURS, WIDTH, colour, number
 from bench.harness.charts.scales import Scale, apart, enclosing, even_ticks, logarithmic_ticks
+from bench.harness.report import Section
 
 NAMES = (
     "controller-runtime",
@@ -241,3 +243,29 @@ def test_a_number_is_short_and_has_no_exponent() -> None:
 
     assert shown == ["0", "0.022", "0.50", "3.46", "58.4", "144", "12,346"]
     assert not any(re.search("e", each) for each in shown)
+
+
+def test_spreads_are_of_those_who_have_the_figure() -> None:
+    costs = {"kopf": [{"wall": 1.0}, {"wall": 3.0}, {}], "kr8s": [{"cpu": 1.0}], "nobody": []}
+
+    assert spreads_of(costs, "wall", 1e3) == {"kopf": Spread(low=1e3, middle=2e3, high=3e3)}
+
+
+def test_a_picture_of_nothing_is_known_as_such() -> None:
+    assert replace(BARS, panels={"wall, s": {}}).is_empty
+    assert replace(LINES, series={}).is_empty
+    assert not BARS.is_empty
+    assert not LINES.is_empty
+
+
+def test_a_panel_of_which_nothing_was_found_is_left_out() -> None:
+    section = Section(name="sync", title="Sync", columns=(), costs={"steersman": [{"wall": 2.0}]})
+    shown = {
+        "wall, ms": ("sync", "wall", 1e3),
+        "CPU, ms": ("sync", "cpu", 1e3),
+        "rate": ("reconcile", "rate", 1.0),
+    }
+
+    drawn = panels({section.name: section}, shown)
+
+    assert drawn == {"wall, ms": {"steersman": Spread(low=2e3, middle=2e3, high=2e3)}}

@@ -3,9 +3,19 @@
 import pytest
 
 from bench.harness.charts import svg
+from bench.harness.contenders import OURS, THEIRS, THEIRS_STRIPPED
 from bench.harness.effort import Effort
 from bench.harness.report import Limit, Section
-from bench.measures.cold_sync import COLUMNS, JUDGED_AT, LIMITS, memory, pictures, steps
+from bench.harness.rounds import Cost
+from bench.measures.cold_sync import (
+    COLUMNS,
+    JUDGED_AT,
+    LIMITS,
+    beside_theirs,
+    memory,
+    pictures,
+    steps,
+)
 
 
 def effort(*, is_full: bool, rounds: int) -> Effort:
@@ -32,6 +42,38 @@ def test_a_title_says_who_is_not_in_every_round() -> None:
 
     assert "20,000" in title
     assert "(5 rounds, 3 of the Python peers; without an index of kopf)" in title
+
+
+def turn(megabytes: float, **more: float) -> Cost:
+    """What one turn took, of which nothing but memory matters."""
+    return {"wall": 1.0, "cpu": 1.0, "resident": megabytes, **more}
+
+
+def test_a_ratio_is_to_both_turns_of_controller_runtime_in_the_same_round() -> None:
+    costs = {
+        THEIRS: [turn(200.0), turn(100.0)],
+        THEIRS_STRIPPED: [turn(150.0), turn(50.0)],
+        OURS: [turn(60.0), turn(50.0)],
+        "kr8s": [turn(400.0)],
+    }
+
+    beside = beside_theirs(costs, OURS)
+
+    assert [each["resident_ratio"] for each in beside] == [0.3, 0.5]
+    assert [each["stripped_ratio"] for each in beside] == [0.4, 1.0]
+    assert [each["resident_ratio"] for each in beside_theirs(costs, "kr8s")] == [2.0]
+
+
+def test_memory_that_was_looked_at_twice_is_compared_twice() -> None:
+    costs = {
+        THEIRS: [turn(200.0, later_resident=120.0)],
+        THEIRS_STRIPPED: [turn(200.0, later_resident=100.0)],
+        OURS: [turn(60.0, later_resident=60.0)],
+    }
+
+    (beside,) = beside_theirs(costs, OURS)
+
+    assert (beside["resident_ratio"], beside["later_resident_ratio"]) == (0.3, 0.5)
 
 
 def test_memory_of_an_object_is_what_a_step_added() -> None:

@@ -1,14 +1,17 @@
 """How something grows, and what the growth measure makes of it."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from contextlib import nullcontext
 from math import isclose
 
 import pytest
 
 from bench.harness.charts import svg
+from bench.harness.contenders import OURS, THEIRS
+from bench.harness.effort import Effort
 from bench.harness.fitting import exponent, exponent_above_start, for_each_more
-from bench.harness.rounds import Cost
-from bench.measures.growth import NAMES, SYNC, Found, grown, memory, pictures
+from bench.harness.rounds import Cost, Turn
+from bench.measures.growth import NAMES, SYNC, Found, by_size, grown, memory, pictures
 
 SIZES = (1_000, 2_000, 4_000, 8_000)
 
@@ -57,13 +60,13 @@ def test_what_an_object_adds_leaves_out_what_was_there_at_first() -> None:
 
 @pytest.mark.parametrize(("power", "is_held"), [(1.0, True), (1.3, False)])
 def test_only_linear_time_keeps_the_promise(power: float, is_held: bool) -> None:
-    section = grown(SYNC[0], found(lambda size: size**power), is_full=True)
+    section = grown(SYNC[0], found(lambda size: size**power), judged=True)
 
     assert [limit.is_held for limit in section.limits] == [is_held]
 
 
 def test_a_start_does_not_hide_that_a_promise_is_broken() -> None:
-    section = grown(SYNC[1], found(lambda size: 1e9 + size**1.5), is_full=True)
+    section = grown(SYNC[1], found(lambda size: 1e9 + size**1.5), judged=True)
 
     assert [limit.is_held for limit in section.limits] == [True, False]
 
@@ -72,20 +75,20 @@ def test_a_start_does_not_hide_that_a_promise_is_broken() -> None:
 def test_only_the_same_memory_for_each_object_keeps_the_promise(
     power: float, is_held: bool
 ) -> None:
-    section = memory(found(lambda size: 50.0 + size**power), is_full=True)
+    section = memory(found(lambda size: 50.0 + size**power), judged=True)
 
     assert [limit.is_held for limit in section.limits] == [is_held]
 
 
 def test_a_run_that_is_not_full_is_not_judged() -> None:
-    section = grown(SYNC[0], found(lambda size: size**3.0), is_full=False)
+    section = grown(SYNC[0], found(lambda size: size**3.0), judged=False)
 
     assert [limit.is_held for limit in section.limits] == [True]
 
 
 def test_every_section_has_a_picture_with_every_size() -> None:
     measured = found(lambda size: 50.0 + size)
-    sections = [grown(SYNC[0], measured, is_full=True), memory(measured, is_full=True)]
+    sections = [grown(SYNC[0], measured, judged=True), memory(measured, judged=True)]
 
     drawn = list(pictures({section.name: section for section in sections}))
 
@@ -94,3 +97,26 @@ def test_every_section_has_a_picture_with_every_size() -> None:
         list(SIZES[1:]),
     ]
     assert all("8,000" in svg(picture) for picture in drawn)
+
+
+def test_each_round_is_a_whole_growth_in_which_nobody_always_comes_first() -> None:
+    effort = Effort(is_full=True, rounds=5, progress=lambda _: None)
+    taken: list[tuple[int, str]] = []
+
+    def turns(size: int) -> Mapping[str, Turn]:
+        def turn(name: str) -> Turn:
+            def take() -> Cost:
+                taken.append((size, name))
+                return {"wall": float(size)}
+
+            return take
+
+        return {name: turn(name) for name in NAMES}
+
+    found = by_size(effort, (10, 20), lambda: nullcontext(turns), rounds=2)
+
+    assert taken == [
+        *((10, THEIRS), (10, OURS), (20, OURS), (20, THEIRS)),
+        *((10, OURS), (10, THEIRS), (20, THEIRS), (20, OURS)),
+    ]
+    assert found[OURS] == [{10: {"wall": 10.0}, 20: {"wall": 20.0}}] * 2

@@ -8,7 +8,7 @@ from bench.instructions.counting import CannotCount, between, valgrind
 from bench.instructions.perform import again, rehearse, unmarked
 from bench.instructions.servers import save
 from bench.instructions.stage import StageClock
-from bench.instructions.verdicts import TOLERANCE, judged, lines
+from bench.instructions.verdicts import TOLERANCE, judged, lines, nothing_for
 from bench.instructions.workloads import Mark, Workload, before_requests, connected
 from bench.peers.clients.steersman_client import get_motto
 from steersman.observe import ignore
@@ -61,6 +61,14 @@ def test_the_table_says_before_now_and_ratio_and_what_to_do() -> None:
     assert get.split() == ["get", "1,000", "1,100", "1.100", "TOO", "MANY"]
     assert apply.split() == ["apply", "20,000", "10,000", "0.500", "fewer"]
     assert len(advice) == 2
+
+
+def test_without_a_record_it_says_what_there_is_and_what_to_do() -> None:
+    said = nothing_for("Python 3.12, plain", ["Python 3.11, plain"])
+
+    assert said.startswith("nothing to compare with: no counts are recorded for Python 3.12, plain")
+    assert "only for: Python 3.11, plain." in said
+    assert said.endswith("--record")
 
 
 def test_a_count_is_what_came_between_two_marks_for_one_thing(tmp_path: Path) -> None:

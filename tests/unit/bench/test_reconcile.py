@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from bench.harness.operators import KOPF, OURS, OURS_UVLOOP, THEIRS, resyncing
+from bench.harness.contenders import KOPF, OURS, OURS_UVLOOP, THEIRS
+from bench.harness.operators import resyncing
 from bench.harness.report import Section
 from bench.harness.rounds import Cost
 from bench.measures.reconcile import beside_others, pictures, promises
@@ -82,5 +83,5 @@ def test_each_operator_has_its_own_way_of_being_told_to_look_again() -> None:
         *("python", "--resync-seconds", "10", "--starts", "/starts")
     ]
     assert resyncing(KOPF, ["kopf"], seconds=10, starts=starts) == [
-        *("env", "RESYNC_SECONDS=10", "STARTS=/starts", "kopf")
+        *("kopf", "--resync-seconds", "10", "--starts", "/starts")
     ]

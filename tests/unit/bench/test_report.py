@@ -1,6 +1,6 @@
 """Medians, tables and verdicts."""
 
-from bench.harness.report import Column, Floor, Limit, Section
+from bench.harness.report import Column, Floor, Limit, Section, rounds_in_words
 
 WALL = Column(title="wall ms", figure="wall", decimals=1, factor=1e3)
 
@@ -40,6 +40,28 @@ def test_what_is_not_judged_is_not_missed() -> None:
     assert str(far_off) == "wall ≤ 0.5: 9 not judged"
 
 
+def test_a_figure_has_as_many_digits_as_it_takes_to_see_the_verdict() -> None:
+    over = Limit(what="CPU", most=1.0, unit="", found=1.0004)
+    under = Floor(what="creates", least=1000, unit="", found=999.96)
+    large = Limit(what="bytes", most=20_000, unit="", found=20_000.2)
+
+    assert str(over) == "CPU ≤ 1: 1.0004 MISSED"
+    assert str(under) == "creates ≥ 1,000: 999.96 MISSED"
+    assert str(large) == "bytes ≤ 20,000: 20,000.2 MISSED"
+    assert Limit(what="CPU", most=1.0, unit="", found=0.99996).found_in_words == "1"
+
+
+def test_what_could_not_be_found_is_not_judged() -> None:
+    unknown = Limit(what="exponent", most=1.2, unit="", found=None)
+
+    assert unknown.is_held
+    assert str(unknown) == "exponent ≤ 1.2: – not judged"
+
+
+def test_rounds_are_counted_in_words() -> None:
+    assert [rounds_in_words(count) for count in (1, 3)] == ["1 round", "3 rounds"]
+
+
 def test_a_section_is_the_same_table_as_text_and_as_markdown() -> None:
     section = Section(
         name="sync",
@@ -47,6 +69,7 @@ def test_a_section_is_the_same_table_as_text_and_as_markdown() -> None:
         columns=[WALL],
         costs={"kopf": [{"wall": 0.02}], "steersman": [{"wall": 0.001}]},
         limits=[Limit(what="wall", most=0.5, unit="", found=0.05)],
+        notes=["without kr8s"],
     )
 
     assert list(section.lines()) == [
@@ -54,6 +77,7 @@ def test_a_section_is_the_same_table_as_text_and_as_markdown() -> None:
         "              wall ms",
         "  kopf           20.0",
         "  steersman       1.0",
+        "  without kr8s",
         "  wall ≤ 0.5: 0.05 ok",
     ]
     assert list(section.markdown()) == [
@@ -64,5 +88,6 @@ def test_a_section_is_the_same_table_as_text_and_as_markdown() -> None:
         "| kopf | 20.0 |",
         "| steersman | 1.0 |",
         "",
+        "- without kr8s",
         "- wall ≤ 0.5: 0.05 ok",
     ]

@@ -1,6 +1,6 @@
 """How often an operator asks, by the API server's own count."""
 
-from bench.harness.requests import counted, flow_schemas, since
+from bench.harness.requests import counted, flow_schemas, refused_in, since
 
 
 def line(name: str, *, flow_schema: str, value: str) -> str:
@@ -45,3 +45,28 @@ def test_a_lease_is_a_lease_before_it_is_a_read_or_a_write() -> None:
 
     assert first == "operator-leases"
     assert len({spec["matchingPrecedence"] for spec in by_name.values()}) == len(by_name)
+
+
+def answered(*, code: str, verb: str, resource: str, subresource: str = "") -> str:
+    """How often something was answered like that: twice."""
+    labels = f'code="{code}",resource="{resource}",subresource="{subresource}",verb="{verb}"'
+    return f"apiserver_request_total{{{labels}}} 2\n"
+
+
+def test_a_write_that_was_not_done_is_refused() -> None:
+    metrics = (
+        answered(code="409", verb="PUT", resource="appservices", subresource="status")
+        + answered(code="500", verb="APPLY", resource="deployments")
+        + answered(code="201", verb="POST", resource="services")
+        + answered(code="404", verb="GET", resource="services")
+    )
+
+    assert refused_in(metrics) == 4
+
+
+def test_what_a_deployments_own_controller_is_refused_does_not_count() -> None:
+    metrics = answered(code="409", verb="PUT", resource="deployments") + answered(
+        code="409", verb="PUT", resource="deployments", subresource="status"
+    )
+
+    assert refused_in(metrics) == 0

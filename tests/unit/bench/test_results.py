@@ -1,11 +1,12 @@
 """What a run found is kept whole, and everything else is made from that."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from bench.harness.charts import Bars, Spread
-from bench.harness.pages import BEGIN, END, page, summary, with_summary, write_pages
+from bench.harness.pages import BEGIN, BROKEN_OFF, END, page, summary, with_summary, write_pages
 from bench.harness.report import Column, Floor, Limit, Section
 from bench.harness.results import Result, as_json, from_json, illustrate, keep, kept
 
@@ -111,6 +112,31 @@ def test_the_page_names_a_machine_again_only_where_it_is_another() -> None:
         "- Machine: cores 2.",
         "- Machine: cores 64.",
     ]
+
+
+def test_the_summary_names_the_day_of_each_measure_and_another_machine() -> None:
+    other = replace(result("growth", cores="64"), charts={"growth-wall.svg": "Wall"})
+
+    lines = list(summary([result("client"), other], Path("results")))
+
+    assert lines.count("| **Cold sync**, 2026-11-16 | | | |") == 2
+    assert [line for line in lines if line.startswith("- Machine")] == [
+        "- Machine: cores 2.",
+        "- Machine: cores 64.",
+    ]
+
+
+def test_the_page_and_the_summary_say_that_a_measure_broke_off() -> None:
+    broken = replace(result(), is_whole=False)
+
+    assert BROKEN_OFF in list(page([broken]))
+    assert "| **Cold sync**, 2026-11-16 | | | broke off |" in list(summary([broken], Path("at")))
+
+
+def test_the_page_says_when_a_measure_was_taken() -> None:
+    text = "\n".join(page([result()]))
+
+    assert "everything, on 2026-11-16 at 05:00 UTC, in 14 minutes" in text
 
 
 def test_the_summary_says_of_each_promise_what_came_of_it() -> None:

@@ -6,17 +6,19 @@ from pathlib import Path
 import pytest
 
 from bench.__main__ import main
-from bench.harness.charts import Bars, Picture, Spread
-from bench.harness.effort import Effort
+from bench.harness.charts import Bars, Lines, Picture, Spread
+from bench.harness.effort import PROMISED_ROUNDS, Effort
+from bench.harness.pages import BROKEN_OFF
 from bench.harness.report import Column, Limit, Section
 from bench.harness.results import kept
 from bench.harness.running import Measure, Shelf, run
+from bench.measures import MEASURES, measure
 
 
 def quiet(_: str) -> None: ...
 
 
-EFFORT = Effort(is_full=True, rounds=2, progress=quiet)
+EFFORT = Effort(is_full=True, rounds=PROMISED_ROUNDS, progress=quiet)
 
 
 class Stage:
@@ -53,9 +55,9 @@ def shelf_of(stages: Mapping[str, Measure], directory: Path) -> Shelf:
     return Shelf(directory, load=stages.__getitem__, order=list(stages), summary_in=None)
 
 
-def ran(stages: Mapping[str, Measure], directory: Path) -> bool:
+def ran(stages: Mapping[str, Measure], directory: Path, *, effort: Effort = EFFORT) -> bool:
     shelf = shelf_of(stages, directory)
-    return run(list(stages), load=stages.__getitem__, effort=EFFORT, shelf=shelf)
+    return run(list(stages), load=stages.__getitem__, effort=effort, shelf=shelf)
 
 
 def test_a_measure_that_breaks_off_does_not_keep_others_from_running(
@@ -66,8 +68,57 @@ def test_a_measure_that_breaks_off_does_not_keep_others_from_running(
     is_well = ran(stages, tmp_path)
 
     assert not is_well
-    assert [result.measure for result in kept(tmp_path, stages)] == ["first", "last"]
+    found = {result.measure: result.is_whole for result in kept(tmp_path, stages)}
+    assert found == {"first": True, "broken": False, "last": True}
     assert "error: broken broke off" in capsys.readouterr().err
+
+
+def test_what_was_found_before_a_measure_breaks_off_is_kept_and_drawn(tmp_path: Path) -> None:
+    ran({"one": Stage(0.5, 0.6, fails=True)}, tmp_path)
+
+    (result,) = kept(tmp_path, ["one"])
+    assert not result.is_whole
+    assert not result.is_held
+    assert [section.name for section in result.sections] == ["part-0", "part-1"]
+    assert list(result.charts) == ["one-wall.svg"]
+    assert BROKEN_OFF in (tmp_path / "README.md").read_text()
+
+
+def test_what_an_earlier_run_found_is_gone_if_this_one_finds_nothing(tmp_path: Path) -> None:
+    ran({"one": Stage(0.5)}, tmp_path)
+    ran({"one": Stage(fails=True)}, tmp_path)
+
+    assert [path.name for path in tmp_path.iterdir()] == ["README.md"]
+
+
+def test_charts_of_an_earlier_run_are_gone_if_this_one_draws_none(tmp_path: Path) -> None:
+    ran({"one": Stage(0.5)}, tmp_path)
+    ran({"one": Stage(0.5, fails=True, draws=False)}, tmp_path)
+
+    assert list(tmp_path.glob("*.svg")) == []
+
+
+def test_who_breaks_off_says_how_far_it_was(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    class Slow(Stage):
+        def sections(self, effort: Effort) -> Iterator[Section]:
+            effort.progress("round 2 of 5: kopf")
+            effort.progress("")
+            yield from super().sections(effort)
+
+    ran({"one": Slow(fails=True)}, tmp_path)
+
+    assert "one broke off at 'round 2 of 5: kopf'" in capsys.readouterr().err
+
+
+def test_nothing_is_judged_in_fewer_rounds_than_were_promised(tmp_path: Path) -> None:
+    few = Effort(is_full=True, rounds=PROMISED_ROUNDS - 1, progress=quiet)
+
+    assert ran({"one": Stage(1.1)}, tmp_path, effort=few)
+
+    (result,) = kept(tmp_path, ["one"])
+    assert [limit.verdict for limit in result.limits] == ["not judged"]
 
 
 def test_a_measure_that_is_not_there_does_not_keep_others_from_running(tmp_path: Path) -> None:
@@ -93,7 +144,8 @@ def test_figures_are_kept_even_if_they_cannot_be_drawn(tmp_path: Path) -> None:
     is_well = ran({"plain": Stage(0.5, draws=False)}, tmp_path)
 
     assert not is_well
-    assert [path.name for path in tmp_path.iterdir()] == ["plain.json"]
+    assert [result.is_whole for result in kept(tmp_path, ["plain"])] == [True]
+    assert "Part 0" in (tmp_path / "README.md").read_text()
 
 
 def test_what_was_kept_is_drawn_again_without_measuring(tmp_path: Path) -> None:
@@ -106,6 +158,31 @@ def test_what_was_kept_is_drawn_again_without_measuring(tmp_path: Path) -> None:
     shelf_of({"one": Stage(fails=True)}, tmp_path).redraw(["one"])
 
     assert {path: path.read_text() for path in tmp_path.iterdir()} == pages
+
+
+@pytest.mark.parametrize("name", MEASURES)
+def test_no_measure_needs_a_section_that_is_not_there_for_its_pictures(name: str) -> None:
+    assert all(picture.is_empty for picture in measure(name).pictures({}))
+
+
+def test_a_picture_that_cannot_be_drawn_yet_is_left_for_later(tmp_path: Path) -> None:
+    class Growing(Stage):
+        def pictures(self, sections: Mapping[str, Section]) -> Iterator[Picture]:
+            # No logarithmic scale begins at zero, as this one does at first.
+            first, one = float(len(sections) - 1), Spread(low=1.0, middle=1.0, high=1.0)
+            yield Lines(
+                name="wall",
+                title="Wall",
+                x_title="objects",
+                y_title="s",
+                series={"steersman": [(first, one), (10.0, one)]},
+                is_logarithmic=True,
+            )
+
+    stages = {"one": Growing(0.5, 0.6)}
+
+    assert ran(stages, tmp_path)
+    assert (tmp_path / "one-wall.svg").exists()
 
 
 def test_two_sections_of_one_name_are_refused(tmp_path: Path) -> None:

@@ -20,7 +20,12 @@ from bench.harness.spans import (
 
 def write(name: str = "a", *, generation: int = 1, size: int = 1, sent_at: float = 0.0) -> Write:
     return Write(
-        name=name, generation=generation, size=size, sent_at=sent_at, answered_at=sent_at + 0.5
+        name=name,
+        generation=generation,
+        size=size,
+        due_at=sent_at - 0.25,
+        sent_at=sent_at,
+        answered_at=sent_at + 0.5,
     )
 
 

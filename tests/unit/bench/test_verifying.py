@@ -30,7 +30,8 @@ def rolled_out(app: dict[str, Any] = APP) -> dict[str, Any]:
     """A Deployment whose controller has made all its Pods, none of which is ready."""
     deployment = deepcopy(dict(wanted_deployment(app)))
     size = app["spec"]["size"]
-    deployment["metadata"] |= {"name": "web", "generation": 1, "annotations": {"revision": "1"}}
+    deployment["metadata"] |= {"name": "web", "generation": 1}
+    deployment["metadata"]["annotations"] = {"deployment.kubernetes.io/revision": "1"}
     deployment["status"] = {
         "observedGeneration": 1,
         "replicas": size,
@@ -105,6 +106,19 @@ def test_a_field_that_nobody_asked_for_is_a_difference() -> None:
     found = list(of_one(reported(deployment), deployment, service))
 
     assert found == ["Service web.spec.publishNotReadyAddresses: True instead of 'nothing'"]
+
+
+def test_annotations_and_finalizers_that_nobody_asked_for_are_differences() -> None:
+    deployment, service = rolled_out(), served()
+    deployment["metadata"]["annotations"]["note"] = "mine"
+    service["metadata"]["finalizers"] = ["example.com/wait"]
+
+    found = list(of_one(reported(deployment), deployment, service))
+
+    assert found == [
+        "Service web.metadata.finalizers: ['example.com/wait'] instead of 'nothing'",
+        "Deployment web.metadata.annotations: {'note': 'mine'} instead of 'nothing'",
+    ]
 
 
 def test_a_child_that_is_not_there_is_a_difference() -> None:

@@ -53,11 +53,11 @@ func run() error {
 			return err
 		}
 	}
-	// No port, because somebody else on this machine may have the usual one; they still count.
+	// Not the usual port, which somebody else on this machine may have.
 	mgr, err := ctrl.NewManager(config, ctrl.Options{
 		Scheme:                  scheme,
 		Cache:                   cache.Options{SyncPeriod: resync},
-		Metrics:                 server.Options{BindAddress: "0"},
+		Metrics:                 server.Options{BindAddress: "127.0.0.1:0"},
 		LeaderElection:          *elect,
 		LeaderElectionID:        "appservice.app.example.com",
 		LeaderElectionNamespace: "default",

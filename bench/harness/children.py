@@ -1,0 +1,179 @@
+"""Processes beside this one: started in one way, waited for with patience, gone when this one is.
+
+Who does not come to an end in time is killed, and ``Hung`` says who it was and what it should have
+done. Should this process itself be killed, a guardian ends all that it has started.
+"""
+
+import atexit
+import os
+import shlex
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from functools import cache
+from pathlib import Path
+from tempfile import mkdtemp
+from threading import Event, Lock, Timer
+from typing import IO, TypeAlias
+
+from steersman.testing.enclosure import GUARDIAN
+from steersman.testing.programs import cache_directory
+
+ROOT = Path(__file__).parents[2]
+
+# Longer than anything takes that is not waited for in vain,
+PATIENCE_SECONDS = 900.0
+# and longer than anybody needs to part who was asked to.
+PARTING_SECONDS = 30.0
+
+Stream: TypeAlias = int | IO[bytes]
+
+
+class Hung(AssertionError):
+    """A process has not done in time what it was waited for."""
+
+    def __init__(self, *, command: str, what: str, seconds: float) -> None:
+        self.command = command
+        self.what = what
+        self.seconds = seconds
+        super().__init__(f"{command} was killed: it had {seconds:g} s to {what}")
+
+
+def child_environ(**variables: str) -> Mapping[str, str]:
+    """What a process finds in its environment."""
+    # Whoever says that Python shall write no bytecode would have each turn compile everything, as
+    # no program does that is in use; and bytecode needs no place among the sources.
+    environ = {
+        name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"
+    }
+    environ["PYTHONPYCACHEPREFIX"] = str(cache_directory(os.environ) / "bytecode")
+    return {**environ, **variables}
+
+
+@contextmanager
+def child(
+    command: Sequence[str],
+    *,
+    stdin: Stream = subprocess.DEVNULL,
+    stdout: Stream | None = None,
+    stderr: Stream | None = None,
+    environ: Mapping[str, str] | None = None,
+) -> Iterator[subprocess.Popen[bytes]]:
+    """Start one; if it is still there when the block ends, it is killed."""
+    with subprocess.Popen(
+        command,
+        cwd=ROOT,
+        env=child_environ() if environ is None else environ,
+        stdin=stdin,
+        stdout=stdout,
+        stderr=stderr,
+        process_group=guarded_group(),
+    ) as process:
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
+@contextmanager
+def at_most(process: subprocess.Popen[bytes], what: str, *, seconds: float) -> Iterator[None]:
+    """Give a process so long for what the block waits for; then it is killed, and ``Hung``.
+
+    Whoever reads from it or waits for it goes on at that moment, since nobody is there any more.
+    """
+    if process.returncode is not None:
+        yield
+        return
+    is_late = Event()
+    # A number could be somebody else's by then.
+    handle = os.pidfd_open(process.pid)
+
+    def kill() -> None:
+        with suppress(ProcessLookupError):
+            signal.pidfd_send_signal(handle, signal.SIGKILL)
+            is_late.set()
+
+    timer = Timer(seconds, kill)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    except Exception as error:
+        if is_late.is_set():
+            raise Hung(command=_name_of(process), what=what, seconds=seconds) from error
+        raise
+    finally:
+        timer.cancel()
+        timer.join()
+        os.close(handle)
+    if is_late.is_set():
+        raise Hung(command=_name_of(process), what=what, seconds=seconds)
+
+
+def output_of(
+    command: Sequence[str],
+    *,
+    stdout: Stream = subprocess.PIPE,
+    within_seconds: float = PATIENCE_SECONDS,
+) -> bytes:
+    """What it prints from its start to its end; ``CalledProcessError`` if it failed."""
+    with child(command, stdout=stdout) as process:
+        with at_most(process, "come to its end", seconds=within_seconds):
+            output, _ = process.communicate()
+        if process.returncode != 0:
+            raise subprocess.CalledProcessError(process.returncode, command)
+    return output or b""
+
+
+def cpu_when_ended(
+    process: subprocess.Popen[bytes], *, within_seconds: float = PATIENCE_SECONDS
+) -> float:
+    """The CPU seconds of all its life, once it has ended; ``CalledProcessError`` if it failed."""
+    with at_most(process, "come to its end", seconds=within_seconds):
+        # The usage of this child alone; getrusage would add up all there ever were.
+        _, status, usage = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode != 0:
+        raise subprocess.CalledProcessError(process.returncode, process.args)
+    return usage.ru_utime + usage.ru_stime
+
+
+def part(process: subprocess.Popen[bytes], *, within_seconds: float = PARTING_SECONDS) -> None:
+    """Wait for the end of a process that was asked to end."""
+    with at_most(process, "part", seconds=within_seconds):
+        process.wait()
+
+
+def _name_of(process: subprocess.Popen[bytes]) -> str:
+    arguments = process.args
+    if isinstance(arguments, list | tuple):
+        return shlex.join(map(str, arguments))
+    return str(arguments)
+
+
+def guarded_group() -> int:
+    """The process group of all children; the first to ask waits until there is one."""
+    with _LOCK:
+        return _guardian().pid
+
+
+@cache
+def _guardian() -> subprocess.Popen[bytes]:
+    """Leads the process group of all children, and ends it when nobody holds its other end."""
+    directory = mkdtemp(prefix="steersman-bench-")
+    command = [sys.executable, "-I", "-S", str(GUARDIAN), directory]
+    guardian = subprocess.Popen(command, stdin=subprocess.PIPE, process_group=0)
+    atexit.register(_dismiss, guardian)
+    return guardian
+
+
+def _dismiss(guardian: subprocess.Popen[bytes]) -> None:
+    assert guardian.stdin is not None
+    guardian.stdin.close()
+    guardian.wait()
+
+
+# Turns may be taken side by side, and there is one guardian for all.
+_LOCK = Lock()

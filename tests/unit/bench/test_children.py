@@ -1,0 +1,106 @@
+"""Nobody is waited for in vain, and nobody is left behind."""
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+
+from bench.harness.children import (
+    Hung,
+    at_most,
+    child,
+    child_environ,
+    cpu_when_ended,
+    output_of,
+    part,
+)
+
+FOR_LONG = [sys.executable, "-c", "import time; time.sleep(600)"]
+
+# A run that has started something, and says what.
+RUN = """
+from bench.harness.children import child
+with child(["sleep", "600"]) as process:
+    print(process.pid, flush=True)
+    input()
+"""
+
+
+def test_output_is_all_that_it_prints() -> None:
+    assert output_of([sys.executable, "-c", "print(1)"]) == b"1\n"
+
+
+def test_who_fails_is_not_passed_over() -> None:
+    with pytest.raises(subprocess.CalledProcessError, match="status 3"):
+        output_of([sys.executable, "-c", "import sys; sys.exit(3)"])
+
+
+def test_who_hangs_is_killed_and_named() -> None:
+    with pytest.raises(Hung, match=r"sleep\(600\).* it had 0.1 s to come to its end"):
+        output_of(FOR_LONG, within_seconds=0.1)
+
+
+def test_nobody_reads_from_one_that_says_nothing_for_ever() -> None:
+    with child(FOR_LONG, stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        with pytest.raises(Hung, match="say hello"), at_most(process, "say hello", seconds=0.1):
+            process.stdout.readline()
+
+
+def test_what_is_done_in_time_is_no_matter() -> None:
+    with child([sys.executable, "-c", "print(1)"], stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        with at_most(process, "say 1", seconds=20):
+            assert process.stdout.readline() == b"1\n"
+        assert cpu_when_ended(process) > 0
+        part(process)
+
+
+def test_who_does_not_part_is_killed() -> None:
+    stubborn = "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); print(); "
+    command = [sys.executable, "-uc", stubborn + "time.sleep(600)"]
+    with child(command, stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        process.stdout.readline()
+        process.terminate()
+        with pytest.raises(Hung, match="to part"):
+            part(process, within_seconds=0.1)
+
+
+def test_who_is_there_when_the_block_ends_is_not_there_afterwards() -> None:
+    with child(FOR_LONG) as process:
+        pass
+
+    assert process.returncode == -signal.SIGKILL
+
+
+def test_children_end_with_a_run_that_is_killed() -> None:
+    with child(
+        [sys.executable, "-c", RUN],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        environ=child_environ(PYTHONPATH=os.pathsep.join(sys.path)),
+    ) as run:
+        assert run.stdout is not None
+        grandchild = int(run.stdout.readline())
+        assert _is_running(grandchild)
+        run.kill()
+        run.wait()
+
+    while _is_running(grandchild):
+        sleep(0.01)  # as long as a test may take
+
+
+def sleep(seconds: float) -> None:
+    threading.Event().wait(seconds)
+
+
+def _is_running(pid: int) -> bool:
+    try:
+        return ") Z " not in Path(f"/proc/{pid}/stat").read_text()
+    except FileNotFoundError:
+        return False
