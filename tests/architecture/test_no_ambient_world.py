@@ -20,6 +20,9 @@ OF_ONES_OWN_LOOP = {
     "steersman/simulation/simulated.py": {"the loop's create_task"},
     "steersman/simulation/sweeping.py": {"the loop's call_later"},
     "steersman/testing/stages.py": {"the loop's create_task"},
+    # Clients come when they like, and what one of them breaks is no matter of the others: in a
+    # group, it would end them all.
+    "steersman/wire/listener.py": {"the loop's create_task"},
 }
 
 # Modules that hold clocks and dice, and what may be taken from them all the same.
@@ -49,8 +52,7 @@ WAYS_TO_THE_LOOP = {"get_event_loop", "get_running_loop", "new_event_loop"}
 
 # A library that only these files know; a folder stands for everything in it.
 HOMES = {
-    "aiohttp": ("steersman/wire/listener.py",),
-    "httptools": ("steersman/wire/connection.py",),
+    "httptools": ("steersman/wire/connection.py", "steersman/wire/hearing.py"),
     "logging": ("steersman/observe/",),
     "prometheus_client": ("steersman/observe/",),
     # Tokens that must not be guessed: of a cluster for tests, and of every start of our own server.

@@ -51,7 +51,7 @@ __all__ = [
     "running_cluster",
 ]
 
-# A server on a socket takes aiohttp and cryptography, one in the process neither.
+# A server on a socket takes cryptography, one in the process does not.
 _RUNNING = frozenset(("ClusterSettings", "RunningCluster", "running_cluster"))
 
 if not TYPE_CHECKING:  # to the checkers, a module with this has whatever is asked for

@@ -47,7 +47,7 @@ __all__ = [
     "needed_rules",
 ]
 
-# aiohttp, under the probes, and the metrics take longer to import than all the rest.
+# Whoever describes a manager need not run one.
 _DOORS = {
     "SETTINGS": "setting_sources",
     "Fence": "fencing",

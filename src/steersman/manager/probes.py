@@ -119,8 +119,6 @@ def _headers(content_type: str) -> tuple[tuple[str, str], ...]:
         # What is true now is not true later, and no browser is to guess that it is a page.
         ("Cache-Control", "no-store"),
         ("X-Content-Type-Options", "nosniff"),
-        # Otherwise aiohttp says which version it is, to those as well who look for an old one.
-        ("Server", "steersman"),
     )
 
 

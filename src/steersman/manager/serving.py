@@ -46,7 +46,7 @@ async def serving(
 async def _listen(
     held: AsyncExitStack, handler: Handler, address: Address, tls: ssl.SSLContext | None
 ) -> int:
-    # Here, because aiohttp takes 0.2 s to import, and not everybody listens.
+    # Here, because not everybody listens.
     from steersman.wire import listening
 
     def on(host: str) -> AbstractAsyncContextManager[int]:

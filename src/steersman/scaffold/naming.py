@@ -15,7 +15,7 @@ LONGEST_NAME: Final = 50
 _TAKEN: Final = frozenset(
     {
         *sys.stdlib_module_names,
-        *("aiohttp", "click", "cryptography", "httptools", "jinja2", "msgspec", "mypy", "pip"),
+        *("click", "cryptography", "httptools", "jinja2", "msgspec", "mypy", "pip"),
         *("prometheus_client", "pytest", "pytest_asyncio", "ruff", "setuptools", "steersman"),
         *("yaml", "conftest", "deploy", "docs", "samples", "src", "test", "tests"),
     }

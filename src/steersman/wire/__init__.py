@@ -59,8 +59,7 @@ __all__ = [
 ]
 
 
-# Whoever has bytes to describe need not send them. aiohttp, under the listener, takes 0.2 s to
-# import, and cryptography is not always there.
+# Whoever has bytes to describe need not send them, and cryptography is not always there.
 _DOORS = {
     "CertificateAuthority": "certificates",
     "CertificateFiles": "serving_tls",

@@ -5,7 +5,7 @@ import gzip
 import socket
 import ssl
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 
 import pytest
 from cryptography.hazmat.primitives.hashes import SHA256
@@ -344,3 +344,127 @@ async def test_only_tls_is_spoken(authority: Authority) -> None:
 
     assert not answer.startswith(b"HTTP/")
     assert handler.requests == []
+
+
+@asynccontextmanager
+async def raw(
+    port: int, authority: Authority
+) -> AsyncIterator[tuple[asyncio.StreamReader, asyncio.StreamWriter]]:
+    tls = ssl.create_default_context(cadata=authority.certificate.decode())
+    reader, writer = await asyncio.open_connection(LOOPBACK, port, ssl=tls)
+    try:
+        yield reader, writer
+    finally:
+        writer.close()
+
+
+async def test_requests_that_come_at_once_are_answered_in_their_order(authority: Authority) -> None:
+    async def echo(request: Request) -> Reply:
+        return Reply(status=200, body=request.path.encode())
+
+    said = b"".join(b"GET /%d HTTP/1.1\r\n\r\n" % number for number in range(200))
+
+    async with (
+        listener(Answering(echo), authority) as port,
+        raw(port, authority) as (reader, writer),
+    ):
+        writer.write(said + b"GET /end HTTP/1.1\r\nConnection: close\r\n\r\n")
+        answers = (await reader.read()).split(b"HTTP/1.1 200 OK")
+
+    bodies = [answer.rpartition(b"\r\n\r\n")[2] for answer in answers[1:]]
+    assert bodies == [*[b"/%d" % number for number in range(200)], b"/end"]
+
+
+async def test_what_is_no_request_is_told_so_after_the_answers_before_it(
+    authority: Authority,
+) -> None:
+    handler = Answering(Reply(status=200))
+
+    async with listener(handler, authority) as port, raw(port, authority) as (reader, writer):
+        writer.write(b"GET / HTTP/1.1\r\n\r\nnonsense\r\n\r\nGET / HTTP/1.1\r\n\r\n")
+        answer = await reader.read()
+
+    assert answer.startswith(b"HTTP/1.1 200 OK\r\n")
+    assert answer.endswith(b"Bad Request\n")
+    assert len(handler.requests) == 1
+
+
+async def test_who_still_talks_hears_that_it_was_too_much(authority: Authority) -> None:
+    handler = Answering(Reply(status=413, body=b"too much"))
+    size = 20_000_000
+
+    async with listener(handler, authority) as port, raw(port, authority) as (reader, writer):
+        writer.write(b"PUT / HTTP/1.1\r\nContent-Length: %d\r\n\r\n" % size)
+        for _ in range(size // 1_000_000):
+            writer.write(b"x" * 1_000_000)
+            await writer.drain()
+        answer = await reader.readuntil(b"too much")
+
+    assert answer.startswith(b"HTTP/1.1 413 ")
+
+
+async def test_who_is_about_to_be_answered_when_a_listener_ends_is_answered(
+    authority: Authority,
+) -> None:
+    asked, answer = asyncio.Event(), asyncio.Event()
+
+    async def reply(_: Request) -> Reply:
+        asked.set()
+        await answer.wait()
+        return Reply(status=200, body=b"done")
+
+    async with AsyncExitStack() as opened:
+        listens = await opened.enter_async_context(AsyncExitStack())
+        port = await listens.enter_async_context(listener(Answering(reply), authority))
+        reader, writer = await opened.enter_async_context(raw(port, authority))
+        writer.write(b"GET / HTTP/1.1\r\n\r\n")
+        await asked.wait()
+        asyncio.get_running_loop().call_later(END_SECONDS / 10, answer.set)
+        await listens.aclose()
+        said = await reader.read()
+
+    assert said.endswith(b"done")
+
+
+async def test_who_takes_longer_than_that_is_cut(authority: Authority) -> None:
+    asked, cancelled = asyncio.Event(), asyncio.Event()
+
+    async def reply(_: Request) -> Reply:
+        asked.set()
+        try:
+            await asyncio.Event().wait()
+        finally:
+            cancelled.set()
+        return Reply(status=200)
+
+    async with AsyncExitStack() as opened:
+        listens = await opened.enter_async_context(AsyncExitStack())
+        port = await listens.enter_async_context(listener(Answering(reply), authority))
+        reader, writer = await opened.enter_async_context(raw(port, authority))
+        writer.write(b"GET / HTTP/1.1\r\n\r\n")
+        await asked.wait()
+        await listens.aclose()
+        assert cancelled.is_set()
+        with suppress(ConnectionError):
+            assert await reader.read() == b""
+
+
+async def test_a_stream_waits_for_a_client_that_does_not_read(authority: Authority) -> None:
+    said, waits = 0, asyncio.Event()
+
+    async def endless() -> AsyncGenerator[bytes, None]:
+        nonlocal said
+        loop = asyncio.get_running_loop()
+        while said < 10_000:
+            said += 1
+            # Set as soon as nobody wants the next piece.
+            timer = loop.call_later(0.5, waits.set)
+            yield b"x" * 100_000
+            timer.cancel()
+
+    reply = Reply(status=200, stream=endless())
+    async with listener(Answering(reply), authority) as port, raw(port, authority) as (_, writer):
+        writer.write(b"GET / HTTP/1.1\r\n\r\n")
+        await waits.wait()
+
+    assert said < 1000

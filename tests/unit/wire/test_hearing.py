@@ -1,0 +1,195 @@
+"""Requests out of bytes, however these are cut."""
+
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from steersman.wire.hearing import HEAD_BYTES, Heard, Hearing
+
+LARGEST = 100
+
+PUT = b"PUT /a%20b?x=1&y=&x=%C3%A9 HTTP/1.1\r\nHost: h\r\nX-Two: 1\r\nX-Two: 2\r\n"
+WHOLE = PUT + b"Content-Length: 4\r\n\r\nbody"
+IN_CHUNKS = (
+    PUT + b"Transfer-Encoding: chunked\r\n\r\n2\r\nbo\r\n2;x=y\r\ndy\r\n0\r\nTrailer: t\r\n\r\n"
+)
+
+
+def heard(*pieces: bytes) -> Hearing:
+    hearing = Hearing(largest_body=LARGEST)
+    for piece in pieces:
+        hearing.feed(piece)
+    return hearing
+
+
+def only(hearing: Hearing) -> Heard:
+    (each,) = hearing.requests
+    return each
+
+
+@given(data=st.data(), said=st.sampled_from([WHOLE, IN_CHUNKS]))
+def test_a_request_is_the_same_however_its_bytes_come(data: st.DataObject, said: bytes) -> None:
+    places = data.draw(st.lists(st.integers(0, len(said)), max_size=8).map(sorted))
+    ends = [0, *places, len(said)]
+
+    found = only(heard(*[said[a:b] for a, b in pairwise(ends)]))
+
+    request = found.request
+    assert (request.method, request.path) == ("PUT", "/a b")
+    assert request.query == (("x", "1"), ("y", ""), ("x", "é"))
+    assert [value for name, value in request.headers if name == "X-Two"] == ["1", "2"]
+    assert "Trailer" not in dict(request.headers)
+    assert request.body == b"body"
+    assert (found.version, found.is_last) == ("1.1", False)
+
+
+@given(st.lists(st.sampled_from([WHOLE, IN_CHUNKS]), min_size=1, max_size=5))
+def test_requests_that_come_at_once_are_heard_one_after_the_other(said: list[bytes]) -> None:
+    hearing = heard(b"".join(said))
+
+    assert [each.request.body for each in hearing.requests] == [b"body"] * len(said)
+    assert not hearing.is_over
+
+
+@pytest.mark.parametrize(
+    ("target", "path", "query"),
+    [
+        (b"/", "/", ()),
+        (b"//api//v1", "//api//v1", ()),
+        (b"/a?", "/a", ()),
+        (b"/a?b?c=d", "/a", (("b?c", "d"),)),
+        (b"/a/%2e%2e/b", "/a/../b", ()),
+        (b"/%ff", "/\ufffd", ()),
+        (b"http://proxied:80/a?b=c", "/a", (("b", "c"),)),
+        (b"http://proxied", "/", ()),
+    ],
+)
+def test_a_target_is_a_path_and_a_query(
+    target: bytes, path: str, query: tuple[tuple[str, str], ...]
+) -> None:
+    request = only(heard(b"GET " + target + b" HTTP/1.1\r\n\r\n")).request
+
+    assert (request.path, request.query) == (path, query)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        b"\0\1\2\r\n\r\n",
+        b"GET\r\n\r\n",
+        b"GET / ICY/1.0\r\n\r\n",
+        b"OPTIONS * HTTP/1.1\r\n\r\n",
+        b"GET http://[::1/x HTTP/1.1\r\n\r\n",
+        b"GET / HTTP/1.1\r\nno colon\r\n\r\n",
+        b"POST / HTTP/1.1\r\nContent-Length: -1\r\n\r\n",
+        b"POST / HTTP/1.1\r\nContent-Length: 4\r\nContent-Length: 5\r\n\r\nbody",
+        b"POST / HTTP/1.1\r\nContent-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+        b"POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n\r\n",
+        b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
+    ],
+)
+def test_what_is_no_request_is_refused_and_nothing_after_it_is_heard(said: bytes) -> None:
+    hearing = heard(said, WHOLE)
+
+    assert (hearing.refused, hearing.is_over) == (400, True)
+    assert not hearing.requests
+
+
+def test_what_came_before_nonsense_was_heard() -> None:
+    hearing = heard(WHOLE + b"\0nonsense")
+
+    assert only(hearing).request.body == b"body"
+    assert hearing.refused == 400
+
+
+@pytest.mark.parametrize(
+    ("start", "more"),
+    [
+        (b"GET /", b"x" * 1000),
+        (b"GET / HTTP/1.1\r\nX: ", b"x" * 1000),
+        (b"GET / HTTP/1.1\r\n", b"X: y\r\n" * 170),
+    ],
+)
+def test_a_head_without_an_end_is_refused(start: bytes, more: bytes) -> None:
+    hearing = heard(start)
+
+    pieces = 0
+    while not hearing.is_over:
+        hearing.feed(more)
+        pieces += 1
+
+    assert hearing.refused == 431
+    assert pieces <= HEAD_BYTES // len(more) + 1
+
+
+def test_the_bytes_of_bodies_are_not_those_of_heads() -> None:
+    said = b"PUT / HTTP/1.1\r\nContent-Length: 90\r\n\r\n" + b"x" * 90
+    hearing = Hearing(largest_body=LARGEST)
+
+    for _ in range(2 * HEAD_BYTES // len(said)):
+        hearing.feed(said)
+
+    assert hearing.refused is None
+
+
+@pytest.mark.parametrize("size", [LARGEST - 1, LARGEST])
+def test_a_body_that_is_not_too_large_is_whole(size: int) -> None:
+    hearing = heard(b"PUT / HTTP/1.1\r\nContent-Length: %d\r\n\r\n" % size, b"x" * size)
+
+    assert only(hearing).request.body == b"x" * size
+    assert not hearing.is_cut_short
+
+
+@pytest.mark.parametrize("size", [LARGEST + 1, 10 * LARGEST])
+@pytest.mark.parametrize("piece", [1, 7, 10 * LARGEST])
+def test_of_a_body_that_is_too_large_one_byte_too_many_is_kept(size: int, piece: int) -> None:
+    body = b"x" * size
+    pieces = [body[start : start + piece] for start in range(0, size, piece)]
+    hearing = heard(b"PUT / HTTP/1.1\r\nContent-Length: %d\r\n\r\n" % size, *pieces, WHOLE)
+
+    found = only(hearing)
+    assert found.request.body == b"x" * (LARGEST + 1)
+    assert found.is_last
+    assert hearing.is_cut_short
+
+
+@pytest.mark.parametrize("head", [b"Content-Length: 0\r\n", b""])
+def test_a_request_without_a_body_has_none(head: bytes) -> None:
+    assert only(heard(b"POST / HTTP/1.1\r\n" + head + b"\r\n")).request.body is None
+
+
+@pytest.mark.parametrize(
+    ("version", "connection", "is_last"),
+    [
+        (b"1.1", b"", False),
+        (b"1.1", b"Connection: close\r\n", True),
+        (b"1.0", b"", True),
+        (b"1.0", b"Connection: keep-alive\r\n", False),
+    ],
+)
+def test_a_client_says_when_it_wants_no_more(
+    version: bytes, connection: bytes, is_last: bool
+) -> None:
+    found = only(heard(b"GET / HTTP/" + version + b"\r\n" + connection + b"\r\n"))
+
+    assert (found.version, found.is_last) == (version.decode(), is_last)
+
+
+def test_who_wants_to_speak_something_else_is_answered_and_that_is_all() -> None:
+    hearing = heard(
+        b"GET /a HTTP/1.1\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n\x81\x00", WHOLE
+    )
+
+    found = only(hearing)
+    assert (found.request.path, found.is_last) == ("/a", True)
+    assert hearing.refused is None
+
+
+def test_who_waits_with_a_body_waits_until_it_comes() -> None:
+    head = b"PUT / HTTP/1.1\r\nContent-Length: 4\r\nExpect: 100-Continue\r\n\r\n"
+
+    assert heard(head).is_waiting
+    assert not heard(head, b"bo").is_waiting
+    assert not heard(head + b"body").is_waiting

@@ -1,0 +1,73 @@
+"""The bytes of a reply."""
+
+from collections.abc import AsyncGenerator
+
+import pytest
+
+from steersman.wire.messages import Reply
+from steersman.wire.replies import chunk, has_body, refusal, reply_head
+
+
+async def nothing() -> AsyncGenerator[bytes, None]:
+    return
+    yield b""
+
+
+def lines(reply: Reply, *, version: str = "1.1", is_last: bool = False) -> list[str]:
+    head = reply_head(reply, version=version, is_last=is_last)
+    assert head.endswith(b"\r\n\r\n")
+    return head.decode()[:-4].split("\r\n")
+
+
+def test_a_whole_reply_says_how_long_it_is() -> None:
+    reply = Reply(status=201, headers=(("X-A", "é"), ("X-A", "2")), body=b"done")
+
+    assert lines(reply) == ["HTTP/1.1 201 Created", "X-A: é", "X-A: 2", "Content-Length: 4"]
+
+
+def test_a_stream_comes_in_chunks() -> None:
+    reply = Reply(status=200, stream=nothing())
+
+    assert lines(reply) == ["HTTP/1.1 200 OK", "Transfer-Encoding: chunked"]
+    assert chunk(b"x" * 26) == b"1a\r\n" + b"x" * 26 + b"\r\n"
+
+
+def test_a_stream_to_somebody_who_knows_no_chunks_has_none() -> None:
+    reply = Reply(status=200, stream=nothing())
+
+    assert lines(reply, version="1.0", is_last=True) == ["HTTP/1.0 200 OK", "Connection: close"]
+
+
+def test_whoever_would_not_expect_it_is_told_that_the_connection_stays() -> None:
+    assert "Connection: keep-alive" in lines(Reply(status=200), version="1.0")
+    assert "Connection: close" in lines(Reply(status=200), is_last=True)
+
+
+@pytest.mark.parametrize("status", [204, 304])
+def test_an_answer_that_has_no_body_says_nothing_of_one(status: int) -> None:
+    assert not any("Content-Length" in line for line in lines(Reply(status=status)))
+    assert not has_body(status, "GET")
+
+
+def test_who_asks_for_the_head_gets_that() -> None:
+    assert not has_body(200, "HEAD")
+    assert has_body(200, "GET")
+
+
+@pytest.mark.parametrize("value", ["a\r\nX-Evil: yes", "a\nX-Evil: yes", "a\rX-Evil: yes"])
+def test_no_value_is_a_second_header(value: str) -> None:
+    names = [line.partition(":")[0] for line in lines(Reply(status=200, headers=(("X", value),)))]
+
+    assert names == ["HTTP/1.1 200 OK", "X", "Content-Length"]
+
+
+def test_an_unknown_status_needs_no_words() -> None:
+    assert lines(Reply(status=599))[0] == "HTTP/1.1 599 "
+
+
+def test_a_refusal_is_the_last_word() -> None:
+    head, _, text = refusal(431).partition(b"\r\n\r\n")
+
+    assert head.startswith(b"HTTP/1.1 431 Request Header Fields Too Large\r\n")
+    assert b"Connection: close" in head
+    assert text == b"Request Header Fields Too Large\n"
