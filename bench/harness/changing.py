@@ -8,6 +8,7 @@ import argparse
 import asyncio
 import json
 import time
+from collections import defaultdict
 from collections.abc import Callable
 from contextlib import AsyncExitStack
 from pathlib import Path
@@ -23,16 +24,17 @@ MERGE_PATCH = "application/merge-patch+json"
 # Sizes that no AppService has at first.
 FIRST_SIZE = 10
 
-# What is sent for the write with this number.
-Request: TypeAlias = Callable[[int], bytes]
+# What is sent for the write with this number, and which object it is about.
+Request: TypeAlias = Callable[[int], tuple[bytes, str]]
 
 
 def changes(to: Destination, *, count: int) -> Request:
     """The size of one of ``count`` after the other, each time around one more."""
 
-    def change(number: int) -> bytes:
+    def change(number: int) -> tuple[bytes, str]:
+        name = app_name(number % count)
         body = {"spec": {"size": FIRST_SIZE + number // count}}
-        return to.request("PATCH", f"{HOME}/{app_name(number % count)}", body, sends=MERGE_PATCH)
+        return to.request("PATCH", f"{HOME}/{name}", body, sends=MERGE_PATCH), name
 
     return change
 
@@ -40,20 +42,27 @@ def changes(to: Destination, *, count: int) -> Request:
 def creations(to: Destination) -> Request:
     """A new one each time."""
     codec = Codec()
-    return lambda number: to.request("POST", HOME, codec.encode(app_service(number)))
+
+    def create(number: int) -> tuple[bytes, str]:
+        return to.request("POST", HOME, codec.encode(app_service(number))), app_name(number)
+
+    return create
 
 
 async def write(to: Destination, request: Request, *, first: int, rate: float, total: int) -> None:
-    """Send each when its time has come."""
+    """Send each when its time has come, and those to one object one after the other."""
     idle: asyncio.Queue[Connection] = asyncio.Queue()
+    # On two connections, the later one could arrive first, and be undone by the earlier.
+    turns: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
 
     async def write_one(number: int, due_at: float) -> None:
-        body = request(number)
-        mine = await idle.get()
-        sent_at = time.monotonic()
-        answer = await mine.ask(body)
-        answered_at = time.monotonic()
-        idle.put_nowait(mine)
+        body, name = request(number)
+        async with turns[name]:
+            mine = await idle.get()
+            sent_at = time.monotonic()
+            answer = await mine.ask(body)
+            answered_at = time.monotonic()
+            idle.put_nowait(mine)
         app = json.loads(answer)
         written = Write(
             name=app["metadata"]["name"],
