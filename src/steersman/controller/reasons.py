@@ -5,10 +5,11 @@ may be a Secret's.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
-from itertools import islice
+from itertools import islice, repeat
 from typing import Any, Final, NamedTuple
 
 from msgspec import Struct
+from msgspec.structs import astuple
 
 from steersman.kinds import Resource, Unstructured
 from steersman.names import ObjectKey, ObjectRef
@@ -116,7 +117,7 @@ def _paths(old: Any, new: Any, path: str) -> Iterator[str]:
         yield path
 
 
-def _inside(old: Any, new: Any) -> Iterator[tuple[str | int, Any, Any]]:
+def _inside(old: Any, new: Any) -> Iterable[tuple[str | int, Any, Any]]:
     """Each piece of the two that may differ; nothing if they are to be taken as they are.
 
     What is not there is an empty one of whatever the other is.
@@ -124,16 +125,17 @@ def _inside(old: Any, new: Any) -> Iterator[tuple[str | int, Any, Any]]:
     if isinstance(old, Struct) or isinstance(new, Struct):
         if old is None or new is None or type(old) is type(new):
             names: Any = new if old is None else old
-            for field, step in zip(
-                names.__struct_fields__, names.__struct_encode_fields__, strict=True
-            ):
-                yield step, getattr(old, field, None), getattr(new, field, None)
+            return zip(names.__struct_encode_fields__, _fields(old), _fields(new), strict=False)
     elif _is_map(old) and _is_map(new):
         before, after = old or {}, new or {}
-        for key in {**before, **after}:
-            yield str(key), before.get(key), after.get(key)
+        return [(str(key), before.get(key), after.get(key)) for key in {**before, **after}]
     elif isinstance(old, list | tuple) and isinstance(new, list | tuple) and len(old) == len(new):
-        yield from zip(range(len(old)), old, new, strict=True)
+        return zip(range(len(old)), old, new, strict=True)
+    return ()
+
+
+def _fields(struct: Struct | None) -> Iterable[Any]:
+    return repeat(None) if struct is None else astuple(struct)
 
 
 def _is_map(value: Any) -> bool:

@@ -2,10 +2,13 @@
 
 import json
 import logging
+from contextlib import suppress
+from traceback import format_exception
 from typing import Final, Literal, TextIO, TypeAlias
 
 from steersman.clock import Clock
 from steersman.observe.events import Observation, Observer
+from steersman.observe.phrases import Fields
 from steersman.observe.wording import QUIET, describe, level_of, traced_error
 
 Style: TypeAlias = Literal["plain", "json"]
@@ -35,13 +38,33 @@ def log_to(
 ) -> Observer:
     """An observer that writes one line to ``stream`` for each observation from ``level`` up.
 
-    Its logger is its own: nothing is added to those that ``logging`` hands out.
+    No logger is involved, which would take as long as all else; a line that cannot be written is
+    lost, and nothing else with it.
     """
-    handler = logging.StreamHandler(stream)
-    handler.setFormatter(LineFormatter(style=style, clock=clock))
-    logger = logging.Logger("steersman", level)
-    logger.addHandler(handler)
-    return LogObserver(logger)
+    return _Lines(stream, clock=clock, style=style, level=level)
+
+
+class _Lines:
+    def __init__(self, stream: TextIO, *, clock: Clock, style: Style, level: int) -> None:
+        self._stream = stream
+        self._clock = clock
+        self._style: Style = style
+        self._level = level
+
+    def __call__(self, observation: Observation) -> None:
+        level = logging.DEBUG if type(observation) in QUIET else level_of(observation)
+        if level < self._level:
+            return
+        text, fields = describe(observation)
+        error = traced_error(observation, is_debug=self._level <= logging.DEBUG)
+        trace = "" if error is None else "".join(format_exception(error)).rstrip("\n")
+        line = _line(self._style, self._clock, logging.getLevelName(level), text, fields, trace)
+        with suppress(OSError, ValueError):  # it is full, or closed
+            try:
+                self._stream.write(f"{line}\n")
+            except UnicodeEncodeError:
+                self._stream.write(f"{line!a}\n")
+            self._stream.flush()
 
 
 class LineFormatter(logging.Formatter):
@@ -49,26 +72,27 @@ class LineFormatter(logging.Formatter):
 
     def __init__(self, *, style: Style, clock: Clock) -> None:
         super().__init__()
-        self._is_plain = style == "plain"
+        self._line_style: Style = style
         self._clock = clock
 
     def format(self, record: logging.LogRecord) -> str:
-        time = self._clock.now().isoformat(timespec="milliseconds").replace("+00:00", "Z")
+        trace = self.formatException(record.exc_info) if record.exc_info else ""
+        fields: Fields = getattr(record, "fields", {})
         text = record.getMessage()
-        if len(text) > LONGEST_TEXT:
-            text = text[: LONGEST_TEXT - 1] + "…"
-        trace = self.formatException(record.exc_info)[-LONGEST_TRACE:] if record.exc_info else ""
-        if self._is_plain:
-            line = f"{time} {record.levelname:<7} {_on_one_line(text)}"
-            # Set in, so that nothing in it can pass for a line of its own.
-            return "\n    ".join((line, *map(_on_one_line, trace.splitlines())))
-        fields = {
-            "time": time,
-            "level": record.levelname.lower(),
-            "message": text,
-            **getattr(record, "fields", {}),
-        }
-        return json.dumps(fields | {"trace": trace} if trace else fields)
+        return _line(self._line_style, self._clock, record.levelname, text, fields, trace)
+
+
+def _line(style: Style, clock: Clock, level: str, text: str, fields: Fields, trace: str) -> str:
+    time = clock.now().isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    if len(text) > LONGEST_TEXT:
+        text = text[: LONGEST_TEXT - 1] + "…"
+    trace = trace[-LONGEST_TRACE:]
+    if style == "plain":
+        line = f"{time} {level:<7} {_on_one_line(text)}"
+        # Set in, so that nothing in it can pass for a line of its own.
+        return "\n    ".join((line, *map(_on_one_line, trace.splitlines())))
+    told = {"time": time, "level": level.lower(), "message": text, **fields}
+    return json.dumps(told | {"trace": trace} if trace else told)
 
 
 def _on_one_line(text: str) -> str:

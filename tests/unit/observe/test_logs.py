@@ -223,3 +223,20 @@ def test_an_error_that_comes_with_a_record_is_written_with_its_trace(style: Styl
 
     assert "it broke" in text
     assert "KeyError: 'here'" in text
+
+
+def test_who_cannot_write_what_is_said_gets_it_written_out() -> None:
+    raw = io.BytesIO()
+    observe = log_to(io.TextIOWrapper(raw, encoding="ascii"), clock=NOON)
+
+    observe(replace(WARNED, text="größer"))
+
+    assert rb"gr\xf6\xdfer" in raw.getvalue()
+
+
+def test_a_line_that_cannot_be_written_is_lost_and_nothing_else_with_it() -> None:
+    stream = io.StringIO()
+    observe = log_to(stream, clock=NOON)
+    stream.close()
+
+    observe(WARNED)
