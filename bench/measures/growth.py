@@ -118,7 +118,7 @@ class Scale:
 FULL = Scale(
     sync=(5_000, 10_000, 20_000, 40_000),
     reconcile=(250, 500, 1_000),
-    latency=(1_000, 2_000, 4_000, 8_000),
+    latency=(1_000, 2_000, 4_000),
     pace=Pace(rate=100.0, seconds=6.0),
     rounds=3,
 )

@@ -36,7 +36,7 @@ class Scale:
 FULL = Scale(
     count=200,
     paces=(
-        Pace(rate=10.0, seconds=30.0),
+        Pace(rate=10.0, seconds=15.0),
         Pace(rate=100.0, seconds=8.0),
         Pace(rate=500.0, seconds=3.0),
     ),

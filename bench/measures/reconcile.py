@@ -6,7 +6,7 @@ AppService are compared with what its spec asks for, field by field.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from statistics import median
 
 from bench.harness.charts import Bars, panels
@@ -22,7 +22,7 @@ TITLE = "Operators: AppServices brought to Deployment, Service and status"
 
 NAMES = (THEIRS, KOPF, OURS, OURS_UVLOOP)
 
-# A turn with thousands is minutes: uvloop says the same as with fewer, and kopf has one at the end.
+# A turn with thousands is minutes, and with kopf a quarter of an hour.
 MANY_NAMES = (THEIRS, OURS)
 
 # What ours may take of what each of these takes.
@@ -81,7 +81,7 @@ QUICK = Scale(
 
 
 def sections(effort: Effort) -> Iterator[Section]:
-    """Work, more work, none, the same again, and what takes longest."""
+    """Work, more work, none, and the same again."""
     scale = FULL if effort.is_full else QUICK
     operators = commands(NAMES)
     yield some(operators, scale, effort)
@@ -89,7 +89,6 @@ def sections(effort: Effort) -> Iterator[Section]:
     with places(operators) as at:
         yield resting(at, scale, effort)
         yield resyncs(at, scale, effort)
-    yield many_by_kopf(operators, scale, effort)
 
 
 def some(operators: Mapping[str, Command], scale: Scale, effort: Effort) -> Section:
@@ -139,18 +138,6 @@ def many(operators: Mapping[str, Command], scale: Scale, effort: Effort) -> Sect
     )
 
 
-def many_by_kopf(operators: Mapping[str, Command], scale: Scale, effort: Effort) -> Section:
-    """As many, where a turn takes longer than all others do together."""
-    effort.progress(f"{scale.many:,} AppServices, once: {KOPF}")
-    cost = converging(operators[KOPF], count=scale.many)()
-    return Section(
-        name="many-kopf",
-        title=f"{scale.many:,} AppServices, with {KOPF} (once, and not in turns with others)",
-        columns=columns(()),
-        costs={KOPF: [cost]},
-    )
-
-
 def columns(bases: Sequence[str]) -> Sequence[Column]:
     """What is shown of bringing AppServices in line."""
     return (
@@ -169,7 +156,7 @@ def columns(bases: Sequence[str]) -> Sequence[Column]:
         Column(title="requests each", figure="requests", decimals=2),
         Column(title="writes each", figure="writes", decimals=2),
         Column(title="of them refused", figure="refused", decimals=3),
-        *(MEMORY if bases else MEMORY[::2]),
+        *MEMORY,
     )
 
 
@@ -343,7 +330,7 @@ def pictures(sections: Mapping[str, Section]) -> Iterator[Bars]:
             },
         ),
     ):
-        if drawn := panels(_with_kopf(sections), shown):
+        if drawn := panels(sections, shown):
             yield Bars(
                 name=name,
                 title=title,
@@ -351,11 +338,3 @@ def pictures(sections: Mapping[str, Section]) -> Iterator[Bars]:
                 limits={},
                 is_more_better=name == "throughput",
             )
-
-
-def _with_kopf(sections: Mapping[str, Section]) -> Mapping[str, Section]:
-    """The same, with kopf among the others who have many to see to."""
-    if not {"many", "many-kopf"} <= sections.keys():
-        return sections
-    together = {**sections["many"].costs, **sections["many-kopf"].costs}
-    return {**sections, "many": replace(sections["many"], costs=together)}
