@@ -159,7 +159,8 @@ class Attack:
         answer = _read(connection)
         found = re.match(rb"HTTP/1\.[01] (\d{3})", answer)
         self.statuses[found[1].decode() if found else "closed"] += 1
-        if found and found[1].startswith(b"5"):
+        # It may well say that it does not speak a version.
+        if found and found[1].startswith(b"5") and found[1] != b"505":
             self.failed.append(asked[:500] + b"\n" + answer[:500])
 
     def _garbage(self) -> None:

@@ -26,10 +26,12 @@ def reply_head(reply: Reply, *, version: str, is_last: bool) -> bytes:
     status = reply.status
     lines = [f"HTTP/{version} {status} {_PHRASES.get(status, '')}"]
     lines += [f"{name}: {value}".translate(_ON_ONE_LINE) for name, value in reply.headers]
-    if reply.stream is not None:
+    if status in _BARE:
+        pass
+    elif reply.stream is not None:
         if version != "1.0":
             lines.append("Transfer-Encoding: chunked")
-    elif status not in _BARE:
+    else:
         lines.append(f"Content-Length: {len(reply.body)}")
     if is_last:
         lines.append("Connection: close")

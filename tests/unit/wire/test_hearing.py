@@ -87,7 +87,7 @@ def test_a_target_is_a_path_and_a_query(
         b"POST / HTTP/1.1\r\nContent-Length: 4\r\nContent-Length: 5\r\n\r\nbody",
         b"POST / HTTP/1.1\r\nContent-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
         b"POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n\r\n",
-        b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
+        b"DELETE /a HTTP/1.1\r\nConnection: Upgrade\r\nUpgrade: h2c\r\nContent-Length: 2\r\n\r\n{}",
     ],
 )
 def test_what_is_no_request_is_refused_and_nothing_after_it_is_heard(said: bytes) -> None:
@@ -122,6 +122,58 @@ def test_a_head_without_an_end_is_refused(start: bytes, more: bytes) -> None:
 
     assert hearing.refused == 431
     assert pieces <= HEAD_BYTES // len(more) + 1
+
+
+@pytest.mark.parametrize(
+    ("start", "more"),
+    [
+        (b"0\r\nT: ", b"x" * 1000),
+        (b"0\r\n", b"T: y\r\n" * 170),
+        (b"1;", b"x" * 1000),
+    ],
+)
+def test_neither_trailers_nor_what_is_said_of_a_chunk_go_on_for_ever(
+    start: bytes, more: bytes
+) -> None:
+    hearing = heard(b"PUT / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n" + start)
+
+    pieces = 0
+    while not hearing.is_over:
+        hearing.feed(more)
+        pieces += 1
+
+    assert hearing.refused == 431
+    assert pieces <= HEAD_BYTES // len(more) + 1
+
+
+def test_a_head_that_is_too_long_is_refused_though_it_comes_at_once() -> None:
+    field = b"X: " + b"x" * (HEAD_BYTES // 2) + b"\r\n"
+
+    assert heard(b"GET / HTTP/1.1\r\n" + 2 * field + b"\r\n").refused == 431
+    assert heard(b"GET / HTTP/1.1\r\n" + field + b"\r\n").refused is None
+
+
+@pytest.mark.parametrize("said", [b"GET /\r\n\r\n", b"GET / HTTP/2.0\r\n\r\n"])
+def test_other_versions_than_those_of_http_1_are_not_spoken(said: bytes) -> None:
+    hearing = heard(said)
+
+    assert hearing.refused in {400, 505}
+    assert not hearing.requests
+
+
+def test_blanks_around_a_value_are_not_part_of_it() -> None:
+    request = only(heard(b"GET / HTTP/1.1\r\nAuthorization:  Bearer t \t\r\n\r\n")).request
+
+    assert request.headers == (("Authorization", "Bearer t"),)
+
+
+def test_nothing_of_a_request_is_held_once_it_was_heard() -> None:
+    hearing = heard(b"PUT / HTTP/1.1\r\nContent-Length: 90\r\n\r\n" + b"x" * 90)
+    hearing.requests.clear()
+
+    assert not any(
+        value for value in vars(hearing).values() if isinstance(value, bytes | bytearray | list)
+    )
 
 
 def test_the_bytes_of_bodies_are_not_those_of_heads() -> None:
@@ -191,5 +243,6 @@ def test_who_waits_with_a_body_waits_until_it_comes() -> None:
     head = b"PUT / HTTP/1.1\r\nContent-Length: 4\r\nExpect: 100-Continue\r\n\r\n"
 
     assert heard(head).is_waiting
+    assert not heard(head.replace(b"1.1", b"1.0")).is_waiting
     assert not heard(head, b"bo").is_waiting
     assert not heard(head + b"body").is_waiting

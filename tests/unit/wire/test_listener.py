@@ -1,6 +1,7 @@
 """The listener, over real sockets and real TLS on loopback."""
 
 import asyncio
+import gc
 import gzip
 import socket
 import ssl
@@ -468,3 +469,138 @@ async def test_a_stream_waits_for_a_client_that_does_not_read(authority: Authori
         await waits.wait()
 
     assert said < 1000
+
+
+@asynccontextmanager
+async def plain(handler: Answering) -> AsyncIterator[int]:
+    async with listening(handler, host=LOOPBACK, port=0, tls=None, largest_body=LARGEST) as port:
+        yield port
+
+
+@pytest.mark.parametrize("is_plain", [True, False])
+async def test_a_stream_is_closed_when_its_client_goes_away_with_more_to_ask(
+    is_plain: bool, authority: Authority
+) -> None:
+    stream = Stream()
+    handler = Answering(stream.reply)
+
+    async with plain(handler) if is_plain else listener(handler, authority) as port:
+        tls = (
+            None if is_plain else ssl.create_default_context(cadata=authority.certificate.decode())
+        )
+        reader, writer = await asyncio.open_connection(LOOPBACK, port, ssl=tls)
+        writer.write(b"GET /watch HTTP/1.1\r\n\r\nGET /next HTTP/1.1\r\n\r\n")
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(b"GET /another HTTP/1.1\r\n\r\n")
+        writer.close()
+
+        await stream.closed.wait()
+
+    assert [request.path for request in handler.requests] == ["/watch"]
+
+
+async def test_nothing_is_said_after_the_last_answer() -> None:
+    async def line() -> AsyncGenerator[bytes, None]:
+        yield b"body"
+
+    handler = Answering(Reply(status=200, stream=line()))
+
+    async with plain(handler) as port:
+        reader, writer = await asyncio.open_connection(LOOPBACK, port)
+        writer.write(b"GET / HTTP/1.0\r\n\r\njunk")
+        answer = await reader.read()
+        writer.close()
+
+    assert answer.endswith(b"\r\n\r\nbody")
+
+
+async def test_who_still_talks_hears_that_it_was_no_request() -> None:
+    async with plain(Answering(Reply(status=200))) as port:
+        reader, writer = await asyncio.open_connection(LOOPBACK, port)
+        writer.write(b"GET / HTTP/1.1\r\nX: " + b"x" * 5_000_000)
+        answer = await reader.readuntil(b"\r\n\r\n")
+        writer.close()
+
+    assert answer.startswith(b"HTTP/1.1 431 ")
+
+
+async def test_a_fault_of_the_handler_is_told_to_those_who_run_it_and_to_its_client() -> None:
+    async def fail(_: Request) -> Reply:
+        raise LookupError("a secret")
+
+    told: list[dict[str, object]] = []
+    loop = asyncio.get_running_loop()
+    loop.set_exception_handler(lambda _, context: told.append(context))
+    async with plain(Answering(fail)) as port:
+        reader, writer = await asyncio.open_connection(LOOPBACK, port)
+        writer.write(b"GET / HTTP/1.1\r\n\r\n")
+        answer = await reader.read()
+        writer.close()
+    gc.collect()
+    loop.set_exception_handler(None)
+
+    assert answer.startswith(b"HTTP/1.1 500 ")
+    assert b"secret" not in answer
+    assert [type(context["exception"]) for context in told] == [LookupError]
+
+
+async def test_nobody_who_comes_too_late_is_answered(authority: Authority) -> None:
+    handler = Answering(Reply(status=200))
+
+    tls = ssl.create_default_context(cadata=authority.certificate.decode())
+
+    async with listener(handler, authority) as port:
+        connected = socket.create_connection((LOOPBACK, port), timeout=5)
+        late = tls.wrap_socket(connected, server_hostname=LOOPBACK, do_handshake_on_connect=False)
+
+    def ask() -> bytes:
+        with late, suppress(OSError):
+            late.do_handshake()
+            late.sendall(b"GET / HTTP/1.1\r\n\r\n")
+            return late.recv(100)
+        return b""
+
+    assert await asyncio.to_thread(ask) == b""
+    assert handler.requests == []
+
+
+async def test_a_client_that_never_asks_is_told_goodbye(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("steersman.wire.listener.ROUND_SECONDS", 0.01)
+    stream = Stream()
+
+    async with plain(Answering(stream.reply)) as port:
+        asking, asker = await asyncio.open_connection(LOOPBACK, port)
+        asker.write(b"GET / HTTP/1.1\r\n\r\n")
+        await asking.readuntil(b"\r\n\r\n")
+        silent, mute = await asyncio.open_connection(LOOPBACK, port)
+        slow, sender = await asyncio.open_connection(LOOPBACK, port)
+        sender.write(b"GET / HTTP/1.1\r\nX: ")
+
+        assert await silent.read() == b""
+        assert await slow.read() == b""
+        stream.say(b"still here\n")
+        await asking.readuntil(b"still here\n")
+
+        for writer in (asker, mute, sender):
+            writer.close()
+
+
+async def test_a_stream_that_is_cut_can_clean_up_after_itself(authority: Authority) -> None:
+    cleaned = asyncio.Event()
+
+    async def endless() -> AsyncGenerator[bytes, None]:
+        try:
+            yield b"one\n"
+            await asyncio.Event().wait()
+        finally:
+            await asyncio.sleep(0)  # noqa: TID251 - a turn is given away
+            await asyncio.sleep(0)  # noqa: TID251
+            cleaned.set()
+
+    async with AsyncExitStack() as clients:
+        async with listener(Answering(Reply(status=200, stream=endless())), authority) as port:
+            reader, writer = await clients.enter_async_context(raw(port, authority))
+            writer.write(b"GET / HTTP/1.1\r\n\r\n")
+            await reader.readuntil(b"one\n")
+
+    assert cleaned.is_set()
