@@ -40,8 +40,12 @@ class Asker:
 
     def decoded(self, kind: type[T], question: Question, answer: bytes) -> T:
         """The body of an answer, as an object."""
+        # Most fit, and of those nobody has to be told what they were wanted for.
+        fitting = self.codec.decode_fitting(kind, answer)
+        if fitting is not None:
+            return fitting
         try:
-            return self.codec.decode(kind, answer, wanted=question.wanted)
+            return self.codec.decode_closely(kind, answer, wanted=question.wanted)
         except (BadAnswer, InvalidObject) as error:
             if question.method != "GET":
                 error.add_note("The server had answered that it was carried out.")

@@ -57,11 +57,20 @@ class Codec:
 
     def decode(self, kind: type[T], data: bytes | msgspec.Raw, *, wanted: str) -> T:
         """One object. ``wanted`` says what for, in case it is not what was asked for."""
-        if not issubclass(kind, Unstructured):
-            try:
-                return _decode_fast(kind, data)
-            except _MISFITS:
-                pass
+        fitting = self.decode_fitting(kind, data)
+        return self.decode_closely(kind, data, wanted=wanted) if fitting is None else fitting
+
+    def decode_fitting(self, kind: type[T], data: bytes | msgspec.Raw) -> T | None:
+        """One object, if it is as its class says; ``None`` where it takes a closer look."""
+        if issubclass(kind, Unstructured):
+            return None
+        try:
+            return _decode_fast(kind, data)
+        except _MISFITS:
+            return None
+
+    def decode_closely(self, kind: type[T], data: bytes | msgspec.Raw, *, wanted: str) -> T:
+        """One object that does not fit as it is, or has no class to fit."""
         body = _any_json(data, wanted)
         _check_kind(body, kind, wanted)
         return self._decode_mended(kind, body)
@@ -236,16 +245,15 @@ def _decoder(kind: type[Any], shape: Any) -> _Decoder:
         ) from error
 
 
+# Thousands of objects ask for the same few amounts, and share them.
+@lru_cache(maxsize=1024, typed=True)
 def _from_wire(wanted: type[Any], value: Any) -> Any:
     if wanted is Quantity:
-        return _quantity(value)
+        return Quantity(value)
     if wanted is MicroTime:
         return MicroTime.of(parse_time(value))
     raise NotImplementedError(f"no way to decode {wanted}")
 
-
-# Thousands of objects ask for the same few amounts, and share them.
-_quantity = lru_cache(maxsize=1024, typed=True)(Quantity)
 
 # It takes 30 ms to find out for a Pod, and a list may have thousands to mend.
 _shape_of: Callable[[Any], msgspec.inspect.Type] = lru_cache(maxsize=128)(msgspec.inspect.type_info)

@@ -1,8 +1,10 @@
 """One connection, and the answers that come over it, one after the other."""
 
 import asyncio
+import re
 import ssl
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Final, cast
 
 from httptools import HttpParserError, HttpParserUpgrade, HttpResponseParser
@@ -25,6 +27,10 @@ PIECE_BYTES: Final = 2**16
 
 NOT_HTTP: Final = "the answer is not HTTP"
 ENDED: Final = "the connection ended before the answer did"
+
+# In a head, the first line that may be a ``Warning``, or the empty one that ends it.
+_MAY_WARN_OR_END: Final = re.compile(rb"\n[Ww\r\n]")
+_MAY_WARN: Final = (b"\nW", b"\nw")
 
 
 class Broken(Exception):
@@ -50,14 +56,29 @@ class Broken(Exception):
 
 
 class Head:
-    """Status and headers of an answer."""
+    """Status and headers of an answer.
 
-    __slots__ = ("_by_name", "fields", "status")
+    ``came`` is all that had come when the head was whole: maybe some of the body behind it, and,
+    if ``is_first`` is false, informational answers before it. Hardly anybody wants to know more
+    than the status, and to be told of each header takes the parser longer than all the rest of the
+    answer. So they are read when somebody asks for one.
+    """
 
-    def __init__(self, status: int, fields: list[tuple[bytes, bytes]]) -> None:
+    __slots__ = ("_by_name", "_came", "_fields", "_is_first", "status")
+
+    def __init__(self, status: int, came: bytes, *, is_first: bool = True) -> None:
         self.status = status
-        self.fields = fields
+        self._came = came
+        self._is_first = is_first
+        self._fields: list[tuple[bytes, bytes]] | None = None
         self._by_name: dict[str, str] | None = None
+
+    @property
+    def fields(self) -> list[tuple[bytes, bytes]]:
+        """Every header, as it came."""
+        if self._fields is None:
+            self._fields = _Fields(self._came).found
+        return self._fields
 
     @property
     def headers(self) -> dict[str, str]:
@@ -66,24 +87,47 @@ class Head:
             self._by_name = {_text(name).lower(): _text(value) for name, value in self.fields}
         return self._by_name
 
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """The value of every ``Warning``."""
+        if self._is_first:
+            # Every answer is asked for these, and next to none has any.
+            found = _MAY_WARN_OR_END.search(self._came)
+            if found is not None and found[0] not in _MAY_WARN:
+                return ()
+        return tuple([_text(value) for name, value in self.fields if name.lower() == b"warning"])
+
     def last_of(self, name: bytes) -> bytes | None:
-        """The same, for whoever needs one header only; its name is given in lower case."""
-        # Most names differ in their length, which costs less to compare.
+        """The header of this name, which is given in lower case; of several, the last."""
         for key, value in reversed(self.fields):
-            if len(key) == len(name) and key.lower() == name:
+            if key.lower() == name:
                 return value
         return None
 
-    def all_of(self, name: bytes) -> tuple[str, ...]:
-        """Every value of the header of this name, which is given in lower case."""
-        length = len(name)
-        return tuple(
-            [
-                _text(value)
-                for key, value in self.fields
-                if len(key) == length and key.lower() == name
-            ]
-        )
+
+class _Fields:
+    """What the parser finds in the head of an answer that it has found to be whole before."""
+
+    def __init__(self, came: bytes) -> None:
+        self.found: list[tuple[bytes, bytes]] = []
+        self._is_whole = False
+        self._parser = HttpResponseParser(self)
+        # Whatever is wrong behind the head, the connection has been told.
+        with suppress(HttpParserError, HttpParserUpgrade):
+            self._parser.feed_data(came)
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        # With the head complete, these are trailers.
+        if not self._is_whole:
+            self.found.append((name, value))
+
+    def on_headers_complete(self) -> None:
+        if self._is_whole:
+            return
+        if self._parser.get_status_code() < 200:
+            self.found.clear()
+        else:
+            self._is_whole = True
 
 
 class Connection(asyncio.BufferedProtocol):
@@ -112,7 +156,8 @@ class Connection(asyncio.BufferedProtocol):
         self._is_awaited = False
         # Of the current exchange:
         self._head: Head | None = None
-        self._fields: list[tuple[bytes, bytes]] = []
+        self._came = b""  # until the head is there
+        self._is_first = True  # no informational answer came before it
         self._fruitless_bytes = 0
         self._pieces: list[bytes] = []
         self._waiting_bytes = 0
@@ -124,6 +169,12 @@ class Connection(asyncio.BufferedProtocol):
         self._was_cut_short = False  # the request was
 
     # What whoever has a request does with it.
+
+    @property
+    def is_there(self) -> bool:
+        """Whether the other side is still there, as far as is known here."""
+        transport = self._transport
+        return not self._has_ended and transport is not None and not transport.is_closing()
 
     @property
     def is_reusable(self) -> bool:
@@ -241,7 +292,8 @@ class Connection(asyncio.BufferedProtocol):
             self._parser = HttpResponseParser(self)
         self._is_awaited = True
         self._head = None
-        self._fields = []
+        self._came = b""
+        self._is_first = True
         self._fruitless_bytes = 0
         self._is_bare = is_bare
         self._is_guarded = is_guarded
@@ -304,6 +356,8 @@ class Connection(asyncio.BufferedProtocol):
             self.abort()
             return
         self._fruitless_bytes += len(data)
+        if self._head is None:
+            self._came += data
         try:
             self._parser.feed_data(data)
         except (HttpParserError, HttpParserUpgrade):
@@ -356,20 +410,15 @@ class Connection(asyncio.BufferedProtocol):
     def on_message_begin(self) -> None:
         self._is_overrun = self._is_whole
 
-    def on_header(self, name: bytes, value: bytes) -> None:
-        # With the head complete, these are trailers.
-        if self._head is None:
-            self._fields.append((name, value))
-
     def on_headers_complete(self) -> None:
         status = self._parser.get_status_code()
         if self._is_whole:
             return
         if status < 200:
-            self._fields = []
+            self._is_first = False
             return
         self._fruitless_bytes = 0
-        self._head = Head(status, self._fields)
+        self._head = Head(status, self._came, is_first=self._is_first)
         if self._is_bare:
             self._is_whole = True
             self._is_kept_alive = self._parser.should_keep_alive()

@@ -30,6 +30,8 @@ class LineSplitter:
 
     def feed_block(self, chunk: bytes) -> bytes:
         """The same lines in one piece, as they came, for those who can read many at once."""
+        if not self._pieces and len(chunk) <= self._limit_bytes and chunk.endswith(b"\n"):
+            return chunk
         end = chunk.rfind(b"\n") + 1
         if not end:
             self._hold(chunk)

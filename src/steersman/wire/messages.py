@@ -42,7 +42,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def target(self) -> str:
-        """Path and query as they stand in the request line."""
+        """Path and query as they stand in the request line: no character but visible ASCII."""
         path = self.path
         if not _NEEDS_NO_QUOTES.fullmatch(path):
             path = quote(path, safe=_SAFE)

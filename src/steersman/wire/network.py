@@ -154,7 +154,7 @@ class _Exchange:
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        return self._head.all_of(b"warning")
+        return self._head.warnings
 
     async def read(self, *, limit_bytes: int) -> bytes:
         if self._inflater is None and self._connection is not None:

@@ -40,7 +40,8 @@ class Pool:
             idle.popleft()[1].abort()
         while idle:
             _, connection = idle.pop()
-            if connection.is_reusable:
+            # It was fit for another request, and whatever may happen to it at rest ends it.
+            if connection.is_there:
                 return connection
             connection.abort()
         return None

@@ -109,6 +109,29 @@ def test_an_answer_is_the_same_in_whatever_pieces_it_arrives(case: str, cuts: li
     assert asyncio.run(receive()) == (200, "y", b"hello")
 
 
+@pytest.mark.parametrize("before", [b"", b"HTTP/1.1 100 Continue\r\n\r\n"])
+@pytest.mark.parametrize("name", [b"Warning", b"warning", b"wARNING"])
+async def test_warnings_are_found_however_they_are_written(name: bytes, before: bytes) -> None:
+    asked = Asked()
+
+    asked.connection.data_received(
+        before + b"HTTP/1.1 200 OK\r\nContent-Length: 12\r\nWidth: 1\r\n"
+        b"%b: one\r\n%b: two\r\n\r\n\nWarning: no" % (name, name)
+    )
+
+    assert asked.head().warnings == ("one", "two")
+
+
+async def test_what_looks_like_a_warning_in_the_body_is_none() -> None:
+    asked = Asked()
+
+    asked.connection.data_received(
+        b"HTTP/1.1 200 OK\r\nContent-Length: 18\r\nX: Warning: no\r\n\r\n\r\nWarning: no\r\n\r\n\n"
+    )
+
+    assert asked.head().warnings == ()
+
+
 @given(nonsense=st.binary(min_size=1, max_size=200), cut=st.integers(0, 200))
 def test_whatever_comes_is_an_answer_or_a_failure_and_nothing_else(
     nonsense: bytes, cut: int

@@ -44,3 +44,12 @@ def test_whatever_a_path_is_made_of_it_arrives_as_that_path(path: str) -> None:
     assert unquote(target) == path
     assert target.isascii()
     assert not set(target) & set('?#[]\\"<>^`{|} \n\0')
+
+
+@given(st.text(), st.lists(st.tuples(st.text(), st.text())))
+def test_no_target_has_a_character_that_ends_a_line(
+    path: str, query: list[tuple[str, str]]
+) -> None:
+    target = Request(method="GET", path=path, query=tuple(query)).target
+
+    assert all("!" <= character <= "~" for character in target)
