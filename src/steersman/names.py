@@ -4,7 +4,6 @@ A name that Kubernetes would refuse is refused here, with the rule it broke.
 """
 
 import re
-from functools import lru_cache
 from typing import Final, NamedTuple
 
 import msgspec
@@ -181,13 +180,15 @@ def check_kind(kind: str) -> str:
 
 def check_label(name: str, *, wanted: str = "a DNS label") -> str:
     """A namespace's name, and anything else that is one DNS label."""
-    if len(name) > 63 or not _is_label(name):
-        raise BadName(
-            wanted=wanted,
-            value=name,
-            rule="it has lower-case letters, digits and dashes, begins and ends with a letter or"
-            " digit, and is 63 characters at most",
-        )
+    if name not in _labels:
+        if len(name) > 63 or not _LABEL.fullmatch(name):
+            raise BadName(
+                wanted=wanted,
+                value=name,
+                rule="it has lower-case letters, digits and dashes, begins and ends with a letter"
+                " or digit, and is 63 characters at most",
+            )
+        _remember(name, _labels)
     return name
 
 
@@ -205,13 +206,15 @@ def check_plural(name: str, *, wanted: str = "a plural") -> str:
 
 def check_subdomain(name: str, *, wanted: str = "an object's name") -> str:
     """The name of most objects: a DNS subdomain."""
-    if len(name) > 253 or not _is_subdomain(name):
-        raise BadName(
-            wanted=wanted,
-            value=name,
-            rule="it has lower-case letters, digits, dashes and dots, begins and ends with a letter"
-            " or digit, and is 253 characters at most",
-        )
+    if name not in _subdomains:
+        if len(name) > 253 or not _SUBDOMAIN.fullmatch(name):
+            raise BadName(
+                wanted=wanted,
+                value=name,
+                rule="it has lower-case letters, digits, dashes and dots, begins and ends with a"
+                " letter or digit, and is 253 characters at most",
+            )
+        _remember(name, _subdomains)
     return name
 
 
@@ -232,59 +235,52 @@ def check_path_segment(name: str, *, wanted: str = "an object's name") -> str:
 
 def check_label_key(key: str) -> str:
     """The key of a label or annotation: ``name`` or ``prefix/name``."""
-    if len(key) > _LONGEST_LABEL_KEY or not _is_label_key(key):
-        raise BadName(
-            wanted="a label key",
-            value=key,
-            rule="it is NAME or PREFIX/NAME; NAME has letters, digits, -, _ and ., begins and ends"
-            " with a letter or digit, and is 63 characters at most; PREFIX is a DNS subdomain",
-        )
+    if key not in _label_keys:
+        prefix, slash, name = key.rpartition("/")
+        if (
+            len(name) > 63
+            or not _QUALIFIED.fullmatch(name)
+            or (slash and (len(prefix) > 253 or not _SUBDOMAIN.fullmatch(prefix)))
+        ):
+            raise BadName(
+                wanted="a label key",
+                value=key,
+                rule="it is NAME or PREFIX/NAME; NAME has letters, digits, -, _ and ., begins and"
+                " ends with a letter or digit, and is 63 characters at most; PREFIX is a DNS"
+                " subdomain",
+            )
+        _remember(key, _label_keys)
     return key
 
 
 def check_label_value(value: str) -> str:
     """The value of a label: empty, or a short word."""
-    if len(value) > 63 or not _is_label_value(value):
-        raise BadName(
-            wanted="a label value",
-            value=value,
-            rule="it is empty, or has letters, digits, -, _ and ., begins and ends with a letter or"
-            " digit, and is 63 characters at most",
-        )
+    if value not in _label_values:
+        if len(value) > 63 or (value and not _QUALIFIED.fullmatch(value)):
+            raise BadName(
+                wanted="a label value",
+                value=value,
+                rule="it is empty, or has letters, digits, -, _ and ., begins and ends with a"
+                " letter or digit, and is 63 characters at most",
+            )
+        _remember(value, _label_values)
     return value
 
 
-# A prefix, a slash and a name.
-_LONGEST_LABEL_KEY: Final = 253 + 1 + 63
-
-# Reconciles ask of the same names and labels again and again; of the last so many, the answer is
-# remembered. How long they are is asked before, so that nothing long is.
-_remembering: Final = lru_cache(maxsize=4096)
-
-
-@_remembering
-def _is_label(name: str) -> bool:
-    return _LABEL.fullmatch(name) is not None
+# Reconciles ask of the same names and labels again and again: those that were good are remembered,
+# so many of each sort at most. They are looked for in sets, because a cache that knows which was
+# asked for last takes ten times as long. What is in them is short: the rest has been refused.
+_REMEMBERED: Final = 4096
+_labels: Final[set[str]] = set()
+_subdomains: Final[set[str]] = set()
+_label_keys: Final[set[str]] = set()
+_label_values: Final[set[str]] = set()
 
 
-@_remembering
-def _is_subdomain(name: str) -> bool:
-    return _SUBDOMAIN.fullmatch(name) is not None
-
-
-@_remembering
-def _is_label_key(key: str) -> bool:
-    prefix, slash, name = key.rpartition("/")
-    return (
-        0 < len(name) <= 63
-        and _is_label_value(name)
-        and (not slash or (len(prefix) <= 253 and _is_subdomain(prefix)))
-    )
-
-
-@_remembering
-def _is_label_value(value: str) -> bool:
-    return not value or _QUALIFIED.fullmatch(value) is not None
+def _remember(name: str, good: set[str]) -> None:
+    if len(good) >= _REMEMBERED:
+        good.clear()
+    good.add(name)
 
 
 def _require(holds: object, wanted: str, value: str, rule: str) -> None:

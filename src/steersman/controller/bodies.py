@@ -75,17 +75,19 @@ def identified(obj: Obj, *, uid: str = "", version: str = "") -> Obj:
 
 
 def status_to_send(
-    obj: Resource | Unstructured, status: Part | Mapping[str, Any], *, uid: str = ""
-) -> Unstructured:
+    obj: Resource | Unstructured, status: Part | Mapping[str, Any]
+) -> dict[str, Any]:
     """The status of an object, and of the object no more than which one it is."""
     gvk = obj.resource_type.gvk
     metadata = {"name": obj.name}
-    if obj.namespace:
-        metadata["namespace"] = obj.namespace
-    if uid:
-        metadata["uid"] = uid
-    body = {"apiVersion": gvk.api_version, "kind": gvk.kind, "metadata": metadata, "status": status}
-    return Unstructured(body)
+    if namespace := obj.namespace:
+        metadata["namespace"] = namespace
+    return {
+        "apiVersion": gvk.api_version,
+        "kind": gvk.kind,
+        "metadata": metadata,
+        "status": status,
+    }
 
 
 def _is_bare(obj: Resource) -> bool:

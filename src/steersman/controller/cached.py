@@ -5,7 +5,7 @@ from typing import Any, TypeVar
 
 from steersman.cache import Lister
 from steersman.client import Labels
-from steersman.errors import UndeclaredRead
+from steersman.errors import NotInScope, UndeclaredRead
 from steersman.kinds import Resource, Unstructured
 from steersman.names import ResourceType
 
@@ -27,7 +27,18 @@ class Cached:
 
     def get(self, kind: type[Obj], name: str, *, namespace: str | None = None) -> Obj | None:
         """One object, or ``None``."""
-        return self.lister(kind).get(name, namespace=namespace)
+        lister = self._listers.get(kind) or self.lister(kind)
+        return lister.get(name, namespace=namespace)
+
+    def find(self, kind: type[Obj], name: str, *, namespace: str | None = None) -> Obj | None:
+        """The same, and ``None`` as well for what is not in memory, and need not be."""
+        lister = self._listers.get(kind) or self._listers.get(_same(kind))
+        if lister is None:
+            return None
+        try:
+            return lister.get(name, namespace=namespace)
+        except NotInScope:
+            return None
 
     def by_index(self, kind: type[Obj], index: str, value: str) -> "list[Obj]":
         """All objects for which the function of this index gave this value."""

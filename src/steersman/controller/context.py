@@ -46,8 +46,8 @@ class Context:
         "_clock",
         "_controller",
         "_is_ended",
-        "_kept",
         "_obj",
+        "_own",
         "_permits",
         "_recorder",
         "_refused",
@@ -82,7 +82,8 @@ class Context:
         self._recorder = recorder
         self._clock = clock
         self._is_ended = False
-        self._kept: set[tuple[type[Any], ObjectKey]] = set()
+        # What of its own it has applied or created, or tried to.
+        self._own: list[Resource | Unstructured] = []
         self._applies = 0
         self._writing: set[asyncio.Task[Any] | None] = set()
         self._client = client
@@ -146,10 +147,9 @@ class Context:
         Whether there are enough of them already is to be asked of ``owned``, which knows of each
         from the moment that this returns.
         """
-        kind = type(child)
-        self._may_write(kind, "create")
+        self._may_write(type(child), "create")
         created = await self._sent(self._writer.create_owned(child, self._obj, report=self._report))
-        self._kept.add((kind, ObjectKey(created.namespace, created.name)))
+        self._own.append(created)
         return created
 
     async def apply(self, obj: Obj, *, force: bool = False) -> Obj:
@@ -169,10 +169,9 @@ class Context:
         It gets this object's namespace and an owner reference. ``NotOurs`` if it is there and
         someone else's, or nobody's unless ``adopt``; when that is gone, this object is looked at.
         """
-        kind = type(child)
-        self._may_own(kind, "own")
+        self._may_own(type(child), "own")
         # Before it is tried: what is wanted and cannot be had just now is not to be pruned.
-        self._kept.add((kind, ObjectKey(child.namespace or self._obj.namespace, child.name)))
+        self._own.append(child)
         try:
             applied = await self._sent(
                 self._writer.apply_owned(child, self._obj, adopt=adopt, report=self._report)
@@ -235,7 +234,9 @@ class Context:
             self._may_own(kind, "prune")
         self._check()
         among = kinds or tuple(each.kind for each in self._controller.owned)
-        await self._sent(self._writer.prune(self._obj, among, keep=self._kept, report=self._report))
+        home = self._obj.namespace
+        keep = {(type(own), ObjectKey(own.namespace or home, own.name)) for own in self._own}
+        await self._sent(self._writer.prune(self._obj, among, keep=keep, report=self._report))
 
     def record(
         self,
@@ -315,16 +316,21 @@ class Context:
             return self._obj.namespace
         return namespace
 
+    # Not with ``_check``: most of all calls come by here.
+
     def _may_own(self, kind: type[Any], verb: str) -> None:
-        self._check()
+        if self._is_ended:
+            raise self.ended()
         self._permits.check_own(kind, verb)
 
     def _may_write(self, kind: type[Any], verb: str) -> None:
-        self._check()
+        if self._is_ended:
+            raise self.ended()
         self._permits.check_write(kind, verb)
 
     def _may_write_status(self, kind: type[Any], verb: str) -> None:
-        self._check()
+        if self._is_ended:
+            raise self.ended()
         self._permits.check_write_status(kind, verb)
 
     def _may_ask(self, kind: type[Any]) -> None:

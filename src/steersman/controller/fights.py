@@ -168,7 +168,7 @@ class _Loop:
 
     def note(self, wrote: Sequence[Wrote], *, is_echo: bool, now_at: float) -> HotLoopFound | None:
         # Not only those of the last reconcile: an echo may come late.
-        echoes = (*self._echoes, *((each.ref, each.version) for each in wrote))
+        echoes = (*self._echoes, *[(each.ref, each.version) for each in wrote])
         self._echoes = echoes[-MOST_WRITES:]
         if not is_echo:
             self._streak = self._bodies = None

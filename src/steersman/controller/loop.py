@@ -9,9 +9,9 @@ tried again later, and the worker goes on.
 """
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from msgspec.structs import replace
 
@@ -31,14 +31,13 @@ from steersman.controller.cached import Cached
 from steersman.controller.context import Context
 from steersman.controller.declaring import Controller, name_of
 from steersman.controller.failures import Verdict, fingerprint, judge
-from steersman.controller.fights import HotLoops
+from steersman.controller.fights import HotLoops, Wrote
 from steersman.controller.finalizing import has_finalizer
 from steersman.controller.outcomes import Done, Later, Outcome
 from steersman.controller.pausing import is_paused
 from steersman.controller.permits import Permits
 from steersman.controller.reasons import Reasons, is_only_status
 from steersman.controller.recorder import Recorder
-from steersman.controller.sources import Source, run_source
 from steersman.controller.threads import Desk, Job, Threads
 from steersman.controller.triggers import Triggers
 from steersman.controller.writing import Writer
@@ -70,6 +69,9 @@ from steersman.workqueue import (
     TokenBucket,
     WorkQueue,
 )
+
+if TYPE_CHECKING:
+    from steersman.controller.sources import Source
 
 Obj = TypeVar("Obj", bound=Resource | Unstructured)
 
@@ -256,7 +258,10 @@ class ControlLoop(Generic[Obj]):
         owner = self._lister.get(name, namespace=namespace)
         return owner is not None and owner.uid == uid
 
-    async def _run_source(self, source: Source) -> None:
+    async def _run_source(self, source: "Source") -> None:
+        # Here, because few controllers have any.
+        from steersman.controller.sources import run_source
+
         kind: type[Any] = self._controller.kind
         await run_source(
             source,
@@ -312,8 +317,9 @@ class ControlLoop(Generic[Obj]):
                 # The author's function has made something else of it, and that is told by now.
                 raise asyncio.CancelledError
             # A queue that is never empty and a function that never waits would leave no turn to
-            # anybody else.
-            await self._clock.sleep(0)
+            # anybody else. One that is empty is waited for anyway.
+            if self._queue.num_waiting:
+                await self._clock.sleep(0)
 
     def _let_go(self, key: ObjectKey) -> None:
         job = self._jobs.pop(key, None)
@@ -343,13 +349,14 @@ class ControlLoop(Generic[Obj]):
         if isinstance(obj, str):
             self._skip(key, reason=obj)
             return
-        is_ending = obj.deletion_time is not None and not self._controller.while_deleting
+        controller = self._controller
+        is_ending = obj.deletion_time is not None and not controller.while_deleting
         failures = self._queue.num_requeues(key)
         # Nothing has happened: it was put back by its last look.
         whys = taken.whys or (Why(about=obj.ref, event="retry" if failures else "later"),)
         since_at = started_at if taken.since_at is None else taken.since_at
         context = Context(
-            self._controller,
+            controller,
             obj,
             permits=self._permits,
             cached=self._cached,
@@ -376,17 +383,18 @@ class ControlLoop(Generic[Obj]):
             context.end()
         verdict = judge(outcome, error, failures=failures)
         # Not what the function has made of its own end: that is nothing about the object.
-        if verdict.note is not None and self._controller.condition and not is_cancelled():
+        if verdict.note is not None and controller.condition and not is_cancelled():
             verdict = await self._say(verdict, *verdict.note, obj, context)
-        self._act_on(verdict, key, obj)
+        self._act_on(verdict, key, obj, failures)
+        ended_at = self._clock.monotonic()
         self._observe(
             ReconcileFinished(
-                controller=self._controller.name,
+                controller=controller.name,
                 ref=obj.ref,
                 outcome=verdict.outcome,
-                took_seconds=self._clock.monotonic() - started_at,
+                took_seconds=ended_at - started_at,
                 queued_seconds=started_at - since_at,
-                failures=self._queue.num_requeues(key),
+                failures=self._queue.num_requeues(key) if verdict.is_failure else 0,
                 after_seconds=verdict.after_seconds,
                 whys=whys,
                 whys_left_out=taken.left_out,
@@ -396,7 +404,7 @@ class ControlLoop(Generic[Obj]):
                 error=error,
             )
         )
-        self._look_for_hot_loop(key, obj, whys, context)
+        self._look_for_hot_loop(key, obj, whys, context.wrote, ended_at)
 
     def _find(self, key: ObjectKey) -> Obj | str:
         """The object, or why there is nothing to be done about it."""
@@ -503,12 +511,13 @@ class ControlLoop(Generic[Obj]):
             return replace(verdict, outcome="failed", is_failure=True, is_final=False)
         return verdict
 
-    def _act_on(self, verdict: Verdict, key: ObjectKey, obj: Obj) -> None:
+    def _act_on(self, verdict: Verdict, key: ObjectKey, obj: Obj, failures: int) -> None:
         queue = self._queue
         if verdict.is_failure:
             queue.add_rate_limited(key, priority=queue.held_priority(key))
         else:
-            queue.forget(key)
+            if failures:  # of which there are hardly ever any
+                queue.forget(key)
             if verdict.is_final:
                 self._given_up[key] = fingerprint(obj)
             elif verdict.after_seconds is not None:
@@ -518,11 +527,14 @@ class ControlLoop(Generic[Obj]):
             self._recorder.record(obj, reason, note, type="Warning")
 
     def _look_for_hot_loop(
-        self, key: ObjectKey, obj: Obj, whys: tuple[Why, ...], context: Context
+        self,
+        key: ObjectKey,
+        obj: Obj,
+        whys: tuple[Why, ...],
+        wrote: Sequence[Wrote],
+        now_at: float,
     ) -> None:
-        found = self._hot_loops.note(
-            key, whys=whys, wrote=context.wrote, now_at=self._clock.monotonic()
-        )
+        found = self._hot_loops.note(key, whys=whys, wrote=wrote, now_at=now_at)
         if found is not None:
             self._observe(
                 HotLoop(

@@ -1,9 +1,11 @@
 """Owner references: whose an object is, and what it takes to be its owner. Pure."""
 
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar
+
+from msgspec.structs import replace
 
 from steersman.errors import BadOwner
-from steersman.kinds import Resource, Unstructured, meta_v1, replace
+from steersman.kinds import Resource, Unstructured, meta_v1
 
 Obj = TypeVar("Obj", bound=Resource | Unstructured)
 
@@ -47,35 +49,34 @@ def shown(reference: meta_v1.OwnerReference, namespace: str | None) -> str:
 
 def owned_by(child: Obj, owner: Resource | Unstructured) -> Obj:
     """``child`` in its owner's namespace, controlled by it; other owners that it names stay."""
-    if not owner.uid:
+    reference = owner_reference(owner)
+    if not reference.uid:
         raise _bad(child, owner, "it has no uid, so that it was never in the cluster")
     namespace = _home(child, owner)
-    others = (
-        each for each in references_of(child) if not each.controller and each.uid != owner.uid
-    )
-    references = (owner_reference(owner), *others)
+    others = references_of(child)
+    if others:
+        others = tuple(each for each in others if not each.controller and each.uid != reference.uid)
+    references = (reference, *others)
     if isinstance(child, Unstructured):
         metadata = {**child.metadata, "ownerReferences": [_written(each) for each in references]}
         if namespace:
             metadata["namespace"] = namespace
         return type(child)({**child.body, "metadata": metadata})
-    return cast(
-        Obj,
-        replace(
-            child,
-            metadata=replace(child.metadata, namespace=namespace, owner_references=references),
-        ),
-    )
+    kept: Any = child
+    meta = replace(kept.metadata, namespace=namespace, owner_references=references)
+    owned: Obj = replace(kept, metadata=meta)
+    return owned
 
 
 def _home(child: Resource | Unstructured, owner: Resource | Unstructured) -> str | None:
-    if owner.namespace is None:
-        return child.namespace
+    home, wanted = owner.namespace, child.namespace
+    if home is None:
+        return wanted
     if not child.resource_type.namespaced:
         raise _bad(child, owner, "what lives in no namespace cannot belong to what lives in one")
-    if child.namespace not in (None, owner.namespace):
+    if wanted is not None and wanted != home:
         raise _bad(child, owner, "an owner lives in the namespace of what it owns")
-    return owner.namespace
+    return home
 
 
 def _bad(child: Resource | Unstructured, owner: Resource | Unstructured, rule: str) -> BadOwner:

@@ -26,17 +26,17 @@ class Permits:
 
     def check_own(self, kind: type[Any], verb: str) -> None:
         """Whether its objects may be owned; ``UndeclaredWrite`` if not, as for all writes."""
-        if _identity(kind) not in self._owned:
+        if kind not in self._owned and _identity(kind) not in self._owned:
             self._refuse_write(kind, verb, f"owns=({kind.__name__},)")
 
     def check_write(self, kind: type[Any], verb: str) -> None:
         """Whether its objects may be written."""
-        if _identity(kind) not in self._written:
+        if kind not in self._written and _identity(kind) not in self._written:
             self._refuse_write(kind, verb, f"writes=({kind.__name__},)")
 
     def check_write_status(self, kind: type[Any], verb: str) -> None:
         """Whether the status of its objects may be written."""
-        if _identity(kind) not in self._stated:
+        if kind not in self._stated and _identity(kind) not in self._stated:
             self._refuse_write(kind, verb, f"writes=({kind.__name__},)")
 
     def check_read(self, kind: type[Any]) -> None:

@@ -4,8 +4,9 @@ Paths are those of the wire, ``spec.containers[0].image``; what they hold is nev
 may be a Secret's.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
-from itertools import islice, repeat
+from collections.abc import Iterable, Mapping
+from datetime import datetime
+from itertools import repeat
 from typing import Any, Final, NamedTuple
 
 from msgspec import Struct
@@ -23,6 +24,10 @@ MOST_PATHS = 10
 # They say that something else has changed.
 _NO_NEWS: Final = frozenset({"metadata.resourceVersion", "metadata.managedFields"})
 _NO_NEWS_BESIDE_OTHERS: Final = "metadata.generation"
+
+# Most of what differs, in the end, is one of these; nothing is inside of them.
+_LEAVES: Final = (str, int, datetime)
+_LISTS: Final = (list, tuple)
 
 
 class Taken(NamedTuple):
@@ -97,24 +102,31 @@ def changes(
 
 def differences(old: Any, new: Any) -> tuple[str, ...]:
     """The same for two pieces of JSON, or parts of an object."""
-    found = list(islice(_paths(old, new, ""), MOST_PATHS + 1))
+    found: list[str] = []
+    _find_paths(old, new, "", found)
     if len(found) > 1:
         found = [path for path in found if path != _NO_NEWS_BESIDE_OTHERS]
     return tuple(found[:MOST_PATHS])
 
 
-def _paths(old: Any, new: Any, path: str) -> Iterator[str]:
-    """Where two that differ do, below ``path``."""
+def _find_paths(old: Any, new: Any, path: str, found: list[str]) -> None:
+    """Add to ``found`` where two that differ do, below ``path``, until there are enough."""
     is_named = False
     for step, before, after in _inside(old, new):
         if before is not after and before != after:
             is_named = True
             below = _joined(path, step)
-            if below not in _NO_NEWS:
-                yield from _paths(before, after, below)
+            if below in _NO_NEWS:
+                continue
+            if isinstance(before, _LEAVES) or isinstance(after, _LEAVES):
+                found.append(below)
+            else:
+                _find_paths(before, after, below, found)
+            if len(found) > MOST_PATHS:
+                return
     # Such as an empty map where there was none.
     if path and not is_named:
-        yield path
+        found.append(path)
 
 
 def _inside(old: Any, new: Any) -> Iterable[tuple[str | int, Any, Any]]:
@@ -122,15 +134,17 @@ def _inside(old: Any, new: Any) -> Iterable[tuple[str | int, Any, Any]]:
 
     What is not there is an empty one of whatever the other is.
     """
-    if isinstance(old, Struct) or isinstance(new, Struct):
+    # Not whether it is a Struct: what its class is asked about costs more than all the rest.
+    names = getattr(new if old is None else old, "__struct_encode_fields__", None)
+    if names is not None:
         if old is None or new is None or type(old) is type(new):
-            names: Any = new if old is None else old
-            return zip(names.__struct_encode_fields__, _fields(old), _fields(new), strict=False)
+            return zip(names, _fields(old), _fields(new), strict=False)
+    elif isinstance(old, _LISTS) or isinstance(new, _LISTS):
+        if isinstance(old, _LISTS) and isinstance(new, _LISTS) and len(old) == len(new):
+            return zip(range(len(old)), old, new, strict=True)
     elif _is_map(old) and _is_map(new):
         before, after = old or {}, new or {}
         return [(str(key), before.get(key), after.get(key)) for key in {**before, **after}]
-    elif isinstance(old, list | tuple) and isinstance(new, list | tuple) and len(old) == len(new):
-        return zip(range(len(old)), old, new, strict=True)
     return ()
 
 

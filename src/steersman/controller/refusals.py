@@ -54,12 +54,10 @@ def other_object(wanted: str, uid: str = "") -> Conflict:
 
 def is_namesake(holder: meta_v1.OwnerReference | None, owner: Resource | Unstructured) -> bool:
     """Whether it is an owner of the same kind and name, and another object."""
+    if holder is None or holder.uid == owner.uid:
+        return False
     own = owner_reference(owner)
-    return (
-        holder is not None
-        and (holder.api_version, holder.kind, holder.name) == (own.api_version, own.kind, own.name)
-        and holder.uid != own.uid
-    )
+    return (holder.api_version, holder.kind, holder.name) == (own.api_version, own.kind, own.name)
 
 
 def of_namesake(child: Resource | Unstructured, owner: Resource | Unstructured) -> Conflict:

@@ -1,8 +1,8 @@
 """What is made of a status before it is applied. Pure."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from datetime import datetime
-from typing import Any, NamedTuple, TypeVar, get_args
+from typing import Any, TypeAlias, TypeVar, get_args
 
 import msgspec
 
@@ -13,9 +13,8 @@ from steersman.units import format_time, parse_time
 S = TypeVar("S", bound=Part | Mapping[str, Any])
 
 
-class _Before(NamedTuple):
-    status: str
-    since_time: datetime
+# The status of each condition, and since when it has had that.
+_Known: TypeAlias = Mapping[str, tuple[str, datetime]]
 
 
 def status_to_apply(
@@ -33,20 +32,23 @@ def status_to_apply(
     to the second.
     """
     known = _conditions_of(obj if before is None else before)
-    now = now.replace(microsecond=0)
-    if isinstance(status, Mapping):
-        return _mapping_to_apply(obj, status, known, now)  # type: ignore[return-value]
-    fields: tuple[str, ...] = status.__struct_fields__  # type: ignore[attr-defined]
+    part: Any = status
+    # Not whether it is a Mapping: what an abstract class is asked about costs more than the rest.
+    fields: tuple[str, ...] | None = getattr(part, "__struct_fields__", None)
+    if fields is None:
+        return _mapping_to_apply(obj, part, known, now)  # type: ignore[return-value]
     changes: dict[str, Any] = {}
     if "observed_generation" in fields:
         changes["observed_generation"] = obj.generation or None
     conditions = getattr(status, "conditions", None)
     if conditions:
         changes["conditions"] = tuple(
-            _with_time(each, known, now) if isinstance(each, Condition) else each
-            for each in conditions
+            [
+                _with_time(each, known, now) if isinstance(each, Condition) else each
+                for each in conditions
+            ]
         )
-    return replace(status, **changes) if changes else status
+    return replace(part, **changes) if changes else status
 
 
 def fields_of_status(kind: type[Any]) -> tuple[str, ...]:
@@ -104,24 +106,28 @@ def _list_in(status: Mapping[str, Any]) -> list[Any]:
     return conditions if isinstance(conditions, list) else []
 
 
-def _with_time(condition: Condition, known: Mapping[str, _Before], now: datetime) -> Condition:
+def _with_time(condition: Condition, known: _Known, now: datetime) -> Condition:
     given = condition.last_transition_time
-    if given is not None:
+    if given is None:
+        since = _since(condition.type, condition.status, known, now)
+    elif given.microsecond:
         since = given.replace(microsecond=0)
     else:
-        since = _since(condition.type, condition.status, known, now)
-    return condition if since == given else replace(condition, last_transition_time=since)
+        return condition
+    return replace(condition, last_transition_time=since)
 
 
-def _since(type_: object, status: object, known: Mapping[str, _Before], now: datetime) -> datetime:
+def _since(type_: object, status: object, known: _Known, now: datetime) -> datetime:
     before = known.get(str(type_))
-    return before.since_time if before is not None and before.status == status else now
+    if before is not None and before[0] == status:
+        return before[1]
+    return now.replace(microsecond=0)
 
 
 def _mapping_to_apply(
     obj: Resource | Unstructured,
     status: Mapping[str, Any],
-    known: Mapping[str, _Before],
+    known: _Known,
     now: datetime,
 ) -> Mapping[str, Any]:
     changed = dict(status)
@@ -133,7 +139,7 @@ def _mapping_to_apply(
     return changed
 
 
-def _condition_to_apply(condition: Any, known: Mapping[str, _Before], now: datetime) -> Any:
+def _condition_to_apply(condition: Any, known: _Known, now: datetime) -> Any:
     if isinstance(condition, Condition):
         return _with_time(condition, known, now)
     if not isinstance(condition, Mapping) or condition.get("lastTransitionTime"):
@@ -142,22 +148,20 @@ def _condition_to_apply(condition: Any, known: Mapping[str, _Before], now: datet
     return {**condition, "lastTransitionTime": format_time(since)}
 
 
-def _conditions_of(obj: Resource | Unstructured) -> Mapping[str, _Before]:
+def _conditions_of(obj: Resource | Unstructured) -> _Known:
     if isinstance(obj, Unstructured):
         found = obj.get("status", "conditions") or ()
     else:
         found = getattr(getattr(obj, "status", None), "conditions", None) or ()
-    return dict(_read(found))
-
-
-def _read(conditions: Iterable[Any]) -> Iterable[tuple[str, _Before]]:
-    for each in conditions:
+    known: dict[str, tuple[str, datetime]] = {}
+    for each in found:
         if isinstance(each, Condition):
             if each.last_transition_time is not None:
-                yield each.type, _Before(each.status, each.last_transition_time)
+                known[each.type] = each.status, each.last_transition_time
         elif isinstance(each, Mapping) and each.get("lastTransitionTime"):
             try:
                 since = parse_time(each["lastTransitionTime"])
             except BadValue:
                 continue  # Nobody need have written a moment there.
-            yield str(each.get("type")), _Before(str(each.get("status")), since)
+            known[str(each.get("type"))] = str(each.get("status")), since
+    return known

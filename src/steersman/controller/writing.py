@@ -10,7 +10,7 @@
 """
 
 from collections.abc import Awaitable, Callable, Collection, Coroutine, Iterable, Mapping
-from typing import Any, Final, Literal, TypeAlias, TypeVar, cast
+from typing import Any, Final, Literal, TypeAlias, TypeVar
 
 import msgspec
 
@@ -39,7 +39,7 @@ from steersman.controller.refusals import (
     other_object,
 )
 from steersman.controller.statuses import has_said, status_to_apply, with_condition
-from steersman.errors import ApiError, Conflict, Invalid, NotFound, NotInScope
+from steersman.errors import ApiError, Conflict, Invalid, NotFound
 from steersman.kinds import Codec, Condition, Part, Resource, Unstructured
 from steersman.names import ObjectKey
 from steersman.observe import Observer, Write
@@ -126,7 +126,8 @@ class Writer:
         live = self._seen(obj)
         wanted = to_apply(obj, finalizer=self._finalizer)
         uid = obj.uid or (live.uid if live is not None else "")
-        return await self._apply(wanted, live, uid=uid, force=force, report=report)
+        place = _place(wanted, "")
+        return await self._apply(wanted, place, live, uid=uid, force=force, report=report)
 
     async def apply_owned(
         self, child: Obj, owner: Object, *, adopt: bool = False, report: Report
@@ -136,16 +137,19 @@ class Writer:
         ``NotOurs`` if somebody else does; or nobody, unless ``adopt`` or we applied it before.
         """
         wanted = to_apply(owned_by(child, owner), finalizer=self._finalizer)
+        place = _place(wanted, "")
+        namespace, name = place[1]
         # Not what may be out of scope: a child that nobody hears of is never looked after.
-        live = self._cached.get(type(wanted), wanted.name, namespace=wanted.namespace)
-        if child.uid and (live is None or live.uid != child.uid):
-            return await self._apply(wanted, live, uid=child.uid, force=False, report=report)
+        live = self._cached.get(type(wanted), name, namespace=namespace)
+        uid = child.uid
+        if uid and (live is None or live.uid != uid):
+            return await self._apply(wanted, place, live, uid=uid, force=False, report=report)
         if live is not None:
-            return await self._apply_to(live, wanted, owner, adopt=adopt, report=report)
+            return await self._apply_to(live, wanted, place, owner, adopt=adopt, report=report)
         await self.bereaved.check(owner, wanted)
         try:
             return await self._apply(
-                wanted, None, uid="", version=NOT_THERE, force=False, report=report
+                wanted, place, None, uid="", version=NOT_THERE, force=False, report=report
             )
         except Conflict as refusal:
             # It is there, and our cache has not heard of it, or never will.
@@ -153,12 +157,15 @@ class Writer:
             if live is None:
                 raise
             fields = held_fields(refusal)
-        return await self._apply_to(live, wanted, owner, adopt=adopt, report=report, fields=fields)
+        return await self._apply_to(
+            live, wanted, place, owner, adopt=adopt, report=report, fields=fields
+        )
 
     async def _apply_to(
         self,
         live: Obj,
         wanted: Obj,
+        place: Place,
         owner: Object,
         *,
         adopt: bool,
@@ -168,14 +175,16 @@ class Writer:
         """Apply to what is there, if it is ours or may become so."""
         holder = controller_of(live)
         is_ours = holder is not None and holder.uid == owner.uid
-        is_free = holder is None and (adopt or self._last.holds(live))
-        if is_namesake(holder, owner):
-            # No stranger: it will be collected, or we are late. Either way, trying again helps.
-            raise of_namesake(live, owner)
-        if not is_ours and not is_free:
-            raise not_ours(live, owner, holder=holder, fields=fields)
+        if not is_ours:
+            if is_namesake(holder, owner):
+                # No stranger: it will be collected, or we are late. Trying again helps with both.
+                raise of_namesake(live, owner)
+            if holder is not None or not (adopt or self._last.holds(live)):
+                raise not_ours(live, owner, holder=holder, fields=fields)
         try:
-            return await self._apply(wanted, live, uid=live.uid, force=is_ours, report=report)
+            return await self._apply(
+                wanted, place, live, uid=live.uid, force=is_ours, report=report
+            )
         except (Conflict, Invalid) as refusal:
             fields = held_fields(refusal)
             if not fields and not is_about(refusal, "metadata.ownerReferences"):
@@ -190,24 +199,28 @@ class Writer:
         self, obj: Obj, status: Part | Mapping[str, Any], *, report: Report
     ) -> Obj:
         """How things stand with the object; fields of its status that others hold stay theirs."""
-        kind = type(obj)
-        live = self._seen(obj)
-        if live is not None and obj.uid and live.uid != obj.uid:
+        kind, uid = type(obj), obj.uid
+        place = _place(obj, "status")
+        namespace, name = place[1]
+        live = self._cached.find(kind, name, namespace=namespace)
+        if live is not None and live is not obj and uid and live.uid != uid:
             # Not left to the server: that of a custom resource it writes whatever the uid.
             raise other_object(f"apply the status of {obj.ref}", live.uid)
         said = status_to_apply(obj, status, now=self._clock.now(), before=live)
-        place = _place(obj, "status")
-        body = self._codec.encode(status_to_send(obj, said))
+        to_send = status_to_send(obj, said)
+        body = self._codec.encode(to_send)
         if live is not None:
             if self._last.is_settled(place, live, body):
                 return live
             self._last.doubt(place)
         fight = await self._fights.look(place, kind, live, body)
+        if uid:
+            to_send["metadata"]["uid"] = uid
         # Decoded as the kind, whatever is sent.
-        target = self._client.status(kind, obj.name, namespace=obj.namespace)
-        sent = cast(Obj, status_to_send(obj, said, uid=obj.uid))
+        sent: Any = Unstructured(to_send)
+        target = self._client.status(kind, name, namespace=namespace)
         write = target.apply(sent, field_manager=self._manager, force=True)
-        answer = await self._sent(write, obj, uid=obj.uid, verb="apply the status of")
+        answer: Obj = await self._sent(write, obj, uid=uid, verb="apply the status of")
         self._remember(place, answer, body, fight)
         _tell(report, "apply status", live, answer, body)
         return answer
@@ -233,6 +246,7 @@ class Writer:
     async def _apply(
         self,
         wanted: Obj,
+        place: Place,
         live: Obj | None,
         *,
         uid: str,
@@ -240,7 +254,6 @@ class Writer:
         report: Report,
         version: str = "",
     ) -> Obj:
-        place = _place(wanted, "")
         body = self._codec.encode(wanted)
         if live is not None:
             if live.uid == uid and self._last.is_settled(place, live, body):
@@ -257,9 +270,9 @@ class Writer:
     def _remember(self, place: Place, answer: Object, body: bytes, fight: Fight | None) -> None:
         # As the cache keeps it, which may be less than the answer. What it does not keep it will
         # never say the end of.
-        kept = self._seen(answer)
+        gvk, key, _ = place
+        kept = self._cached.find(type(answer), key.name, namespace=key.namespace)
         if kept is None:
-            gvk, key, _ = place
             self._last.forget(gvk, key)
         else:
             is_it = kept.resource_version == answer.resource_version
@@ -389,13 +402,7 @@ class Writer:
 
     def _seen(self, obj: Obj) -> Obj | None:
         """The object as the cache shows it; ``None`` if it does not, or holds no such objects."""
-        kind = type(obj)
-        if kind not in self._cached:
-            return None
-        try:
-            return self._cached.get(kind, obj.name, namespace=obj.namespace)
-        except NotInScope:
-            return None
+        return self._cached.find(type(obj), obj.name, namespace=obj.namespace)
 
     async def _asked_for(self, obj: Obj) -> Obj | None:
         try:

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterable, Mapping
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import TYPE_CHECKING, Final, TypeAlias, TypeVar
 
 from steersman.errors import BadName, BadValue
 from steersman.kinds import core_v1, meta_v1
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 NAME_LABEL: Final = "app.kubernetes.io/name"
 
 Words: TypeAlias = Mapping[str, str]
+SomeWords = TypeVar("SomeWords", bound=Words | None)
 
 _DATA_KEY: Final = r"(?!\.$|\.\.)[-._A-Za-z0-9]{1,253}"
 
@@ -29,7 +30,10 @@ def metadata(
     *,
     check: Callable[..., str] = check_subdomain,
 ) -> meta_v1.ObjectMeta:
-    """The metadata of ``what``, a Deployment say, whose names ``check`` knows."""
+    """The metadata of ``what``, a Deployment say, whose names ``check`` knows.
+
+    The labels are those that somebody has checked already.
+    """
     if namespace is not None:
         check_label(namespace, wanted="a namespace")
     for key in annotations or ():
@@ -37,7 +41,7 @@ def metadata(
     return meta_v1.ObjectMeta(
         name=check(name, wanted=f"the name of {what}"),
         namespace=namespace,
-        labels=None if labels is None else checked_labels(labels),
+        labels=labels,
         annotations=annotations,
     )
 
@@ -58,20 +62,24 @@ def selected(name: str, selector: Words | None) -> Words:
 
 
 def joined(selector: Words, labels: Words | None) -> Words:
-    """The labels of what is known by ``selector`` and has these others."""
-    for key in selector.keys() & (labels or {}).keys():
-        if labels and labels[key] != selector[key]:
+    """The labels of what is known by ``selector`` and has these others, if they are good."""
+    if not labels:
+        return selector
+    for key in selector.keys() & labels.keys():
+        if labels[key] != selector[key]:
             raise BadValue(
                 wanted=f"the label {key} of what is selected by it",
                 value=labels[key],
                 rule=f"the selector says {selector[key]!r}, and Pods with another would not be"
                 f" found; leave it out of the labels, or change the selector",
             )
-    return {**selector, **checked_labels(labels or {})}
+    return {**selector, **checked_labels(labels)}
 
 
-def checked_labels(labels: Words) -> Words:
-    """The labels, if Kubernetes would take them."""
+def checked_labels(labels: SomeWords) -> SomeWords:
+    """The labels, if Kubernetes would take them; or none."""
+    if labels is None:
+        return labels
     for key, value in labels.items():
         check_label_key(key)
         check_label_value(value)

@@ -10,8 +10,6 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any, TypeAlias
 
-from msgspec import Struct
-
 from steersman.kinds.builtin import BUILTIN_KINDS
 from steersman.kinds.declaring import wire_name
 from steersman.kinds.resource import Resource
@@ -237,9 +235,12 @@ def _read(value: Any, *path: str) -> Any:
     if isinstance(value, Unstructured):
         value = value.body
     for field in path:
-        # What an abstract class is asked about costs more than all the rest.
-        if not isinstance(value, Struct) and isinstance(value, Mapping):
-            value = value.get(wire_name(field))
-        else:
-            value = getattr(value, field, None)
+        # As it is most often; what a class is asked about costs more than all the rest.
+        found = getattr(value, field, _MISSING)
+        if found is _MISSING:
+            found = value.get(wire_name(field)) if isinstance(value, Mapping) else None
+        value = found
     return value
+
+
+_MISSING = object()

@@ -23,6 +23,7 @@ from steersman.kinds.ingredients import (
     Words,
     checked_count,
     checked_key,
+    checked_labels,
     job_spec,
     joined,
     metadata,
@@ -262,7 +263,7 @@ def service(
             rule="each has a name if there are several",
         )
     found_by = selected(name, selector)
-    all_labels = {**found_by, **(labels or {})}
+    all_labels = {**found_by, **checked_labels(labels)} if labels else found_by
     return core_v1.Service(
         metadata=metadata(name, "a Service", namespace, all_labels, annotations, check=check_label),
         spec=core_v1.ServiceSpec(
@@ -307,7 +308,7 @@ def ingress(
     )
     tls = networking_v1.IngressTLS(hosts=(host,) if host else None, secret_name=tls_secret)
     return networking_v1.Ingress(
-        metadata=metadata(name, "an Ingress", namespace, labels, annotations),
+        metadata=metadata(name, "an Ingress", namespace, checked_labels(labels), annotations),
         spec=networking_v1.IngressSpec(
             ingress_class_name=class_name,
             rules=(
@@ -331,7 +332,7 @@ def config_map(
 ) -> core_v1.ConfigMap:
     """A ConfigMap with these texts."""
     return core_v1.ConfigMap(
-        metadata=metadata(name, "a ConfigMap", namespace, labels, annotations),
+        metadata=metadata(name, "a ConfigMap", namespace, checked_labels(labels), annotations),
         data={checked_key(key): value for key, value in data.items()},
         immutable=immutable,
     )
@@ -353,7 +354,7 @@ def secret(
     a key that is left out later would stay in the cluster.
     """
     return core_v1.Secret(
-        metadata=metadata(name, "a Secret", namespace, labels, annotations),
+        metadata=metadata(name, "a Secret", namespace, checked_labels(labels), annotations),
         data={
             checked_key(key): value.encode() if isinstance(value, str) else value
             for key, value in string_data.items()
@@ -374,7 +375,7 @@ def service_account(
 ) -> core_v1.ServiceAccount:
     """A ServiceAccount: who Pods are when they talk to the API server."""
     return core_v1.ServiceAccount(
-        metadata=metadata(name, "a ServiceAccount", namespace, labels, annotations),
+        metadata=metadata(name, "a ServiceAccount", namespace, checked_labels(labels), annotations),
         automount_service_account_token=mounts_token,
         image_pull_secrets=tuple(core_v1.LocalObjectReference(name=each) for each in pull_secrets)
         or None,
@@ -397,7 +398,13 @@ def pvc(
     """
     amount = size if isinstance(size, Quantity) else Quantity(size)
     return core_v1.PersistentVolumeClaim(
-        metadata=metadata(name, "a PersistentVolumeClaim", namespace, labels, annotations),
+        metadata=metadata(
+            name,
+            "a PersistentVolumeClaim",
+            namespace,
+            checked_labels(labels),
+            annotations,
+        ),
         spec=core_v1.PersistentVolumeClaimSpec(
             access_modes=access_modes,
             resources=core_v1.VolumeResourceRequirements(requests={"storage": amount}),

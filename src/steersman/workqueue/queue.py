@@ -210,8 +210,9 @@ class WorkQueue(Generic[K]):
     @property
     def num_waiting(self) -> int:
         """How many keys could be given out now."""
-        self._end_delays(self._clock.monotonic())
-        return len(self._line)
+        if self._delays.needs:
+            self._end_delays(self._clock.monotonic())
+        return len(self._line.needs)
 
     @property
     def num_held(self) -> int:

@@ -108,9 +108,9 @@ def test_a_status_is_sent_with_nothing_but_whose_it_is(form: Any) -> None:
     status = apps_v1.DeploymentStatus(replicas=2)
     head = {"apiVersion": "apps/v1", "kind": "Deployment"}
 
-    assert sent(status_to_send(form(read()), status, uid="1")) == {
+    assert sent(status_to_send(form(read()), status)) == {
         **head,
-        "metadata": {"name": "web", "namespace": "here", "uid": "1"},
+        "metadata": {"name": "web", "namespace": "here"},
         "status": {"replicas": 2},
     }
     nowhere = replace(read(), metadata=meta_v1.ObjectMeta(name="web"))
