@@ -130,7 +130,7 @@ class DeltaFifo(Generic[Obj]):
         self._known: dict[ObjectKey, Obj] = {}
         self._misfits: dict[ObjectKey, Refused] = {}
         self._warmed: set[ObjectKey] = set()
-        self._position = ""
+        self.position = ""  # up to where everything was heard
         # The uids of what was removed at the position itself: there, no version tells an event that
         # comes late from a new one.
         self._just_gone: set[str] = set()
@@ -163,7 +163,7 @@ class DeltaFifo(Generic[Obj]):
         self._known = fresh
         self._warmed.intersection_update(self._misfits)
         if rewound:
-            self._position = ""
+            self.position = ""
         self._move_to(version)
         self._push(Replaced([*gone, *changes], refused, version, rewound, is_first))
 
@@ -171,7 +171,7 @@ class DeltaFifo(Generic[Obj]):
         """The object was created or changed."""
         key, uid, version = identity_of(obj)
         old = self._known.get(key)
-        if self._is_past(version, uid) or self._is_told(old, key, version):
+        if self._is_past(version, uid) or (old is not None and self._is_told(old, key, version)):
             self._dropped += 1
             return
         self._known[key] = obj
@@ -244,7 +244,7 @@ class DeltaFifo(Generic[Obj]):
 
     def reached(self, version: str) -> None:
         """Everything up to ``version`` has been told."""
-        if version != self._position and not self._is_past(version):
+        if version != self.position and not self._is_past(version):
             self._move_to(version)
             self._reach(version)
 
@@ -295,11 +295,6 @@ class DeltaFifo(Generic[Obj]):
         return MappingProxyType(self._misfits)
 
     @property
-    def position(self) -> str:
-        """Up to where everything was heard."""
-        return self._position
-
-    @property
     def dropped(self) -> int:
         """How many times something was heard that was no news: a duplicate, or late."""
         return self._dropped
@@ -311,7 +306,7 @@ class DeltaFifo(Generic[Obj]):
         misfits = f", {len(self._misfits)} kept aside" if self._misfits else ""
         return (
             f"<DeltaFifo {len(self._queue)} waiting, {len(self._known)} known{misfits},"
-            f" at {self._position or 'no version'}>"
+            f" at {self.position or 'no version'}>"
         )
 
     def _compared(
@@ -371,19 +366,19 @@ class DeltaFifo(Generic[Obj]):
     def _is_past(self, version: str, uid: str = "") -> bool:
         # What has the position's own version is not past: when etcd lets a lease run out, as it
         # does with Events, many objects are deleted at one version.
-        if version == self._position:
+        if version == self.position:
             return bool(uid) and uid in self._just_gone
-        return is_older(version, than=self._position)
+        return is_older(version, than=self.position)
 
-    def _is_told(self, old: Obj | None, key: ObjectKey, version: str) -> bool:
-        if old is None or key in self._warmed:
+    def _is_told(self, old: Obj, key: ObjectKey, version: str) -> bool:
+        if self._warmed and key in self._warmed:
             return False
         old_version = old.resource_version
         return version == old_version or is_older(version, than=old_version)
 
     def _move_to(self, version: str) -> None:
-        if version and version != self._position:
-            self._position = version
+        if version and version != self.position:
+            self.position = version
             if self._just_gone:
                 self._just_gone.clear()
 

@@ -43,6 +43,7 @@ class Part(Generic[Obj]):
         scope: Scope,
         shown: Indexer[Obj],
         flights: Flights,
+        answers: dict[str, Obj],
         tell: Callable[[Sequence[Delta[Obj]]], None],
         clock: Clock,
         rng: Random,
@@ -57,6 +58,7 @@ class Part(Generic[Obj]):
             is_limited=scope.is_limited,
             lays_new=not scope.fields.terms,
             flights=flights,
+            answers=answers,
         )
         self.reflector: Reflector[Obj] = Reflector(
             source, self, clock=clock, rng=rng, observe=observe, settings=settings
@@ -118,8 +120,9 @@ class Part(Generic[Obj]):
         writes = self.writes
         for popped in self.fifo.drain():
             match popped:
-                case Added(obj=obj, key=key) | Updated(obj=obj, key=key):
-                    writes.heard(obj, key, version=popped.version)
+                case Updated() | Added():
+                    # Which is where the FIFO has got to by it: nothing is left in there.
+                    writes.heard(popped.obj, popped.key, version=self.fifo.position)
                     told.append(popped)
                 case Deleted(obj=obj, key=key):
                     writes.heard_end(key, obj.uid)

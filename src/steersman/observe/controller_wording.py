@@ -28,6 +28,7 @@ _MOST_WHYS: Final = 3
 _MOST_NAMED: Final = 5
 
 _FAILURES: Final = frozenset({"failed", "permanent", "timed out"})
+_TOLD: Final = {"later": "not done yet", "permanent": "failed for good"}
 _WROTE: Final = {
     "apply": "applied",
     "apply status": "applied the status of",
@@ -166,7 +167,7 @@ def _is_out_of_place(error: Exception) -> bool:
 
 def _finished(finished: ReconcileFinished) -> tuple[str, Fields]:
     outcome, took, after = finished.outcome, finished.took_seconds, finished.after_seconds
-    told = {"later": "not done yet", "permanent": "failed for good"}.get(outcome, outcome)
+    told = _TOLD.get(outcome, outcome)
     what = f"finalize {told}" if finished.is_finalize else told
     parts = [f"{_about(finished)} {what} {'after' if outcome == 'cancelled' else 'in'} "]
     parts.append(length(took))

@@ -1,10 +1,9 @@
 """Observations as log lines, plain or JSON."""
 
-import json
 import logging
 from contextlib import suppress
 from traceback import format_exception
-from typing import Final, Literal, TextIO, TypeAlias
+from typing import Any, Final, Literal, TextIO, TypeAlias
 
 from steersman.clock import Clock
 from steersman.observe.events import Observation, Observer
@@ -26,7 +25,7 @@ class LogObserver:
         self._logger = logger
 
     def __call__(self, observation: Observation) -> None:
-        level = logging.DEBUG if type(observation) in QUIET else level_of(observation)
+        level = level_of(observation)
         if self._logger.isEnabledFor(level):
             text, fields = describe(observation)
             error = traced_error(observation, is_debug=self._logger.isEnabledFor(logging.DEBUG))
@@ -51,8 +50,12 @@ class _Lines:
         self._style: Style = style
         self._level = level
 
+    def listener_for(self, kind: type[Any]) -> Observer | None:
+        """Nobody for what is never loud enough."""
+        return None if kind in QUIET and self._level > logging.DEBUG else self.__call__
+
     def __call__(self, observation: Observation) -> None:
-        level = logging.DEBUG if type(observation) in QUIET else level_of(observation)
+        level = level_of(observation)
         if level < self._level:
             return
         text, fields = describe(observation)
@@ -91,6 +94,9 @@ def _line(style: Style, clock: Clock, level: str, text: str, fields: Fields, tra
         line = f"{time} {level:<7} {_on_one_line(text)}"
         # Set in, so that nothing in it can pass for a line of its own.
         return "\n    ".join((line, *map(_on_one_line, trace.splitlines())))
+    # Here, because not everybody wants lines of JSON.
+    import json
+
     told = {"time": time, "level": level.lower(), "message": text, **fields}
     return json.dumps(told | {"trace": trace} if trace else told)
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
+from prometheus_client import CollectorRegistry, Counter, Gauge
 
 from steersman.clock import Clock
 from steersman.observe.controller_events import ControllerObservation, ReconcileFinished
@@ -30,6 +30,7 @@ from steersman.observe.events import (
     Listed,
     ObjectRefused,
     Observation,
+    Observer,
     OutOfOrder,
     QueueEnded,
     RequestFinished,
@@ -47,11 +48,8 @@ from steersman.observe.labels import bounded
 from steersman.observe.manager_events import ManagerObservation
 from steersman.observe.manager_metrics import ManagerMetrics
 from steersman.observe.queue_metrics import QueueMetrics
+from steersman.observe.request_metrics import REQUEST, RequestMetrics
 
-# From an answer out of the server's memory to the longest deadline of an ordinary request.
-_SECONDS: Final = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0)
-
-_REQUEST: Final = ("verb", "resource")
 _CACHE: Final = ("resource", "scope")
 
 
@@ -65,35 +63,23 @@ class MetricsObserver:
         self._queues = QueueMetrics(registry, clock=clock)
         self._controllers = ControllerMetrics(registry, queues=self._queues)
         self._manager = ManagerMetrics(registry)
-        self._requests = Counter(
-            "steersman_client_requests",
-            "Requests to the API server, by the class of its answer (none: no answer).",
-            (*_REQUEST, "code"),
-            registry=registry,
-        )
-        self._request_seconds = Histogram(
-            "steersman_client_request_seconds",
-            "Time from a request to its answer, retries included.",
-            _REQUEST,
-            buckets=_SECONDS,
-            registry=registry,
-        )
+        self._requests = RequestMetrics(registry, clock=clock)
         self._retries = Counter(
             "steersman_client_retries",
             "Attempts that failed and were repeated.",
-            _REQUEST,
+            REQUEST,
             registry=registry,
         )
         self._retries_spent = Counter(
             "steersman_client_retries_spent",
             "Requests that were not repeated because the retry budget was empty.",
-            _REQUEST,
+            REQUEST,
             registry=registry,
         )
         self._warnings = Counter(
             "steersman_client_warnings",
             "Warnings that the API server sent.",
-            _REQUEST,
+            REQUEST,
             registry=registry,
         )
         self._renewals = Counter(
@@ -196,9 +182,6 @@ class MetricsObserver:
         self._errors: set[str] = set()
         self._verbs: set[str] = set()
         self._resources: set[str] = set()
-        # Finding a metric by its labels takes longer than to count in it, and one request is
-        # like another.
-        self._found: dict[tuple[str, str, int | None], tuple[Counter, Histogram]] = {}
         # There are so many of these that it matters how they are told from each other.
         self._often: Mapping[type[Any], Callable[[Any], None]] = {
             KeyTaken: self._queues.taken,
@@ -208,15 +191,15 @@ class MetricsObserver:
             KeyRaised: self._queues.raised,
             QueueEnded: self._queues.ended,
             ReconcileFinished: self._controllers.finished,
-            RequestFinished: self._finished,
+            RequestFinished: self._requests.finished,
         }
 
     def __call__(self, observation: Observation) -> None:
-        count = self._often.get(type(observation))
-        if count is not None:
-            count(observation)
-        else:
-            self._seldom(observation)
+        self.listener_for(type(observation))(observation)
+
+    def listener_for(self, kind: type[Any]) -> Observer:
+        """What counts observations of this class."""
+        return self._often.get(kind, self._seldom)
 
     def _seldom(self, observation: Observation) -> None:
         match observation:
@@ -289,32 +272,11 @@ class MetricsObserver:
         else:
             self._manager(observation)
 
-    def _finished(self, finished: RequestFinished) -> None:
-        key = finished.verb, finished.resource, finished.code
-        found = self._found.get(key)
-        if found is None:
-            labels = self._labels(finished)
-            found = (
-                self._requests.labels(*labels, _class_of(finished.code)),
-                self._request_seconds.labels(*labels),
-            )
-            if labels == key[:2]:  # and not "other", of which there is no end
-                self._found[key] = found
-        count, seconds = found
-        count.inc()
-        seconds.observe(finished.took_seconds)
-
     def _cache_labels(self, cache: CacheSynced | CacheLookedAfter | CacheEnded) -> tuple[str, str]:
         return self._resource(cache.resource), bounded(cache.scope, self._scopes)
 
     def _resource(self, resource: str) -> str:
         return bounded(resource, self._resources)
 
-    def _labels(
-        self, request: RequestFinished | RequestRetried | RetriesSpent | ApiWarned
-    ) -> tuple[str, str]:
+    def _labels(self, request: RequestRetried | RetriesSpent | ApiWarned) -> tuple[str, str]:
         return bounded(request.verb, self._verbs), bounded(request.resource, self._resources)
-
-
-def _class_of(code: int | None) -> str:
-    return "none" if code is None else f"{code // 100}xx"

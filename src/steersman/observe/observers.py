@@ -2,7 +2,7 @@
 
 import logging
 from types import FunctionType, MethodType
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 from steersman.observe.events import Observation, Observer
 
@@ -20,17 +20,31 @@ def fan_out(*observers: Observer) -> Observer:
     return _FanOut(observers).tell
 
 
+@runtime_checkable
+class Choosy(Protocol):
+    """An observer that knows from the class of an observation who is to be told, if anybody."""
+
+    def listener_for(self, kind: type[Any]) -> Observer | None:
+        """What is told of observations of this class; always the same."""
+        ...
+
+
 class _FanOut:
     __slots__ = ("_calls", "_failed", "observers")
 
     def __init__(self, observers: tuple[Observer, ...]) -> None:
         # Those of a fan-out inside this one are told from here, which comes to the same.
         self.observers = tuple(each for observer in observers for each in _inside(observer))
-        self._calls = tuple(map(_call_of, self.observers))
+        # Whom each class of observations concerns, found once: most of what happens is counted in
+        # one place, and in no log.
+        self._calls: dict[type[Any], tuple[tuple[int, Observer], ...]] = {}
         self._failed: set[int] = set()
 
     def tell(self, observation: Observation) -> None:
-        for number, call in enumerate(self._calls):
+        calls = self._calls.get(type(observation))
+        if calls is None:
+            calls = self._find_calls(type(observation))
+        for number, call in calls:
             try:
                 call(observation)
             except Exception:
@@ -41,14 +55,22 @@ class _FanOut:
                         _name_of(self.observers[number]),
                     )
 
+    def _find_calls(self, kind: type[Any]) -> tuple[tuple[int, Observer], ...]:
+        listeners = [_listener(observer, kind) for observer in self.observers]
+        calls = tuple((n, call) for n, call in enumerate(listeners) if call is not None)
+        self._calls[kind] = calls
+        return calls
+
 
 def _inside(observer: Observer) -> tuple[Observer, ...]:
     behind = getattr(observer, "__self__", None)
     return behind.observers if isinstance(behind, _FanOut) else (observer,)
 
 
-def _call_of(observer: Any) -> Observer:
-    """The same, but as a function or method: any other object takes twice as long to call."""
+def _listener(observer: Any, kind: type[Any]) -> Observer | None:
+    """What to call, as a function or method: any other object takes twice as long to call."""
+    if isinstance(observer, Choosy):
+        return observer.listener_for(kind)
     call: Observer = observer
     if not isinstance(observer, (FunctionType, MethodType)):
         call = observer.__call__

@@ -86,12 +86,17 @@ class ReconcileMetrics(Collector):
             one.timeouts += outcome == "timed out"
         one.spared += finished.spared
         for write in finished.writes:
-            verb = bounded(write.verb, self._words)
-            written = (verb, write.is_change)
-            one.writes[written] = one.writes.get(written, 0) + 1
+            written = write.verb, write.is_change
+            if written not in one.writes:
+                written = bounded(write.verb, self._words), write.is_change
+                one.writes.setdefault(written, 0)
+            one.writes[written] += 1
         for why in finished.whys:
-            event = bounded(why.event, self._words)
-            one.wakes[event] = one.wakes.get(event, 0) + 1
+            event = why.event
+            if event not in one.wakes:
+                event = bounded(event, self._words)
+                one.wakes.setdefault(event, 0)
+            one.wakes[event] += 1
 
     def describe(self) -> Iterable[Metric]:
         """The metrics without a number, for the registry to see whether they are there already."""

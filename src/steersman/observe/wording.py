@@ -60,13 +60,14 @@ QUIET: Final = frozenset({KeyTaken, KeyDone, KeyAdded, KeyDelayed, KeyRaised})
 def level_of(observation: Observation) -> int:
     """How loud an observation is."""
     match observation:
+        case RequestFinished(error=None):
+            return logging.DEBUG
         case ReconcileFinished():
             return controller_wording.level_of(observation)
         case KeyTaken() | KeyDone() | KeyAdded() | KeyDelayed() | KeyRaised():
             return logging.DEBUG
         case (
-            RequestFinished(error=None)
-            | RequestFinished(verb="list" | "watch")
+            RequestFinished(verb="list" | "watch")
             | RequestRetried(verb="list" | "watch")
             | RetriesSpent(verb="list" | "watch")
         ):
@@ -107,6 +108,8 @@ def level_of(observation: Observation) -> int:
 def describe(observation: Observation) -> tuple[str, Fields]:
     """What a log says of an observation: to those who read, and to those who search."""
     match observation:
+        case ReconcileFinished():
+            return controller_wording.describe(observation)
         case RequestFinished(error=None, code=code):
             text = f"{_asked(observation)}: {code} {_effort(observation)}"
             return text, _fields(observation)

@@ -1,0 +1,87 @@
+"""What is counted of requests to the API server."""
+
+from collections.abc import Iterable, Iterator
+from typing import Final
+
+from prometheus_client import CollectorRegistry
+from prometheus_client.metrics_core import CounterMetricFamily, HistogramMetricFamily, Metric
+from prometheus_client.registry import Collector
+
+from steersman.clock import Clock
+from steersman.observe.events import RequestFinished
+from steersman.observe.histogram import Seconds
+from steersman.observe.labels import bounded
+
+# From an answer out of the server's memory to the longest deadline of an ordinary request.
+_BOUNDS: Final = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0)
+
+REQUEST: Final = ("verb", "resource")
+
+
+class _OneKind:
+    """What is counted of requests with one verb to one resource."""
+
+    __slots__ = ("codes", "created_time", "seconds")
+
+    def __init__(self, created_time: float) -> None:
+        self.codes: dict[str, int] = {}  # by the class of the answer
+        self.seconds = Seconds(_BOUNDS)
+        self.created_time = created_time
+
+
+class RequestMetrics(Collector):
+    """Counts in plain numbers, which become metrics when somebody asks for them.
+
+    Every write takes a request, and two of prometheus_client's own metrics take as long over it as
+    all else that observes it.
+    """
+
+    def __init__(self, registry: CollectorRegistry, *, clock: Clock) -> None:
+        self._clock = clock
+        self._kinds: dict[tuple[str, str], _OneKind] = {}
+        self._verbs: set[str] = set()
+        self._resources: set[str] = set()
+        registry.register(self)
+
+    def finished(self, finished: RequestFinished) -> None:
+        """A request was answered, or given up."""
+        one = self._kinds.get((finished.verb, finished.resource))
+        if one is None:
+            one = self._new(finished)
+        code = finished.code
+        answer = "none" if code is None else f"{code // 100}xx"
+        one.codes[answer] = one.codes.get(answer, 0) + 1
+        one.seconds.observe(finished.took_seconds)
+
+    def describe(self) -> Iterable[Metric]:
+        """The metrics without a number, for the registry to see whether they are there already."""
+        return self._families(())
+
+    def collect(self) -> Iterator[Metric]:
+        """The metrics as they are now."""
+        # A copy, made in one step: who asks may be another thread.
+        return self._families(tuple(self._kinds.items()))
+
+    def _new(self, finished: RequestFinished) -> _OneKind:
+        kind = bounded(finished.verb, self._verbs), bounded(finished.resource, self._resources)
+        return self._kinds.setdefault(kind, _OneKind(self._clock.now().timestamp()))
+
+    def _families(self, kinds: Iterable[tuple[tuple[str, str], _OneKind]]) -> Iterator[Metric]:
+        requests = CounterMetricFamily(
+            "steersman_client_requests",
+            "Requests to the API server, by the class of its answer (none: no answer).",
+            labels=(*REQUEST, "code"),
+        )
+        seconds = HistogramMetricFamily(
+            "steersman_client_request_seconds",
+            "Time from a request to its answer, retries included.",
+            labels=REQUEST,
+        )
+        for labels, one in kinds:
+            for answer, count in tuple(one.codes.items()):
+                requests.add_metric((*labels, answer), count, created=one.created_time)
+            seconds.add_metric(labels, one.seconds.buckets(), one.seconds.sum_seconds)
+            verb, resource = labels
+            names = {"verb": verb, "resource": resource}
+            seconds.add_sample(f"{seconds.name}_created", names, one.created_time)
+        yield from (requests, seconds)
