@@ -67,7 +67,7 @@ class Watch(Generic[Other]):
     )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Controller(Generic[Obj]):
     """A kind, the function that brings the world in line with it, and what that function touches.
 

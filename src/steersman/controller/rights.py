@@ -11,15 +11,19 @@
 ``Context`` allows the same, and no more: who changes the one changes the other.
 """
 
-import json
 import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
+
+import msgspec
+from msgspec.structs import replace
 
 from steersman.controller.declaring import Controller, Kind
-from steersman.kinds import Unstructured, rbac_v1
+from steersman.kinds import Unstructured
 from steersman.names import GroupVersionKind
+
+if TYPE_CHECKING:
+    from steersman.kinds import rbac_v1
 
 _VERBS: Final = ("get", "list", "watch", "create", "update", "patch", "delete")
 _LIVE: Final = ("get", "list")
@@ -33,8 +37,7 @@ _BARE: Final = re.compile(r"[a-z][a-z0-9./-]*")
 _NOT_BARE: Final = frozenset({"y", "n", "yes", "no", "on", "off", "true", "false", "null"})
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, order=True)
-class Rule:
+class Rule(msgspec.Struct, frozen=True, kw_only=True, order=True):
     """Some verbs on one resource: in a namespace, or everywhere; of all objects, or of some.
 
     Without what is not needed, an operator does less, and what it does is right.
@@ -100,8 +103,11 @@ def by_namespace(rules: Iterable[Rule]) -> dict[str | None, tuple[Rule, ...]]:
     return found
 
 
-def as_policy_rules(rules: Iterable[Rule]) -> tuple[rbac_v1.PolicyRule, ...]:
+def as_policy_rules(rules: Iterable[Rule]) -> "tuple[rbac_v1.PolicyRule, ...]":
     """The rules of a Role or ClusterRole that grants all of these, wherever they are needed."""
+    # Here, because an operator that has its rights shows none of them to anybody.
+    from steersman.kinds import rbac_v1
+
     resources: dict[tuple[str, tuple[str, ...], tuple[str, ...]], list[str]] = {}
     for rule in _merged(replace(each, namespace=None) for each in rules):
         resources.setdefault((rule.group, rule.verbs, rule.names), []).append(rule.path)
@@ -207,7 +213,7 @@ def _in_order(verbs: Collection[str]) -> tuple[str, ...]:
     return tuple(verb for verb in _VERBS if verb in verbs)
 
 
-def _told(rule: rbac_v1.PolicyRule) -> Iterator[tuple[str, Sequence[str]]]:
+def _told(rule: "rbac_v1.PolicyRule") -> Iterator[tuple[str, Sequence[str]]]:
     yield "apiGroups", rule.api_groups or ()
     yield "resources", rule.resources or ()
     if rule.resource_names:
@@ -221,4 +227,4 @@ def _listed(values: Sequence[str]) -> str:
 
 def _quoted(value: str) -> str:
     is_bare = _BARE.fullmatch(value) is not None and value not in _NOT_BARE
-    return value if is_bare else json.dumps(value)
+    return value if is_bare else msgspec.json.encode(value).decode()

@@ -12,7 +12,7 @@ Every kind, built-in or an author's own, is made of these. What the metaclass se
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar, dataclass_transform
+from typing import TYPE_CHECKING, Any, Self, TypeVar, dataclass_transform
 
 import msgspec
 
@@ -21,12 +21,11 @@ from steersman.kinds.cel import Cel
 from steersman.kinds.declaring import (
     PartInfo,
     ResourceDeclaration,
-    always_send_defaults,
     check_bases,
     check_fields,
     check_names,
     check_rules,
-    read_plain_types,
+    read_fields,
 )
 from steersman.kinds.inlining import Inlining
 
@@ -78,8 +77,7 @@ else:
         ) -> type:
             check_bases(name, bases)
             check_names(name, bases, namespace.get("__annotations__", ()))
-            always_send_defaults(name, namespace)
-            read_plain_types(namespace)
+            read_fields(name, namespace)
             declaration = ResourceDeclaration.read(name, bases, namespace, declared)
             if declaration is not None:
                 declaration.inject_into(namespace)
@@ -100,10 +98,13 @@ else:
                 # Frozen trees cannot hold a cycle, so the collector need not look at them: less
                 # memory for each, and no pauses that grow with the cache.
                 gc=False,
-                rename=info.wire_name,
+                rename=info.renaming,
             )
-            check_fields(name, "wire_names", wire_names or (), namespace.get("__annotations__", ()))
-            check_fields(name, "sensitive", sensitive, cls.__struct_fields__)
+            if wire_names:
+                declared_here = namespace.get("__annotations__", ())
+                check_fields(name, "wire_names", wire_names, declared_here)
+            if sensitive:
+                check_fields(name, "sensitive", sensitive, cls.__struct_fields__)
             cls._part = info
             cls._inlining = Inlining(cls)
             if declaration is not None:
@@ -114,8 +115,7 @@ else:
     class Part(msgspec.Struct, metaclass=_PartMeta):
         """A frozen piece of a Kubernetes object."""
 
-        _part: ClassVar[PartInfo]
-        _inlining: ClassVar[Inlining]
+        # ``_part`` and ``_inlining`` are not annotated: msgspec would read that for each class.
 
         @classmethod
         def inlining(cls, other: "Part | None") -> Self:

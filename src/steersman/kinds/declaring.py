@@ -4,9 +4,9 @@ import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import Field
-from functools import cache, partial
+from functools import cache, lru_cache, partial
 from types import FunctionType
-from typing import Any, ClassVar, Final, Literal
+from typing import Any, ClassVar, Final, Literal, get_origin
 
 import msgspec
 
@@ -22,9 +22,6 @@ from steersman.names import (
     check_version,
     plural_of,
 )
-
-# Annotations may be text, with whatever name the module has for typing: "t.ClassVar[int]".
-_is_class_variable = re.compile(r"([A-Za-z_]\w*\.)*ClassVar\b").match
 
 # What most fields hold. Whoever decodes looks at annotations, and would compile each that is text:
 # in generated kinds all are, hundreds alike.
@@ -43,6 +40,7 @@ _PLAIN: Final[Mapping[Any, Any]] = {
 _LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
 
 
+@lru_cache(maxsize=1024)  # many classes have fields of the same few names
 def wire_name(field: str) -> str:
     """``env_from`` is ``envFrom`` on the wire, and ``from_`` is ``from``."""
     if "_" not in field:
@@ -86,6 +84,11 @@ class PartInfo(msgspec.Struct, frozen=True):
     def wire_name(self, field: str) -> str:
         """The field's name on the wire."""
         return self.wire_names.get(field) or wire_name(field)
+
+    @property
+    def renaming(self) -> Callable[[str], str]:
+        """What gives fields their names on the wire: mostly the rule, which has no exceptions."""
+        return self.wire_name if self.wire_names else wire_name
 
     def shown(self, field: str, value: object) -> object:
         """The field's value as a repr may show it."""
@@ -131,13 +134,13 @@ class ResourceDeclaration(msgspec.Struct, frozen=True):
         declared: Mapping[str, Any],
     ) -> "ResourceDeclaration | None":
         """The declaration in ``class NAME(..., group=..., version=...)``, if it makes one."""
+        if not declared:
+            return None
         if unknown := declared.keys() - _KEYWORDS:
             raise TypeError(f"{name}: no such class keyword: {', '.join(sorted(unknown))}")
         version = declared.get("version")
         if version is None:
-            if declared:
-                raise TypeError(f"{name}: a kind needs version= beside {', '.join(declared)}=")
-            return None
+            raise TypeError(f"{name}: a kind needs version= beside {', '.join(declared)}=")
         if not any(hasattr(base, "api_version") for base in bases):
             raise TypeError(f"{name}: only a Resource has a {' and a '.join(declared)}")
         group = declared.get("group") or ""
@@ -171,6 +174,8 @@ class ResourceDeclaration(msgspec.Struct, frozen=True):
 
 def check_rules(name: str, rules: Any) -> tuple[Cel, ...]:
     """``rules=`` in the statement of class ``name``."""
+    if rules == ():
+        return ()
     if isinstance(rules, str | Cel) or not all(isinstance(rule, Cel) for rule in rules):
         raise TypeError(f"{name}: rules= are Cels, such as (Cel('self.low <= self.high'),)")
     return tuple(rules)
@@ -189,6 +194,8 @@ def check_names(name: str, bases: Iterable[type], fields: Iterable[str]) -> None
     """
     for base in bases:
         taken = _meaning_something(base)
+        if taken.isdisjoint(fields):
+            continue
         for field in (each for each in fields if each in taken):
             raise TypeError(
                 f"{name}: {field} means something else already; call the field {field}_,"
@@ -212,26 +219,33 @@ def check_bases(name: str, bases: Iterable[type]) -> None:
             raise TypeError(f"{name}: its base {base.__name__} needs `__slots__ = ()`")
 
 
-def always_send_defaults(name: str, namespace: dict[str, Any]) -> None:
-    """Turn each default in a class body, unless it is ``None``, into one that is sent even so."""
+def read_fields(name: str, namespace: dict[str, Any]) -> None:
+    """Put the fields of a class body as msgspec should have them.
+
+    A default, unless it is ``None``, becomes one that is sent even so, and an annotation that is
+    text becomes a type where the text alone says which.
+    """
     annotations = namespace.get("__annotations__", {})
     for field, annotation in annotations.items():
-        default = namespace.get(field)
-        text = str(annotation)
-        if "ClassVar" in text and _is_class_variable(text):
+        if isinstance(annotation, str) and annotation in _PLAIN:
+            annotations[field] = _PLAIN[annotation]
+        elif _is_class_variable(annotation):
             annotations[field] = ClassVar  # as text, msgspec knows it by its usual names only
-        elif isinstance(default, _FIELD_SPECIFIERS):
+            continue
+        default = namespace.get(field)
+        if default is None:
+            continue
+        if isinstance(default, _FIELD_SPECIFIERS):
             raise TypeError(f"{name}.{field}: a part's field has a plain default, or none")
-        elif default is not None:
-            namespace[field] = _always(default)
+        namespace[field] = _always(default)
 
 
-def read_plain_types(namespace: dict[str, Any]) -> None:
-    """Turn annotations that are text into types, where the text alone says which."""
-    annotations = namespace.get("__annotations__", {})
-    for field, annotation in annotations.items():
-        if isinstance(annotation, str):
-            annotations[field] = _PLAIN.get(annotation, annotation)
+def _is_class_variable(annotation: Any) -> bool:
+    if isinstance(annotation, str):
+        # With whatever name the module has for typing: "t.ClassVar[int]".
+        is_named = "ClassVar" in annotation
+        return is_named and re.match(r"([A-Za-z_]\w*\.)*ClassVar\b", annotation) is not None
+    return annotation is ClassVar or get_origin(annotation) is ClassVar
 
 
 def _always(value: Any) -> Any:

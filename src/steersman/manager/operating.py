@@ -11,7 +11,7 @@ import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from math import inf
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from steersman.cache import Caches, InformerSettings, in_background
 from steersman.client import Client, ClientSettings, RetryPolicy
@@ -26,7 +26,6 @@ from steersman.controller import (
 from steersman.errors import ManagerFailed, SteersmanError
 from steersman.manager.election import LeaseSettings, unique_identity
 from steersman.manager.fencing import Fence, FencedTransport
-from steersman.manager.leadership import Leadership
 from steersman.manager.needs import lease_name, needed_rules
 from steersman.manager.preflight import missing_permissions
 from steersman.manager.probes import Check, Routes, failing, probe_pages
@@ -43,6 +42,9 @@ from steersman.observe import (
     StopOverdue,
     fan_out,
 )
+
+if TYPE_CHECKING:
+    from steersman.manager.leadership import Leadership
 
 # How long to wait before looking again whether the rights are there by now.
 PREFLIGHT_SECONDS = 5.0
@@ -122,8 +124,11 @@ class Operation:
         async with around.reach() as transport, around.reach() as apart:
             # Two ways to the server: whatever the controllers do, the lease is renewed.
             fenced = FencedTransport(transport, self._fence, observe=self._observe)
-            # Each client has retries of its own: nobody spends those of the lease.
-            client, unfenced, leasing = map(self._client, (fenced, apart, apart))
+            # Each client has retries of its own: nobody spends those of the lease. Rights are
+            # asked for where the caches list afterwards, who find the connections open.
+            client, asking, reviewing, leasing = map(
+                self._client, (fenced, transport, apart, apart)
+            )
             managers = frozenset(each.field_manager for each in self._controllers)
             self._caches = caches = Caches(
                 client,
@@ -142,9 +147,9 @@ class Operation:
                 observe=self._observe,
                 heralds=around.heralds,
             )
-            async with self._served(unfenced), in_background() as start:
+            async with self._served(reviewing), in_background() as start:
                 start(self._look_after(), name="look after the operator")
-                await self._permit(unfenced)
+                await self._permit(asking)
                 async with caches.running(), self._all_prepared(client, caches) as ready:
                     self._are_whole = True
                     self._reached("caches filled")
@@ -286,9 +291,12 @@ class Operation:
             retry_seconds=settings.retry_seconds,
         )
 
-    def _leadership(self, client: Client) -> Leadership | None:
+    def _leadership(self, client: Client) -> "Leadership | None":
         if not self._settings.leader_election:
             return None
+        # Here, because it brings a kind with it, and not everybody stands for election.
+        from steersman.manager.leadership import Leadership
+
         return Leadership(
             client,
             settings=self._lease,
@@ -300,7 +308,7 @@ class Operation:
 
     @asynccontextmanager
     async def _leading(
-        self, leadership: Leadership | None
+        self, leadership: "Leadership | None"
     ) -> AsyncIterator[Callable[[], Awaitable[None]]]:
         if leadership is None:
             self._fence.extend_to(inf)

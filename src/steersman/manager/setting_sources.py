@@ -8,7 +8,6 @@ Service called steersman, Kubernetes puts some into every Pod.
 import argparse
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, Final
 
@@ -120,6 +119,9 @@ def _in_file(path: Path) -> Mapping[str, object]:
     keys = [setting.key for setting in SETTINGS]
     for key in entries:
         if key not in keys:
+            # Here, because nobody else needs it.
+            from difflib import get_close_matches
+
             like = get_close_matches(key.replace("_", "-").lower(), keys, n=1)
             raise BadSettings(
                 source=str(path),

@@ -19,8 +19,7 @@ _NANOS_IN = {
 }
 
 _TERM = rf"(?=\.?[0-9])0*+([0-9]{{0,19}}+)(?:\.([0-9]*+))?({'|'.join(_NANOS_IN)})"
-_terms = re.compile(_TERM).finditer
-_match = re.compile(rf"[+-]?(?:0|(?:{_TERM})+)").fullmatch
+_TERMS = rf"[+-]?(?:0|(?:{_TERM})+)"
 
 _MOST_NANOS = 2**63 - 1  # 292 years
 
@@ -28,7 +27,7 @@ _MOST_NANOS = 2**63 - 1  # 292 years
 def parse_duration(text: str) -> float:
     """The seconds that ``text`` stands for, by the rules of Go's ``time.ParseDuration``."""
     try:
-        matched = _match(text)
+        matched = re.fullmatch(_TERMS, text)
     except TypeError:
         matched = None
     if matched is None:
@@ -40,7 +39,7 @@ def parse_duration(text: str) -> float:
         )
     nanos = sum(
         int(whole or "0") * _NANOS_IN[unit] + _fraction_nanos(fraction, _NANOS_IN[unit])
-        for whole, fraction, unit in (term.groups(default="") for term in _terms(text))
+        for whole, fraction, unit in (term.groups(default="") for term in re.finditer(_TERM, text))
     )
     nanos = -nanos if text.startswith("-") else nanos
     _check_range(nanos, text)
