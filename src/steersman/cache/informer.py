@@ -318,12 +318,7 @@ class Informer(Generic[Obj]):
         except InvalidObject:
             return  # The write was made all the same. It is kept aside, and told, once heard.
         if prepared is not None:
-            part.writes.wrote(
-                prepared,
-                ticket,
-                belongs=self.scope.selects(answer),
-                is_as_heard=self._preparation.keeps_whole(answer),
-            )
+            part.writes.wrote(prepared, ticket, belongs=self.scope.selects(answer))
 
     def _note_end(self, key: ObjectKey, uid: str, version: str, ticket: Ticket) -> None:
         part = self._part_of(key.namespace)
@@ -333,21 +328,18 @@ class Informer(Generic[Obj]):
     # Inside
 
     def _part(self, client: Client, namespace: str | None) -> Part[Obj]:
-        answers: dict[str, Obj] = {}
         source = ClientSource(
             client,
             self.kind,
             namespace=namespace,
             labels=self.scope.labels,
             fields=self.scope.fields,
-            answers=answers,
         )
         return Part(
             PreparedSource(source, self._preparation),
             scope=self.scope,
             shown=self._objects,
             flights=self._flights,
-            answers=answers,
             tell=self._tell_handlers,
             clock=self._clock,
             rng=self._rng,

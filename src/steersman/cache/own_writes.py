@@ -58,8 +58,7 @@ class OwnWrites(Generic[Obj]):
 
     ``is_limited``: not all objects are heard of. Where only the server can say which
     (``lays_new=False``), just objects that are there already are laid over, and others are shown
-    no earlier than our last write to them is heard. In ``answers`` is what we wrote and have not
-    heard of yet, by its version, as far as it is just what will be heard.
+    no earlier than our last write to them is heard.
     """
 
     def __init__(
@@ -69,10 +68,8 @@ class OwnWrites(Generic[Obj]):
         is_limited: bool,
         lays_new: bool,
         flights: Flights,
-        answers: dict[str, Obj],
     ) -> None:
         self._shown = shown
-        self._answers = answers
         self._flights = flights
         self._is_limited = is_limited
         self._lays_new = lays_new
@@ -147,8 +144,7 @@ class OwnWrites(Generic[Obj]):
             return
         here = len(version), version  # which sorts versions as the numbers they are
         while by_version and by_version[0][0] <= here:
-            (_, old), key = heappop(by_version)
-            self._answers.pop(old, None)
+            _, key = heappop(by_version)
             laid = self._laid.get(key)
             if laid is not None:
                 self._show(key, laid)
@@ -171,11 +167,8 @@ class OwnWrites(Generic[Obj]):
 
     # What we write
 
-    def wrote(self, obj: Obj, ticket: Ticket, *, belongs: bool, is_as_heard: bool = False) -> None:
-        """The server answered a write of ours with this, which ``belongs`` here or does not.
-
-        ``is_as_heard``: what will be heard of it would come to the very same object.
-        """
+    def wrote(self, obj: Obj, ticket: Ticket, *, belongs: bool) -> None:
+        """The server answered a write of ours with this, which ``belongs`` here or does not."""
         key, uid, version = identity_of(obj)
         if ticket.is_void(self) or not is_older(self.position, than=version):
             return  # It was heard already, and perhaps more; or its version says nothing.
@@ -192,8 +185,6 @@ class OwnWrites(Generic[Obj]):
         is_shown = belongs and (self._lays_new or is_there)
         laid.version, laid.obj = version, obj if is_shown else None
         heappush(self._by_version, ((len(version), version), key))
-        if is_as_heard:
-            self._answers[version] = obj
         self._show(key, laid)
 
     def ended(self, key: ObjectKey, uid: str, version: str, ticket: Ticket) -> None:
@@ -282,7 +273,6 @@ class OwnWrites(Generic[Obj]):
     def _forget_all(self) -> None:
         # The versions of another history say nothing in this one.
         self._by_version.clear()
-        self._answers.clear()
         self._unsure.clear()
         for key, laid in list(self._laid.items()):
             laid.version, laid.obj = "", None

@@ -43,7 +43,6 @@ class Part(Generic[Obj]):
         scope: Scope,
         shown: Indexer[Obj],
         flights: Flights,
-        answers: dict[str, Obj],
         tell: Callable[[Sequence[Delta[Obj]]], None],
         clock: Clock,
         rng: Random,
@@ -58,7 +57,6 @@ class Part(Generic[Obj]):
             is_limited=scope.is_limited,
             lays_new=not scope.fields.terms,
             flights=flights,
-            answers=answers,
         )
         self.reflector: Reflector[Obj] = Reflector(
             source, self, clock=clock, rng=rng, observe=observe, settings=settings

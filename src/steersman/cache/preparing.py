@@ -57,10 +57,7 @@ class Preparation(Generic[Obj]):
         self._covering: dict[type[Resource], bool] = {}
 
     def of_fresh(self, obj: Obj) -> Obj:
-        """From an object that nobody else has seen, or that is here already by ``of_answer``.
-
-        Equal parts may take the place of that one's own, and nothing else happens to it.
-        """
+        """From an object that nobody else has seen."""
         obj = self._kept(obj)
         self._seen += 1
         if self._seen <= FEW or not isinstance(obj, Resource):
@@ -90,11 +87,6 @@ class Preparation(Generic[Obj]):
         # Decoded anew, because a transform may reach deep into what it is given.
         data = self._codec.encode(body)
         return self._kept(self._codec.decode(mine, data, wanted=f"keep {obj.ref}"))
-
-    def keeps_whole(self, answer: Resource | Unstructured) -> bool:
-        """Whether ``of_answer`` makes of it exactly what would be made of it if it were heard."""
-        is_same = type(answer) is self._kind and isinstance(answer, Resource)
-        return is_same and self._transform is None
 
     def _is_in(self, other: type[Resource]) -> bool:
         """Whether the other class names all that this one does."""

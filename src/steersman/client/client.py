@@ -1,6 +1,6 @@
 """``Client``: the verbs of the API, typed. Pass a kind, get that kind back."""
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator
 from contextlib import AbstractAsyncContextManager, aclosing, asynccontextmanager
 from random import Random
 from typing import TYPE_CHECKING, Generic, Literal, TypeVar, Unpack
@@ -236,14 +236,11 @@ class Client:
         initial_events: bool = False,
         bookmarks: bool = True,
         timeout_seconds: float | None = None,
-        answers: Mapping[str, Obj] | None = None,
     ) -> AsyncIterator[AsyncIterator[WatchEvent[Obj]]]:
         """What happens from ``resource_version`` on, for as long as the block runs.
 
         With ``initial_events`` the server first tells everything that is there, and ends that with
-        a bookmark. It closes the watch after ``timeout_seconds``, or when it likes. An event that
-        only repeats one of ``answers``, which are objects by their resourceVersion, has that very
-        object: whoever writes is spared to read everything twice.
+        a bookmark. It closes the watch after ``timeout_seconds``, or when it likes.
         """
         options = query(
             watch="true",
@@ -262,7 +259,6 @@ class Client:
                 codec=self._ask.codec,
                 wanted=question.wanted,
                 limit_bytes=self.settings.object_limit_bytes,
-                answers={} if answers is None else answers,
             )
             async with aclosing(heard) as events:
                 yield events

@@ -4,15 +4,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Final, Literal, TypeAlias
 
-import msgspec
-
 from steersman.errors import BadValue
 
 # JSON is YAML, and most servers know apply by this name only.
 APPLY: Final = "application/apply-patch+yaml"
 
 
-class _Merging(msgspec.Struct, frozen=True):
+@dataclass(frozen=True, slots=True, repr=False)
+class _Merging:
     body: Mapping[str, Any]
 
     def __repr__(self) -> str:
@@ -20,18 +19,20 @@ class _Merging(msgspec.Struct, frozen=True):
         return f"<{type(self).__name__} of {', '.join(self.body)}>"
 
 
-class MergePatch(_Merging, frozen=True):
+class MergePatch(_Merging):
     """RFC 7386: what is given replaces what is there, and ``None`` removes it; lists go whole."""
 
+    __slots__ = ()
     content_type: ClassVar[str] = "application/merge-patch+json"
 
 
-class StrategicMergePatch(_Merging, frozen=True):
+class StrategicMergePatch(_Merging):
     """The same, but the server merges lists of built-in kinds by their keys.
 
     Not for custom resources: the server refuses it there.
     """
 
+    __slots__ = ()
     content_type: ClassVar[str] = "application/strategic-merge-patch+json"
 
 

@@ -4,8 +4,8 @@ Nothing is healed here. A stream that ends, ends; a 410 is raised as ``Expired``
 reflector knows where to go on from.
 """
 
-from collections.abc import AsyncGenerator, Iterable, Iterator, Mapping
-from typing import Generic, Literal, TypeAlias, TypeVar
+from collections.abc import AsyncGenerator, Iterable, Iterator
+from typing import Generic, TypeAlias, TypeVar
 
 import msgspec
 
@@ -70,41 +70,16 @@ class _Versioned(msgspec.Struct):
     metadata: _Meta = msgspec.field(default_factory=_Meta)
 
 
-class _Identity(msgspec.Struct, rename="camel"):
-    uid: str
-    resource_version: str
-
-
-class _Identified(msgspec.Struct):
-    metadata: _Identity
-
-
-class _Repeated(msgspec.Struct):
-    """As little of an event as tells which object it is about, and in which state."""
-
-    # Of one that is gone, the state that was answered is not the last.
-    type: Literal["ADDED", "MODIFIED"]
-    object: _Identified
-
-
-_REPEATED = msgspec.json.Decoder(_Repeated)
 _LINE = msgspec.json.Decoder(_Line)
 _VERSIONED = msgspec.json.Decoder(_Versioned)
 _BOOKMARK = b'{"type":"BOOKMARK"'
-_RESOURCE_VERSION = b'"resourceVersion":"'
 _INITIAL_EVENTS_END = "k8s.io/initial-events-end"
 
 
 async def events_in(
-    response: Response,
-    kind: type[Obj],
-    *,
-    codec: Codec,
-    wanted: str,
-    limit_bytes: int,
-    answers: Mapping[str, Obj],
+    response: Response, kind: type[Obj], *, codec: Codec, wanted: str, limit_bytes: int
 ) -> AsyncGenerator[WatchEvent[Obj], None]:
-    """The events in a watch's body; those that repeat one of ``answers`` have that object."""
+    """The events in a watch's body."""
     splitter = LineSplitter(limit_bytes=limit_bytes)
     async for chunk in response.chunks():
         try:
@@ -115,7 +90,7 @@ async def events_in(
                 problem=f"one event is longer than {limit_bytes} bytes",
                 what_now="Raise the limit in ClientSettings if objects are really so large.",
             ) from error
-        for event in read_events(lines, kind, codec=codec, wanted=wanted, answers=answers):
+        for event in read_events(lines, kind, codec=codec, wanted=wanted):
             yield event
     if splitter.rest:
         raise Unreachable(
@@ -125,11 +100,9 @@ async def events_in(
 
 
 def read_events(
-    lines: bytes, kind: type[Obj], *, codec: Codec, wanted: str, answers: Mapping[str, Obj]
+    lines: bytes, kind: type[Obj], *, codec: Codec, wanted: str
 ) -> Iterable[WatchEvent[Obj]]:
     """The events in whole lines of a watch, as far as there is none that stands for an error."""
-    if answers:
-        return _unless_repeated(lines, kind, codec, wanted, answers)
     # All lines of a chunk at once take two thirds of the time that they take one by one. But what
     # begins with a bookmark is mostly nothing else, and has no object to be decoded.
     is_bookmark = lines.startswith(_BOOKMARK)
@@ -140,39 +113,6 @@ def read_events(
         Removed(each.object) if each.type == "DELETED" else Wrote(each.object, each.type == "ADDED")
         for each in written
     ]
-
-
-def _unless_repeated(
-    lines: bytes, kind: type[Obj], codec: Codec, wanted: str, answers: Mapping[str, Obj]
-) -> Iterator[WatchEvent[Obj]]:
-    for line in lines.split(b"\n"):
-        if line:
-            repeated = _repeated(line, answers)
-            if repeated is not None:
-                yield repeated
-            else:
-                yield from read_events(line, kind, codec=codec, wanted=wanted, answers={})
-
-
-def _repeated(line: bytes, answers: Mapping[str, Obj]) -> Wrote[Obj] | None:
-    """The event, if it says what an answer has said before.
-
-    To find that out takes a third of the time that it takes to decode the object.
-    """
-    # The first version is mostly the object's own: where it is none of those, nothing is lost.
-    start = line.find(_RESOURCE_VERSION) + len(_RESOURCE_VERSION)
-    version = line[start : line.find(b'"', start)].decode(errors="replace")
-    answer = answers.get(version)
-    if answer is None:
-        return None
-    try:
-        heard = _REPEATED.decode(line)
-    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
-        return None
-    found = heard.object.metadata
-    if found.resource_version != version or found.uid != answer.uid:
-        return None
-    return Wrote(answer, heard.type == "ADDED")
 
 
 def _one_by_one(

@@ -83,7 +83,7 @@ class Context:
         self._clock = clock
         self._is_ended = False
         # What of its own it has applied or created, or tried to.
-        self._own: list[Resource | Unstructured] = []
+        self._own: list[tuple[type[Any], str | None, str]] = []
         self._applies = 0
         self._writing: set[asyncio.Task[Any] | None] = set()
         self._client = client
@@ -149,7 +149,7 @@ class Context:
         """
         self._may_write(type(child), "create")
         created = await self._sent(self._writer.create_owned(child, self._obj, report=self._report))
-        self._own.append(created)
+        self._own.append((type(created), created.namespace, created.name))
         return created
 
     async def apply(self, obj: Obj, *, force: bool = False) -> Obj:
@@ -171,7 +171,7 @@ class Context:
         """
         self._may_own(type(child), "own")
         # Before it is tried: what is wanted and cannot be had just now is not to be pruned.
-        self._own.append(child)
+        self._own.append((type(child), child.namespace, child.name))
         try:
             applied = await self._sent(
                 self._writer.apply_owned(child, self._obj, adopt=adopt, report=self._report)
@@ -235,7 +235,7 @@ class Context:
         self._check()
         among = kinds or tuple(each.kind for each in self._controller.owned)
         home = self._obj.namespace
-        keep = {(type(own), ObjectKey(own.namespace or home, own.name)) for own in self._own}
+        keep = {(kind, ObjectKey(there or home, name)) for kind, there, name in self._own}
         await self._sent(self._writer.prune(self._obj, among, keep=keep, report=self._report))
 
     def record(

@@ -1,14 +1,14 @@
 """What an API server answers, or does not."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import ClassVar
-
-import msgspec
 
 from steersman.errors.root import SteersmanError
 
 
-class Cause(msgspec.Struct, frozen=True, kw_only=True):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cause:
     """One reason among several for which the server refused an object."""
 
     reason: str

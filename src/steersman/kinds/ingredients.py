@@ -64,7 +64,7 @@ def selected(name: str, selector: Words | None) -> Words:
 def joined(selector: Words, labels: Words | None) -> Words:
     """The labels of what is known by ``selector`` and has these others, if they are good."""
     if not labels:
-        return selector
+        return {**selector}
     for key in selector.keys() & labels.keys():
         if labels[key] != selector[key]:
             raise BadValue(

@@ -235,12 +235,9 @@ def _read(value: Any, *path: str) -> Any:
     if isinstance(value, Unstructured):
         value = value.body
     for field in path:
-        # As it is most often; what a class is asked about costs more than all the rest.
-        found = getattr(value, field, _MISSING)
-        if found is _MISSING:
-            found = value.get(wire_name(field)) if isinstance(value, Mapping) else None
-        value = found
+        # A dict has methods, which are no fields. What a class is asked about costs more than this.
+        if type(value) is dict or isinstance(value, Mapping):
+            value = value.get(wire_name(field))
+        else:
+            value = getattr(value, field, None)
     return value
-
-
-_MISSING = object()

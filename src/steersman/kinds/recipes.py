@@ -263,7 +263,7 @@ def service(
             rule="each has a name if there are several",
         )
     found_by = selected(name, selector)
-    all_labels = {**found_by, **checked_labels(labels)} if labels else found_by
+    all_labels = {**found_by, **checked_labels(labels)} if labels else {**found_by}
     return core_v1.Service(
         metadata=metadata(name, "a Service", namespace, all_labels, annotations, check=check_label),
         spec=core_v1.ServiceSpec(

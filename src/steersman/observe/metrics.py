@@ -63,7 +63,7 @@ class MetricsObserver:
         self._queues = QueueMetrics(registry, clock=clock)
         self._controllers = ControllerMetrics(registry, queues=self._queues)
         self._manager = ManagerMetrics(registry)
-        self._requests = RequestMetrics(registry, clock=clock)
+        self._requests = RequestMetrics(registry)
         self._retries = Counter(
             "steersman_client_retries",
             "Attempts that failed and were repeated.",

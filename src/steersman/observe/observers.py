@@ -1,8 +1,9 @@
 """Observers made of other observers, and the one that does not listen."""
 
 import logging
+from contextlib import suppress
 from types import FunctionType, MethodType
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Protocol
 
 from steersman.observe.events import Observation, Observer
 
@@ -20,7 +21,6 @@ def fan_out(*observers: Observer) -> Observer:
     return _FanOut(observers).tell
 
 
-@runtime_checkable
 class Choosy(Protocol):
     """An observer that knows from the class of an observation who is to be told, if anybody."""
 
@@ -69,8 +69,11 @@ def _inside(observer: Observer) -> tuple[Observer, ...]:
 
 def _listener(observer: Any, kind: type[Any]) -> Observer | None:
     """What to call, as a function or method: any other object takes twice as long to call."""
-    if isinstance(observer, Choosy):
-        return observer.listener_for(kind)
+    # Of its class: an object that has whatever it is asked for does not choose.
+    if hasattr(type(observer), "listener_for"):
+        with suppress(Exception):  # it is told of all, and what is wrong with it shows there
+            choosy: Choosy = observer
+            return choosy.listener_for(kind)
     call: Observer = observer
     if not isinstance(observer, (FunctionType, MethodType)):
         call = observer.__call__

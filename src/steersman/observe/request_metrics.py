@@ -7,7 +7,6 @@ from prometheus_client import CollectorRegistry
 from prometheus_client.metrics_core import CounterMetricFamily, HistogramMetricFamily, Metric
 from prometheus_client.registry import Collector
 
-from steersman.clock import Clock
 from steersman.observe.events import RequestFinished
 from steersman.observe.histogram import Seconds
 from steersman.observe.labels import bounded
@@ -21,12 +20,11 @@ REQUEST: Final = ("verb", "resource")
 class _OneKind:
     """What is counted of requests with one verb to one resource."""
 
-    __slots__ = ("codes", "created_time", "seconds")
+    __slots__ = ("codes", "seconds")
 
-    def __init__(self, created_time: float) -> None:
+    def __init__(self) -> None:
         self.codes: dict[str, int] = {}  # by the class of the answer
         self.seconds = Seconds(_BOUNDS)
-        self.created_time = created_time
 
 
 class RequestMetrics(Collector):
@@ -36,8 +34,7 @@ class RequestMetrics(Collector):
     all else that observes it.
     """
 
-    def __init__(self, registry: CollectorRegistry, *, clock: Clock) -> None:
-        self._clock = clock
+    def __init__(self, registry: CollectorRegistry) -> None:
         self._kinds: dict[tuple[str, str], _OneKind] = {}
         self._verbs: set[str] = set()
         self._resources: set[str] = set()
@@ -64,7 +61,7 @@ class RequestMetrics(Collector):
 
     def _new(self, finished: RequestFinished) -> _OneKind:
         kind = bounded(finished.verb, self._verbs), bounded(finished.resource, self._resources)
-        return self._kinds.setdefault(kind, _OneKind(self._clock.now().timestamp()))
+        return self._kinds.setdefault(kind, _OneKind())
 
     def _families(self, kinds: Iterable[tuple[tuple[str, str], _OneKind]]) -> Iterator[Metric]:
         requests = CounterMetricFamily(
@@ -79,9 +76,6 @@ class RequestMetrics(Collector):
         )
         for labels, one in kinds:
             for answer, count in tuple(one.codes.items()):
-                requests.add_metric((*labels, answer), count, created=one.created_time)
+                requests.add_metric((*labels, answer), count)
             seconds.add_metric(labels, one.seconds.buckets(), one.seconds.sum_seconds)
-            verb, resource = labels
-            names = {"verb": verb, "resource": resource}
-            seconds.add_sample(f"{seconds.name}_created", names, one.created_time)
         yield from (requests, seconds)

@@ -1,6 +1,6 @@
 """Where a reflector listens: the three questions it asks, and the client that answers them."""
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator
 from contextlib import AbstractAsyncContextManager
 from typing import Generic, Protocol, TypeVar
 
@@ -40,10 +40,7 @@ class Source(Protocol[Obj]):
 
 
 class ClientSource(Generic[Obj]):
-    """Some objects of one kind, through a ``Client``.
-
-    ``answers``, by their versions, need not be decoded again when a watch repeats them.
-    """
+    """Some objects of one kind, through a ``Client``."""
 
     def __init__(
         self,
@@ -53,7 +50,6 @@ class ClientSource(Generic[Obj]):
         namespace: str | None = None,
         labels: Labels | None = None,
         fields: Fields | None = None,
-        answers: Mapping[str, Obj] | None = None,
     ) -> None:
         self.resource = kind.resource_type.plural
         self.ref = ObjectRef(kind.resource_type.gvk.kind, namespace, "*")
@@ -62,7 +58,6 @@ class ClientSource(Generic[Obj]):
         self._namespace = namespace
         self._labels = labels
         self._fields = fields
-        self._answers = answers
 
     def pages(self, *, page_size: int | None) -> AsyncIterator[DecodedList[Obj]]:
         """All of them, as they are now, so many at a time; ``None``: in one answer, as it comes."""
@@ -91,7 +86,6 @@ class ClientSource(Generic[Obj]):
             resource_version=version,
             initial_events=initial_events,
             timeout_seconds=timeout_seconds,
-            answers=self._answers,
         )
 
     async def probe(self, version: str) -> None:

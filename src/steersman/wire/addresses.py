@@ -3,35 +3,33 @@
 import base64
 import re
 from contextlib import suppress
+from dataclasses import dataclass, field
 from ipaddress import IPv6Address, ip_address
 from typing import Final
 from urllib.parse import SplitResult, quote, unquote, urlsplit
 
-import msgspec
-from msgspec.structs import force_setattr
-
 from steersman.errors import ConfigError
 
 _PORTS: Final = {"http": 80, "https": 443}
-# A label that is too long would fail only when the name is looked up.
-_HOST: Final = re.compile(r"[0-9A-Za-z_~-]{1,63}(\.[0-9A-Za-z_~-]{1,63})*\.?")
+_HOST: Final = re.compile(r"[0-9A-Za-z._~-]+")
 
 
-class Address(msgspec.Struct, frozen=True, kw_only=True):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Address:
     """Of a URL, all that it takes to get there; who comes, and with which password, is hidden."""
 
     scheme: str
     host: str
     port: int
     path: str = ""
-    login: str | None = None
+    login: str | None = field(default=None, repr=False)
 
-    # Host and port, as they stand in a Host header and a URL: in every request, so made once.
-    host_header: str = ""
+    # Host and port, as they stand in a Host header and a URL: in every request.
+    host_header: str = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         header = self.authority.removesuffix(f":{_PORTS[self.scheme]}")
-        force_setattr(self, "host_header", header)
+        object.__setattr__(self, "host_header", header)
 
     @property
     def is_https(self) -> bool:
@@ -45,9 +43,6 @@ class Address(msgspec.Struct, frozen=True, kw_only=True):
 
     def __str__(self) -> str:
         return f"{self.scheme}://{self.host_header}{self.path}"
-
-    def __repr__(self) -> str:
-        return f"<Address {self}>"
 
 
 def server_address(text: str) -> Address:
@@ -100,8 +95,8 @@ def _address(text: str, *, source: str) -> tuple[SplitResult, Address]:
 def _host(name: str) -> str:
     if ":" in name:
         return str(IPv6Address(name))
-    # What is ASCII is its own encoding, and hardly anybody needs the codec, which is large.
-    host = name if name.isascii() else name.encode("idna").decode("ascii")
+    # Encoded, because a label that is too long would fail only when the name is looked up.
+    host = name.encode("idna").decode("ascii")
     if not _HOST.fullmatch(host):
         raise ValueError("no host is named like that")
     return host

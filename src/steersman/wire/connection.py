@@ -78,6 +78,7 @@ class Head:
         """Every header, as it came."""
         if self._fields is None:
             self._fields = _Fields(self._came).found
+            self._came = b""
         return self._fields
 
     @property
@@ -90,7 +91,7 @@ class Head:
     @property
     def warnings(self) -> tuple[str, ...]:
         """The value of every ``Warning``."""
-        if self._is_first:
+        if self._is_first and self._fields is None:
             # Every answer is asked for these, and next to none has any.
             found = _MAY_WARN_OR_END.search(self._came)
             if found is not None and found[0] not in _MAY_WARN:
@@ -419,6 +420,7 @@ class Connection(asyncio.BufferedProtocol):
             return
         self._fruitless_bytes = 0
         self._head = Head(status, self._came, is_first=self._is_first)
+        self._came = b""
         if self._is_bare:
             self._is_whole = True
             self._is_kept_alive = self._parser.should_keep_alive()

@@ -67,9 +67,7 @@ class SocketTransport(asyncio.Transport):
 
     async def secure(self, tls: ssl.SSLContext, *, name: str) -> None:
         """Speak TLS from here on, with the one who is called ``name``; ``OSError`` if not."""
-        # As text it goes through a codec that hardly anybody needs otherwise, and that is large.
-        host = name.encode("ascii") if name.isascii() else name
-        self._tls = tls.wrap_bio(self._coming, self._going, server_hostname=host)
+        self._tls = tls.wrap_bio(self._coming, self._going, server_hostname=name)
         self._agreed = self._loop.create_future()
         self._shake_hands(self._tls, self._agreed)
         await self._agreed

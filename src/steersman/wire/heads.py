@@ -8,6 +8,7 @@ from steersman.wire.addresses import Address
 from steersman.wire.messages import Request
 
 _TOKEN: Final = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
+_TARGET: Final = re.compile(r"[!-~]+")
 
 # How long the body is, is for the transport to say: a second opinion would let the other side
 # find a request inside the body.
@@ -40,9 +41,8 @@ class Heads:
         be read as more than that part, and no value of a header is in it.
         """
         method, body = request.method, request.body
-        # Whatever a request asks for, its target has no character that would end the line.
         target = self._root + request.target
-        if not target or not _is_token(method):
+        if not _is_token(method) or not _TARGET.fullmatch(target):
             raise ValueError("the method or the path has a character that none may have")
         fields = self._kept.get((request.headers, request.is_large)) or self._keep(request)
         if body is not None:

@@ -9,10 +9,9 @@ import ssl
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, NoReturn
-
-import msgspec
 
 from steersman.errors import CertificateRefused, ConfigError
 
@@ -21,16 +20,14 @@ _OUT_OF_DATE: Final = frozenset({9, 10})
 _NAMES_ANOTHER: Final = frozenset({62, 64})
 
 
-class TlsSettings(msgspec.Struct, frozen=True, kw_only=True):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TlsSettings:
     """Whom to trust and as whom to come, each as PEM."""
 
-    ca_data: bytes | None = None
-    client_certificate: bytes | None = None
-    client_key: bytes | None = None
+    ca_data: bytes | None = field(default=None, repr=False)
+    client_certificate: bytes | None = field(default=None, repr=False)
+    client_key: bytes | None = field(default=None, repr=False)
     verify: bool = True
-
-    def __repr__(self) -> str:
-        return f"TlsSettings(verify={self.verify!r})"
 
 
 class _EncryptedKey(Exception):

@@ -19,13 +19,8 @@ class Cache:
     def __init__(self, *, is_limited: bool = False, lays_new: bool = True) -> None:
         self.shown = Indexer[Thing](failed=lambda *_: None)
         self.flights = Flights()
-        self.answers: dict[str, Thing] = {}
         self.writes = OwnWrites[Thing](
-            self.shown,
-            is_limited=is_limited,
-            lays_new=lays_new,
-            flights=self.flights,
-            answers=self.answers,
+            self.shown, is_limited=is_limited, lays_new=lays_new, flights=self.flights
         )
         self.writes.replaced("10", rewound=False)
 
@@ -513,30 +508,3 @@ def test_no_ticket_is_left(cache: Cache) -> None:
         assert len(cache.flights) == 1
 
     assert len(cache.flights) == 0
-
-
-def test_an_answer_is_known_by_its_version_until_it_is_heard(cache: Cache) -> None:
-    answer = thing("web", version=12, uid="a")
-    with Ticket(cache.flights) as ticket:
-        cache.writes.wrote(answer, ticket, belongs=True, is_as_heard=True)
-    before = dict(cache.answers)
-
-    cache.hear(12)
-
-    assert (before, cache.answers) == ({"12": answer}, {})
-
-
-def test_an_answer_that_is_not_as_it_will_be_heard_is_not_taken_for_it(cache: Cache) -> None:
-    cache.write(12)
-
-    assert cache.answers == {}
-
-
-def test_no_answer_is_known_in_another_history(cache: Cache) -> None:
-    with Ticket(cache.flights) as ticket:
-        answer = thing("web", version=12, uid="a")
-        cache.writes.wrote(answer, ticket, belongs=True, is_as_heard=True)
-
-    cache.writes.replaced("11", rewound=True)
-
-    assert cache.answers == {}

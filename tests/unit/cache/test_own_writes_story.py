@@ -72,7 +72,6 @@ class OwnWritesStory(RuleBasedStateMachine):
             is_limited=self.is_limited,
             lays_new=self.lays_new,
             flights=self.flights,
-            answers={},
         )
         self.revision = 10
         self.uids = count(1)

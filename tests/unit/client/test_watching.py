@@ -26,14 +26,9 @@ def line(type: str, obj: object) -> bytes:
     return msgspec.json.encode({"type": type, "object": obj}) + b"\n"
 
 
-def read(type: str, obj: object, *answers: Widget) -> WatchEvent[Widget]:
-    known = {answer.resource_version: answer for answer in answers}
-    (event,) = read_events(line(type, obj), Widget, codec=Codec(), wanted=WANTED, answers=known)
+def read(type: str, obj: object) -> WatchEvent[Widget]:
+    (event,) = read_events(line(type, obj), Widget, codec=Codec(), wanted=WANTED)
     return event
-
-
-def answer(**fields: Any) -> Widget:
-    return Codec().decode(Widget, msgspec.json.encode(widget(**fields)), wanted=WANTED)
 
 
 def bookmark(version: str, **annotations: str) -> dict[str, Any]:
@@ -71,58 +66,6 @@ def test_an_object_that_was_written_is_heard(type: str, is_new: bool) -> None:
     assert (event.obj.spec.size, event.is_new) == (4, is_new)
 
 
-@pytest.mark.parametrize(("type", "is_new"), [("ADDED", True), ("MODIFIED", False)])
-def test_what_repeats_an_answer_is_heard_as_that_very_object(type: str, is_new: bool) -> None:
-    written = answer(version="8")
-
-    event = read(type, widget(version="8"), answer(version="7"), written)
-
-    assert isinstance(event, Wrote)
-    assert (event.obj is written, event.is_new) == (True, is_new)
-
-
-def test_what_has_another_version_than_the_answer_is_heard_as_it_is() -> None:
-    event = read("MODIFIED", widget(version="9", size=4), answer(version="8"))
-
-    assert isinstance(event, Wrote)
-    assert (event.obj.resource_version, event.obj.spec.size) == ("9", 4)
-
-
-def test_what_is_another_object_than_the_answer_is_heard_as_it_is() -> None:
-    other = widget(version="8", size=4)
-    other["metadata"]["uid"] = "another"
-
-    event = read("MODIFIED", other, answer(version="8"))
-
-    assert isinstance(event, Wrote)
-    assert (event.obj.uid, event.obj.spec.size) == ("another", 4)
-
-
-def test_what_mentions_the_version_of_an_answer_is_heard_as_it_is() -> None:
-    body = {"about": {"resourceVersion": "8"}} | widget(version="9", size=4)
-
-    event = read("MODIFIED", body, answer(version="8"))
-
-    assert isinstance(event, Wrote)
-    assert (event.obj.resource_version, event.obj.spec.size) == ("9", 4)
-
-
-def test_what_left_with_the_answered_write_is_heard_as_gone() -> None:
-    event = read("DELETED", widget(version="8"), answer(version="8"))
-
-    assert isinstance(event, Removed)
-
-
-def test_answers_and_news_are_heard_in_their_order() -> None:
-    known = {"8": answer(version="8"), "10": answer(version="10")}
-    lines = b"".join(line("MODIFIED", widget(version=str(each))) for each in (7, 8, 9, 10))
-
-    events = read_events(lines, Widget, codec=Codec(), wanted=WANTED, answers=known)
-
-    versions = [event.obj.resource_version for event in events if isinstance(event, Wrote)]
-    assert versions == ["7", "8", "9", "10"]
-
-
 def test_an_object_that_is_gone_is_heard_with_its_last_state() -> None:
     event = read("DELETED", widget(version="8"))
 
@@ -133,9 +76,7 @@ def test_an_object_that_is_gone_is_heard_with_its_last_state() -> None:
 def test_unstructured_objects_are_heard_with_every_field() -> None:
     body = widget(finalizers=["example.com/x"]) | {"extra": {"z": 1, "a": 2}}
 
-    (event,) = read_events(
-        line("ADDED", body), LooseWidget, codec=Codec(), wanted=WANTED, answers={}
-    )
+    (event,) = read_events(line("ADDED", body), LooseWidget, codec=Codec(), wanted=WANTED)
 
     assert isinstance(event, Wrote)
     assert event.obj.body == body

@@ -1,6 +1,7 @@
 """Many observers behind one."""
 
 import logging
+from unittest.mock import Mock
 
 import pytest
 
@@ -47,3 +48,26 @@ def test_nobody_may_listen() -> None:
     for observation in ALL:
         ignore(observation)
         fan_out()(observation)
+
+
+def test_who_has_whatever_it_is_asked_for_is_told_all_the_same() -> None:
+    observer = Mock()
+
+    fan_out(observer)(FINISHED)
+
+    observer.assert_called_once_with(FINISHED)
+
+
+def test_who_cannot_say_what_it_listens_to_is_told_of_everything() -> None:
+    told: list[Observation] = []
+
+    class Undecided:
+        def listener_for(self, kind: type[object]) -> None:
+            raise LookupError(kind)
+
+        def __call__(self, observation: Observation) -> None:
+            told.append(observation)
+
+    fan_out(Undecided())(FINISHED)
+
+    assert told == [FINISHED]

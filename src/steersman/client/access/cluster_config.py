@@ -18,13 +18,11 @@ from steersman.client.access.trust import is_loopback
 from steersman.errors import ConfigError
 
 
-class Token(msgspec.Struct, frozen=True, kw_only=True):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Token:
     """A bearer token that does not change."""
 
-    token: str
-
-    def __repr__(self) -> str:
-        return "Token()"
+    token: str = field(repr=False)
 
 
 class TokenFile(msgspec.Struct, frozen=True, kw_only=True):
@@ -33,47 +31,38 @@ class TokenFile(msgspec.Struct, frozen=True, kw_only=True):
     path: Path
 
 
-class Password(msgspec.Struct, frozen=True, kw_only=True):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Password:
     """A user name and password, for a proxy in front that takes them; API servers do not."""
 
     username: str
-    password: str
-
-    def __repr__(self) -> str:
-        return f"Password(username={self.username!r})"
+    password: str = field(repr=False)
 
 
-class ExecPlugin(msgspec.Struct, frozen=True, kw_only=True):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExecPlugin:
     """A program that prints a token or a certificate: found, allowed, and ready to be started.
 
     ``environment`` is all that it gets. Arguments and environment may hold secrets.
     """
 
     command: Path
-    args: tuple[str, ...] = ()
-    environment: Mapping[str, str]
+    args: tuple[str, ...] = field(default=(), repr=False)
+    environment: Mapping[str, str] = field(repr=False)
     api_version: str
     terminal: bool = False
     timeout_seconds: float
-
-    def __repr__(self) -> str:
-        return (
-            f"ExecPlugin(command={self.command!r}, api_version={self.api_version!r},"
-            f" terminal={self.terminal!r}, timeout_seconds={self.timeout_seconds!r})"
-        )
 
 
 Login: TypeAlias = Token | TokenFile | Password | ExecPlugin
 
 
-class ClientCertificate(msgspec.Struct, frozen=True, kw_only=True):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClientCertificate:
     """A certificate and its key, each as PEM or as a file of it."""
 
-    certificate: bytes | Path
-    key: bytes | Path
-
-    def __repr__(self) -> str:
-        return "ClientCertificate()"
+    certificate: bytes | Path = field(repr=False)
+    key: bytes | Path = field(repr=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,10 +5,9 @@ import base64
 import math
 import re
 import ssl
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Protocol, assert_never
-
-import msgspec
+from typing import Final, Protocol, assert_never
 
 from steersman.client.access.cluster_config import (
     ClusterConfig,
@@ -19,14 +18,12 @@ from steersman.client.access.cluster_config import (
     TokenFile,
     server_url,
 )
+from steersman.client.access.exec_plugin import PluginCredential, PluginSession
 from steersman.client.access.files import read_small_file
 from steersman.clock import Clock
 from steersman.errors import ConfigError
 from steersman.observe import CredentialsNotRenewed, CredentialsRenewed, Observer
 from steersman.wire import TlsSettings, tls_context
-
-if TYPE_CHECKING:
-    from steersman.client.access.exec_plugin import PluginCredential, PluginSession
 
 # The kubelet replaces a token when four fifths of its life are over, which leaves two minutes of
 # the shortest one. Half of that; reading a few kilobytes this often costs nothing.
@@ -35,14 +32,12 @@ FILE_SECONDS: Final = 60.0
 _BEARER: Final = re.compile(r"[\x21-\x7e]+")
 
 
-class Proof(msgspec.Struct, frozen=True, kw_only=True, eq=False):
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Proof:
     """What shows who we are; a later one is another object, even if it looks the same."""
 
-    headers: tuple[tuple[str, str], ...]
+    headers: tuple[tuple[str, str], ...] = field(repr=False)
     tls: ssl.SSLContext | None
-
-    def __repr__(self) -> str:
-        return f"Proof(tls={self.tls!r})"
 
 
 class Credentials(Protocol):
@@ -68,17 +63,15 @@ class Credentials(Protocol):
         ...
 
 
-class _Material(msgspec.Struct, frozen=True, kw_only=True):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Material:
     """All that a proof is made of, read at one time."""
 
-    ca: bytes | None
-    certificate: bytes | None
-    key: bytes | None
-    token: bytes | None
-    given: "PluginCredential | None"
-
-    def __repr__(self) -> str:
-        return f"_Material(given={self.given!r})"
+    ca: bytes | None = field(repr=False)
+    certificate: bytes | None = field(repr=False)
+    key: bytes | None = field(repr=False)
+    token: bytes | None = field(repr=False)
+    given: PluginCredential | None
 
 
 class ConfiguredCredentials:
@@ -93,7 +86,11 @@ class ConfiguredCredentials:
         self._config = config
         self._clock = clock
         self._observe = observe
-        self._plugin = _plugin_of(config, clock)
+        self._plugin = (
+            PluginSession(config.login, source=config.source, clock=clock)
+            if isinstance(config.login, ExecPlugin)
+            else None
+        )
         self._over_tls = server_url(config.server, source=config.source).scheme == "https"
         self._one_at_a_time = asyncio.Lock()
         self._material: _Material | None = None
@@ -132,7 +129,7 @@ class ConfiguredCredentials:
             raise RuntimeError(f"{self!r} has a TLS context only once it has been asked for proof")
         return self._proof.tls
 
-    def _update(self, given: "PluginCredential | None") -> Proof:
+    def _update(self, given: PluginCredential | None) -> Proof:
         """The proof as it is now, which is the last one if nothing has changed."""
         last = self._material
         self._read_again_at = self._clock.monotonic() + FILE_SECONDS
@@ -155,7 +152,7 @@ class ConfiguredCredentials:
         self._proof = proof
         return proof
 
-    def _read(self, given: "PluginCredential | None") -> _Material:
+    def _read(self, given: PluginCredential | None) -> _Material:
         login, pair = self._config.login, self._config.certificate
         return _Material(
             ca=_content(self._config.ca),
@@ -204,15 +201,6 @@ class ConfiguredCredentials:
 
     def __repr__(self) -> str:
         return f"<ConfiguredCredentials of {self._config.source}>"
-
-
-def _plugin_of(config: ClusterConfig, clock: Clock) -> "PluginSession | None":
-    if not isinstance(config.login, ExecPlugin):
-        return None
-    # Here, because in a cluster nobody has a plugin.
-    from steersman.client.access.exec_plugin import PluginSession
-
-    return PluginSession(config.login, source=config.source, clock=clock)
 
 
 def _content(place: bytes | Path | None) -> bytes | None:

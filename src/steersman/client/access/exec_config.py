@@ -1,6 +1,7 @@
 """The ``exec`` section of a kubeconfig's user: which program, may it run, what is it told."""
 
 import base64
+import json
 import os
 from collections.abc import Mapping
 from pathlib import Path
@@ -58,9 +59,6 @@ def resolved_plugin(
     spec: dict[str, object] = {"interactive": interactive}
     if content.provide_cluster_info:
         spec["cluster"] = _cluster_info(cluster, ca)
-    # Here, because few have a plugin.
-    import json
-
     info = {"apiVersion": api_version, "kind": "ExecCredential", "spec": spec}
     return ExecPlugin(
         command=command,

@@ -10,6 +10,7 @@ import math
 import os
 import signal
 from contextlib import suppress
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from subprocess import DEVNULL, PIPE
 from typing import Annotated, Final
@@ -33,16 +34,14 @@ REST_SECONDS: Final = 10.0
 _BY_HAND: Final = "Run it by hand, as the kubeconfig says, to see why."
 
 
-class PluginCredential(msgspec.Struct, frozen=True, kw_only=True, eq=False):
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class PluginCredential:
     """What a plugin gave; each answer is another one, even if it says the same."""
 
-    token: str | None
-    certificate: bytes | None
-    key: bytes | None
+    token: str | None = field(repr=False)
+    certificate: bytes | None = field(repr=False)
+    key: bytes | None = field(repr=False)
     expiration_time: datetime | None
-
-    def __repr__(self) -> str:
-        return f"PluginCredential(expiration_time={self.expiration_time!r})"
 
 
 class PluginSession:

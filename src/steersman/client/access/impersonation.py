@@ -1,21 +1,21 @@
 """Acting as someone else."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from itertools import chain
 from urllib.parse import quote
-
-import msgspec
 
 from steersman.errors import BadValue
 
 
-class Impersonation(msgspec.Struct, frozen=True, kw_only=True):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Impersonation:
     """Acting as someone else, which one must be allowed to do."""
 
     user: str
     uid: str = ""
     groups: tuple[str, ...] = ()
-    extra: Mapping[str, tuple[str, ...]] = msgspec.field(default_factory=dict)
+    extra: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         values = (self.user, self.uid, *self.groups, *chain.from_iterable(self.extra.values()))
