@@ -37,6 +37,19 @@ class SlowWriter:
             raise
 
 
+class KeepingWriter:
+    """Remembers what is not to be pruned."""
+
+    def __init__(self) -> None:
+        self.kept: set[str] = set()
+
+    async def apply_owned(self, child: Any, *_args: Any, **_rest: Any) -> Any:
+        return child
+
+    async def prune(self, *_args: Any, keep: Any, **_rest: Any) -> None:
+        self.kept = {f"{kind.__name__} {key}" for kind, key in keep}
+
+
 def context_of(writer: Any, controller: sm.Controller[App]) -> Context:
     clock = FakeClock()
     return Context(
@@ -111,3 +124,17 @@ async def test_only_what_is_owned_can_be_pruned() -> None:
 
     with pytest.raises(UndeclaredWrite, match=r"prune v1 Secret.*owns=\(Secret,\)"):
         await context_of(SlowWriter(), controller).prune(Secret)
+
+
+async def test_what_was_applied_is_kept_by_the_name_that_it_had_then() -> None:
+    widgets = sm.Unstructured.of("example.com/v1", "Widget")
+    writer = KeepingWriter()
+    context = context_of(writer, sm.Controller(App, reconcile=reconcile, owns=(widgets,)))
+    body: dict[str, Any] = {"apiVersion": "example.com/v1", "kind": "Widget", "metadata": {}}
+
+    for number in range(3):
+        body["metadata"]["name"] = f"widget-{number}"
+        await context.apply_owned(widgets(body))
+    await context.prune()
+
+    assert writer.kept == {f"Widget here/widget-{number}" for number in range(3)}
