@@ -1,6 +1,7 @@
 """CustomResourceDefinitions of an operator on a cluster, and what it needs that is not there."""
 
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from typing import Any, Final
 
 from steersman.client import Client, wait_for
@@ -14,6 +15,9 @@ FIELD_MANAGER: Final = "steersman"
 
 # Much longer than a server takes, and short enough that somebody still waits.
 SERVED_SECONDS: Final = 30.0
+
+# Between two looks at what the server tells of.
+TOLD_SECONDS: Final = 0.1
 
 
 def definitions(
@@ -39,6 +43,21 @@ async def install(
             within_seconds=SERVED_SECONDS,
             waited_for="its being served",
         )
+    # Then it is served, but a server under load tells of it a moment later.
+    defined = {
+        GroupVersionKind(each.spec.group, version.name, each.spec.names.kind)
+        for each in wanted
+        for version in each.spec.versions
+        if version.served
+    }
+    with suppress(TimeoutError):  # whoever needs them says which are missing
+        async with client.clock.timeout(SERVED_SECONDS):
+            while not defined <= await _told_of(client):
+                await client.clock.sleep(TOLD_SECONDS)
+
+
+async def _told_of(client: Client) -> set[GroupVersionKind]:
+    return {each.resource_type.gvk for each in (await client.discover()).resources}
 
 
 def touched_kinds(controllers: Iterable[Controller[Any]]) -> tuple[ResourceType, ...]:

@@ -15,7 +15,7 @@ from opdemo.webservice import WebService
 from steersman.cli.installing import install
 from steersman.client import Client, MergePatch
 from steersman.clock import SystemClock
-from steersman.errors import SteersmanError
+from steersman.errors import SteersmanError, Unreachable
 from steersman.kinds import Resource, apps_v1, core_v1, meta_v1
 from steersman.manifests import crd_of
 from steersman.observe import ignore
@@ -225,7 +225,12 @@ class World:
         # one is still there makes Kubernetes wait for up to a minute before it tries again.
         # It is answered when the end of each was asked for; meanwhile they come back.
         patient = client.adjusted(deadline_seconds=300.0)
-        await patient.delete_all(kind, namespace=NAMESPACE, propagation="Foreground")
+        while True:
+            try:
+                await patient.delete_all(kind, namespace=NAMESPACE, propagation="Foreground")
+            except Unreachable:
+                continue  # The server gives no answer that would take it more than a minute.
+            return
 
     async def until_gone(self, client: Client, kind: type[Resource]) -> None:
         """Wait until no object of a kind is left."""
