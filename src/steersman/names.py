@@ -268,8 +268,8 @@ def check_label_value(value: str) -> str:
 
 
 # Reconciles ask of the same names and labels again and again: those that were good are remembered,
-# so many of each sort at most. They are looked for in sets, because a cache that knows which was
-# asked for last takes ten times as long. What is in them is short: the rest has been refused.
+# so many of each sort at most. They are looked for in sets, which need not know what was asked for
+# last. What is in them is short: the rest has been refused.
 _REMEMBERED: Final = 4096
 _labels: Final[set[str]] = set()
 _subdomains: Final[set[str]] = set()

@@ -55,8 +55,6 @@ class Indexer(Generic[Obj]):
         objects = self._namespaces.get(key.namespace)
         if objects is None:
             objects = self._namespaces[key.namespace] = {}
-        elif objects.get(key) is obj:
-            return  # Heard after it was written: it is there, in every index.
         objects[key] = obj
         if self._indexes:
             for index in self._indexes.values():

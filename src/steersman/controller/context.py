@@ -316,21 +316,16 @@ class Context:
             return self._obj.namespace
         return namespace
 
-    # Not with ``_check``: most of all calls come by here.
-
     def _may_own(self, kind: type[Any], verb: str) -> None:
-        if self._is_ended:
-            raise self.ended()
+        self._check()
         self._permits.check_own(kind, verb)
 
     def _may_write(self, kind: type[Any], verb: str) -> None:
-        if self._is_ended:
-            raise self.ended()
+        self._check()
         self._permits.check_write(kind, verb)
 
     def _may_write_status(self, kind: type[Any], verb: str) -> None:
-        if self._is_ended:
-            raise self.ended()
+        self._check()
         self._permits.check_write_status(kind, verb)
 
     def _may_ask(self, kind: type[Any]) -> None:

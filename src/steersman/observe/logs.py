@@ -37,8 +37,8 @@ def log_to(
 ) -> Observer:
     """An observer that writes one line to ``stream`` for each observation from ``level`` up.
 
-    No logger is involved, which would take as long as all else; a line that cannot be written is
-    lost, and nothing else with it.
+    No logger is involved: of what that does for a line, nothing is in the line. One that cannot be
+    written is lost, and nothing else with it.
     """
     return _Lines(stream, clock=clock, style=style, level=level)
 
