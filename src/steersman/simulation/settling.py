@@ -5,9 +5,18 @@ from typing import NamedTuple, TypeAlias
 
 from steersman.clock import Clock
 from steersman.names import ObjectRef
-from steersman.observe import Observation, ReconcileFinished, ReconcileSkipped
+from steersman.observe import (
+    CacheEnded,
+    KindMissing,
+    Listed,
+    Observation,
+    ReconcileFinished,
+    ReconcileSkipped,
+    WatchEnded,
+    WatchStarted,
+)
 
-Place: TypeAlias = tuple[str, str, ObjectRef]  # actor, controller, object
+Place: TypeAlias = tuple[str, str, ObjectRef]  # actor, controller or resource, object
 
 
 class Failing(NamedTuple):
@@ -29,6 +38,7 @@ class Agenda:
         self._clock = clock
         self._due: dict[Place, float] = {}
         self._failing: dict[Place, str] = {}
+        self._deaf: dict[Place, None] = {}
 
     def note(self, actor: str, observation: Observation) -> None:
         """Hear what an actor tells."""
@@ -46,10 +56,17 @@ class Agenda:
             place = actor, observation.controller, observation.ref
             self._failing.pop(place, None)
             self._due.pop(place, None)
+        elif isinstance(observation, Listed | WatchEnded):
+            self._deaf[actor, observation.resource, observation.ref] = None
+        elif isinstance(observation, WatchStarted | KindMissing):
+            self._deaf.pop((actor, observation.resource, observation.ref), None)
+        elif type(observation) is CacheEnded:
+            for place in [each for each in self._deaf if each[:2] == (actor, observation.resource)]:
+                del self._deaf[place]
 
     def forget(self, actor: str) -> None:
         """The actor is gone, and with it what it had in mind."""
-        for kept in (self._due, self._failing):
+        for kept in (self._due, self._failing, self._deaf):
             for place in [each for each in kept if each[0] == actor]:
                 del kept[place]
 
@@ -66,3 +83,7 @@ class Agenda:
     def failing(self) -> list[Failing]:
         """What will be tried again, because it failed."""
         return [Failing(*place, error) for place, error in self._failing.items()]
+
+    def deaf(self) -> list[str]:
+        """Who has no watch open, and does not hear of what happens until there is one again."""
+        return [f"{actor} hears nothing of {ref}" for actor, _, ref in self._deaf]

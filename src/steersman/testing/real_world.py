@@ -192,8 +192,12 @@ class RealWorld(World):
             due_at = self.agenda.due_until(changed_at + PATIENCE_SECONDS)
             if due_at is not None:
                 until_at = max(until_at, due_at + QUIET_SECONDS)
-            failing = [str(each) for each in self.agenda.failing()]
-            failing += [f"{each} is not at work yet" for each in self._starting()]
+            # A server that begins to serve a kind lets nobody watch it for a second or two.
+            deaf = [f"{each} is not at work yet" for each in self._starting()]
+            deaf += self.agenda.deaf()
+            if deaf:
+                changed_at = now_at
+            failing = [str(each) for each in self.agenda.failing()] + deaf
             if now_at >= until_at and not failing:
                 return
             if now_at - began_at >= SETTLED_WITHIN_SECONDS:

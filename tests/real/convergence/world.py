@@ -15,7 +15,7 @@ from opdemo.webservice import WebService
 from steersman.cli.installing import install
 from steersman.client import Client, MergePatch
 from steersman.clock import SystemClock
-from steersman.errors import SteersmanError, Unreachable
+from steersman.errors import SteersmanError
 from steersman.kinds import Resource, apps_v1, core_v1, meta_v1
 from steersman.manifests import crd_of
 from steersman.observe import ignore
@@ -220,17 +220,16 @@ class World:
         await self._all(list(self.wanted), change)
 
     async def delete_all(self, client: Client, kind: type[Resource]) -> None:
-        """Every object of a kind, all at once."""
+        """Every object of a kind that is there now."""
         # Each after what it owns: a Deployment that is made anew while the ReplicaSet of the old
         # one is still there makes Kubernetes wait for up to a minute before it tries again.
-        # It is answered when the end of each was asked for; meanwhile they come back.
-        patient = client.adjusted(deadline_seconds=300.0)
-        while True:
-            try:
-                await patient.delete_all(kind, namespace=NAMESPACE, propagation="Foreground")
-            except Unreachable:
-                continue  # The server gives no answer that would take it more than a minute.
-            return
+        # One by one: a server ends what asks it to delete all of them within a minute.
+        found = await client.list(kind, namespace=NAMESPACE)
+
+        async def delete(name: str) -> None:
+            await client.delete(kind, name, namespace=NAMESPACE, propagation="Foreground")
+
+        await self._all([each.name for each in found.items], delete)
 
     async def until_gone(self, client: Client, kind: type[Resource]) -> None:
         """Wait until no object of a kind is left."""
