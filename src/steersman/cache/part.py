@@ -21,6 +21,7 @@ from steersman.cache.keys import identity_in
 from steersman.cache.own_writes import OwnWrites
 from steersman.cache.scope import Scope
 from steersman.clock import Clock
+from steersman.collector import nothing_collected
 from steersman.errors import InvalidObject
 from steersman.kinds import Resource, Unstructured
 from steersman.names import ObjectRef
@@ -87,8 +88,10 @@ class Part(Generic[Obj]):
         rewound: bool,
     ) -> None:
         """This is all there is at ``version``."""
-        self.fifo.replace(objects, misfits, version, rewound=rewound)
-        self._tell(self._drained())
+        with nothing_collected():
+            self.fifo.replace(objects, misfits, version, rewound=rewound)
+            told = self._drained()
+        self._tell(told)
 
     def wrote(self, obj: Obj) -> None:
         """The object was created or changed."""

@@ -15,6 +15,7 @@ from msgspec.structs import replace
 from steersman.cache.covering import names_all_of
 from steersman.cache.sharing import Sharing
 from steersman.client import Misfit, Removed, WatchEvent, Wrote
+from steersman.collector import nothing_collected
 from steersman.errors import InvalidObject
 from steersman.kinds import (
     Codec,
@@ -158,11 +159,12 @@ class PreparedSource(Generic[Obj]):
         async for page in self._source.pages(page_size=page_size):
             kept: list[Obj] = []
             refused = list(page.invalid)
-            for obj in page.items:
-                try:
-                    kept.append(self._prepare(obj))
-                except InvalidObject as error:
-                    refused.append(error)
+            with nothing_collected():
+                for obj in page.items:
+                    try:
+                        kept.append(self._prepare(obj))
+                    except InvalidObject as error:
+                        refused.append(error)
             yield replace(page, items=tuple(kept), invalid=tuple(refused))
 
     def watch(

@@ -5,14 +5,13 @@ slowly: Go writes ``null`` for an empty list even where the schema demands one, 
 whatever else does not fit is an ``InvalidObject``, for that object alone.
 """
 
-import gc
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from functools import lru_cache
 from typing import Any, Generic, Literal, TypeAlias, TypeVar
 
 import msgspec
 
+from steersman.collector import nothing_collected
 from steersman.errors import BadAnswer, BadValue, InvalidObject
 from steersman.kinds.base import Part
 from steersman.kinds.mending import mended
@@ -80,7 +79,7 @@ class Codec:
         if issubclass(kind, Unstructured):
             return self._decode_one_by_one(kind, data, wanted)
         try:
-            with _nothing_collected():
+            with nothing_collected():
                 page: _Page[R] = _page_decoder(kind).decode(data)
         except _MISFITS:
             return self._decode_one_by_one(kind, data, wanted)
@@ -101,12 +100,11 @@ class Codec:
             return None
         return events
 
-    def decode_items(self, kind: type[R], data: bytes, *, wanted: str) -> DecodedList[R] | None:
-        """Items of a list, with commas between them; ``None`` if the first or last is not whole."""
-        array = b"[" + data + b"]"
+    def decode_items(self, kind: type[R], array: bytes, *, wanted: str) -> DecodedList[R] | None:
+        """Some items of a list, in an array; ``None`` if the first or last is not whole."""
         if not issubclass(kind, Unstructured):
             try:
-                with _nothing_collected():
+                with nothing_collected():
                     return DecodedList(items=_items_decoder(kind).decode(array))
             except _MISFITS:
                 pass
@@ -159,18 +157,6 @@ class Codec:
                 problem=str(error).rstrip("."),
                 body=body,
             ) from None
-
-
-@contextmanager
-def _nothing_collected() -> Iterator[None]:
-    """Thousands of objects are made at once, and none is garbage: to look for it costs a sixth."""
-    was_enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_enabled:
-            gc.enable()
 
 
 _MISFITS = (msgspec.MsgspecError, RecursionError, UnicodeDecodeError)

@@ -1,0 +1,39 @@
+"""Python's collector of garbage, told to rest."""
+
+import gc
+from collections.abc import Iterator
+
+import pytest
+
+from steersman.collector import nothing_collected
+
+
+@pytest.fixture(autouse=True)
+def enabled() -> Iterator[None]:
+    """The collector at work, before and after."""
+    assert gc.isenabled()
+    yield
+    gc.enable()
+
+
+def test_it_rests_inside_and_works_afterwards() -> None:
+    with nothing_collected():
+        assert not gc.isenabled()
+
+    assert gc.isenabled()
+
+
+def test_it_works_again_whatever_happens_inside() -> None:
+    with pytest.raises(ValueError, match="inside"), nothing_collected():
+        raise ValueError("inside")
+
+    assert gc.isenabled()
+
+
+def test_who_rested_before_is_not_woken() -> None:
+    gc.disable()
+
+    with nothing_collected(), nothing_collected():
+        pass
+
+    assert not gc.isenabled()
