@@ -26,8 +26,8 @@ def without_managed_fields(obj: Obj, *, but: frozenset[str] = frozenset()) -> Ob
             if kept:
                 metadata["managedFields"] = kept
     elif (managed := obj.metadata.managed_fields) is not None:
-        left = tuple([e for e in managed if e.manager in but and e.operation == "Apply"])
-        msgspec.structs.force_setattr(obj.metadata, "managed_fields", left or None)  # type: ignore[arg-type]
+        left = [e for e in managed if e.manager in but and e.operation == "Apply"] if but else ()
+        msgspec.structs.force_setattr(obj.metadata, "managed_fields", tuple(left) or None)  # type: ignore[arg-type]
     return obj
 
 
