@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from steersman.collector import nothing_collected
+from steersman._collector import nothing_collected
 
 
 @pytest.fixture(autouse=True)

@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from random import Random
 from typing import Generic, TypeVar, assert_never
 
+from steersman._collector import nothing_collected
 from steersman.cache.delta_fifo import (
     Added,
     Deleted,
@@ -21,7 +22,6 @@ from steersman.cache.keys import identity_in
 from steersman.cache.own_writes import OwnWrites
 from steersman.cache.scope import Scope
 from steersman.clock import Clock
-from steersman.collector import nothing_collected
 from steersman.errors import InvalidObject
 from steersman.kinds import Resource, Unstructured
 from steersman.names import ObjectRef

@@ -12,10 +12,10 @@ from typing import Any, Final, Generic, TypeVar, cast
 import msgspec
 from msgspec.structs import replace
 
+from steersman._collector import nothing_collected
 from steersman.cache.covering import names_all_of
 from steersman.cache.sharing import Sharing
 from steersman.client import Misfit, Removed, WatchEvent, Wrote
-from steersman.collector import nothing_collected
 from steersman.errors import InvalidObject
 from steersman.kinds import (
     Codec,

@@ -11,7 +11,7 @@ from typing import Any, Generic, Literal, TypeAlias, TypeVar
 
 import msgspec
 
-from steersman.collector import nothing_collected
+from steersman._collector import nothing_collected
 from steersman.errors import BadAnswer, BadValue, InvalidObject
 from steersman.kinds.base import Part
 from steersman.kinds.mending import mended
