@@ -3,6 +3,8 @@
 THEIRS = "controller-runtime"
 # Ours drops them unless told otherwise, theirs keeps them: so it is also asked to drop them.
 THEIRS_STRIPPED = "controller-runtime, no managedFields"
+# Ours lists what is there, theirs has it streamed by the watch: so it is also asked to list.
+THEIRS_LISTING = "controller-runtime, listing"
 OURS = "steersman"
 OURS_UVLOOP = "steersman, uvloop"
 OFFICIAL = "kubernetes (official)"

@@ -9,8 +9,9 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass, field
+from http import HTTPStatus
 from pathlib import Path
-from typing import TypeAlias
 
 from bench.harness.contenders import (
     ASYNCIO,
@@ -22,6 +23,7 @@ from bench.harness.contenders import (
     OURS,
     OURS_UVLOOP,
     THEIRS,
+    THEIRS_LISTING,
     THEIRS_STRIPPED,
 )
 from bench.harness.converging import CONTROLLER_FLAGS, CONTROLLERS
@@ -43,28 +45,53 @@ PEER = GoProgram(
 REST_SHARE = 0.1
 # or is waited for no longer.
 REST_SECONDS = 30.0
+# Asked for this, a server in Go first collects its garbage. kube-apiserver has it by default.
+COLLECT_PATH = "/debug/pprof/heap?gc=1"
 
-# What to start, when there are so many objects.
-Start: TypeAlias = Callable[[int], Sequence[str]]
+# Left to itself, a Go process that does nothing collects its garbage once in two minutes. Where its
+# memory is looked at once more, it does so after so long, and has given back what it can by then.
+COLLECT_SECONDS = 5.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Start:
+    """What to start, when there are so many objects, and what it finds in its environment.
+
+    ``later`` is what it is told besides where its memory is looked at once more.
+    """
+
+    command: Callable[[int], Sequence[str]]
+    later: Sequence[str] = ()
+    variables: Mapping[str, str] = field(default_factory=dict)
 
 
 def programs(names: Sequence[str]) -> Mapping[str, Start]:
     """How each of these is started; what has to be built is built."""
-    known: Mapping[str, Start] = {
-        THEIRS: lambda _: [str(PEER.path)],
-        THEIRS_STRIPPED: lambda _: [str(PEER.path), "-strip-managed-fields"],
-        OURS: lambda _: _python("steersman"),
-        OURS_UVLOOP: lambda _: _python("steersman", "--uvloop"),
-        OFFICIAL: lambda _: _python("kubernetes"),
-        ASYNCIO: lambda _: _python("kubernetes_asyncio"),
-        LIGHTKUBE: lambda _: _python("lightkube"),
+    known = {
+        THEIRS: _go(),
+        THEIRS_STRIPPED: _go("-strip-managed-fields"),
+        # With this feature, which is on by default, what is there is streamed by the watch.
+        THEIRS_LISTING: _go(KUBE_FEATURE_WatchListClient="false"),
+        OURS: Start(command=lambda _: _python("steersman")),
+        OURS_UVLOOP: Start(command=lambda _: _python("steersman", "--uvloop")),
+        OFFICIAL: Start(command=lambda _: _python("kubernetes")),
+        ASYNCIO: Start(command=lambda _: _python("kubernetes_asyncio")),
+        LIGHTKUBE: Start(command=lambda _: _python("lightkube")),
         # Of these, nothing is heard when the last has come.
-        KR8S: lambda count: _python("kr8s", str(count)),
-        KOPF: lambda count: _python("kopf", str(count)),
-        KOPF_INDEX: lambda count: _python("kopf", str(count), "--index"),
+        KR8S: Start(command=lambda count: _python("kr8s", str(count))),
+        KOPF: Start(command=lambda count: _python("kopf", str(count))),
+        KOPF_INDEX: Start(command=lambda count: _python("kopf", str(count), "--index")),
     }
     PEER.build()
     return {name: known[name] for name in names}
+
+
+def _go(*arguments: str, **variables: str) -> Start:
+    return Start(
+        command=lambda _: [str(PEER.path), *arguments],
+        later=[f"-collect-after={COLLECT_SECONDS:g}s"],
+        variables=variables,
+    )
 
 
 def _python(name: str, *arguments: str) -> Sequence[str]:
@@ -86,20 +113,30 @@ def syncing(start: Start, plane: ControlPlane, *, count: int, later_seconds: flo
     ``server_cpu`` is what kube-apiserver used meanwhile. Memory is looked at once more after
     ``later_seconds``, if there are any.
     """
-    expected = {"objects": count}
-    turn = staying(start(count), plane.kubeconfig, expected, later_seconds=later_seconds)
+    turn = staying(
+        [*start.command(count), *(start.later if later_seconds else ())],
+        plane.kubeconfig,
+        {"objects": count},
+        variables=start.variables,
+        counters={"server_cpu": lambda: server_cpu_seconds(plane)},
+        later_seconds=later_seconds,
+    )
 
-    def with_server() -> Cost:
+    def rested() -> Cost:
         rest(plane)
-        before_seconds = server_cpu_seconds(plane)
-        cost = turn()
-        return {**cost, "server_cpu": server_cpu_seconds(plane) - before_seconds}
+        return turn()
 
-    return with_server
+    return rested
 
 
 def rest(plane: ControlPlane) -> None:
-    """Wait until the server has nothing left to do of what came before."""
+    """Wait until the server has nothing left to do of what came before, its garbage included."""
+    # It collects when it has allocated so much since the last time, and that can be as much work as
+    # the list itself: into whose turn it falls would be luck.
+    with plane.caller() as api:
+        answer = api.call("GET", COLLECT_PATH)
+    if answer.status != HTTPStatus.OK:
+        raise AssertionError(f"{COLLECT_PATH} was answered with {answer.status}")
     began_at = at = time.monotonic()
     before_seconds = server_cpu_seconds(plane)
     while at - began_at < REST_SECONDS:

@@ -123,16 +123,20 @@ def staying(
     kubeconfig: Path,
     expected: Mapping[str, int],
     *,
-    later_seconds: float = 0.0,
+    variables: Mapping[str, str],
+    counters: Mapping[str, Callable[[], float]],
+    later_seconds: float,
 ) -> Turn:
     """A program that says ``expected`` as one line of JSON, and stays until its input is closed.
 
-    ``wall`` and ``cpu`` are up to that line, and memory is looked at then, and once more after
-    ``later_seconds``, if there are any; ``life_cpu`` is of its whole life, the end included.
+    ``wall`` and ``cpu`` are up to that line, and so is what each of ``counters`` has risen by since
+    the start. Memory is looked at then, and once more after ``later_seconds``, if there are any;
+    ``life_cpu`` is of its whole life, the end included. ``variables`` are in its environment.
     """
 
     def turn() -> Cost:
-        environ = child_environ(KUBECONFIG=str(kubeconfig))
+        environ = child_environ(KUBECONFIG=str(kubeconfig), **variables)
+        before = {name: counter() for name, counter in counters.items()}
         started_at = time.perf_counter()
         with child(
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, environ=environ
@@ -144,6 +148,7 @@ def staying(
             wall_seconds = time.perf_counter() - started_at
             looked_at = Path(f"/proc/{process.pid}")
             cpu_seconds = cpu_in((looked_at / "stat").read_text())
+            counted = {name: counter() - before[name] for name, counter in counters.items()}
             memory = dict(memory_in((looked_at / "status").read_text())) if line else {}
             if line and later_seconds:
                 time.sleep(later_seconds)
@@ -153,7 +158,8 @@ def staying(
             life_seconds = cpu_when_ended(process)
         if (said := json.loads(line)) != expected:
             raise AssertionError(f"{expected} is so, {command[0]} said {said}")
-        return {"wall": wall_seconds, "cpu": cpu_seconds, "life_cpu": life_seconds, **memory}
+        spent = {"wall": wall_seconds, "cpu": cpu_seconds, "life_cpu": life_seconds}
+        return {**spent, **counted, **memory}
 
     return turn
 

@@ -6,7 +6,8 @@ KIND = "AppService"
 PLURAL = "appservices"
 NAMESPACE = "default"
 
-# What kubectl, client-go and steersman ask for at a time; the others are told to.
+# Of lists in pages: what kubectl, client-go's pager and our client ask for at a time, and what
+# the other clients are told to. Informers are told nothing of pages.
 PAGE_SIZE = 500
 
 CONFIG_MAP = "small"

@@ -15,7 +15,7 @@ sys.modules.update(dict.fromkeys(["kubernetes", "kubernetes_asyncio"]))  # type:
 import kopf  # noqa: E402
 import uvloop  # noqa: E402
 
-from bench.harness.task import GROUP, PAGE_SIZE, PLURAL, VERSION  # noqa: E402
+from bench.harness.task import GROUP, PLURAL, VERSION  # noqa: E402
 from bench.peers.informing import say, unwanted  # noqa: E402
 
 COUNT = int(sys.argv[1])
@@ -37,8 +37,7 @@ seen = Seen()
 
 
 @kopf.on.startup()
-async def start(settings: kopf.OperatorSettings, memo: kopf.Memo, **_: Any) -> None:
-    settings.watching.chunk_size = PAGE_SIZE
+async def start(memo: kopf.Memo, **_: Any) -> None:
     memo.apps = {}
 
 

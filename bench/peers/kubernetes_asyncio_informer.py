@@ -8,7 +8,7 @@ from typing import Any
 
 from kubernetes_asyncio import client, config, watch
 
-from bench.harness.task import GROUP, NAMESPACE, PAGE_SIZE, PLURAL, VERSION
+from bench.harness.task import GROUP, NAMESPACE, PLURAL, VERSION
 from bench.peers.informing import say, unwanted
 
 APPS = (GROUP, VERSION, NAMESPACE, PLURAL)
@@ -29,14 +29,10 @@ class Cache:
 
 async def fill(api: client.CustomObjectsApi, cache: Cache) -> str:
     """List everything, and say at which version that was."""
-    token = ""
-    while True:
-        page: Any = await api.list_namespaced_custom_object(*APPS, limit=PAGE_SIZE, _continue=token)
-        for app in page["items"]:
-            cache.put(app)
-        token = page["metadata"].get("continue", "")
-        if not token:
-            return page["metadata"]["resourceVersion"]
+    apps: Any = await api.list_namespaced_custom_object(*APPS)
+    for app in apps["items"]:
+        cache.put(app)
+    return apps["metadata"]["resourceVersion"]
 
 
 async def keep(api: client.CustomObjectsApi, cache: Cache, version: str) -> None:

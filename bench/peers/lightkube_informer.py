@@ -8,7 +8,7 @@ import asyncio
 
 from lightkube import AsyncClient
 
-from bench.harness.task import NAMESPACE, PAGE_SIZE
+from bench.harness.task import NAMESPACE
 from bench.peers.clients.lightkube_typed import AppService
 from bench.peers.informing import say, unwanted
 
@@ -39,7 +39,7 @@ async def follow() -> None:
     client = AsyncClient()
     cache = Cache()
     async with asyncio.TaskGroup() as group:
-        apps = client.list(AppService, namespace=NAMESPACE, chunk_size=PAGE_SIZE)
+        apps = client.list(AppService, namespace=NAMESPACE)
         async for app in apps:
             cache.put(app)
         keeping = group.create_task(keep(client, cache, apps.resourceVersion))

@@ -3,7 +3,7 @@
 import pytest
 
 from bench.harness.charts import svg
-from bench.harness.contenders import OURS, THEIRS, THEIRS_STRIPPED
+from bench.harness.contenders import OURS, THEIRS, THEIRS_LISTING, THEIRS_STRIPPED
 from bench.harness.effort import Effort
 from bench.harness.report import Limit, Section
 from bench.harness.rounds import Cost
@@ -45,35 +45,49 @@ def test_a_title_says_who_is_not_in_every_round() -> None:
 
 
 def turn(megabytes: float, **more: float) -> Cost:
-    """What one turn took, of which nothing but memory matters."""
+    """What one turn took, of which memory matters, and what else is said."""
     return {"wall": 1.0, "cpu": 1.0, "resident": megabytes, **more}
 
 
-def test_a_ratio_is_to_both_turns_of_controller_runtime_in_the_same_round() -> None:
+def test_a_ratio_is_to_controller_runtime_as_it_comes_in_the_same_round() -> None:
     costs = {
         THEIRS: [turn(200.0), turn(100.0)],
         THEIRS_STRIPPED: [turn(150.0), turn(50.0)],
+        THEIRS_LISTING: [turn(150.0), turn(50.0)],
         OURS: [turn(60.0), turn(50.0)],
         "kr8s": [turn(400.0)],
     }
 
+    assert [each["resident_ratio"] for each in beside_theirs(costs, OURS)] == [0.3, 0.5]
+    assert [each["resident_ratio"] for each in beside_theirs(costs, "kr8s")] == [2.0]
+
+
+def test_another_ratio_is_to_the_best_of_its_turns_figure_by_figure_and_round_by_round() -> None:
+    costs = {
+        THEIRS: [turn(200.0, wall=4.0), turn(100.0, wall=2.0)],
+        THEIRS_STRIPPED: [turn(150.0, wall=5.0), turn(125.0, wall=5.0)],
+        THEIRS_LISTING: [turn(180.0, wall=2.0), turn(200.0, wall=4.0)],
+        OURS: [turn(75.0, wall=1.0), turn(75.0, wall=1.0)],
+    }
+
     beside = beside_theirs(costs, OURS)
 
-    assert [each["resident_ratio"] for each in beside] == [0.3, 0.5]
-    assert [each["stripped_ratio"] for each in beside] == [0.4, 1.0]
-    assert [each["resident_ratio"] for each in beside_theirs(costs, "kr8s")] == [2.0]
+    assert [each["resident_best_ratio"] for each in beside] == [0.5, 0.75]
+    assert [each["wall_best_ratio"] for each in beside] == [0.5, 0.5]
 
 
 def test_memory_that_was_looked_at_twice_is_compared_twice() -> None:
     costs = {
         THEIRS: [turn(200.0, later_resident=120.0)],
-        THEIRS_STRIPPED: [turn(200.0, later_resident=100.0)],
+        THEIRS_STRIPPED: [turn(200.0, later_resident=80.0)],
+        THEIRS_LISTING: [turn(200.0, later_resident=100.0)],
         OURS: [turn(60.0, later_resident=60.0)],
     }
 
     (beside,) = beside_theirs(costs, OURS)
 
     assert (beside["resident_ratio"], beside["later_resident_ratio"]) == (0.3, 0.5)
+    assert beside["later_resident_best_ratio"] == 0.75
 
 
 def test_memory_of_an_object_is_what_a_step_added() -> None:

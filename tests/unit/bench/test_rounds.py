@@ -1,10 +1,36 @@
 """Turns are taken in rounds, so that nobody has the better half of a noisy hour."""
 
+import json
+import sys
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
-from bench.harness.rounds import Cost, above, compared, in_rounds
+from bench.harness.rounds import Cost, Turn, above, compared, in_rounds, staying
+
+# Says what it finds in its environment; work of somebody else's is done before that, and after.
+INFORMER = """
+import os, pathlib, sys
+work = pathlib.Path(sys.argv[1])
+work.write_text("5")
+print(os.environ["SAID"], flush=True)
+sys.stdin.read()
+work.write_text("9")
+"""
+
+
+def informing(work: Path, *, said: int, later_seconds: float = 0.0) -> Turn:
+    """A turn that should say 3, while ``work`` goes from 2 to 5, and later on."""
+    work.write_text("2")
+    return staying(
+        [sys.executable, "-c", INFORMER, str(work)],
+        Path("kubeconfig"),
+        {"objects": 3},
+        variables={"SAID": json.dumps({"objects": said})},
+        counters={"work": lambda: float(work.read_text())},
+        later_seconds=later_seconds,
+    )
 
 
 def turns(*names: str, log: list[str]) -> dict[str, Callable[[], Cost]]:
@@ -72,3 +98,25 @@ def test_ratios_and_differences_are_taken_within_a_round() -> None:
 def test_rounds_that_do_not_match_are_refused() -> None:
     with pytest.raises(ValueError, match="shorter"):
         compared([{"cpu": 1.0}], [], ["cpu"])
+
+
+def test_what_is_counted_besides_is_counted_up_to_the_line(tmp_path: Path) -> None:
+    work = tmp_path / "work"
+
+    cost = informing(work, said=3)()
+
+    assert cost["work"] == 3.0
+    assert work.read_text() == "9"
+
+
+def test_memory_is_looked_at_again_only_where_it_is_asked_for(tmp_path: Path) -> None:
+    once = informing(tmp_path / "work", said=3)()
+    twice = informing(tmp_path / "work", said=3, later_seconds=0.01)()
+
+    assert "later_resident" not in once
+    assert twice["later_resident"] > 0
+
+
+def test_who_says_something_else_has_no_cost(tmp_path: Path) -> None:
+    with pytest.raises(AssertionError, match="'objects': 2"):
+        informing(tmp_path / "work", said=2)()

@@ -2,6 +2,7 @@
 //
 // Prints how many there are as one line of JSON once all of them have been handed to its handler,
 // and stays until its standard input is closed. With -strip-managed-fields, those are not kept.
+// With -collect-after, it gives back what memory it does not need, so long after that line.
 package main
 
 import (
@@ -11,6 +12,7 @@ import (
 	"io"
 	"log"
 	"os"
+	"runtime/debug"
 	"sync/atomic"
 	"time"
 
@@ -23,7 +25,10 @@ import (
 	"steersman.invalid/bench/appservice"
 )
 
-var strip = flag.Bool("strip-managed-fields", false, "do not keep managedFields in the cache")
+var (
+	strip        = flag.Bool("strip-managed-fields", false, "do not keep managedFields in the cache")
+	collectAfter = flag.Duration("collect-after", 0, "collect garbage once, so long after the line")
+)
 
 func main() {
 	flag.Parse()
@@ -71,6 +76,10 @@ func run(ctx context.Context) error {
 	}
 	if err := json.NewEncoder(os.Stdout).Encode(map[string]int64{"objects": seen.Load()}); err != nil {
 		return err
+	}
+	if *collectAfter > 0 {
+		// Left to itself, a process that does nothing collects once in two minutes.
+		time.AfterFunc(*collectAfter, debug.FreeOSMemory)
 	}
 	if _, err := io.Copy(io.Discard, os.Stdin); err != nil {
 		return err
