@@ -1,7 +1,8 @@
 """``python -m bench``: what steersman costs, with the same work done by others beside it.
 
 Prints tables and verdicts, and keeps them; the exit status is 1 if one of our limits is missed or
-a measure breaks off.
+could not be found, or if a measure breaks off. A run that is too small to be judged is kept only
+where it is told to, and never in the place of one that was.
 """
 
 import argparse
@@ -19,7 +20,7 @@ RESULTS = HERE / "results"
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Measure, show and keep; 0, or 1 if a limit is missed or a measure breaks off."""
+    """Measure, show and keep; 0, or 1 if a limit is not kept or a measure breaks off."""
     parser = argparse.ArgumentParser(
         prog="python -m bench",
         description="Measure steersman beside controller-runtime and the Python peers.",
@@ -35,7 +36,8 @@ def main(arguments: Sequence[str]) -> int:
         "--rounds",
         type=int,
         metavar="N",
-        help=f"instead of {PROMISED_ROUNDS}; with fewer, nothing is judged",
+        help=f"instead of {PROMISED_ROUNDS}; with fewer, nothing is judged, and it is kept only"
+        " where --results says",
     )
     parser.add_argument("--results", type=Path, metavar="DIR", help="keep results there")
     parser.add_argument(
@@ -47,24 +49,33 @@ def main(arguments: Sequence[str]) -> int:
     if options.rounds is not None and options.rounds < 1:
         parser.error("there must be at least one round")
     names = [name for name in MEASURES if name in options.measures or not options.measures]
-    shelf = _shelf((options.results or RESULTS).resolve())
     if options.redraw:
-        shelf.redraw(names)
+        _shelf(options.results or RESULTS).redraw(names)
         return 0
     effort = Effort(
         is_full=not options.quick,
         rounds=options.rounds or (1 if options.quick else PROMISED_ROUNDS),
         progress=show_progress,
     )
-    is_kept = not options.quick or options.results is not None
-    is_well = run(names, load=measure, effort=effort, shelf=shelf if is_kept else None)
+    if options.results and options.results.resolve() == RESULTS and not effort.is_judged:
+        parser.error("only a run that is judged is kept there: name another directory")
+    directory = place_for(options.results, effort)
+    if directory is None:
+        print("Nothing of this run is judged, and nothing is kept: --results DIR would keep it.")
+    shelf = None if directory is None else _shelf(directory)
+    is_well = run(names, load=measure, effort=effort, shelf=shelf)
     return 0 if is_well else 1
+
+
+def place_for(asked: Path | None, effort: Effort) -> Path | None:
+    """Where a run is kept: where it is asked to, or with all that was judged, or nowhere."""
+    return asked or (RESULTS if effort.is_judged else None)
 
 
 def _shelf(directory: Path) -> Shelf:
     # What is kept elsewhere is nobody's business here.
-    summary_in = HERE / "README.md" if directory == RESULTS else None
-    return Shelf(directory, load=measure, order=list(MEASURES), summary_in=summary_in)
+    summary_in = HERE / "README.md" if directory.resolve() == RESULTS else None
+    return Shelf(directory.resolve(), load=measure, order=list(MEASURES), summary_in=summary_in)
 
 
 if __name__ == "__main__":

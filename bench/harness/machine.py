@@ -11,13 +11,17 @@ from pathlib import Path
 
 from bench.harness.go_programs import go_version_in
 from bench.harness.operators import PEER
+from bench.harness.provenance import python_build
 from steersman.testing import find_binaries
 
 PACKAGES = (
     "steersman",
-    "aiohttp",
+    "httptools",
     "msgspec",
+    "prometheus-client",
     "uvloop",
+    # The yardstick of `client`.
+    "aiohttp",
     "kopf",
     "kr8s",
     "kubernetes",
@@ -50,7 +54,7 @@ def machine() -> Mapping[str, str]:
 
 def versions() -> Mapping[str, str]:
     """By name; only of what is installed."""
-    found = {"Python": platform.python_version()}
+    found = {"Python": f"{platform.python_version()} ({python_build()})"}
     for package in PACKAGES:
         try:
             found[package] = version(package)

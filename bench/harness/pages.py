@@ -4,7 +4,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
-from bench.harness.report import Limit
+from bench.harness.effort import PROMISED_ROUNDS
+from bench.harness.report import Floor, Limit, rounds_in_words
 from bench.harness.results import Result, put
 
 NOTE = "Figures are medians, with the smallest and the largest in brackets; MB are 10⁶ bytes."
@@ -31,8 +32,7 @@ def page(results: Sequence[Result]) -> Iterator[str]:
     yield "Written by `python -m bench`, as [the page above](../README.md) explains."
     yield NOTE
     yield ""
-    common = _surroundings(results[0]) if results else []
-    yield from common
+    yield from _surroundings(results)
     for result in results:
         yield ""
         yield f"## {result.title}"
@@ -40,10 +40,6 @@ def page(results: Sequence[Result]) -> Iterator[str]:
         yield f"`python -m bench {result.measure}`: {_effort(result)}."
         if not result.is_whole:
             yield BROKEN_OFF
-        own = _surroundings(result)
-        if own != common:
-            yield ""
-            yield from own
         for file, title in result.charts.items():
             yield ""
             yield f"![{title}]({file})"
@@ -54,8 +50,7 @@ def page(results: Sequence[Result]) -> Iterator[str]:
 
 def summary(results: Sequence[Result], prefix: Path) -> Iterator[str]:
     """The promises, and the charts; ``prefix`` is where those are."""
-    common = _surroundings(results[0]) if results else []
-    yield from common
+    yield from _surroundings(results)
     yield ""
     yield "| | promised | found | |"
     yield "|---|---:|---:|---|"
@@ -64,17 +59,12 @@ def summary(results: Sequence[Result], prefix: Path) -> Iterator[str]:
             state = "" if result.is_whole else " broke off"
             yield f"| **{result.title}**, {_began(result):%Y-%m-%d} | | |{state} |"
         for limit in result.limits:
-            sign, bound = ("≤", limit.most) if isinstance(limit, Limit) else ("≥", limit.least)
-            found = f"{limit.found_in_words}{limit.unit}"
-            yield f"| {limit.what} | {sign} {bound:,g}{limit.unit} | {found} | {limit.verdict} |"
+            yield _promise(limit)
     for result in results:
         if not result.charts:
             continue
         yield ""
         yield f"### {result.title}"
-        if (own := _surroundings(result)) != common:
-            yield ""
-            yield from own
         for file, title in result.charts.items():
             yield ""
             yield f"![{title}]({prefix.as_posix()}/{file})"
@@ -89,11 +79,30 @@ def with_summary(text: str, lines: Sequence[str]) -> str:
     return "\n".join([before + begin, "", *lines, "", end + after])
 
 
-def _surroundings(result: Result) -> Sequence[str]:
-    return [
-        f"- Machine: {_listed(result.machine)}.",
-        f"- Versions: {_listed(result.versions)}.",
-    ]
+def _promise(limit: Limit | Floor) -> str:
+    sign, bound = ("≤", limit.most) if isinstance(limit, Limit) else ("≥", limit.least)
+    found = limit.found_in_words + ("" if limit.found is None else limit.unit)
+    return f"| {limit.what} | {sign} {bound:,g}{limit.unit} | {found} | {limit.verdict} |"
+
+
+def _surroundings(results: Sequence[Result]) -> Iterator[str]:
+    """Where figures come from; whatever is not the same for all measures is told of each."""
+    yield from _common("Machine", {result.measure: result.machine for result in results})
+    yield from _common("Source", {result.measure: result.source for result in results})
+    yield from _common("Versions", {result.measure: result.versions for result in results})
+
+
+def _common(what: str, facts: Mapping[str, Mapping[str, str]]) -> Iterator[str]:
+    """The facts of all measures; or that they differ, and which are whose."""
+    measures: dict[str, list[str]] = {}
+    for measure, mine in facts.items():
+        measures.setdefault(_listed(mine), []).append(measure)
+    if len(measures) == 1:
+        yield f"- {what}: {next(iter(measures))}."
+    elif measures:
+        yield f"- {what}: not the same for all of these measures."
+        for listed, names in measures.items():
+            yield f"  - {', '.join(names)}: {listed}."
 
 
 def _listed(facts: Mapping[str, str]) -> str:
@@ -105,7 +114,13 @@ def _began(result: Result) -> datetime:
 
 
 def _effort(result: Result) -> str:
-    amount = "everything" if result.effort["is_full"] else "quickly, to see that it works"
+    rounds = result.effort["rounds"]
+    if not result.effort["is_full"]:
+        amount = "quickly, to see that it works"
+    elif rounds < PROMISED_ROUNDS:
+        amount = f"in {rounds_in_words(rounds)}, too few to be judged"
+    else:
+        amount = "everything"
     return (
         f"{amount}, on {_began(result):%Y-%m-%d at %H:%M} UTC,"
         f" in {result.effort['took_seconds'] / 60:.0f} minutes;"

@@ -39,9 +39,10 @@ MOST_DIGITS = 16
 
 
 class _Promise:
-    """What both kinds of promise say of themselves; nothing may have been found that can be judged.
+    """What both kinds of promise say of themselves.
 
-    Of a kind, ``_is_within`` is what it promises.
+    Of a kind, ``_is_within`` is what it promises. Nothing is found where somebody it is held
+    against has failed, or where figures do not tell; what is judged and was not found is not kept.
     """
 
     __slots__ = ()
@@ -60,13 +61,15 @@ class _Promise:
     @property
     def is_held(self) -> bool:
         """Whether the promise was kept, as far as this run can tell."""
-        return self.found is None or not self.judged or self.is_kept
+        return not self.judged or self.is_kept
 
     @property
     def verdict(self) -> str:
         """In a word."""
-        if self.found is None or not self.judged:
+        if not self.judged:
             return "not judged"
+        if self.found is None:
+            return "NOT FOUND"
         return "ok" if self.is_kept else "MISSED"
 
     @property

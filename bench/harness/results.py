@@ -18,13 +18,15 @@ from bench.harness.report import Column, Floor, Limit, Section
 class Result:
     """Everything there is to know about one run of one measure.
 
-    ``effort`` says when it was, how much was done and how long it took; ``charts`` are the titles
-    of its pictures, by file. One that is not whole is of a run that broke off, or is not done yet.
+    ``source`` is the commit, and whether there were changes; ``effort`` says when it was, how much
+    was done and how long it took; ``charts`` are the titles of its pictures, by file. One that is
+    not whole is of a run that broke off, or is not done yet.
     """
 
     measure: str
     title: str
     machine: Mapping[str, str]
+    source: Mapping[str, str]
     versions: Mapping[str, str]
     effort: Mapping[str, Any]
     sections: Sequence[Section]

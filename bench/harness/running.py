@@ -11,10 +11,11 @@ from subprocess import SubprocessError
 from typing import Protocol, TypeAlias
 
 from bench.harness.charts import Picture, svg
-from bench.harness.children import Hung, guarded_group
+from bench.harness.children import ROOT, Hung, guarded_group
 from bench.harness.effort import Effort
 from bench.harness.machine import load_average, machine, versions
 from bench.harness.pages import NOTE, write_pages
+from bench.harness.provenance import source, throughout
 from bench.harness.report import Section
 from bench.harness.results import Result, drop, illustrate, keep, kept
 from bench.harness.rounds import Progress
@@ -107,7 +108,7 @@ class Remembered:
 
 def run(names: Sequence[str], *, load: Load, effort: Effort, shelf: Shelf | None) -> bool:
     """Whether all of them came to their end with every promise kept; each has its turn."""
-    for facts in (machine(), versions()):
+    for facts in (machine(), source(ROOT), versions()):
         print(", ".join(f"{name} {fact}" for name, fact in facts.items()))
     print(NOTE, flush=True)
     # Now, so that whoever is timed first does not wait for it.
@@ -140,6 +141,7 @@ def _is_well(name: str, *, load: Load, effort: Effort, shelf: Shelf | None) -> b
 def measured(name: str, measure: Measure, effort: Effort) -> Iterator[Result]:
     """Do all of its work, and show each table when it is there; what is found so far, each time."""
     began_time, began_at = datetime.now(UTC), time.perf_counter()
+    began_with = source(ROOT)
     sections: list[Section] = []
 
     def found(*, is_whole: bool) -> Result:
@@ -147,6 +149,7 @@ def measured(name: str, measure: Measure, effort: Effort) -> Iterator[Result]:
             measure=name,
             title=measure.TITLE,
             machine=machine(),
+            source=throughout(began_with, source(ROOT)),
             versions=versions(),
             effort={
                 "is_full": effort.is_full,

@@ -8,11 +8,11 @@ import argparse
 import json
 import platform
 import sys
-import sysconfig
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+from bench.harness.provenance import python_build
 from bench.instructions.counting import NAMES, CannotCount, counted
 from bench.instructions.verdicts import judged, lines, nothing_for
 
@@ -62,10 +62,8 @@ def _record(recorded: Mapping[str, Mapping[str, float]], counts: Mapping[str, fl
 
 def interpreter() -> str:
     """What a record is good for: others have the same work done by other instructions."""
-    arguments = str(sysconfig.get_config_var("CONFIG_ARGS"))
-    built = "optimized" if "--enable-optimizations" in arguments else "plain"
-    version = ".".join(platform.python_version_tuple()[:2])
-    return f"Python {version}, {built}, {platform.python_compiler()}, {platform.machine()}"
+    version, compiler = platform.python_version(), platform.python_compiler()
+    return f"Python {version}, {python_build()}, {compiler}, {platform.machine()}"
 
 
 if __name__ == "__main__":

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from itertools import pairwise
+from math import inf, isfinite
 from statistics import median
 from typing import TypeAlias
 
@@ -117,7 +118,7 @@ class Scale:
 
 FULL = Scale(
     sync=(5_000, 10_000, 20_000, 40_000),
-    reconcile=(250, 500, 1_000),
+    reconcile=(125, 250, 500, 1_000),
     latency=(1_000, 2_000, 4_000),
     pace=Pace(rate=100.0, seconds=6.0),
     rounds=3,
@@ -257,19 +258,18 @@ def grown(quantity: Quantity, found: Found, *, judged: bool) -> Section:
 
 
 def _limits(quantity: Quantity, ours: Sequence[Cost], *, judged: bool) -> Iterator[Limit]:
+    if not quantity.is_judged:
+        return
     for column, most in ((EXPONENT, TIME_MOST), (ABOVE_START, ABOVE_MOST)):
-        values = [cost[column.figure] for cost in ours if column.figure in cost]
-        # Of wall times, single differences are chance.
-        is_steady = column is EXPONENT or quantity.figure == "cpu"
-        if quantity.is_judged and is_steady:
-            yield Limit(
-                what=f"{OURS}: {quantity.title}, {column.title}",
-                most=most,
-                unit="",
-                # A round in which it cannot be told is none in which it was kept.
-                found=median(values) if len(values) == len(ours) else None,
-                judged=judged,
-            )
+        # A round in which it cannot be told is none in which it was kept.
+        middle = median(cost.get(column.figure, inf) for cost in ours)
+        yield Limit(
+            what=f"{OURS}: {quantity.title}, {column.title}",
+            most=most,
+            unit="",
+            found=middle if isfinite(middle) else None,
+            judged=judged,
+        )
 
 
 def _fitted(quantity: Quantity, by_size: Mapping[int, Cost]) -> Cost:

@@ -1,6 +1,6 @@
 """How something grows, and what the growth measure makes of it."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from math import isclose
 
@@ -11,7 +11,18 @@ from bench.harness.contenders import OURS, THEIRS
 from bench.harness.effort import Effort
 from bench.harness.fitting import exponent, exponent_above_start, for_each_more
 from bench.harness.rounds import Cost, Turn
-from bench.measures.growth import NAMES, SYNC, Found, by_size, grown, memory, pictures
+from bench.measures.growth import (
+    FULL,
+    NAMES,
+    RECONCILE,
+    SYNC,
+    Found,
+    Quantity,
+    by_size,
+    grown,
+    memory,
+    pictures,
+)
 
 SIZES = (1_000, 2_000, 4_000, 8_000)
 
@@ -62,13 +73,25 @@ def test_what_an_object_adds_leaves_out_what_was_there_at_first() -> None:
 def test_only_linear_time_keeps_the_promise(power: float, is_held: bool) -> None:
     section = grown(SYNC[0], found(lambda size: size**power), judged=True)
 
-    assert [limit.is_held for limit in section.limits] == [is_held]
+    assert [limit.is_held for limit in section.limits] == [is_held, is_held]
 
 
-def test_a_start_does_not_hide_that_a_promise_is_broken() -> None:
-    section = grown(SYNC[1], found(lambda size: 1e9 + size**1.5), judged=True)
+@pytest.mark.parametrize("quantity", [*SYNC, *RECONCILE], ids=lambda each: each.name)
+def test_a_start_does_not_hide_that_a_promise_is_broken(quantity: Quantity) -> None:
+    section = grown(quantity, found(lambda size: 1e9 + size**1.5), judged=True)
 
     assert [limit.is_held for limit in section.limits] == [True, False]
+
+
+def test_a_round_that_does_not_tell_counts_as_one_in_which_a_promise_is_broken() -> None:
+    told, untold = found(lambda size: 1.0 + size)[OURS][0], found(lambda _: 1.0)[OURS][0]
+
+    def verdicts(*rounds: Mapping[int, Cost]) -> list[str]:
+        section = grown(SYNC[0], dict.fromkeys(NAMES, rounds), judged=True)
+        return [limit.verdict for limit in section.limits]
+
+    assert verdicts(told, untold, told) == ["ok", "ok"]
+    assert verdicts(told, untold, untold) == ["ok", "NOT FOUND"]
 
 
 @pytest.mark.parametrize(("power", "is_held"), [(1.0, True), (1.2, False)])
@@ -83,7 +106,12 @@ def test_only_the_same_memory_for_each_object_keeps_the_promise(
 def test_a_run_that_is_not_full_is_not_judged() -> None:
     section = grown(SYNC[0], found(lambda size: size**3.0), judged=False)
 
-    assert [limit.is_held for limit in section.limits] == [True]
+    assert all(limit.is_held for limit in section.limits)
+
+
+@pytest.mark.parametrize("sizes", [FULL.sync, FULL.reconcile])
+def test_what_is_judged_has_four_sizes_each_twice_the_one_before(sizes: Sequence[int]) -> None:
+    assert list(sizes) == [sizes[0] * 2**number for number in range(4)]
 
 
 def test_every_section_has_a_picture_with_every_size() -> None:

@@ -51,11 +51,18 @@ def test_a_figure_has_as_many_digits_as_it_takes_to_see_the_verdict() -> None:
     assert Limit(what="CPU", most=1.0, unit="", found=0.99996).found_in_words == "1"
 
 
-def test_what_could_not_be_found_is_not_judged() -> None:
-    unknown = Limit(what="exponent", most=1.2, unit="", found=None)
+def test_a_promise_of_which_nothing_was_found_is_not_held() -> None:
+    limit = Limit(what="exponent", most=1.2, unit="", found=None)
+    floor = Floor(what="rate", least=1.0, unit="", found=None)
 
-    assert unknown.is_held
-    assert str(unknown) == "exponent ≤ 1.2: – not judged"
+    assert (limit.is_held, str(limit)) == (False, "exponent ≤ 1.2: – NOT FOUND")
+    assert (floor.is_held, str(floor)) == (False, "rate ≥ 1: – NOT FOUND")
+
+
+def test_what_is_not_judged_need_not_be_found() -> None:
+    unknown = Limit(what="exponent", most=1.2, unit="", found=None, judged=False)
+
+    assert (unknown.is_held, str(unknown)) == (True, "exponent ≤ 1.2: – not judged")
 
 
 def test_rounds_are_counted_in_words() -> None:

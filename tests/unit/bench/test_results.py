@@ -1,7 +1,9 @@
 """What a run found is kept whole, and everything else is made from that."""
 
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import TypeAlias
 
 import pytest
 
@@ -10,12 +12,21 @@ from bench.harness.pages import BEGIN, BROKEN_OFF, END, page, summary, with_summ
 from bench.harness.report import Column, Floor, Limit, Section
 from bench.harness.results import Result, as_json, from_json, illustrate, keep, kept
 
+Writing: TypeAlias = Callable[[Sequence[Result]], Iterable[str]]
 
-def result(measure: str = "cold-sync", *, found: float = 0.41, cores: str = "2") -> Result:
+
+def result(
+    measure: str = "cold-sync",
+    *,
+    found: float | None = 0.41,
+    cores: str = "2",
+    commit: str = "abc",
+) -> Result:
     return Result(
         measure=measure,
         title="Cold sync",
         machine={"cores": cores},
+        source={"commit": commit, "changes": "none"},
         versions={"Python": "3.11.7", "kopf": "1.45.2"},
         effort={
             "is_full": True,
@@ -43,6 +54,10 @@ def result(measure: str = "cold-sync", *, found: float = 0.41, cores: str = "2")
 def picture(name: str) -> Bars:
     shown = {"wall, s": {"kopf": Spread(low=1.0, middle=2.0, high=3.0)}}
     return Bars(name=name, title=f"Chart of {name}", panels=shown, limits={})
+
+
+def in_summary(results: Sequence[Result]) -> Sequence[str]:
+    return list(summary(results, Path("results")))
 
 
 def test_a_result_survives_being_written_and_read() -> None:
@@ -96,6 +111,7 @@ def test_the_page_has_every_table_verdict_and_chart(tmp_path: Path) -> None:
     text = "\n".join(page([illustrate(tmp_path, result(), [picture("bars")])]))
 
     assert "- Machine: cores 2." in text
+    assert "- Source: commit abc, changes none." in text
     assert "- Versions: Python 3.11.7, kopf 1.45.2." in text
     assert "| kopf | 3,000 (2,000-4,000) |" in text
     assert "| steersman | 1,500 |" in text
@@ -103,27 +119,38 @@ def test_the_page_has_every_table_verdict_and_chart(tmp_path: Path) -> None:
     assert "![Chart of bars](cold-sync-bars.svg)" in text
 
 
-def test_the_page_names_a_machine_again_only_where_it_is_another() -> None:
-    alike = list(page([result("client"), result("growth")]))
-    other = list(page([result("client"), result("growth", cores="64")]))
+@pytest.mark.parametrize("written", [page, in_summary])
+def test_what_is_the_same_for_all_measures_is_told_once(written: Writing) -> None:
+    text = "\n".join(written([result("client"), result("growth")]))
 
-    assert sum(line.startswith("- Machine") for line in alike) == 1
-    assert [line for line in other if line.startswith("- Machine")] == [
-        "- Machine: cores 2.",
-        "- Machine: cores 64.",
+    assert text.count("cores 2") == text.count("commit abc") == text.count("kopf 1.45.2") == 1
+
+
+@pytest.mark.parametrize("written", [page, in_summary])
+def test_measures_of_different_machines_or_commits_are_told_apart(written: Writing) -> None:
+    results = [
+        result("client"),
+        result("latency", cores="64"),
+        result("growth", commit="def"),
     ]
 
+    text = "\n".join(written(results))
 
-def test_the_summary_names_the_day_of_each_measure_and_another_machine() -> None:
-    other = replace(result("growth", cores="64"), charts={"growth-wall.svg": "Wall"})
+    assert (
+        "- Machine: not the same for all of these measures.\n"
+        "  - client, growth: cores 2.\n"
+        "  - latency: cores 64.\n"
+        "- Source: not the same for all of these measures.\n"
+        "  - client, latency: commit abc, changes none.\n"
+        "  - growth: commit def, changes none.\n"
+        "- Versions: Python"
+    ) in text
 
-    lines = list(summary([result("client"), other], Path("results")))
+
+def test_the_summary_names_the_day_of_each_measure() -> None:
+    lines = in_summary([result("client"), result("growth")])
 
     assert lines.count("| **Cold sync**, 2026-11-16 | | | |") == 2
-    assert [line for line in lines if line.startswith("- Machine")] == [
-        "- Machine: cores 2.",
-        "- Machine: cores 64.",
-    ]
 
 
 def test_the_page_and_the_summary_say_that_a_measure_broke_off() -> None:
@@ -139,11 +166,23 @@ def test_the_page_says_when_a_measure_was_taken() -> None:
     assert "everything, on 2026-11-16 at 05:00 UTC, in 14 minutes" in text
 
 
+def test_the_page_does_not_call_everything_what_was_too_little_to_be_judged() -> None:
+    few = replace(result(), effort={**result().effort, "rounds": 4})
+    quick = replace(result(), effort={**result().effort, "is_full": False})
+
+    assert "`: in 4 rounds, too few to be judged, on 2026-11-16" in "\n".join(page([few]))
+    assert "`: quickly, to see that it works, on 2026-11-16" in "\n".join(page([quick]))
+
+
 def test_the_summary_says_of_each_promise_what_came_of_it() -> None:
     lines = list(summary([result(found=0.6)], Path("results")))
 
     assert "| wall time | ≤ 0.5 | 0.6 | MISSED |" in lines
     assert "| rate | ≥ 1,000 a second | 3,057 a second | not judged |" in lines
+
+
+def test_the_summary_says_of_which_promise_nothing_was_found() -> None:
+    assert "| wall time | ≤ 0.5 | – | NOT FOUND |" in in_summary([result(found=None)])
 
 
 def test_the_summary_has_its_place_in_a_page_and_the_rest_stays(tmp_path: Path) -> None:

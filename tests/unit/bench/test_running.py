@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from bench.__main__ import main
+from bench.__main__ import RESULTS, main, place_for
 from bench.harness.charts import Bars, Lines, Picture, Spread
 from bench.harness.effort import PROMISED_ROUNDS, Effort
 from bench.harness.pages import BROKEN_OFF
@@ -19,6 +19,8 @@ def quiet(_: str) -> None: ...
 
 
 EFFORT = Effort(is_full=True, rounds=PROMISED_ROUNDS, progress=quiet)
+FEW_ROUNDS = Effort(is_full=True, rounds=PROMISED_ROUNDS - 1, progress=quiet)
+QUICK = Effort(is_full=False, rounds=PROMISED_ROUNDS, progress=quiet)
 
 
 class Stage:
@@ -26,7 +28,7 @@ class Stage:
 
     TITLE: str = "Nothing"
 
-    def __init__(self, *found: float, fails: bool = False, draws: bool = True) -> None:
+    def __init__(self, *found: float | None, fails: bool = False, draws: bool = True) -> None:
         self._found = found
         self._fails = fails
         self._draws = draws
@@ -37,7 +39,7 @@ class Stage:
                 name=f"part-{number}",
                 title=f"Part {number}",
                 columns=[Column(title="wall s", figure="wall", decimals=2)],
-                costs={"steersman": [{"wall": found}] * effort.rounds},
+                costs={"steersman": [{} if found is None else {"wall": found}] * effort.rounds},
                 limits=[Limit(what="wall", most=1.0, unit=" s", found=found)],
             )
         if self._fails:
@@ -113,12 +115,10 @@ def test_who_breaks_off_says_how_far_it_was(
 
 
 def test_nothing_is_judged_in_fewer_rounds_than_were_promised(tmp_path: Path) -> None:
-    few = Effort(is_full=True, rounds=PROMISED_ROUNDS - 1, progress=quiet)
-
-    assert ran({"one": Stage(1.1)}, tmp_path, effort=few)
+    assert ran({"one": Stage(1.1, None)}, tmp_path, effort=FEW_ROUNDS)
 
     (result,) = kept(tmp_path, ["one"])
-    assert [limit.verdict for limit in result.limits] == ["not judged"]
+    assert [limit.verdict for limit in result.limits] == ["not judged", "not judged"]
 
 
 def test_a_measure_that_is_not_there_does_not_keep_others_from_running(tmp_path: Path) -> None:
@@ -138,6 +138,20 @@ def test_a_measure_that_is_not_there_does_not_keep_others_from_running(tmp_path:
 def test_all_is_well_if_every_promise_was_kept(tmp_path: Path) -> None:
     assert ran({"one": Stage(0.5, 1.0)}, tmp_path)
     assert not ran({"one": Stage(0.5, 1.1)}, tmp_path)
+
+
+def test_a_promise_without_a_figure_is_not_well(tmp_path: Path) -> None:
+    assert not ran({"one": Stage(0.5, None)}, tmp_path)
+
+    (result,) = kept(tmp_path, ["one"])
+    assert [limit.verdict for limit in result.limits] == ["ok", "NOT FOUND"]
+
+
+def test_a_result_says_of_which_commit_it_is(tmp_path: Path) -> None:
+    ran({"one": Stage(0.5)}, tmp_path)
+
+    (result,) = kept(tmp_path, ["one"])
+    assert set(result.source) == {"commit", "changes"}
 
 
 def test_figures_are_kept_even_if_they_cannot_be_drawn(tmp_path: Path) -> None:
@@ -198,6 +212,22 @@ def test_nothing_is_kept_where_there_is_no_shelf(capsys: pytest.CaptureFixture[s
     assert run(["one"], load=lambda _: Stage(0.5), effort=EFFORT, shelf=None)
 
     assert "Part 0" in capsys.readouterr().out
+
+
+def test_what_is_not_judged_is_kept_only_where_it_is_asked_to_be(tmp_path: Path) -> None:
+    assert place_for(None, EFFORT) == RESULTS
+    assert [place_for(None, effort) for effort in (FEW_ROUNDS, QUICK)] == [None, None]
+    assert place_for(tmp_path, FEW_ROUNDS) == tmp_path
+
+
+@pytest.mark.parametrize("too_little", [["--quick"], ["--rounds", "4"]])
+def test_what_is_not_judged_does_not_take_the_place_of_what_was(
+    too_little: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit, match="2"):
+        main([*too_little, "--results", str(RESULTS)])
+
+    assert "only a run that is judged is kept there" in capsys.readouterr().err
 
 
 def test_an_unknown_measure_is_wrong_usage(capsys: pytest.CaptureFixture[str]) -> None:

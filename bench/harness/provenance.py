@@ -1,0 +1,73 @@
+"""What exactly was measured: the commit of the sources, and how Python itself was built."""
+
+import subprocess
+import sysconfig
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+UNKNOWN = "unknown"
+
+# What a figure depends on; what a run writes itself is none of that.
+MEASURED = ("src", "bench", "examples/appservice", ":!bench/results", ":!bench/README.md")
+
+HASH_DIGITS = 10
+ANSWER_SECONDS = 30.0
+
+# How compilers are told to use what a rehearsal has taught them.
+FROM_PROFILES = ("-fprofile-use", "-fprofile-instr-use", "-prof-use")
+
+
+def source(root: Path) -> Mapping[str, str]:
+    """The commit, and whether what is measured differs from it; unknown without a repository."""
+    told = _git(root, "rev-parse", "--show-toplevel", f"--short={HASH_DIGITS}", "HEAD")
+    top, _, commit = (told or "").strip().partition("\n")
+    # Sources that were copied into somebody else's repository are not of its commits.
+    if not commit or Path(top) != root.resolve():
+        return {"commit": UNKNOWN, "changes": UNKNOWN}
+    changed = _git(root, "status", "--porcelain", "--", *MEASURED)
+    if changed is None:
+        return {"commit": commit, "changes": UNKNOWN}
+    return {"commit": commit, "changes": "uncommitted" if changed else "none"}
+
+
+def throughout(before: Mapping[str, str], after: Mapping[str, str]) -> Mapping[str, str]:
+    """What was measured from one moment to another: programs are started all the time."""
+    return before if before == after else {**before, "changes": "while it was measured"}
+
+
+def python_build() -> str:
+    """``optimised`` or ``plain``, and ``LTO`` where it says so: they differ in speed."""
+    return built_with(sysconfig.get_config_vars())
+
+
+def built_with(known: Mapping[str, Any]) -> str:
+    """What can be told of it from such variables."""
+    arguments = str(known.get("CONFIG_ARGS"))
+    flags = f"{known.get('PY_CORE_CFLAGS')} {known.get('PY_CORE_LDFLAGS')}"
+    # Whatever the compiler, configure says how it would use profiles. Debian and those who follow
+    # it build with them, and afterwards take the flag out of what is told here.
+    is_withheld = bool(known.get("PGO_PROF_GEN_FLAG")) and not known.get("PGO_PROF_USE_FLAG")
+    is_optimised = (
+        "--enable-optimizations" in arguments
+        or any(flag in flags for flag in FROM_PROFILES)
+        or is_withheld
+    )
+    is_whole = "--with-lto" in arguments or "-flto" in flags
+    return ("optimised" if is_optimised else "plain") + (", LTO" if is_whole else "")
+
+
+def _git(root: Path, *arguments: str) -> str | None:
+    """What it says; nothing, where there is no git, or no repository."""
+    try:
+        return subprocess.run(
+            ["git", *arguments],
+            cwd=root,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+            check=True,
+            timeout=ANSWER_SECONDS,
+        ).stdout
+    except (OSError, subprocess.SubprocessError):
+        return None

@@ -1,0 +1,94 @@
+"""What was measured: which sources, and by what Python."""
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from bench.harness.machine import versions
+from bench.harness.provenance import built_with, python_build, source, throughout
+
+NOBODY_KNOWS = {"commit": "unknown", "changes": "unknown"}
+
+# What configure says of every GCC, whether it is used or not.
+PLAIN = {"PGO_PROF_GEN_FLAG": "-fprofile-generate", "PGO_PROF_USE_FLAG": "-fprofile-use"}
+
+
+def git(root: Path, *arguments: str) -> str:
+    me = ("-c", "user.name=n", "-c", "user.email=n@example.com", "-c", "commit.gpgsign=false")
+    done = subprocess.run(
+        ["git", *me, *arguments], cwd=root, check=True, stdout=subprocess.PIPE, text=True
+    )
+    return done.stdout.strip()
+
+
+@pytest.fixture
+def committed(tmp_path: Path) -> Path:
+    """A repository with sources in it, all of them committed."""
+    for name in ("src/steersman.py", "bench/README.md", "bench/results/client.json", "docs/a.md"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text("before")
+    git(tmp_path, "init", "-q")
+    git(tmp_path, "add", ".")
+    git(tmp_path, "commit", "-q", "-m", "all")
+    return tmp_path
+
+
+def test_the_source_is_the_commit_as_long_as_nothing_was_changed(committed: Path) -> None:
+    told = source(committed)
+
+    assert git(committed, "rev-parse", "HEAD").startswith(told["commit"])
+    assert told["changes"] == "none"
+
+
+@pytest.mark.parametrize("name", ["src/steersman.py", "src/new.py", "bench/new.py"])
+def test_what_is_changed_or_new_in_what_is_measured_is_told(committed: Path, name: str) -> None:
+    (committed / name).write_text("after")
+
+    assert source(committed)["changes"] == "uncommitted"
+
+
+@pytest.mark.parametrize("name", ["bench/README.md", "bench/results/client.json", "docs/a.md"])
+def test_what_a_run_writes_and_what_nobody_measures_is_no_change(
+    committed: Path, name: str
+) -> None:
+    (committed / name).write_text("after")
+
+    assert source(committed)["changes"] == "none"
+
+
+def test_without_a_repository_of_its_own_nobody_knows(committed: Path) -> None:
+    assert source(committed / "src") == NOBODY_KNOWS
+    assert source(committed / "nowhere") == NOBODY_KNOWS
+
+
+def test_a_commit_made_meanwhile_is_told() -> None:
+    before, after = ({"commit": commit, "changes": "none"} for commit in ("abc", "def"))
+
+    assert throughout(before, before) == before
+    assert throughout(before, after) == {"commit": "abc", "changes": "while it was measured"}
+
+
+@pytest.mark.parametrize(
+    ("variables", "build"),
+    [
+        (PLAIN, "plain"),
+        ({**PLAIN, "CONFIG_ARGS": "'--enable-optimizations'"}, "optimised"),
+        ({**PLAIN, "CONFIG_ARGS": "'--enable-optimizations' '--with-lto'"}, "optimised, LTO"),
+        ({**PLAIN, "PY_CORE_CFLAGS": "-O3 -fprofile-use -flto"}, "optimised, LTO"),
+        # As Debian has it.
+        ({**PLAIN, "PGO_PROF_USE_FLAG": ""}, "optimised"),
+        ({}, "plain"),
+    ],
+)
+def test_the_build_of_python_is_told_by_what_it_knows_of_itself(
+    variables: dict[str, str], build: str
+) -> None:
+    assert built_with(variables) == build
+
+
+def test_the_versions_name_what_ours_stands_on_and_how_python_was_built() -> None:
+    found = versions()
+
+    assert {"steersman", "httptools", "msgspec", "prometheus-client"} <= set(found)
+    assert found["Python"].endswith(f"({python_build()})")
