@@ -19,7 +19,7 @@ FOREIGN_READY := $(FOREIGN_VENV)/.ready
 
 EXAMPLES := $(wildcard examples/*/pyproject.toml)
 # What the peers' programs import is in another virtual environment.
-CODE := $(wildcard src tests tools examples docs/code bench/__main__.py bench/harness bench/measures bench/instructions)
+CODE := $(wildcard src tests tools examples docs/code bench/__main__.py bench/living.py bench/harness bench/measures bench/instructions)
 PYTHON_ONLY_TESTS := $(wildcard tests/unit tests/cluster tests/simulation tests/typing tests/architecture examples docs/code)
 PYTEST := $(BIN)/python -m pytest -q
 

@@ -39,6 +39,9 @@ SYNC_SECONDS = 1.0
 # or has seen to everything there was.
 SETTLE_SECONDS = 2.0
 
+# Who has done its work and is quiet has put right by then what went wrong at first.
+CONFIRMED_SECONDS = 60.0
+
 # How many differences are told of, when an operator leaves some.
 SHOWN = 5
 
@@ -102,8 +105,16 @@ def converged(plane: ControlPlane, operator: Operator, *, count: int) -> Cost:
     }
 
 
-def settled(plane: ControlPlane, operator: Operator, count: int) -> float:
-    """Wait until the operator is quiet and all is as it should be.
+def settled(
+    plane: ControlPlane,
+    operator: Operator,
+    count: int,
+    *,
+    or_more: bool = False,
+    has_pods: bool = True,
+    within_seconds: float = PATIENCE_SECONDS,
+) -> float:
+    """Wait until the operator is quiet and all is as it should be, by ``unlike``.
 
     Returns what the API server had used by then: nobody looks while the operator works, because a
     list of everything is work for the server, too.
@@ -112,18 +123,42 @@ def settled(plane: ControlPlane, operator: Operator, count: int) -> float:
     while True:
         operator.quiet(seconds=SETTLE_SECONDS)
         server_seconds = server_cpu_seconds(plane)
-        wrong = list(islice(unlike(plane, count), SHOWN))
+        wrong = list(islice(unlike(plane, count, or_more=or_more, has_pods=has_pods), SHOWN))
         if not wrong:
             return server_seconds
-        if time.monotonic() - began_at > PATIENCE_SECONDS:
+        if time.monotonic() - began_at > within_seconds:
             raise operator.failed("left this as it is: " + "; ".join(wrong))
 
 
-def unlike(plane: ControlPlane, count: int) -> Iterator[str]:
-    """Where the world is not what ``count`` AppServices ask for."""
+def confirm(
+    plane: ControlPlane,
+    operator: Operator,
+    count: int,
+    *,
+    or_more: bool = False,
+    within_seconds: float = CONFIRMED_SECONDS,
+) -> None:
+    """What an operator has brought about is right, on a control plane where nobody makes Pods.
+
+    For the end of a turn, after all that is measured: if something is wrong, there is an error that
+    says what, and the turn does not count. Children and status are compared in full; only that a
+    Deployment has its Pods is nobody's doing here.
+    """
+    settled(plane, operator, count, or_more=or_more, has_pods=False, within_seconds=within_seconds)
+
+
+def unlike(
+    plane: ControlPlane, count: int, *, or_more: bool = False, has_pods: bool = True
+) -> Iterator[str]:
+    """Where the world is not what ``count`` AppServices ask for, as ``differences`` has it."""
     services = {name: each for name, each in _by_name(plane, SERVICES).items() if _is_owned(each)}
     yield from differences(
-        _by_name(plane, HOME), _by_name(plane, DEPLOYMENTS), services, count=count
+        _by_name(plane, HOME),
+        _by_name(plane, DEPLOYMENTS),
+        services,
+        count=count,
+        or_more=or_more,
+        has_pods=has_pods,
     )
 
 

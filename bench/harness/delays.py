@@ -13,7 +13,7 @@ from itertools import accumulate
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from bench.harness.converging import DEPLOYMENTS, SETTLE_SECONDS, SYNC_SECONDS, cluster
+from bench.harness.converging import DEPLOYMENTS, SETTLE_SECONDS, SYNC_SECONDS, cluster, confirm
 from bench.harness.onlookers import server_cpu_seconds, watching, write_all
 from bench.harness.operators import Command, Operator, operating
 from bench.harness.rounds import Cost, Turn
@@ -60,7 +60,8 @@ def starting(command: Command, *, count: int, paces: Sequence[Pace], sleep_ms: i
     """Until a reconcile begins, which only sleeps; at one pace after another.
 
     A server that shares two cores with all others has enough to do with the changes: if each led
-    to more writes, there would be nothing to see but how long it takes for those.
+    to more writes, there would be nothing to see but how long it takes for those. As it is, nothing
+    comes of a reconcile that could be compared.
     """
 
     def turn() -> Cost:
@@ -87,7 +88,8 @@ def starting(command: Command, *, count: int, paces: Sequence[Pace], sleep_ms: i
 def following(command: Command, *, count: int, paces: Sequence[Pace]) -> Turn:
     """From a change of size to a Deployment of that size, at one pace after another.
 
-    Nobody sees to the Deployments: what comes of them is not the operator's doing.
+    Nobody sees to the Deployments: what comes of them is not the operator's doing. In the end, what
+    each AppService has is compared with what it asks for, all but Pods.
     """
 
     def turn() -> Cost:
@@ -120,6 +122,7 @@ def following(command: Command, *, count: int, paces: Sequence[Pace]) -> Turn:
                         **spent,
                     }
                 )
+            confirm(plane, operator, count)
         return costs
 
     return turn

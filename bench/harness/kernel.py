@@ -1,14 +1,23 @@
 """What the kernel says of a process: its CPU time and its memory."""
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 
 def cpu_in(stat: str) -> float:
-    """User and system time so far, in seconds, from ``/proc/PID/stat``."""
+    """User and system time so far, in seconds, from ``/proc/PID/stat``; in steps of a tick."""
     # The name of the program, in parentheses, may have anything in it.
     fields = stat.rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def scheduled_in(schedstats: Iterable[str]) -> float:
+    """Time on a processor so far, in seconds, from each ``/proc/PID/task/*/schedstat``.
+
+    By the scheduler's nanoseconds, for spans in which ticks of 10 ms would be coarse. What a thread
+    has used is not there any more once it has ended: only for spans in which none ends.
+    """
+    return sum(int(each.split()[0]) for each in schedstats) / 1e9
 
 
 def memory_in(status: str) -> Mapping[str, float]:

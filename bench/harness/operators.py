@@ -15,7 +15,7 @@ from typing import TypeAlias
 from bench.harness.children import PATIENCE_SECONDS, ROOT, child, child_environ
 from bench.harness.contenders import KOPF, OURS, OURS_UVLOOP, THEIRS
 from bench.harness.go_programs import GoProgram
-from bench.harness.kernel import cpu_in, memory_in
+from bench.harness.kernel import cpu_in, memory_in, scheduled_in
 from steersman.testing.enclosure import tail
 
 PEERS = Path(__file__).parents[1] / "peers"
@@ -69,6 +69,14 @@ class Operator:
         if self.process.poll() is not None:
             raise self.failed(f"ended with status {self.process.returncode}")
         return cpu_in(Path(f"/proc/{self.process.pid}/stat").read_text())
+
+    def scheduled_seconds(self) -> float:
+        """The same to the nanosecond, without threads that have ended: for while it does little."""
+        tasks = Path(f"/proc/{self.process.pid}/task")
+        found = scheduled_in(each.read_text() for each in tasks.glob("*/schedstat"))
+        if not found:
+            raise AssertionError(f"the kernel does not say in {tasks}/*/schedstat what was used")
+        return found
 
     def memory(self) -> Mapping[str, float]:
         """What it holds now and held at its peak, in megabytes."""

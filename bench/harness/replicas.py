@@ -1,7 +1,8 @@
 """Two replicas of an operator, of which one acts: what happens when that one is gone, or stops.
 
 Each turn has a control plane of its own. Changes arrive all the time, so that there is always
-something to write.
+something to write; and when they have ended, what each AppService has is compared with what it asks
+for, all but Pods, which nobody makes here.
 """
 
 import asyncio
@@ -15,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from bench.harness.converging import API_SERVER_FLAGS, SETTLE_SECONDS, SYNC_SECONDS
+from bench.harness.converging import API_SERVER_FLAGS, SETTLE_SECONDS, SYNC_SECONDS, confirm
 from bench.harness.onlookers import writing
 from bench.harness.operators import Command, Operator, operating
 from bench.harness.rounds import Cost, Turn
@@ -96,7 +97,9 @@ class Stage:
 def failing_over(replicated: Replicated) -> Turn:
     """The one that acts is killed; elsewhere, at the same time, it is stopped and wakes up later.
 
-    Side by side, because there is hardly anything to do but to wait.
+    Side by side, because there is hardly anything to do but to wait. ``late`` are writes of the
+    first after the second has taken over; ``killed_between`` and ``between`` are its writes at any
+    time between two of the second's, so that one by the second before its time shows as well.
     """
 
     def turn() -> Cost:
@@ -113,7 +116,11 @@ def _killed(replicated: Replicated) -> Mapping[str, float]:
         stage.first.process.kill()
         taken_seconds = stage.taken_over(since=killed_seconds)
         time.sleep(AFTER_SECONDS)
-        return {"killed": taken_seconds - killed_seconds, **stage.taken("killed")}
+        return {
+            "killed": taken_seconds - killed_seconds,
+            **stage.taken("killed"),
+            "killed_between": between_others(FIRST, SECOND, stage.writes()),
+        }
 
 
 def _paused(replicated: Replicated) -> Mapping[str, float]:
@@ -162,6 +169,8 @@ def _stage(replicated: Replicated) -> Iterator[Stage]:
                 with writing("change", plane.kubeconfig, *flags, into=into):
                     time.sleep(BEFORE_SECONDS)
                     yield Stage(first=first, second=second, log=log)
+                # Whichever of them acts now, the second is there until the end.
+                confirm(plane, second, APPS, within_seconds=PATIENCE_SECONDS)
 
 
 @contextmanager

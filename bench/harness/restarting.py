@@ -1,8 +1,9 @@
 """An operator that has many AppServices is restarted while new ones arrive.
 
 Either a reconcile only sleeps: all operators then share a control plane, on which they leave
-nothing. Or each does its work on a control plane of its own, where all is as it leaves it, and runs
-there from one turn to the next.
+nothing that could be compared. Or each does its work on a control plane of its own, where all is as
+it leaves it, and runs there from one turn to the next; what every AppService has is then compared
+with what it asks for, before the first turn and at the end of each, all but Pods.
 """
 
 import asyncio
@@ -19,16 +20,16 @@ from bench.harness.converging import (
     DEPLOYMENTS,
     SERVICES,
     SETTLE_SECONDS,
-    SHOWN,
     SYNC_SECONDS,
     cluster,
-    unlike,
+    confirm,
 )
 from bench.harness.load import Destination, in_parallel
 from bench.harness.onlookers import server_cpu_seconds, watching, writing
 from bench.harness.operators import Command, Operator, operating
 from bench.harness.rounds import Cost, Turn, sparing
 from bench.harness.spans import (
+    Notes,
     Write,
     between,
     followed,
@@ -60,9 +61,6 @@ ROOM = 20_000
 UNDER_WAY = 500
 
 POLL_SECONDS = 0.5
-
-# How the verifier ends what it says of a Deployment that is right, but for this.
-NO_PODS = "has not all its Pods yet"
 
 # How it is started so that it writes down each reconcile's first moment in this file.
 Noting: TypeAlias = Callable[[Path], Command]
@@ -111,11 +109,13 @@ class Restarted:
             lambda: all(len(notes_in(file)) >= self._count for file in self._children),
             poll_seconds=POLL_SECONDS,
         )
-        self._operator.quiet(seconds=SETTLE_SECONDS)
         # Nobody runs Pods here: they would be work for everybody but the operator.
-        found = unlike(self._plane, self._count)
-        if wrong := [each for each in found if not each.endswith(NO_PODS)]:
-            raise self._operator.failed("left this as it is: " + "; ".join(wrong[:SHOWN]))
+        confirm(self._plane, self._operator, self._count)
+
+    def confirm(self, new: Sequence[Write]) -> None:
+        """Those that were there and these new ones are as they should be; an error, if not."""
+        # Who creates them is stopped at any time, and may have had one more on its way.
+        confirm(self._plane, self._operator, self._count + len(new), or_more=True)
 
     def remove(self, new: Sequence[Write]) -> None:
         """Leave the world as it was before these came, and the operator at rest."""
@@ -131,7 +131,7 @@ class Restarted:
         """End it by this signal and start it anew; how long those wait that come after that.
 
         ``first`` and ``through`` are from the signal until one that was there, and each, has been
-        looked at again; ``busy`` is the wait of those who came in between.
+        looked at again; ``busy`` is the wait of those who came in between, if any did.
         """
         before = self._starts
         first = next(self._firsts)
@@ -144,7 +144,7 @@ class Restarted:
             self._operator.process.send_signal(number)
             part(self._operator.process, within_seconds=MOST_SECONDS)
             self._starts, self._operator = self._begun()
-            through_at = self._through()
+            first_at, through_at = self._looked_at_again()
             spent = {
                 "cpu": self._operator.cpu_seconds(),
                 "server_cpu": server_cpu_seconds(self._plane) - server_before_seconds,
@@ -158,13 +158,12 @@ class Restarted:
             lambda: None not in self._seen_to(new, before),
             poll_seconds=POLL_SECONDS,
         )
-        first_at = min(each[0][0] for each in notes_in(self._starts).values())
         starts = notes_in(before, self._starts)
         busy = [each for each in new if first_at <= each.due_at <= through_at]
         costs = {
             **shares("start", _since_due(new, started(new, starts))),
-            # Whoever was through before anything new could come has let nothing wait.
-            **shares("busy", _since_due(busy, started(busy, starts)) or [0.0]),
+            # Where nobody came while others queued, there is nothing to tell of how long one waits.
+            **(shares("busy", _since_due(busy, started(busy, starts))) if busy else {}),
             "first": first_at - told_at,
             "through": through_at - told_at,
             **spent,
@@ -178,8 +177,8 @@ class Restarted:
         operating_it = operating(self._noting(starts), kubeconfig=self._plane.kubeconfig)
         return starts, self._stack.enter_context(operating_it)
 
-    def _through(self) -> float:
-        """When the last of those that were there had its turn; waits for it."""
+    def _looked_at_again(self) -> tuple[float, float]:
+        """When the first and the last of those that were there had their turn; waits for it."""
         names = {app_name(number) for number in range(self._count)}
         self._operator.wait_until(
             f"all of {self._count} AppServices looked at again",
@@ -188,8 +187,7 @@ class Restarted:
             ),
             poll_seconds=POLL_SECONDS,
         )
-        notes = notes_in(self._starts)
-        return max(notes[name][0][0] for name in names)
+        return first_and_last(names, notes_in(self._starts))
 
     def _seen_to(self, new: Sequence[Write], before: Path) -> Sequence[float | None]:
         begun = started(new, notes_in(before, self._starts))
@@ -207,6 +205,12 @@ class Restarted:
             None if one_at is None or other_at is None else max(one_at, other_at)
             for one_at, other_at in seen
         ]
+
+
+def first_and_last(names: Collection[str], starts: Notes) -> tuple[float, float]:
+    """When the first of ``names`` began, and when all had begun; whatever else began meanwhile."""
+    begun = [starts[name][0][0] for name in names]
+    return min(begun), max(begun)
 
 
 def _since_due(writes: Sequence[Write], until: Sequence[float | None]) -> Sequence[float]:

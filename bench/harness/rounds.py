@@ -9,6 +9,7 @@ import sys
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from itertools import chain, repeat
 from pathlib import Path
 from typing import TypeAlias
 
@@ -27,6 +28,9 @@ Cost: TypeAlias = Mapping[str, float]
 
 Turn: TypeAlias = Callable[[], Cost]
 Progress: TypeAlias = Callable[[str], None]
+
+# What the name of a ratio ends with, unless said.
+RATIO = "_ratio"
 
 # How much of an error is told below a table.
 SHORT = 160
@@ -130,8 +134,8 @@ def staying(
     """A program that says ``expected`` as one line of JSON, and stays until its input is closed.
 
     ``wall`` and ``cpu`` are up to that line, and so is what each of ``counters`` has risen by since
-    the start. Memory is looked at then, and once more after ``later_seconds``, if there are any;
-    ``life_cpu`` is of its whole life, the end included. ``variables`` are in its environment.
+    the start. Memory is looked at then, and once more after ``later_seconds``, if there are any.
+    ``variables`` are in its environment.
     """
 
     def turn() -> Cost:
@@ -155,11 +159,11 @@ def staying(
                 later = memory_in((looked_at / "status").read_text())
                 memory["later_resident"] = later["resident"]
             process.stdin.close()
-            life_seconds = cpu_when_ended(process)
+            # It has to end well, too; what that costs is nobody's question.
+            cpu_when_ended(process)
         if (said := json.loads(line)) != expected:
             raise AssertionError(f"{expected} is so, {command[0]} said {said}")
-        spent = {"wall": wall_seconds, "cpu": cpu_seconds, "life_cpu": life_seconds}
-        return {**spent, **counted, **memory}
+        return {"wall": wall_seconds, "cpu": cpu_seconds, **counted, **memory}
 
     return turn
 
@@ -172,23 +176,34 @@ def above(costs: Sequence[Cost], base: Sequence[Cost]) -> Sequence[Cost]:
     ]
 
 
-def compared(costs: Sequence[Cost], base: Sequence[Cost], figures: Iterable[str]) -> Sequence[Cost]:
+def compared(
+    costs: Sequence[Cost], base: Sequence[Cost], figures: Iterable[str], *, suffix: str = RATIO
+) -> Sequence[Cost]:
     """The same costs, with each of ``figures`` also as a ratio to ``base`` in the same round.
 
-    Where that was nothing, there is none.
+    A ratio is called like its figure, with ``suffix``. There is none in a round that only one of
+    the two had, none of a figure that only one of them has, and none to nothing.
     """
     wanted = list(figures)
     return [
         {
             **cost,
             **{
-                f"{figure}_ratio": cost[figure] / ground[figure]
+                f"{figure}{suffix}": cost[figure] / ground[figure]
                 for figure in wanted
-                if ground[figure]
+                if figure in cost and ground.get(figure)
             },
         }
-        for cost, ground in zip(costs, base, strict=True)
+        for cost, ground in zip(costs, chain(base, repeat({})), strict=False)
     ]
+
+
+def beside(
+    costs: Mapping[str, Sequence[Cost]], base: str, figures: Iterable[str], *, suffix: str = RATIO
+) -> Mapping[str, Sequence[Cost]]:
+    """The costs of all, ``compared`` with those of ``base``; as they were, if it has none."""
+    wanted, ground = list(figures), costs.get(base, ())
+    return {name: compared(each, ground, wanted, suffix=suffix) for name, each in costs.items()}
 
 
 def _run(command: Sequence[str]) -> tuple[bytes, Cost]:

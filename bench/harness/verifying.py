@@ -51,18 +51,26 @@ def differences(
     services: Mapping[str, Json],
     *,
     count: int,
+    or_more: bool = False,
+    has_pods: bool = True,
 ) -> Iterator[str]:
-    """Where the world is not what ``count`` AppServices ask for; nothing, if all is well."""
-    if len(apps) != count:
+    """Where the world is not what ``count`` AppServices ask for; nothing, if all is well.
+
+    There may be ``or_more`` of them where somebody was stopped while creating some. Where nobody
+    makes any, Deployments are not asked whether each ``has_pods``.
+    """
+    if len(apps) < count or (len(apps) > count and not or_more):
         yield f"there are {len(apps)} AppServices instead of {count}"
     for kind, children in (("Deployment", deployments), ("Service", services)):
         for name in children.keys() - apps.keys():
             yield f"{kind} {name} belongs to no AppService"
     for name, app in apps.items():
-        yield from of_one(app, deployments.get(name), services.get(name))
+        yield from of_one(app, deployments.get(name), services.get(name), has_pods=has_pods)
 
 
-def of_one(app: Json, deployment: Json | None, service: Json | None) -> Iterator[str]:
+def of_one(
+    app: Json, deployment: Json | None, service: Json | None, *, has_pods: bool = True
+) -> Iterator[str]:
     """The same, for one AppService."""
     name = app["metadata"]["name"]
     if service is None:
@@ -73,7 +81,7 @@ def of_one(app: Json, deployment: Json | None, service: Json | None) -> Iterator
         yield f"Deployment {name}: is not there"
         return
     yield from _unlike(f"Deployment {name}", wanted_deployment(app), _as_given(deployment))
-    if not _is_rolled_out(deployment):
+    if has_pods and not _is_rolled_out(deployment):
         yield f"Deployment {name}: has not all its Pods yet"
     yield from _unlike(
         f"AppService {name}: status", wanted_status(app, deployment), _status(app.get("status", {}))

@@ -20,7 +20,7 @@ from bench.harness.contenders import IN_PROCESS, REAL
 from bench.harness.effort import Effort
 from bench.harness.load import CONNECTIONS
 from bench.harness.report import Column, Floor, Limit, Section, rounds_in_words
-from bench.harness.rounds import Cost, Turn, in_rounds
+from bench.harness.rounds import RATIO, Cost, Turn, beside, in_rounds
 from bench.harness.servers import Running
 from bench.harness.task import PAGE_SIZE
 from bench.harness.world import fill
@@ -81,6 +81,7 @@ class Scale:
 RATE = Column(title="a second", figure="rate", decimals=0)
 SERVER_CPU = Column(title="server CPU µs each", figure="server_cpu", decimals=0, factor=1e6)
 WALL = Column(title="wall s", figure="wall", decimals=3)
+WALL_RATIO = Column(title="of the real one", figure=f"wall{RATIO}", decimals=2)
 WHOLE_CPU = Column(title="server CPU s", figure="server_cpu", decimals=2)
 
 STARTS = 0.7
@@ -199,21 +200,18 @@ class Comparison:
         turns = {
             name: _load(task, server, count, share=1) for name, server in self._running.items()
         }
-        costs = self._in_rounds(turns, rounds)
+        costs = beside(self._in_rounds(turns, rounds), REAL, ["wall"])
         limit = Limit(
             what=f"list {how}, of the wall time of {REAL}",
             most=OF_THE_REAL_LIST,
             unit="",
-            found=median(
-                ours["wall"] / real["wall"]
-                for ours, real in zip(costs[OURS], costs[REAL], strict=True)
-            ),
+            found=_median(costs[OURS], f"wall{RATIO}"),
             judged=self._effort.is_judged,
         )
         return Section(
             name=task,
             title=f"List {count:,} AppServices, {how} ({rounds_in_words(rounds)})",
-            columns=(WALL, WHOLE_CPU),
+            columns=(WALL, WALL_RATIO, WHOLE_CPU),
             costs=costs,
             limits=[limit],
         )

@@ -14,7 +14,7 @@ from bench.harness.replicas import (
     failing_over,
 )
 from bench.harness.report import Column, Limit, Section, rounds_in_words
-from bench.harness.rounds import compared, in_rounds
+from bench.harness.rounds import Cost, beside, in_rounds
 
 TITLE = "Failover"
 
@@ -27,6 +27,9 @@ MOST_ROUNDS = 3
 COMPARED = tuple(
     f"{what}{figure}" for what in ("killed", "paused") for figure in ("", "_cpu", "_resident")
 )
+
+# One that stands by and writes before its time is found by this, too.
+BETWEEN = "writes by one replica between those of the other"
 
 # The higher one acts; kopf's replicas would both freeze if they were equal.
 PRIORITIES = (100, 50)
@@ -48,9 +51,8 @@ def sections(effort: Effort) -> Iterator[Section]:
         optional=[KOPF],
         told=notes.append,
     )
-    base = costs[THEIRS]
-    costs = {name: compared(each, base, COMPARED) for name, each in costs.items()}
-    rounds = rounds_in_words(len(base))
+    costs = beside(costs, THEIRS, COMPARED)
+    rounds = rounds_in_words(len(costs[THEIRS]))
     arriving = f"with {CHANGES_A_SECOND:g} changes a second ({rounds}; {SETTINGS})"
     yield Section(
         name="killed",
@@ -58,9 +60,11 @@ def sections(effort: Effort) -> Iterator[Section]:
         columns=(
             Column(title="until another writes s", figure="killed", decimals=1),
             Column(title="of c-r", figure="killed_ratio", decimals=2),
+            Column(title="leader's writes between others'", figure="killed_between", decimals=0),
             *_taken("killed"),
         ),
         costs=costs,
+        limits=[never(costs, "killed_between", BETWEEN, judged=effort.is_judged)],
         notes=notes,
     )
     yield Section(
@@ -78,15 +82,24 @@ def sections(effort: Effort) -> Iterator[Section]:
         ),
         costs=costs,
         limits=[
-            Limit(
-                what=f"{OURS}, writes by the former leader after another's first",
-                most=0,
-                unit="",
-                found=max(each["late"] for each in costs[OURS]),
-                judged=effort.is_judged,
+            never(costs, figure, what, judged=effort.is_judged)
+            for figure, what in (
+                ("late", "writes by the former leader after another's first"),
+                ("between", BETWEEN),
             )
         ],
         notes=notes,
+    )
+
+
+def never(costs: Mapping[str, Sequence[Cost]], figure: str, what: str, *, judged: bool) -> Limit:
+    """Of this there shall be nothing, in any round."""
+    return Limit(
+        what=f"{OURS}, {what}",
+        most=0,
+        unit="",
+        found=max(each[figure] for each in costs[OURS]),
+        judged=judged,
     )
 
 

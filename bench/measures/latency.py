@@ -10,7 +10,7 @@ from bench.harness.delays import Pace, following, starting
 from bench.harness.effort import Effort
 from bench.harness.operators import commands
 from bench.harness.report import Column, Limit, Section, rounds_in_words
-from bench.harness.rounds import Cost, Turn, compared, in_rounds
+from bench.harness.rounds import Cost, Turn, beside, in_rounds
 
 TITLE = "Latency"
 
@@ -87,11 +87,8 @@ def _in_rounds(
 
 
 def _at(pace: Pace, costs: Mapping[str, Sequence[Cost]]) -> Mapping[str, Sequence[Cost]]:
-    base = pace.of(costs[THEIRS])
-    return {
-        name: compared(pace.of(each), base, ("due_p50", "due_p99", "cpu", "resident"))
-        for name, each in costs.items()
-    }
+    own = {name: pace.of(each) for name, each in costs.items()}
+    return beside(own, THEIRS, ("due_p50", "due_p99", "cpu", "resident"))
 
 
 def _starts(

@@ -16,7 +16,7 @@ from bench.harness.effort import Effort
 from bench.harness.operators import Command, commands
 from bench.harness.report import Column, Floor, Limit, Section, rounds_in_words
 from bench.harness.resting import Place, idle, places, resynced
-from bench.harness.rounds import Cost, Turn, compared, in_rounds
+from bench.harness.rounds import RATIO, Cost, Turn, beside, in_rounds
 
 TITLE = "Operators: AppServices brought to Deployment, Service and status"
 
@@ -31,8 +31,12 @@ REQUESTS_LIMIT = 1.0
 # And how fast it is at least, beside controller-runtime.
 RATE_FLOOR = 1.0
 
-# What is also told as a ratio to controller-runtime in the same round.
+# What is also told as a ratio to controller-runtime in the same round,
 COMPARED = ("cpu", "each_cpu", "each_server_cpu", "rate", "requests", "resident")
+# and to kopf.
+COMPARED_WITH_KOPF = ("cpu", "each_cpu")
+# How such ratios end.
+SUFFIXES = {THEIRS: RATIO, KOPF: f" of {KOPF}"}
 
 # How much of it does not count, before the first round.
 WARMING_UP = 10
@@ -106,17 +110,17 @@ def some(operators: Mapping[str, Command], scale: Scale, effort: Effort) -> Sect
             if effort.is_full
         },
     )
-    beside = {name: beside_others(costs, name) for name in costs}
+    ratios = beside_others(costs)
     return Section(
         name="some",
         title=f"{scale.count:,} AppServices to Deployment, Service and status, in a new process"
         f" on a new control plane ({rounds_in_words(len(costs[THEIRS]))})",
         columns=columns((THEIRS, KOPF)),
-        costs=beside,
+        costs=ratios,
         limits=[
             limit
             for name in (OURS, OURS_UVLOOP)
-            for limit in promises(name, beside[name], judged=effort.is_judged)
+            for limit in promises(name, ratios[name], judged=effort.is_judged)
         ],
         notes=notes,
     )
@@ -134,7 +138,7 @@ def many(operators: Mapping[str, Command], scale: Scale, effort: Effort) -> Sect
         name="many",
         title=f"{scale.many:,} AppServices ({rounds_in_words(len(costs[THEIRS]))})",
         columns=columns((THEIRS,)),
-        costs={name: beside_others(costs, name) for name in costs},
+        costs=beside_others(costs),
     )
 
 
@@ -142,17 +146,14 @@ def columns(bases: Sequence[str]) -> Sequence[Column]:
     """What is shown of bringing AppServices in line."""
     return (
         Column(title="a second", figure="rate", decimals=1),
-        *(
-            Column(title=f"of {base}", figure="rate_ratio", decimals=2)
-            for base in bases
-            if base == THEIRS
-        ),
+        Column(title=f"of {THEIRS}", figure="rate_ratio", decimals=2),
         Column(title="CPU s", figure="cpu", decimals=2),
-        *(Column(title=f"of {base}", figure=f"cpu of {base}", decimals=2) for base in bases),
+        *_ratios("cpu", bases),
         Column(title="start CPU s", figure="start_cpu", decimals=2),
         Column(title="CPU ms each", figure="each_cpu", decimals=2, factor=1e3),
-        *(Column(title=f"of {base}", figure=f"each_cpu of {base}", decimals=2) for base in bases),
+        *_ratios("each_cpu", bases),
         Column(title="API server CPU ms each", figure="each_server_cpu", decimals=1, factor=1e3),
+        *_ratios("each_server_cpu", [THEIRS]),
         Column(title="requests each", figure="requests", decimals=2),
         Column(title="writes each", figure="writes", decimals=2),
         Column(title="of them refused", figure="refused", decimals=3),
@@ -160,19 +161,15 @@ def columns(bases: Sequence[str]) -> Sequence[Column]:
     )
 
 
-def beside_others(costs: Mapping[str, Sequence[Cost]], name: str) -> Sequence[Cost]:
+def _ratios(figure: str, bases: Sequence[str]) -> Iterator[Column]:
+    for base in bases:
+        yield Column(title=f"of {base}", figure=f"{figure}{SUFFIXES[base]}", decimals=2)
+
+
+def beside_others(costs: Mapping[str, Sequence[Cost]]) -> Mapping[str, Sequence[Cost]]:
     """Each turn's cost, with its ratios to those of others in the same round."""
-    found = []
-    for number, mine in enumerate(costs[name]):
-        theirs = costs[THEIRS][number]
-        ratios = {f"{figure}_ratio": mine[figure] / theirs[figure] for figure in COMPARED}
-        for base in CPU_LIMITS:
-            if number < len(costs.get(base, ())):
-                beside = costs[base][number]
-                for figure in ("cpu", "each_cpu"):
-                    ratios[f"{figure} of {base}"] = mine[figure] / beside[figure]
-        found.append({**mine, **ratios})
-    return found
+    beside_theirs = beside(costs, THEIRS, COMPARED)
+    return beside(beside_theirs, KOPF, COMPARED_WITH_KOPF, suffix=SUFFIXES[KOPF])
 
 
 def promises(name: str, costs: Sequence[Cost], *, judged: bool) -> Iterator[Limit | Floor]:
@@ -188,7 +185,7 @@ def promises(name: str, costs: Sequence[Cost], *, judged: bool) -> Iterator[Limi
                 what=f"{name}, {words} of that of {base}",
                 most=most,
                 unit="",
-                found=middle(f"{figure} of {base}"),
+                found=middle(f"{figure}{SUFFIXES[base]}"),
                 judged=judged,
             )
     yield Limit(
@@ -224,13 +221,13 @@ def resting(at: Mapping[str, Place], scale: Scale, effort: Effort) -> Section:
         title=f"{scale.idle_seconds:g} s with nothing to do, and {scale.count:,} AppServices; all"
         f" at the same time ({rounds_in_words(len(costs[THEIRS]))})",
         columns=(
-            Column(title="CPU ms", figure="cpu", decimals=0, factor=1e3),
+            Column(title="CPU ms", figure="cpu", decimals=1, factor=1e3),
             Column(title=f"of {THEIRS}", figure="cpu_ratio", decimals=2),
             Column(title="requests", figure="requests", decimals=0),
             Column(title="watches", figure="watches", decimals=0),
             *MEMORY,
         ),
-        costs=_beside_theirs(costs, ("cpu", "resident")),
+        costs=beside(costs, THEIRS, ("cpu", "resident")),
         limits=[
             Limit(
                 what=f"{name}, requests with nothing to do, beyond watches and leases",
@@ -277,7 +274,7 @@ def resyncs(at: Mapping[str, Place], scale: Scale, effort: Effort) -> Section:
             Column(title="requests each", figure="requests", decimals=2),
             *MEMORY,
         ),
-        costs=_beside_theirs(costs, ("cpu", "look_cpu", "resident")),
+        costs=beside(costs, THEIRS, ("cpu", "look_cpu", "resident")),
         notes=notes,
     )
 
@@ -287,12 +284,6 @@ MEMORY = (
     Column(title=f"of {THEIRS}", figure="resident_ratio", decimals=2),
     Column(title="peak MB", figure="peak", decimals=1),
 )
-
-
-def _beside_theirs(
-    costs: Mapping[str, Sequence[Cost]], figures: Sequence[str]
-) -> Mapping[str, Sequence[Cost]]:
-    return {name: compared(each, costs[THEIRS], figures) for name, each in costs.items()}
 
 
 def pictures(sections: Mapping[str, Section]) -> Iterator[Bars]:

@@ -8,7 +8,7 @@ from bench.harness.contenders import KOPF, OURS, OURS_UVLOOP, THEIRS
 from bench.harness.operators import resyncing
 from bench.harness.report import Section
 from bench.harness.rounds import Cost
-from bench.measures.reconcile import beside_others, pictures, promises
+from bench.measures.reconcile import beside_others, columns, pictures, promises
 
 
 def turn(*, cpu: float, rate: float = 50.0, requests: float = 4.0) -> Cost:
@@ -31,19 +31,37 @@ def test_a_ratio_is_to_the_turn_of_the_same_round() -> None:
         OURS: [turn(cpu=1.0), turn(cpu=4.0)],
     }
 
-    beside = beside_others(costs, OURS)
+    ours = beside_others(costs)[OURS]
 
-    assert [each[f"cpu of {THEIRS}"] for each in beside] == [0.5, 1.0]
-    assert [each[f"cpu of {KOPF}"] for each in beside] == [0.125, 0.5]
+    assert [each["cpu_ratio"] for each in ours] == [0.5, 1.0]
+    assert [each[f"cpu of {KOPF}"] for each in ours] == [0.125, 0.5]
 
 
 def test_who_took_part_in_fewer_rounds_is_compared_in_those() -> None:
     costs = {THEIRS: [turn(cpu=2.0)] * 3, KOPF: [turn(cpu=8.0)], OURS: [turn(cpu=1.0)] * 3}
 
-    beside = beside_others(costs, OURS)
+    beside = beside_others(costs)
 
-    assert [f"cpu of {KOPF}" in each for each in beside] == [True, False, False]
-    assert len(beside_others(costs, KOPF)) == 1
+    assert [f"cpu of {KOPF}" in each for each in beside[OURS]] == [True, False, False]
+    assert [each["cpu_ratio"] for each in beside[KOPF]] == [4.0]
+
+
+def test_of_a_promise_beside_somebody_who_failed_nothing_is_found() -> None:
+    costs = {THEIRS: [turn(cpu=2.0)], OURS: [turn(cpu=1.0)]}
+
+    found = promises(OURS, beside_others(costs)[OURS], judged=True)
+
+    assert [promise.found for promise in found] == [0.5, 0.5, None, None, 1.0, 1.0]
+
+
+def test_what_is_shown_of_all_is_there_and_no_column_twice() -> None:
+    costs = {name: [turn(cpu=2.0)] for name in (THEIRS, KOPF, OURS)}
+    figures = [column.figure for column in columns((THEIRS, KOPF))]
+
+    ratios = {figure for figure in beside_others(costs)[OURS][0] if figure not in turn(cpu=2.0)}
+
+    assert len(set(figures)) == len(figures)
+    assert ratios - set(figures) == {"requests_ratio"}  # judged, and seen in the requests
 
 
 def test_a_promise_is_of_the_median_round() -> None:
@@ -53,7 +71,7 @@ def test_a_promise_is_of_the_median_round() -> None:
         OURS: [turn(cpu=1.0, rate=60.0), turn(cpu=1.8), turn(cpu=9.0, requests=5.0)],
     }
 
-    found = list(promises(OURS, beside_others(costs, OURS), judged=True))
+    found = list(promises(OURS, beside_others(costs)[OURS], judged=True))
 
     assert [promise.found for promise in found] == pytest.approx([0.9, 0.9, 0.225, 0.225, 1.0, 1.0])
     assert all(promise.is_held for promise in found)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from bench.harness.rounds import Cost, Turn, above, compared, in_rounds, staying
+from bench.harness.rounds import Cost, Turn, above, beside, compared, in_rounds, staying
 
 # Says what it finds in its environment; work of somebody else's is done before that, and after.
 INFORMER = """
@@ -95,9 +95,30 @@ def test_ratios_and_differences_are_taken_within_a_round() -> None:
     assert above(ours, theirs) == [{"cpu": -1.0, "wall": 1.0}, {"cpu": 2.0, "wall": 3.0}]
 
 
-def test_rounds_that_do_not_match_are_refused() -> None:
-    with pytest.raises(ValueError, match="shorter"):
-        compared([{"cpu": 1.0}], [], ["cpu"])
+def test_a_round_that_only_one_of_two_had_has_no_ratio() -> None:
+    fewer, more = [{"cpu": 1.0}], [{"cpu": 2.0}, {"cpu": 8.0}]
+
+    assert compared(fewer, more, ["cpu"]) == [{"cpu": 1.0, "cpu_ratio": 0.5}]
+    assert compared(more, fewer, ["cpu"]) == [{"cpu": 2.0, "cpu_ratio": 2.0}, {"cpu": 8.0}]
+
+
+def test_there_is_no_ratio_to_nothing_and_none_of_what_only_one_has() -> None:
+    ours = [{"cpu": 1.0, "late": 3.0, "later_resident": 5.0}]
+    theirs = [{"cpu": 2.0, "late": 0.0}]
+
+    found = compared(ours, theirs, ["cpu", "late", "later_resident", "peak"])
+
+    assert found == [{**ours[0], "cpu_ratio": 0.5}]
+
+
+def test_all_are_compared_with_the_same_one_and_ratios_are_called_as_asked() -> None:
+    costs = {"ours": [{"cpu": 1.0}], "theirs": [{"cpu": 4.0}]}
+
+    found = beside(costs, "theirs", ["cpu"], suffix=" of theirs")
+
+    assert found["ours"] == [{"cpu": 1.0, "cpu of theirs": 0.25}]
+    assert found["theirs"] == [{"cpu": 4.0, "cpu of theirs": 1.0}]
+    assert beside(costs, "one that failed", ["cpu"]) == costs
 
 
 def test_what_is_counted_besides_is_counted_up_to_the_line(tmp_path: Path) -> None:

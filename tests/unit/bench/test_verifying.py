@@ -187,6 +187,28 @@ def test_a_deployment_that_still_grows_is_a_difference() -> None:
     ]
 
 
+def test_where_nobody_makes_pods_all_else_is_compared() -> None:
+    deployment = rolled_out()
+    del deployment["status"]
+    app = reported(deployment)
+    app["status"]["observedGeneration"] -= 1
+
+    assert list(of_one(app, deployment, served(), has_pods=False)) == [
+        "AppService web: status.observedGeneration: 2 instead of 3"
+    ]
+
+
+def test_more_appservices_than_there_should_be_are_a_difference_unless_some_may_have_come() -> None:
+    deployment = rolled_out()
+    world = {"web": reported(deployment)}, {"web": deployment}, {"web": served()}
+
+    assert list(differences(*world, count=0)) == ["there are 1 AppServices instead of 0"]
+    assert list(differences(*world, count=0, or_more=True)) == []
+    assert list(differences(*world, count=2, or_more=True)) == [
+        "there are 1 AppServices instead of 2"
+    ]
+
+
 def test_too_few_appservices_and_children_of_nobody_are_differences() -> None:
     deployment = rolled_out()
 

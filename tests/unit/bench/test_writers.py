@@ -50,6 +50,10 @@ def test_a_former_leader_that_writes_while_its_successor_does_is_counted() -> No
     assert between_others(FORMER, SUCCESSOR, writes("ffssfsffs")) == 3
 
 
+def test_one_that_stands_by_and_writes_before_its_time_is_found_by_the_leaders_next_write() -> None:
+    assert between_others(FORMER, SUCCESSOR, writes("ffsffsss")) == 2
+
+
 def test_who_hands_over_and_takes_over_again_has_never_written_beside_the_other() -> None:
     assert between_others(FORMER, SUCCESSOR, writes("ffsssfff")) == 0
     assert between_others(FORMER, SUCCESSOR, writes("ff")) == 0

@@ -1,0 +1,24 @@
+"""What is told of a restart: since when, until when, and what is promised of those who came."""
+
+from bench.harness.contenders import OURS
+from bench.harness.restarting import first_and_last
+from bench.measures.restart import promise
+
+
+def test_first_and_last_are_of_those_that_were_there() -> None:
+    starts = {"new": [(1.0, 1)], "a": [(3.0, 1), (9.0, 1)], "b": [(5.0, 1)], "newer": [(7.0, 1)]}
+
+    assert first_and_last({"a", "b"}, starts) == (3.0, 5.0)
+
+
+def test_the_slowest_round_is_what_is_judged() -> None:
+    found = promise(OURS, [{"busy_p99": 0.2}, {"busy_p99": 1.5}], judged=True)
+
+    assert (found.found, found.verdict) == (1.5, "MISSED")
+
+
+def test_a_round_in_which_nobody_came_while_others_queued_keeps_no_promise() -> None:
+    found = promise(OURS, [{"busy_p99": 0.2}, {}], judged=True)
+
+    assert found.found is None
+    assert not found.is_kept
