@@ -3,7 +3,6 @@
 import os
 import platform
 import re
-import subprocess
 from collections.abc import Mapping
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
@@ -11,7 +10,7 @@ from pathlib import Path
 
 from bench.harness.go_programs import go_version_in
 from bench.harness.operators import PEER
-from bench.harness.provenance import python_build
+from bench.harness.provenance import python_build, said_by
 from steersman.testing import find_binaries
 
 PACKAGES = (
@@ -38,7 +37,6 @@ SERVERS = {
     "kube-apiserver": re.compile(r"Kubernetes v(\S+)"),
     "etcd": re.compile(r"etcd Version: (\S+)"),
 }
-ANSWER_SECONDS = 30.0
 
 
 def machine() -> Mapping[str, str]:
@@ -88,19 +86,8 @@ def _servers(directory: Path) -> Mapping[str, str]:
 
 
 def _said_by(*command: str | Path) -> str | None:
-    """Nothing, where there is no such program."""
-    try:
-        # Which Go it is may be for a go.mod to say.
-        return subprocess.run(
-            command,
-            cwd=PEER.sources,
-            stdout=subprocess.PIPE,
-            text=True,
-            check=True,
-            timeout=ANSWER_SECONDS,
-        ).stdout
-    except (OSError, subprocess.SubprocessError):
-        return None
+    # Which Go it is may be for a go.mod to say.
+    return said_by(*command, cwd=PEER.sources)
 
 
 def load_average() -> float:

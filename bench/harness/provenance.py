@@ -57,12 +57,12 @@ def built_with(known: Mapping[str, Any]) -> str:
     return ("optimised" if is_optimised else "plain") + (", LTO" if is_whole else "")
 
 
-def _git(root: Path, *arguments: str) -> str | None:
-    """What it says; nothing, where there is no git, or no repository."""
+def said_by(*command: str | Path, cwd: Path) -> str | None:
+    """What a program says; nothing, where there is no such program, or it fails."""
     try:
         return subprocess.run(
-            ["git", *arguments],
-            cwd=root,
+            command,
+            cwd=cwd,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             text=True,
@@ -71,3 +71,7 @@ def _git(root: Path, *arguments: str) -> str | None:
         ).stdout
     except (OSError, subprocess.SubprocessError):
         return None
+
+
+def _git(root: Path, *arguments: str) -> str | None:
+    return said_by("git", *arguments, cwd=root)
