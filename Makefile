@@ -7,8 +7,8 @@ PYTHON ?= $(shell for each in python3.11 python3; do \
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
-# A Python that somebody has built without `--enable-optimizations`, as pyenv does, takes half as long
-# again for everything; nobody runs operators with that. A distribution's own is not such a one.
+# A Python that somebody has built without `--enable-optimizations`, as pyenv does, takes a quarter
+# to a third longer for loops; nobody runs operators with that. A distribution's own is not such a one.
 BENCH_PYTHON ?= $(shell for each in /usr/bin/python3 $(PYTHON); do \
 	$$each -c 'import ensurepip, sys; sys.exit(not (3, 11) <= sys.version_info < (3, 14))' 2>&- && echo $$each && break; done)
 BENCH_VENV := .venv-bench
