@@ -16,6 +16,8 @@ CLOCK = "steersman/clock.py"
 
 # Where a loop of its own is run, whose time is a number: what is asked of it there, and no more.
 OF_ONES_OWN_LOOP = {
+    # A group that ends takes nobody in, and who comes then is cancelled before he begins.
+    "steersman/cache/background.py": {"the loop's create_task"},
     "steersman/simulation/clock.py": {"asyncio.sleep", "the loop's call_later"},
     "steersman/simulation/simulated.py": {"the loop's create_task"},
     "steersman/simulation/sweeping.py": {"the loop's call_later"},

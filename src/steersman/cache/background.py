@@ -10,7 +10,11 @@ class Start(Protocol):
     """Starts a task in the background of the block."""
 
     def __call__(self, work: Coroutine[Any, Any, None], *, name: str) -> asyncio.Task[None]:
-        """Start it; it may be cancelled before the block ends."""
+        """Start it; it may be cancelled before the block ends.
+
+        Once the block ends, it is cancelled before it begins: whoever is on the way out himself
+        need not know that all others are, too.
+        """
         ...
 
 
@@ -25,18 +29,30 @@ async def in_background() -> AsyncIterator[Start]:
     try:
         async with asyncio.TaskGroup() as group:
             running: set[asyncio.Task[None]] = set()
+            is_ending = False
 
             def start(work: Coroutine[Any, Any, None], *, name: str) -> asyncio.Task[None]:
+                if is_ending:
+                    late = asyncio.get_running_loop().create_task(work, name=name)
+                    late.cancel()
+                    return late
                 task = group.create_task(work, name=name)
                 running.add(task)
-                task.add_done_callback(running.discard)
+                task.add_done_callback(done)
                 return task
+
+            def done(task: asyncio.Task[None]) -> None:
+                nonlocal is_ending
+                running.discard(task)
+                if not task.cancelled() and task.exception() is not None:
+                    is_ending = True
 
             try:
                 yield start
             except Exception as error:  # noqa: BLE001  raised below: here, it would be in a group
                 failure = error
             finally:
+                is_ending = True
                 for task in running:
                     task.cancel()
     except BaseExceptionGroup as failed:
