@@ -487,6 +487,21 @@ async def test_a_user_that_waits_when_the_caches_end_is_told_so(scene: Scene) ->
         assert isinstance(await user, NotFollowed)
 
 
+async def test_a_user_that_comes_when_the_caches_end_is_told_so(scene: Scene) -> None:
+    caches = scene.caches()
+
+    async def use() -> None:
+        async with caches.following(ConfigMap):
+            raise AssertionError("it was never synced")
+
+    async with asyncio.TaskGroup() as group:
+        async with caches.running():
+            # It joins, and the task that would follow is cancelled in the same turn.
+            user = group.create_task(outcome(use()))
+            await scene.clock.sleep(0)
+        assert isinstance(await user, NotFollowed)
+
+
 async def test_caches_that_ended_can_begin_again(scene: Scene) -> None:
     caches = scene.caches()
     for _ in range(2):

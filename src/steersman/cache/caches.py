@@ -145,6 +145,8 @@ class Caches:
                 flights=self._flights,
             )
             task = self._start(informer.run(), name=f"informer of {kind.resource_type}, {scope}")
+            # A task that is cancelled before it begins has no end of its own.
+            task.add_done_callback(lambda _: informer.give_up())
             shared = self._shared[identity] = _Shared(identity, informer, task)
             self._by_kind.setdefault(kind.resource_type.gvk, []).append(shared)
         shared.users += 1

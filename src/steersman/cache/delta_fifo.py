@@ -130,7 +130,7 @@ class DeltaFifo(Generic[Obj]):
         self._known: dict[ObjectKey, Obj] = {}
         self._misfits: dict[ObjectKey, Refused] = {}
         self._warmed: set[ObjectKey] = set()
-        self.position = ""  # up to where everything was heard
+        self._position = ""
         # The uids of what was removed at the position itself: there, no version tells an event that
         # comes late from a new one.
         self._just_gone: set[str] = set()
@@ -163,7 +163,7 @@ class DeltaFifo(Generic[Obj]):
         self._known = fresh
         self._warmed.intersection_update(self._misfits)
         if rewound:
-            self.position = ""
+            self._position = ""
         self._move_to(version)
         self._push(Replaced([*gone, *changes], refused, version, rewound, is_first))
 
@@ -244,7 +244,7 @@ class DeltaFifo(Generic[Obj]):
 
     def reached(self, version: str) -> None:
         """Everything up to ``version`` has been told."""
-        if version != self.position and not self._is_past(version):
+        if version != self._position and not self._is_past(version):
             self._move_to(version)
             self._reach(version)
 
@@ -295,6 +295,11 @@ class DeltaFifo(Generic[Obj]):
         return MappingProxyType(self._misfits)
 
     @property
+    def position(self) -> str:
+        """Up to where everything was heard."""
+        return self._position
+
+    @property
     def dropped(self) -> int:
         """How many times something was heard that was no news: a duplicate, or late."""
         return self._dropped
@@ -306,7 +311,7 @@ class DeltaFifo(Generic[Obj]):
         misfits = f", {len(self._misfits)} kept aside" if self._misfits else ""
         return (
             f"<DeltaFifo {len(self._queue)} waiting, {len(self._known)} known{misfits},"
-            f" at {self.position or 'no version'}>"
+            f" at {self._position or 'no version'}>"
         )
 
     def _compared(
@@ -366,9 +371,9 @@ class DeltaFifo(Generic[Obj]):
     def _is_past(self, version: str, uid: str = "") -> bool:
         # What has the position's own version is not past: when etcd lets a lease run out, as it
         # does with Events, many objects are deleted at one version.
-        if version == self.position:
+        if version == self._position:
             return bool(uid) and uid in self._just_gone
-        return is_older(version, than=self.position)
+        return is_older(version, than=self._position)
 
     def _is_told(self, old: Obj, key: ObjectKey, version: str) -> bool:
         if self._warmed and key in self._warmed:
@@ -377,8 +382,8 @@ class DeltaFifo(Generic[Obj]):
         return version == old_version or is_older(version, than=old_version)
 
     def _move_to(self, version: str) -> None:
-        if version and version != self.position:
-            self.position = version
+        if version and version != self._position:
+            self._position = version
             if self._just_gone:
                 self._just_gone.clear()
 

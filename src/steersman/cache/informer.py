@@ -253,12 +253,17 @@ class Informer(Generic[Obj]):
                     await self._clock.sleep(self._settings.look_seconds)
                     self._look_after()
             finally:
-                self._start, self._has_ended = None, True
+                self._start = None
                 for registration in self._registrations:
                     if isinstance(registration, PromptRegistration):
                         registration.employ_with(None)
-                self._pulse.set()
+                self.give_up()
                 self._tell.ended()
+
+    def give_up(self) -> None:
+        """Have nobody wait for it: it has ended, or will never begin."""
+        self._has_ended = True
+        self._pulse.set()
 
     def _start_telling(self, registration: Registration[Obj], start: Start) -> None:
         tasks: list[asyncio.Task[None]] = []

@@ -122,8 +122,7 @@ class Part(Generic[Obj]):
         for popped in self.fifo.drain():
             match popped:
                 case Updated() | Added():
-                    # Which is where the FIFO has got to by it: nothing is left in there.
-                    writes.heard(popped.obj, popped.key, version=self.fifo.position)
+                    writes.heard(popped.obj, popped.key, version=popped.version)
                     told.append(popped)
                 case Deleted(obj=obj, key=key):
                     writes.heard_end(key, obj.uid)

@@ -17,7 +17,7 @@ FIELD_MANAGER: Final = "steersman"
 SERVED_SECONDS: Final = 30.0
 
 # Between two looks at what the server tells of.
-TOLD_SECONDS: Final = 0.1
+TOLD_SECONDS: Final = 0.25
 
 
 def definitions(
@@ -30,7 +30,9 @@ def definitions(
 async def install(
     client: Client, wanted: Sequence[apiextensions_v1.CustomResourceDefinition]
 ) -> None:
-    """Apply the definitions, and wait until the server serves what they define."""
+    """Apply the definitions, and wait until the server serves and tells of what they define."""
+    if not wanted:
+        return
     for each in wanted:
         # By force: what somebody applied with kubectl is the same kind in other words.
         await client.apply(each, field_manager=FIELD_MANAGER, force=True)
@@ -50,7 +52,7 @@ async def install(
         for version in each.spec.versions
         if version.served
     }
-    with suppress(TimeoutError):  # whoever needs them says which are missing
+    with suppress(TimeoutError):  # whoever asks only for what is served can do without
         async with client.clock.timeout(SERVED_SECONDS):
             while not defined <= await _told_of(client):
                 await client.clock.sleep(TOLD_SECONDS)

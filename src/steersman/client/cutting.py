@@ -73,9 +73,9 @@ class ListCutter(Generic[B]):
             if end < 0:
                 return None
             # With the bracket in front, and copied once: it is half a megabyte, many times.
-            items = memoryview(self._buffer)[start - 1 : end + 1]
-            decoded = self._decode(b"".join((items, b"]")))
-            items.release()
+            with memoryview(self._buffer) as whole, whole[start - 1 : end + 1] as items:
+                array = b"".join((items, b"]"))
+            decoded = self._decode(array)
             if decoded is not None:
                 del self._buffer[start : end + 2]  # and the comma
                 return decoded

@@ -223,7 +223,8 @@ def entry_of(obj: Resource | Unstructured, manager: str, subresource: str) -> En
 def digest_of(body: bytes) -> int:
     """What stands for a body, in this process.
 
-    Python's own hash: 64 bits, by a key that nobody outside knows. A body keeps it, so that it is
-    found out once however often somebody asks.
+    Python's own hash: as wide as its pointers, and by a key that nobody outside knows unless
+    ``PYTHONHASHSEED`` tells it. A body keeps it, so that it is found out once however often
+    somebody asks.
     """
     return hash(body)

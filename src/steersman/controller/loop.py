@@ -328,16 +328,15 @@ class ControlLoop(Generic[Obj]):
         else:
             # Its thread goes on, and cannot be stopped: nobody else may look at the object until
             # it has ended, but the worker can go on to others.
-            self._start(self._wait_for(key, job), name=f"left behind: {job.holder}")
+            left = self._start(self._wait_for(key, job), name=f"left behind: {job.holder}")
+            # Not there: who is stopped before that begins is done with the object, too.
+            left.add_done_callback(lambda _: self._queue.done(key))
 
     async def _wait_for(self, key: ObjectKey, job: Job[Any]) -> None:
         since_at = self._clock.monotonic()
         ref = self._ref(key)
         self._observe(ThreadLeftBehind(controller=self._controller.name, ref=ref, seconds=0.0))
-        try:
-            await job.ended()
-        finally:
-            self._queue.done(key)
+        await job.ended()
         seconds = self._clock.monotonic() - since_at
         name = self._controller.name
         self._observe(ThreadLeftBehind(controller=name, ref=ref, seconds=seconds, has_ended=True))

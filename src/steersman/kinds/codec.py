@@ -232,10 +232,12 @@ def _decoder(kind: type[Any], shape: Any) -> _Decoder:
 
 
 # Thousands of objects ask for the same few amounts, and share them.
-@lru_cache(maxsize=1024, typed=True)
+_quantity = lru_cache(maxsize=1024, typed=True)(Quantity)
+
+
 def _from_wire(wanted: type[Any], value: Any) -> Any:
     if wanted is Quantity:
-        return Quantity(value)
+        return _quantity(value)
     if wanted is MicroTime:
         return MicroTime.of(parse_time(value))
     raise NotImplementedError(f"no way to decode {wanted}")

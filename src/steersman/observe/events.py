@@ -129,6 +129,13 @@ class WatchEnded(msgspec.Struct, frozen=True, kw_only=True):
     took_seconds: float
 
 
+class FollowingEnded(msgspec.Struct, frozen=True, kw_only=True):
+    """Nobody follows this here any more: after the last watch there will be no next."""
+
+    resource: str
+    ref: ObjectRef
+
+
 class WatchFailed(msgspec.Struct, frozen=True, kw_only=True):
     """A list or watch failed and will be tried again; what is known of the objects stays.
 
@@ -334,6 +341,7 @@ Observation: TypeAlias = (
     | WatchStarted
     | WatchHeard
     | WatchEnded
+    | FollowingEnded
     | WatchFailed
     | WatchSilent
     | OutOfOrder

@@ -17,6 +17,7 @@ from steersman.observe.events import (
     CacheSynced,
     CredentialsNotRenewed,
     CredentialsRenewed,
+    FollowingEnded,
     HandlerFailed,
     HandlerStuck,
     HistoryRewound,
@@ -259,8 +260,8 @@ class MetricsObserver:
             case RiskAccepted() | AnswerFailed():
                 # Said once, at the start, or not the client's: those are for the log.
                 pass
-            case KindMissing() | StreamingRefused():
-                # The failures that lead to them, and the lists that follow, are counted.
+            case KindMissing() | StreamingRefused() | FollowingEnded():
+                # The failures that lead to them, the lists that follow, and watches are counted.
                 pass
             case _:
                 self._the_rest(observation)

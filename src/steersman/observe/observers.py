@@ -69,8 +69,7 @@ def _inside(observer: Observer) -> tuple[Observer, ...]:
 
 def _listener(observer: Any, kind: type[Any]) -> Observer | None:
     """What to call, as a function or method: any other object takes twice as long to call."""
-    # Of its class: an object that has whatever it is asked for does not choose.
-    if hasattr(type(observer), "listener_for"):
+    if _chooses(type(observer)):
         with suppress(Exception):  # it is told of all, and what is wrong with it shows there
             choosy: Choosy = observer
             return choosy.listener_for(kind)
@@ -78,6 +77,20 @@ def _listener(observer: Any, kind: type[Any]) -> Observer | None:
     if not isinstance(observer, (FunctionType, MethodType)):
         call = observer.__call__
     return call
+
+
+def _chooses(kind: type[Any]) -> bool:
+    """Whether objects of this class say what they listen to, and mean all that they are told.
+
+    Of its class: an object that has whatever it is asked for does not choose. And one whose class
+    has made another call of it wants to be called.
+    """
+    for each in kind.__mro__:
+        if "listener_for" in vars(each):
+            return True
+        if "__call__" in vars(each):
+            return False
+    return False
 
 
 def _name_of(observer: Observer) -> str:

@@ -20,6 +20,7 @@ from steersman.observe.events import (
     CacheSynced,
     CredentialsNotRenewed,
     CredentialsRenewed,
+    FollowingEnded,
     HandlerFailed,
     HandlerStuck,
     HistoryRewound,
@@ -83,7 +84,7 @@ def level_of(observation: Observation) -> int:
             return logging.WARNING
         case AnswerFailed():
             return logging.ERROR
-        case WatchHeard() | WatchEnded():
+        case WatchHeard() | WatchEnded() | FollowingEnded():
             return logging.DEBUG
         case WatchStarted(failures=failures):
             return logging.INFO if failures else logging.DEBUG
@@ -171,6 +172,8 @@ def describe(observation: Observation) -> tuple[str, Fields]:
         case WatchEnded(took_seconds=took):
             text = f"watch {observation.ref}: ended after {length(took)}"
             return text, _watch_fields(observation, took_seconds=took)
+        case FollowingEnded():
+            return f"watch {observation.ref}: no longer wanted", _watch_fields(observation)
         case WatchFailed(error=error, failures=failures, wait_seconds=wait_seconds):
             row = f"failed {failures} times in a row" if failures > 1 else "failed"
             again = f"will be tried again in {length(wait_seconds)}"
@@ -298,6 +301,7 @@ _Watched: TypeAlias = (
     | WatchStarted
     | WatchHeard
     | WatchEnded
+    | FollowingEnded
     | WatchFailed
     | WatchSilent
     | OutOfOrder

@@ -6,7 +6,7 @@ from typing import NamedTuple, TypeAlias
 from steersman.clock import Clock
 from steersman.names import ObjectRef
 from steersman.observe import (
-    CacheEnded,
+    FollowingEnded,
     KindMissing,
     Listed,
     Observation,
@@ -32,7 +32,7 @@ class Failing(NamedTuple):
 
 
 class Agenda:
-    """What controllers have said that they will look at again, and why."""
+    """What is left to do, as actors tell it: what they look at again, and what they do not hear."""
 
     def __init__(self, *, clock: Clock) -> None:
         self._clock = clock
@@ -58,11 +58,8 @@ class Agenda:
             self._due.pop(place, None)
         elif isinstance(observation, Listed | WatchEnded):
             self._deaf[actor, observation.resource, observation.ref] = None
-        elif isinstance(observation, WatchStarted | KindMissing):
+        elif isinstance(observation, WatchStarted | KindMissing | FollowingEnded):
             self._deaf.pop((actor, observation.resource, observation.ref), None)
-        elif type(observation) is CacheEnded:
-            for place in [each for each in self._deaf if each[:2] == (actor, observation.resource)]:
-                del self._deaf[place]
 
     def forget(self, actor: str) -> None:
         """The actor is gone, and with it what it had in mind."""

@@ -128,10 +128,13 @@ class Reflector(Generic[Obj]):
     async def run(self) -> NoReturn:
         """Listen and tell, until cancelled; begins with a list, whatever was heard before."""
         self._position = MustList(self._before().seen)
-        while True:
-            trouble = await self._step()
-            if trouble is not None:
-                await self._recover(trouble)
+        try:
+            while True:
+                trouble = await self._step()
+                if trouble is not None:
+                    await self._recover(trouble)
+        finally:
+            self._tell.no_longer()
 
     async def _step(self) -> _Trouble | None:
         position = self._position

@@ -3,6 +3,7 @@
 from steersman.errors import BadAnswer, SteersmanError
 from steersman.names import ObjectRef
 from steersman.observe import (
+    FollowingEnded,
     HistoryRewound,
     KindMissing,
     Listed,
@@ -50,6 +51,10 @@ class Teller:
     def ended(self, took_seconds: float) -> None:
         """A watch is no longer open."""
         self._observe(WatchEnded(resource=self._resource, ref=self._ref, took_seconds=took_seconds))
+
+    def no_longer(self) -> None:
+        """Nobody follows any more."""
+        self._observe(FollowingEnded(resource=self._resource, ref=self._ref))
 
     def failed(
         self, error: SteersmanError, *, failures: int, wait_seconds: float, is_news: bool

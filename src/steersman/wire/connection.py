@@ -28,9 +28,10 @@ PIECE_BYTES: Final = 2**16
 NOT_HTTP: Final = "the answer is not HTTP"
 ENDED: Final = "the connection ended before the answer did"
 
-# In a head, the first line that may be a ``Warning``, or the empty one that ends it.
-_MAY_WARN_OR_END: Final = re.compile(rb"\n[Ww\r\n]")
-_MAY_WARN: Final = (b"\nW", b"\nw")
+# Where a head begins and ends, and a line in it that may be a ``Warning``.
+_BEGINNING: Final = b"HTTP/"
+_END: Final = b"\r\n\r\n"
+_MAY_WARN: Final = re.compile(rb"\n[Ww]")
 
 
 class Broken(Exception):
@@ -58,18 +59,19 @@ class Broken(Exception):
 class Head:
     """Status and headers of an answer.
 
-    ``came`` is all that had come when the head was whole: maybe some of the body behind it, and,
-    if ``is_first`` is false, informational answers before it. Hardly anybody wants to know more
-    than the status, and to be told of each header takes the parser longer than all the rest of the
-    answer. So they are read when somebody asks for one.
+    ``came`` is all that had come when the head was whole: maybe some of the body behind it, which
+    is not kept, and, if ``is_first`` is false, informational answers before it. Hardly anybody
+    wants to know more than the status, and to be told of each header takes the parser longer than
+    all the rest of the answer. So they are read when somebody asks for one.
     """
 
-    __slots__ = ("_by_name", "_came", "_fields", "_is_first", "status")
+    __slots__ = ("_by_name", "_came", "_fields", "_is_cut", "status")
 
     def __init__(self, status: int, came: bytes, *, is_first: bool = True) -> None:
         self.status = status
-        self._came = came
-        self._is_first = is_first
+        end = came.find(_END) if is_first and came.startswith(_BEGINNING) else -1
+        self._is_cut = end > 0
+        self._came = came[: end + len(_END)] if self._is_cut else came
         self._fields: list[tuple[bytes, bytes]] | None = None
         self._by_name: dict[str, str] | None = None
 
@@ -91,11 +93,9 @@ class Head:
     @property
     def warnings(self) -> tuple[str, ...]:
         """The value of every ``Warning``."""
-        if self._is_first and self._fields is None:
-            # Every answer is asked for these, and next to none has any.
-            found = _MAY_WARN_OR_END.search(self._came)
-            if found is not None and found[0] not in _MAY_WARN:
-                return ()
+        # Every answer is asked for these, and next to none has any.
+        if self._is_cut and self._fields is None and not _MAY_WARN.search(self._came):
+            return ()
         return tuple([_text(value) for name, value in self.fields if name.lower() == b"warning"])
 
     def last_of(self, name: bytes) -> bytes | None:
@@ -116,6 +116,7 @@ class _Fields:
         # Whatever is wrong behind the head, the connection has been told.
         with suppress(HttpParserError, HttpParserUpgrade):
             self._parser.feed_data(came)
+        del self._parser  # which knows us, too
 
     def on_header(self, name: bytes, value: bytes) -> None:
         # With the head complete, these are trailers.

@@ -8,6 +8,7 @@ from steersman.names import ObjectRef
 from steersman.observe import (
     AnswerFailed,
     ClusterFound,
+    FollowingEnded,
     KindMissing,
     Listening,
     MetricsObserver,
@@ -24,6 +25,7 @@ from tests.unit.observe.samples import ALL, FINISHED, RETRIED, RETRIES_SPENT, WA
 LEFT_OUT = (
     AnswerFailed
     | ClusterFound
+    | FollowingEnded
     | KindMissing
     | Listening
     | PermissionsUnknown

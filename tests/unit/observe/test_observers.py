@@ -4,8 +4,10 @@ import logging
 from unittest.mock import Mock
 
 import pytest
+from prometheus_client import CollectorRegistry
 
-from steersman.observe import Observation, fan_out, ignore
+from steersman.observe import MetricsObserver, Observation, fan_out, ignore
+from tests.clocks import FakeClock
 from tests.unit.observe.samples import ALL, FINISHED
 
 
@@ -69,5 +71,17 @@ def test_who_cannot_say_what_it_listens_to_is_told_of_everything() -> None:
             told.append(observation)
 
     fan_out(Undecided())(FINISHED)
+
+    assert told == [FINISHED]
+
+
+def test_who_makes_another_call_of_one_that_chooses_is_called() -> None:
+    told: list[Observation] = []
+
+    class Mine(MetricsObserver):
+        def __call__(self, observation: Observation) -> None:
+            told.append(observation)
+
+    fan_out(Mine(CollectorRegistry(), clock=FakeClock()))(FINISHED)
 
     assert told == [FINISHED]

@@ -3,6 +3,7 @@
 from steersman.errors import Expired, Forbidden, NotFound
 from steersman.names import ObjectRef
 from steersman.observe import (
+    FollowingEnded,
     HistoryRewound,
     KindMissing,
     Listed,
@@ -30,6 +31,7 @@ LISTED = Listed(resource="pods", ref=PODS, count=3, misfits=0, took_seconds=0.25
 STARTED = WatchStarted(resource="pods", ref=PODS, failures=0)
 HEARD = WatchHeard(resource="pods", ref=PODS, events=17)
 ENDED = WatchEnded(resource="pods", ref=PODS, took_seconds=300.0)
+NO_LONGER = FollowingEnded(resource="pods", ref=PODS)
 FAILED = WatchFailed(
     resource="pods", ref=PODS, error=FORBIDDEN, failures=1, wait_seconds=1.2, is_news=True
 )
@@ -44,6 +46,7 @@ WATCHED: tuple[Observation, ...] = (
     STARTED,
     HEARD,
     ENDED,
+    NO_LONGER,
     FAILED,
     SILENT,
     OUT_OF_ORDER,

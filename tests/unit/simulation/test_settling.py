@@ -2,7 +2,7 @@
 
 from steersman.clock import SystemClock
 from steersman.names import ObjectRef
-from steersman.observe import CacheEnded, KindMissing, Listed, WatchEnded, WatchStarted
+from steersman.observe import FollowingEnded, KindMissing, Listed, WatchEnded, WatchStarted
 from steersman.simulation import Agenda
 
 APPS = ObjectRef("App", "default", "*")
@@ -56,11 +56,11 @@ def test_nobody_waits_for_word_of_a_kind_that_is_gone() -> None:
     assert told.deaf() == []
 
 
-def test_nobody_waits_for_a_cache_that_has_ended() -> None:
+def test_nobody_waits_for_word_of_what_nobody_follows_any_more() -> None:
     told = agenda()
     told.note("operator", ENDED)
 
-    told.note("operator", CacheEnded(resource="apps", scope="default"))
+    told.note("operator", FollowingEnded(resource="apps", ref=APPS))
 
     assert told.deaf() == []
 

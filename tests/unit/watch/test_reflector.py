@@ -9,6 +9,7 @@ import pytest
 from steersman.errors import BadAnswer, Forbidden, SteersmanError, Unreachable
 from steersman.kinds import Resource
 from steersman.observe import (
+    FollowingEnded,
     HistoryRewound,
     KindMissing,
     Listed,
@@ -414,6 +415,15 @@ async def test_when_a_day_is_lost_the_story_goes_on_where_it_was() -> None:
         await scene.source.played_out.wait()
 
     assert scene.source.asked == ["list", "watch 5", "probe 6", "watch 6"]
+
+
+async def test_that_nobody_follows_any_more_is_the_last_that_is_said() -> None:
+    scene = Scene(A_AND_B, watching(wrote("c", 6), silence))
+
+    async with scene.running():
+        assert scene.seen(FollowingEnded) == []
+
+    assert [type(each) for each in scene.observed][-2:] == [WatchEnded, FollowingEnded]
 
 
 # A kind that is missing

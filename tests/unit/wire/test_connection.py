@@ -1,6 +1,7 @@
 """Answers as they come over a connection: where each ends, and what may follow it."""
 
 import asyncio
+import gc
 from itertools import pairwise
 
 import pytest
@@ -109,7 +110,7 @@ def test_an_answer_is_the_same_in_whatever_pieces_it_arrives(case: str, cuts: li
     assert asyncio.run(receive()) == (200, "y", b"hello")
 
 
-@pytest.mark.parametrize("before", [b"", b"HTTP/1.1 100 Continue\r\n\r\n"])
+@pytest.mark.parametrize("before", [b"", b"\r\n\r\n", b"HTTP/1.1 100 Continue\r\n\r\n"])
 @pytest.mark.parametrize("name", [b"Warning", b"warning", b"wARNING"])
 async def test_warnings_are_found_however_they_are_written(name: bytes, before: bytes) -> None:
     asked = Asked()
@@ -120,6 +121,26 @@ async def test_warnings_are_found_however_they_are_written(name: bytes, before: 
     )
 
     assert asked.head().warnings == ("one", "two")
+
+
+async def test_a_head_holds_on_to_nothing_of_the_body() -> None:
+    asked = Asked()
+    secret = b"a" * 10_000
+
+    asked.connection.data_received(b"HTTP/1.1 200 OK\r\nContent-Length: 10000\r\n\r\n" + secret)
+
+    head = asked.head()
+    assert not [each for each in gc.get_referents(head) if secret in bytes(repr(each), "utf-8")]
+
+
+async def test_headers_that_were_read_leave_no_work_to_the_collector() -> None:
+    asked = Asked()
+    asked.connection.data_received(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
+    head = asked.head()
+    gc.collect()
+
+    assert head.fields
+    assert gc.collect() == 0
 
 
 async def test_what_looks_like_a_warning_in_the_body_is_none() -> None:
