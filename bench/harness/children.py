@@ -28,6 +28,13 @@ PATIENCE_SECONDS = 900.0
 # and longer than anybody needs to part who was asked to.
 PARTING_SECONDS = 30.0
 
+# What begins like this changes how fast a program is, or how large: it speaks to Go's runtime, to
+# client-go, to Python or to the allocator of libc. Who has Python write no bytecode, for one, would
+# have each turn compile everything, as no program does that is in use.
+TUNING = ("GO", "KUBE_FEATURE_", "PYTHON", "MALLOC_", "GLIBC_TUNABLES")
+# Where modules are is no such thing.
+KEPT = "PYTHONPATH"
+
 Stream: TypeAlias = int | IO[bytes]
 
 
@@ -42,14 +49,19 @@ class Hung(AssertionError):
 
 
 def child_environ(**variables: str) -> Mapping[str, str]:
-    """What a process finds in its environment."""
-    # Whoever says that Python shall write no bytecode would have each turn compile everything, as
-    # no program does that is in use; and bytecode needs no place among the sources.
-    environ = {
-        name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"
+    """What a process finds in its environment: ours, untuned, and ``variables``."""
+    # Bytecode needs no place among the sources.
+    bytecode = str(cache_directory(os.environ) / "bytecode")
+    return {**untuned(os.environ), "PYTHONPYCACHEPREFIX": bytecode, **variables}
+
+
+def untuned(environ: Mapping[str, str]) -> Mapping[str, str]:
+    """The same, but for what changes how fast a program is, or how large."""
+    return {
+        name: value
+        for name, value in environ.items()
+        if name == KEPT or not name.startswith(TUNING)
     }
-    environ["PYTHONPYCACHEPREFIX"] = str(cache_directory(os.environ) / "bytecode")
-    return {**environ, **variables}
 
 
 @contextmanager

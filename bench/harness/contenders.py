@@ -5,6 +5,11 @@ THEIRS = "controller-runtime"
 THEIRS_STRIPPED = "controller-runtime, no managedFields"
 # Ours lists what is there, theirs has it streamed by the watch: so it is also asked to list.
 THEIRS_LISTING = "controller-runtime, listing"
+# In both it does what ours does.
+THEIRS_ALIKE = "controller-runtime, listing, no managedFields"
+# Ours applies a status, theirs updates it, which is refused where its cache is behind: so it is
+# also asked to patch it.
+THEIRS_PATCHING = "controller-runtime, patching status"
 OURS = "steersman"
 OURS_UVLOOP = "steersman, uvloop"
 OFFICIAL = "kubernetes (official)"

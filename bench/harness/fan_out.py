@@ -14,9 +14,10 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 
-from bench.harness.load import CONFIG_MAPS, PADDING, Destination, connection, named
+from bench.harness.load import PADDING, Destination, connection, named
 from bench.harness.rounds import Cost
 from bench.harness.spans import shares
+from bench.harness.task import CONFIG_MAPS
 
 # Whoever writes is not what is measured, and one alone would keep no server busy.
 WRITERS = 4

@@ -11,12 +11,12 @@ import sys
 import time
 from random import Random
 
+from bench.harness.task import CONFIG_MAPS
 from steersman.apiserver import ApiServer, InProcessTransport, NoWayOut, RevisionLog
 from steersman.clock import SystemClock
 from steersman.observe import ignore
 from steersman.wire import Request
 
-CONFIG_MAPS = "/api/v1/namespaces/default/configmaps"
 BODY = {
     "apiVersion": "v1",
     "kind": "ConfigMap",

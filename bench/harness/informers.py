@@ -23,6 +23,7 @@ from bench.harness.contenders import (
     OURS,
     OURS_UVLOOP,
     THEIRS,
+    THEIRS_ALIKE,
     THEIRS_LISTING,
     THEIRS_STRIPPED,
 )
@@ -48,20 +49,20 @@ REST_SECONDS = 30.0
 # Asked for this, a server in Go first collects its garbage. kube-apiserver has it by default.
 COLLECT_PATH = "/debug/pprof/heap?gc=1"
 
-# Left to itself, a Go process that does nothing collects its garbage once in two minutes. Where its
-# memory is looked at once more, it does so after so long, and has given back what it can by then.
-COLLECT_SECONDS = 5.0
+# Left to itself, a Go process that does nothing collects its garbage once in two minutes. So long
+# after its word, when its memory has been looked at, it is made to;
+COLLECT_SECONDS = 0.5
+# and so long after that, and a second more for so many objects, it is looked at once more. To give
+# back what can be given back takes a fraction of that.
+GIVE_BACK_SECONDS = 1.0
+GIVE_BACK_OBJECTS = 25_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Start:
-    """What to start, when there are so many objects, and what it finds in its environment.
-
-    ``later`` is what it is told besides where its memory is looked at once more.
-    """
+    """What to start, when there are so many objects, and what it finds in its environment."""
 
     command: Callable[[int], Sequence[str]]
-    later: Sequence[str] = ()
     variables: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -72,6 +73,7 @@ def programs(names: Sequence[str]) -> Mapping[str, Start]:
         THEIRS_STRIPPED: _go("-strip-managed-fields"),
         # With this feature, which is on by default, what is there is streamed by the watch.
         THEIRS_LISTING: _go(KUBE_FEATURE_WatchListClient="false"),
+        THEIRS_ALIKE: _go("-strip-managed-fields", KUBE_FEATURE_WatchListClient="false"),
         OURS: Start(command=lambda _: _python("steersman")),
         OURS_UVLOOP: Start(command=lambda _: _python("steersman", "--uvloop")),
         OFFICIAL: Start(command=lambda _: _python("kubernetes")),
@@ -88,8 +90,10 @@ def programs(names: Sequence[str]) -> Mapping[str, Start]:
 
 def _go(*arguments: str, **variables: str) -> Start:
     return Start(
-        command=lambda _: [str(PEER.path), *arguments],
-        later=[f"-collect-after={COLLECT_SECONDS:g}s"],
+        command=lambda _: [
+            *(str(PEER.path), f"-collect-after={COLLECT_SECONDS:g}s"),
+            *arguments,
+        ],
         variables=variables,
     )
 
@@ -107,19 +111,19 @@ def filled_cluster(*, apps: int) -> Iterator[ControlPlane]:
             yield plane
 
 
-def syncing(start: Start, plane: ControlPlane, *, count: int, later_seconds: float = 0.0) -> Turn:
+def syncing(start: Start, plane: ControlPlane, *, count: int) -> Turn:
     """From the start of a process to ``count`` objects in its cache, and through its handler.
 
-    ``server_cpu`` is what kube-apiserver used meanwhile. Memory is looked at once more after
-    ``later_seconds``, if there are any.
+    ``server_cpu`` is what kube-apiserver used meanwhile. ``resident`` is what it held then, and
+    ``later_resident`` what it holds once garbage that was left at the end is gone.
     """
     turn = staying(
-        [*start.command(count), *(start.later if later_seconds else ())],
+        start.command(count),
         plane.kubeconfig,
         {"objects": count},
         variables=start.variables,
         counters={"server_cpu": lambda: server_cpu_seconds(plane)},
-        later_seconds=later_seconds,
+        later_seconds=later_seconds(count),
     )
 
     def rested() -> Cost:
@@ -127,6 +131,11 @@ def syncing(start: Start, plane: ControlPlane, *, count: int, later_seconds: flo
         return turn()
 
     return rested
+
+
+def later_seconds(count: int) -> float:
+    """How long after its word the memory of one with so many objects is looked at once more."""
+    return COLLECT_SECONDS + GIVE_BACK_SECONDS + count / GIVE_BACK_OBJECTS
 
 
 def rest(plane: ControlPlane) -> None:

@@ -18,15 +18,21 @@ from urllib.parse import quote, urlsplit
 
 import yaml
 
-from bench.harness.task import CONFIG_MAP, GROUP, NAMESPACE, PAGE_SIZE, PLURAL, VERSION
+from bench.harness.task import (
+    CONFIG_MAP,
+    CONFIG_MAPS,
+    DEPLOYMENTS,
+    GROUP,
+    PAGE_SIZE,
+    PLURAL,
+    VERSION,
+)
 
 CONNECTIONS = 16
 
 # More than anything takes that is asked for here.
 PATIENCE_SECONDS = 1800.0
 
-CONFIG_MAPS = f"/api/v1/namespaces/{NAMESPACE}/configmaps"
-DEPLOYMENTS = f"/apis/apps/v1/namespaces/{NAMESPACE}/deployments"
 APPS = f"/apis/{GROUP}/{VERSION}/{PLURAL}"
 
 # A ConfigMap with this in it is 1 kB of JSON.

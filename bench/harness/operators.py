@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from bench.harness.children import PATIENCE_SECONDS, ROOT, child, child_environ
-from bench.harness.contenders import KOPF, OURS, OURS_UVLOOP, THEIRS
+from bench.harness.contenders import KOPF, OURS, OURS_UVLOOP, THEIRS, THEIRS_PATCHING
 from bench.harness.go_programs import GoProgram
 from bench.harness.kernel import cpu_in, memory_in, scheduled_in
 from steersman.testing.enclosure import tail
@@ -40,6 +40,7 @@ def commands(names: Sequence[str]) -> Mapping[str, Command]:
     ours = [sys.executable, "-m", "bench.peers.steersman_operator"]
     known: Mapping[str, Callable[[], Command]] = {
         THEIRS: lambda: [str(PEER.build())],
+        THEIRS_PATCHING: lambda: [str(PEER.build()), "-patch-status"],
         # It takes uvloop by itself where that is installed; peers of itself it does not look for.
         KOPF: lambda: [
             *(sys.executable, "-m", "bench.peers.kopf_alone", "run", "-A", "--standalone"),

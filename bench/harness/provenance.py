@@ -8,8 +8,17 @@ from typing import Any
 
 UNKNOWN = "unknown"
 
-# What a figure depends on; what a run writes itself is none of that.
-MEASURED = ("src", "bench", "examples/appservice", ":!bench/results", ":!bench/README.md")
+# What a figure depends on. What a run writes itself is none of that; nor are tests, nor what counts
+# instructions.
+MEASURED = (
+    "src",
+    "bench",
+    "examples/appservice",
+    ":!bench/results",
+    ":!bench/README.md",
+    ":!bench/instructions",
+    ":!examples/appservice/tests",
+)
 
 HASH_DIGITS = 10
 ANSWER_SECONDS = 30.0
@@ -19,11 +28,15 @@ FROM_PROFILES = ("-fprofile-use", "-fprofile-instr-use", "-prof-use")
 
 
 def source(root: Path) -> Mapping[str, str]:
-    """The commit, and whether what is measured differs from it; unknown without a repository."""
-    told = _git(root, "rev-parse", "--show-toplevel", f"--short={HASH_DIGITS}", "HEAD")
-    top, _, commit = (told or "").strip().partition("\n")
+    """The last commit of what is measured, and whether that differs from it.
+
+    One that touches nothing of it leaves figures what they are. Unknown without a repository.
+    """
+    top = _git(root, "rev-parse", "--show-toplevel")
+    told = _git(root, "log", "-1", "--format=%h", f"--abbrev={HASH_DIGITS}", "--", *MEASURED)
+    commit = (told or "").strip()
     # Sources that were copied into somebody else's repository are not of its commits.
-    if not commit or Path(top) != root.resolve():
+    if not commit or Path((top or "").strip()) != root.resolve():
         return {"commit": UNKNOWN, "changes": UNKNOWN}
     changed = _git(root, "status", "--porcelain", "--", *MEASURED)
     if changed is None:

@@ -20,7 +20,7 @@ from bench.harness.converging import API_SERVER_FLAGS, SETTLE_SECONDS, SYNC_SECO
 from bench.harness.onlookers import writing
 from bench.harness.operators import Command, Operator, operating
 from bench.harness.rounds import Cost, Turn
-from bench.harness.world import add_apps, serve_apps_with_status
+from bench.harness.world import add_apps, serve, serve_apps_with_status
 from bench.harness.writers import (
     Written,
     account,
@@ -30,7 +30,9 @@ from bench.harness.writers import (
     first_by,
     writes_at,
 )
+from bench.peers.clients.steersman_client import connected
 from steersman.clock import SystemClock
+from steersman.kinds import Unstructured
 from steersman.testing import ControlPlane, find_binaries, running_control_plane
 
 FIRST, SECOND = "replica-1", "replica-2"
@@ -50,8 +52,7 @@ POLL_SECONDS = 0.1
 # Longer than anybody's lease, and than kopf's keep-alive.
 PATIENCE_SECONDS = 150.0
 
-PEERINGS = "/apis/kopf.dev/v1/clusterkopfpeerings"
-CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
+Peering = Unstructured.of("kopf.dev/v1", "ClusterKopfPeering", namespaced=False)
 PEERING = "appservices"
 
 
@@ -150,7 +151,7 @@ def _paused(replicated: Replicated) -> Mapping[str, float]:
 def _stage(replicated: Replicated) -> Iterator[Stage]:
     with TemporaryDirectory() as name, _audited(Path(name)) as plane:
         if replicated.needs_peering:
-            _serve_peering(plane)
+            asyncio.run(_serve_peering(plane.kubeconfig))
         with operating(replicated.first, kubeconfig=account(plane, FIRST)) as first:
             asyncio.run(add_apps(plane.kubeconfig, range(APPS)))
             log = audit_log(Path(name))
@@ -184,7 +185,7 @@ def _audited(directory: Path) -> Iterator[ControlPlane]:
         yield plane
 
 
-def _serve_peering(plane: ControlPlane) -> None:
+async def _serve_peering(kubeconfig: Path) -> None:
     """What replicas of kopf's tell each other by, as its documentation says."""
     anything = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
     crd = {
@@ -216,12 +217,6 @@ def _serve_peering(plane: ControlPlane) -> None:
         "kind": "ClusterKopfPeering",
         "metadata": {"name": PEERING},
     }
-    with plane.caller() as api:
-        if (answer := api.call("POST", CRDS, crd)).status != 201:
-            raise AssertionError(f"POST {CRDS} was answered {answer.status}: {answer.body!r}")
-        deadline_at = time.monotonic() + PATIENCE_SECONDS
-        # What is defined is served a moment later.
-        while api.call("POST", PEERINGS, peering).status not in (201, 409):
-            if time.monotonic() > deadline_at:
-                raise AssertionError(f"{PEERINGS} is not served")
-            time.sleep(POLL_SECONDS)
+    async with connected(kubeconfig) as client:
+        await serve(client, crd, Peering)
+        await client.create(Peering(peering))

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from statistics import median
 
 from bench.harness.rounds import Cost
+from bench.harness.spans import PARTS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,6 +27,18 @@ class Column:
             f"{value:,.{self.decimals}f}" for value in (median(values), min(values), max(values))
         )
         return middle if len(values) == 1 else f"{middle} ({low}-{high})"
+
+
+# How many decimals of a span are shown in a unit, and how many of that unit are a second.
+SPANS = {"ms": (1, 1e3), "s": (2, 1.0)}
+
+
+def in_parts(figure: str, words: str, unit: str) -> Iterator[Column]:
+    """Columns of all that ``spans.shares`` tells of a figure, in ``ms`` or ``s``."""
+    decimals, factor = SPANS[unit]
+    for part in PARTS:
+        title = f"{words} {part} {unit}".strip()
+        yield Column(title=title, figure=f"{figure}_{part}", decimals=decimals, factor=factor)
 
 
 def rounds_in_words(count: int) -> str:

@@ -1,6 +1,8 @@
 """What operators do when there is nothing to do, and when they look at everything again.
 
-Each has a control plane of its own, on which it has brought everything in line itself.
+Each has a control plane of its own, on which it has brought everything in line itself. Nobody sees
+to Deployments any more once it has: without a kubelet no Pod gets ready, and ten minutes after each
+was made, the status of every Deployment would say so, in the middle of what should be nothing.
 """
 
 import time
@@ -10,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from bench.harness.converging import SETTLE_SECONDS, cluster, converged
+from bench.harness.converging import SETTLE_SECONDS, cluster, converged, seeing_to_deployments
 from bench.harness.operators import Command, Operator, operating, resyncing
 from bench.harness.requests import asked, operator_account, since
 from bench.harness.rounds import Cost, Progress, sparing
@@ -36,7 +38,7 @@ def places(operators: Mapping[str, Command]) -> Iterator[Mapping[str, Place]]:
     with ExitStack() as stack:
         found = {}
         for name, command in operators.items():
-            plane = stack.enter_context(cluster(controllers=True))
+            plane = stack.enter_context(cluster(controllers=False))
             found[name] = Place(command=command, plane=plane, kubeconfig=operator_account(plane))
         yield found
 
@@ -65,7 +67,8 @@ def idle(
             progress(f"{count:,} AppServices for {name}")
             with sparing(name, "before", optional=optional, told=told), ExitStack() as own:
                 operator = own.enter_context(operating(place.command, kubeconfig=place.kubeconfig))
-                converged(place.plane, operator, count=count)
+                with seeing_to_deployments(place.plane):
+                    converged(place.plane, operator, count=count)
                 stack.enter_context(own.pop_all())
                 running[name] = operator
         costs: dict[str, list[Cost]] = {name: [] for name in running}

@@ -31,6 +31,8 @@ Progress: TypeAlias = Callable[[str], None]
 
 # What the name of a ratio ends with, unless said.
 RATIO = "_ratio"
+# And one to the best of several.
+BEST_RATIO = "_best_ratio"
 
 # How much of an error is told below a table.
 SHORT = 160
@@ -204,6 +206,19 @@ def beside(
     """The costs of all, ``compared`` with those of ``base``; as they were, if it has none."""
     wanted, ground = list(figures), costs.get(base, ())
     return {name: compared(each, ground, wanted, suffix=suffix) for name, each in costs.items()}
+
+
+def best_of(
+    costs: Mapping[str, Sequence[Cost]],
+    names: Iterable[str],
+    figures: Iterable[str],
+    *,
+    best: Callable[[Iterable[float]], float] = min,
+) -> Sequence[Cost]:
+    """The best of each of ``figures`` that any of ``names`` has in a round, for each round."""
+    wanted = list(figures)
+    rounds = zip(*(costs[name] for name in names), strict=True)
+    return [{figure: best(cost[figure] for cost in each) for figure in wanted} for each in rounds]
 
 
 def _run(command: Sequence[str]) -> tuple[bytes, Cost]:

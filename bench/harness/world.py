@@ -22,7 +22,7 @@ from bench.harness.task import (
 from bench.peers.clients.steersman_client import AppService, Spec, Status, connected
 from steersman.client import Client, has_condition, wait_for
 from steersman.errors import NotFound
-from steersman.kinds import Codec, Unstructured, apps_v1, core_v1, meta_v1
+from steersman.kinds import Codec, Resource, Unstructured, apps_v1, core_v1, meta_v1
 from steersman.units import Quantity, parse_time
 
 HOME = f"/apis/{GROUP}/{VERSION}/namespaces/{NAMESPACE}/{PLURAL}"
@@ -46,14 +46,14 @@ async def fill(kubeconfig: Path, *, apps: int) -> None:
                 data={CONFIG_MAP_KEY: CONFIG_MAP_VALUE},
             )
         )
-        await _serve_app_services(client, yaml.safe_load(CLIENTS_CRD.read_text()))
+        await serve(client, yaml.safe_load(CLIENTS_CRD.read_text()), AppService)
     await add_apps(kubeconfig, range(apps))
 
 
 async def serve_apps_with_status(kubeconfig: Path) -> None:
     """Serve AppServices as the example operator declares them; create none."""
     async with connected(kubeconfig) as client:
-        await _serve_app_services(client, yaml.safe_load(OPERATORS_CRD.read_text()))
+        await serve(client, yaml.safe_load(OPERATORS_CRD.read_text()), AppService)
 
 
 async def add_apps(kubeconfig: Path, numbers: Iterable[int]) -> None:
@@ -64,20 +64,21 @@ async def add_apps(kubeconfig: Path, numbers: Iterable[int]) -> None:
     await in_parallel(to, (to.request("POST", path, body) for body in bodies))
 
 
-async def _serve_app_services(client: Client, body: Any) -> None:
-    crd = await client.create(CRD(body))
+async def serve(client: Client, definition: Any, kind: type[Resource | Unstructured]) -> None:
+    """Define ``kind``, and wait until the server knows it."""
+    crd = await client.create(CRD(definition))
     await wait_for(
         client, CRD, crd.name, has_condition("Established"), within_seconds=SERVED_SECONDS
     )
     async with asyncio.timeout(SERVED_SECONDS):
-        while not await _is_served(client):
+        while not await _is_served(client, kind):
             await client.clock.sleep(POLL_SECONDS)
 
 
-async def _is_served(client: Client) -> bool:
+async def _is_served(client: Client, kind: type[Resource | Unstructured]) -> bool:
     """What is established is served a moment later."""
     try:
-        await client.list(AppService, namespace=NAMESPACE)
+        await client.list(kind)
     except NotFound:
         return False
     return True

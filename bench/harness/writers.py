@@ -8,14 +8,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import Any
 
+from bench.harness.accounts import allow_everything, create, write_kubeconfig
 from bench.harness.spans import whole_lines
 from bench.harness.task import GROUP, NAMESPACE, PLURAL
 from steersman.testing import ControlPlane
 
 ACCOUNTS = f"/api/v1/namespaces/{NAMESPACE}/serviceaccounts"
-BINDINGS = "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings"
 PREFIX = f"system:serviceaccount:{NAMESPACE}:"
 
 # Longer than any turn takes.
@@ -118,36 +117,11 @@ def between_others(former: str, successor: str, writes: Sequence[Written]) -> in
 
 def account(plane: ControlPlane, name: str) -> Path:
     """A kubeconfig for the user ``name``, who may do everything, in a directory of its own."""
-    with plane.caller() as api:
-
-        def create(path: str, body: Mapping[str, Any]) -> Any:
-            answer = api.call("POST", path, body)
-            if answer.status != 201:
-                raise AssertionError(f"POST {path} was answered {answer.status}: {answer.body!r}")
-            return answer.json()
-
-        create(ACCOUNTS, {"metadata": {"name": name}})
-        binding = {
-            "metadata": {"name": name},
-            "roleRef": {
-                "apiGroup": "rbac.authorization.k8s.io",
-                "kind": "ClusterRole",
-                "name": "cluster-admin",
-            },
-            "subjects": [{"kind": "ServiceAccount", "namespace": NAMESPACE, "name": name}],
-        }
-        create(BINDINGS, binding)
-        asked_for = {"spec": {"expirationSeconds": TOKEN_SECONDS}}
-        token = create(f"{ACCOUNTS}/{name}/token", asked_for)["status"]["token"]
-    config = json.loads(plane.kubeconfig.read_text())
-    context = {"cluster": config["clusters"][0]["name"], "user": name}
-    config |= {
-        "users": [{"name": name, "user": {"token": token}}],
-        "contexts": [{"name": name, "context": context}],
-        "current-context": name,
-    }
+    create(plane, ACCOUNTS, {"metadata": {"name": name}})
+    subject = {"kind": "ServiceAccount", "namespace": NAMESPACE, "name": name}
+    allow_everything(plane, name, to=subject)
+    asked_for = {"spec": {"expirationSeconds": TOKEN_SECONDS}}
+    token = create(plane, f"{ACCOUNTS}/{name}/token", asked_for)["status"]["token"]
     directory = plane.directory / name
     directory.mkdir(mode=0o700)
-    kubeconfig = directory / "kubeconfig"
-    kubeconfig.write_text(json.dumps(config))
-    return kubeconfig
+    return write_kubeconfig(plane, directory / "kubeconfig", user=name, token=token)

@@ -61,10 +61,12 @@ def lines(verdicts: Sequence[Verdict]) -> Iterator[str]:
 
 
 def nothing_for(interpreter: str, recorded: Iterable[str]) -> str:
-    """That there are no counts of this interpreter, and what to do."""
+    """That there are no counts of this interpreter, and how there will be some."""
     known = "; ".join(recorded) or "none"
     return (
-        f"nothing to compare with: no counts are recorded for {interpreter}, only for: {known}."
-        " Use one of those, or check out what is known to be good and record it:"
-        " python -m bench.instructions --record"
+        f"nothing to compare with: no counts are recorded for {interpreter}, only for: {known}\n\n"
+        "hint: use one of those, or count at a commit to compare with, and come back\n"
+        "  git switch --detach COMMIT\n"
+        "  python -m bench.instructions --record\n"
+        "  git switch --merge -"
     )

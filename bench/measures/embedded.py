@@ -7,9 +7,11 @@ import asyncio
 import json
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass, replace
+from pathlib import Path
 from statistics import median
 
 from bench.harness import servers
@@ -18,8 +20,9 @@ from bench.harness.children import PARTING_SECONDS, at_most, child, cpu_when_end
 from bench.harness.contenders import EMBEDDED as OURS
 from bench.harness.contenders import IN_PROCESS, REAL
 from bench.harness.effort import Effort
-from bench.harness.load import CONNECTIONS
-from bench.harness.report import Column, Floor, Limit, Section, rounds_in_words
+from bench.harness.informers import COLLECT_PATH, REST_SHARE
+from bench.harness.load import CONNECTIONS, Destination, connection
+from bench.harness.report import Column, Floor, Limit, Section, in_parts, rounds_in_words
 from bench.harness.rounds import RATIO, Cost, Turn, beside, in_rounds
 from bench.harness.servers import Running
 from bench.harness.task import PAGE_SIZE
@@ -29,6 +32,14 @@ TITLE = "The embedded cluster"
 
 # More than any load takes, with every server.
 LOAD_SECONDS = 300.0
+
+# Each is a start and as many creates again.
+MEMORY_ROUNDS = 3
+# A server is at rest that has kept so much of its memory from one look to the next, and has worked
+# as little as before a cold sync; or it is waited for no longer.
+STEADY = 0.99
+LOOK_SECONDS = 2.0
+REST_SECONDS = 60.0
 
 SERVERS: Mapping[str, Callable[[], AbstractContextManager[Running]]] = {
     REAL: servers.real,
@@ -92,11 +103,12 @@ OF_THE_REAL_LIST = 0.6
 
 
 def sections(effort: Effort) -> Iterator[Section]:
-    """From nothing to the first answer, and then every kind of work on both."""
+    """From nothing to the first answer, then every kind of work on both, and what they hold."""
     yield starting(effort)
     with ExitStack() as stack:
         running = {name: stack.enter_context(start()) for name, start in SERVERS.items()}
         yield from Comparison(running, effort).sections()
+    yield memory(effort)
 
 
 def starting(effort: Effort) -> Section:
@@ -131,6 +143,70 @@ def starting(effort: Effort) -> Section:
     )
 
 
+def memory(effort: Effort) -> Section:
+    """What a server holds that has just started, and with all AppServices; and at most."""
+    apps, rounds = Scale.of(effort).apps, min(effort.rounds, MEMORY_ROUNDS)
+
+    def start(name: str) -> Turn:
+        def turn() -> Cost:
+            with SERVERS[name]() as server:
+                empty = _held(name, server)
+                asyncio.run(fill(server.kubeconfig, apps=apps))
+                full = _held(name, server)
+                # All of them at once, and encoded, is more than it has had to hold so far.
+                _run("load", "list-whole", str(server.kubeconfig), str(apps))
+                return {
+                    "empty": empty,
+                    "full": full,
+                    "each": (full - empty) / apps,
+                    "peak": server.memory()["peak"],
+                }
+
+        return turn
+
+    turns = {name: start(name) for name in SERVERS}
+    return Section(
+        name="memory",
+        title=f"Resident memory at rest, after the start and with {apps:,} AppServices, and at"
+        f" most, up to a list of all in one answer ({rounds_in_words(rounds)})",
+        columns=(
+            Column(title="empty MB", figure="empty", decimals=0),
+            Column(title="full MB", figure="full", decimals=0),
+            Column(title="kB for each", figure="each", decimals=1, factor=1e3),
+            Column(title="peak MB", figure="peak", decimals=0),
+        ),
+        costs=in_rounds(turns, rounds=rounds, progress=effort.progress, warming_up={}),
+    )
+
+
+def _held(name: str, server: Running) -> float:
+    """Resident megabytes of a server that has nothing to do, without garbage."""
+    _rest(server)
+    if name == REAL:
+        asyncio.run(_collect(server.kubeconfig))
+        _rest(server)
+    return server.memory()["resident"]
+
+
+def _rest(server: Running) -> None:
+    """Wait until it neither works nor gives memory back, which Go does little by little."""
+    deadline_at = time.monotonic() + REST_SECONDS
+    cpu_seconds, resident = server.cpu_seconds(), server.memory()["resident"]
+    while time.monotonic() < deadline_at:
+        time.sleep(LOOK_SECONDS)
+        before, held = cpu_seconds, resident
+        cpu_seconds, resident = server.cpu_seconds(), server.memory()["resident"]
+        if cpu_seconds - before < REST_SHARE * LOOK_SECONDS and resident > STEADY * held:
+            return
+
+
+async def _collect(kubeconfig: Path) -> None:
+    """Have kube-apiserver collect its garbage; etcd has no such door."""
+    to = Destination.of(kubeconfig)
+    async with connection(to) as mine:
+        await mine.ask(to.request("GET", COLLECT_PATH))
+
+
 class Comparison:
     """Servers that run at the same time, and what is asked of each."""
 
@@ -142,11 +218,9 @@ class Comparison:
     def sections(self) -> Iterator[Section]:
         """Every kind of work, one after another."""
         scale = self._scale
-        empty = self._memory()
         for name, server in self._running.items():
             self._effort.progress(f"{name}: creating {scale.apps:,} AppServices")
             asyncio.run(fill(server.kubeconfig, apps=scale.apps))
-        full = self._memory()
         yield self._creates(
             "configmaps", scale.config_maps, "Create ConfigMaps of 1 kB", least=CONFIG_MAPS_LEAST
         )
@@ -158,7 +232,6 @@ class Comparison:
         yield self._listing("list-in-pages", f"{PAGE_SIZE} to a page")
         yield self._rush()
         yield self._pace()
-        yield self._resident(empty, full)
 
     def _creates(self, what: str, count: int, title: str, *, least: float) -> Section:
         section = self._requests(f"create-{what}", count, title)
@@ -241,35 +314,8 @@ class Comparison:
             name="fan-out-delay",
             title=f"From sending one of {scale.paced} ConfigMaps until each of {scale.watchers}"
             f" watchers has heard of it ({rounds_in_words(scale.watch_rounds)})",
-            columns=[
-                Column(title=f"{part} ms", figure=f"delay_{part}", decimals=1, factor=1e3)
-                for part in ("p50", "p99", "max")
-            ],
+            columns=[*in_parts("delay", "", "ms")],
             costs=self._in_rounds(turns, scale.watch_rounds, warming_up={}),
-        )
-
-    def _resident(self, empty: Mapping[str, Cost], full: Mapping[str, Cost]) -> Section:
-        apps, after = self._scale.apps, self._memory()
-
-        def cost(name: str) -> Cost:
-            more = full[name]["resident"] - empty[name]["resident"]
-            return {
-                "empty": empty[name]["resident"],
-                "full": full[name]["resident"],
-                "each": more / apps,
-                "peak": after[name]["peak"],
-            }
-
-        return Section(
-            name="memory",
-            title=f"Resident memory, at first and with {apps:,} AppServices",
-            columns=(
-                Column(title="empty MB", figure="empty", decimals=0),
-                Column(title="full MB", figure="full", decimals=0),
-                Column(title="kB for each", figure="each", decimals=1, factor=1e3),
-                Column(title="peak MB, after all this", figure="peak", decimals=0),
-            ),
-            costs={name: [cost(name)] for name in self._running},
         )
 
     def _in_rounds(
@@ -278,9 +324,6 @@ class Comparison:
         return in_rounds(
             turns, rounds=rounds, progress=self._effort.progress, warming_up=warming_up
         )
-
-    def _memory(self) -> Mapping[str, Cost]:
-        return {name: server.memory() for name, server in self._running.items()}
 
 
 def _in_process(count: int) -> Turn:

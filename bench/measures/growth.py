@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from math import inf, isfinite
 from statistics import median
@@ -44,7 +44,7 @@ ABOVE_START = Column(title="exponent above the start", figure="above", decimals=
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Quantity:
-    """One figure of every turn, and how it is shown; judged if it has to be linear."""
+    """One figure of every turn, and how it is shown; judged if it is promised how it grows."""
 
     name: str
     title: str
@@ -77,7 +77,6 @@ PEAK = Quantity(
     # What is there before the first object is in it; each object's own is judged.
     is_judged=False,
 )
-MEMORY = "sync-memory"
 RECONCILE = (
     Quantity(
         name="reconcile-wall",
@@ -101,7 +100,28 @@ LATENCY = tuple(
     )
     for part in ("p50", "p99")
 )
-QUANTITIES = {each.name: each for each in (*SYNC, PEAK, *RECONCILE, *LATENCY)}
+# Of these, what each object adds.
+SYNC_MEMORY = Quantity(
+    name="sync-memory",
+    title="Resident memory of an informer, for each object more",
+    unit="bytes",
+    # Once Go has given back what it can.
+    figure="later_resident",
+    factor=1e6,
+    decimals=0,
+)
+RECONCILE_MEMORY = Quantity(
+    name="reconcile-memory",
+    title="Resident memory of an operator, for each AppService more",
+    unit="bytes",
+    figure="resident",
+    factor=1e6,
+    decimals=0,
+    # A doubling adds little, and of that what the work has left behind has its share.
+    is_judged=False,
+)
+MEMORY = (SYNC_MEMORY, RECONCILE_MEMORY)
+QUANTITIES = {each.name: each for each in (*SYNC, PEAK, *RECONCILE, *LATENCY, *MEMORY)}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -149,7 +169,7 @@ def sections(effort: Effort) -> Iterator[Section]:
     )
     for quantity in (*SYNC, PEAK):
         yield grown(quantity, found, judged=effort.is_judged)
-    yield memory(found, judged=effort.is_judged)
+    yield memory(SYNC_MEMORY, found, judged=effort.is_judged)
 
     def converged(size: int) -> Mapping[str, Turn]:
         return {name: converging(command, count=size) for name, command in operators.items()}
@@ -159,6 +179,7 @@ def sections(effort: Effort) -> Iterator[Section]:
     )
     for quantity in RECONCILE:
         yield grown(quantity, found, judged=effort.is_judged)
+    yield memory(RECONCILE_MEMORY, found, judged=effort.is_judged)
 
     def changed(size: int) -> Mapping[str, Turn]:
         return {
@@ -261,15 +282,19 @@ def _limits(quantity: Quantity, ours: Sequence[Cost], *, judged: bool) -> Iterat
     if not quantity.is_judged:
         return
     for column, most in ((EXPONENT, TIME_MOST), (ABOVE_START, ABOVE_MOST)):
-        # A round in which it cannot be told is none in which it was kept.
-        middle = median(cost.get(column.figure, inf) for cost in ours)
         yield Limit(
             what=f"{OURS}: {quantity.title}, {column.title}",
             most=most,
             unit="",
-            found=middle if isfinite(middle) else None,
+            found=_middle(ours, column.figure),
             judged=judged,
         )
+
+
+def _middle(costs: Sequence[Cost], figure: str) -> float | None:
+    # A round in which it cannot be told is none in which a promise was kept.
+    middle = median(cost.get(figure, inf) for cost in costs)
+    return middle if isfinite(middle) else None
 
 
 def _fitted(quantity: Quantity, by_size: Mapping[int, Cost]) -> Cost:
@@ -282,12 +307,12 @@ def _fitted(quantity: Quantity, by_size: Mapping[int, Cost]) -> Cost:
     }
 
 
-def memory(found: Found, *, judged: bool) -> Section:
+def memory(quantity: Quantity, found: Found, *, judged: bool) -> Section:
     """What each object takes, by how much more memory there is after each doubling."""
     sizes = _sizes(found)
     more = {
         name: [
-            for_each_more([(size, cost["resident"]) for size, cost in by_size.items()])
+            for_each_more([(size, cost[quantity.figure]) for size, cost in by_size.items()])
             for by_size in rounds
         ]
         for name, rounds in found.items()
@@ -296,19 +321,19 @@ def memory(found: Found, *, judged: bool) -> Section:
         name: [
             {
                 **{_at(size): value for size, value in mine},
-                "ratio": mine[-1][1] / mine[0][1],
-                "beside": mine[-1][1] / theirs[-1][1],
+                **_ratio("ratio", mine[-1][1], mine[0][1]),
+                **_ratio("beside", mine[-1][1], theirs[-1][1]),
             }
             for mine, theirs in zip(rounds, more[THEIRS], strict=True)
         ]
         for name, rounds in more.items()
     }
     return Section(
-        name=MEMORY,
-        title=f"Resident memory for each object more, in bytes ({_rounds(found)})",
+        name=quantity.name,
+        title=f"{quantity.title} ({_rounds(found)})",
         columns=(
             *(
-                Column(title=f"{before:,} to {after:,}", figure=_at(after), decimals=0, factor=1e6)
+                replace(quantity.column(after), title=f"{before:,} to {after:,}, {quantity.unit}")
                 for before, after in pairwise(sizes)
             ),
             Column(title=f"the last, of {THEIRS}", figure="beside", decimals=2),
@@ -320,11 +345,18 @@ def memory(found: Found, *, judged: bool) -> Section:
                 what=f"{OURS}: memory of an object in the last doubling, of that in the first",
                 most=MEMORY_MOST,
                 unit="",
-                found=median(cost["ratio"] for cost in costs[OURS]),
+                found=_middle(costs[OURS], "ratio"),
                 judged=judged,
             )
-        ],
+        ]
+        if quantity.is_judged
+        else [],
     )
+
+
+def _ratio(name: str, value: float, base: float) -> Cost:
+    """There is none to a doubling that adds nothing, which is chance."""
+    return {name: value / base} if base > 0 else {}
 
 
 def _at(size: float) -> str:
@@ -343,21 +375,21 @@ def _rounds(found: Found) -> str:
 def pictures(sections: Mapping[str, Section]) -> Iterator[Lines]:
     """A line of each contender, for each quantity."""
     for section in sections.values():
-        quantity = QUANTITIES.get(section.name)
-        unit, factor = (quantity.unit, quantity.factor) if quantity else ("kB", 1e3)
+        quantity = QUANTITIES[section.name]
         yield Lines(
-            name=section.name,
-            title=section.title.partition(" (")[0]
-            .partition(", by the")[0]
-            .removesuffix(", in bytes"),
+            name=quantity.name,
+            title=quantity.title,
             x_title="objects",
-            y_title=unit,
+            y_title=quantity.unit,
             series={
-                name: [(size, Spread.of(costs, _at(size), factor)) for size in _sizes_in(costs[0])]
+                name: [
+                    (size, Spread.of(costs, _at(size), quantity.factor))
+                    for size in _sizes_in(costs[0])
+                ]
                 for name, costs in section.costs.items()
             },
             # Where a straight line is linear growth; what is flat is shown from zero.
-            is_logarithmic=quantity is not None and quantity.is_judged,
+            is_logarithmic=quantity.is_judged and quantity not in MEMORY,
         )
 
 

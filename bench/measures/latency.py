@@ -9,7 +9,7 @@ from bench.harness.contenders import KOPF, OURS, OURS_UVLOOP, THEIRS
 from bench.harness.delays import Pace, following, starting
 from bench.harness.effort import Effort
 from bench.harness.operators import commands
-from bench.harness.report import Column, Limit, Section, rounds_in_words
+from bench.harness.report import Column, Limit, Section, in_parts, rounds_in_words
 from bench.harness.rounds import Cost, Turn, beside, in_rounds
 
 TITLE = "Latency"
@@ -95,14 +95,15 @@ def _starts(
     pace: Pace, costs: Mapping[str, Sequence[Cost]], count: int, *, judged: bool
 ) -> Section:
     is_judged = pace.rate == JUDGED_RATE
+    rounds = rounds_in_words(len(costs[THEIRS]))
     return Section(
         name=f"start-{pace.rate:g}",
         title=f"{pace.rate:g} changes a second for {pace.seconds:g} s to {count:,} AppServices,"
-        f" until a reconcile that takes {SLEEP_MS} ms begins ({_rounds(costs)})",
+        f" until a reconcile that takes {SLEEP_MS} ms begins ({rounds})",
         columns=(
-            *_columns("answered", "from the answer"),
-            *_columns("sent", "from sending"),
-            *_columns("due", "from when it was due"),
+            *in_parts("answered", "from the answer", "ms"),
+            *in_parts("sent", "from sending", "ms"),
+            *in_parts("due", "from when it was due", "ms"),
             Column(title="p99 of c-r", figure="due_p99_ratio", decimals=2),
             Column(title="answer p99 ms", figure="answer_p99", decimals=1, factor=1e3),
             *COMMON,
@@ -123,14 +124,15 @@ def _starts(
 
 
 def _children(pace: Pace, costs: Mapping[str, Sequence[Cost]], count: int) -> Section:
+    rounds = rounds_in_words(len(costs[THEIRS]))
     return Section(
         name=f"children-{pace.rate:g}",
         title=f"{pace.rate:g} changes a second for {pace.seconds:g} s to the size of {count:,}"
-        f" AppServices, until an onlooker sees the Deployment follow"
-        f" ({_rounds(costs)}); where fewer were made than asked for, the machine is the limit",
+        f" AppServices, until an onlooker sees the Deployment follow ({rounds}); where fewer were"
+        f" made than asked for, the machine is the limit",
         columns=(
-            *_columns("sent", "from sending"),
-            *_columns("due", "from when it was due"),
+            *in_parts("sent", "from sending", "ms"),
+            *in_parts("due", "from when it was due", "ms"),
             Column(title="p50 of c-r", figure="due_p50_ratio", decimals=2),
             Column(title="p99 of c-r", figure="due_p99_ratio", decimals=2),
             Column(title="followed a second", figure="followed_rate", decimals=0),
@@ -149,16 +151,6 @@ COMMON = (
     Column(title="peak MB", figure="peak", decimals=1),
     Column(title="server CPU s", figure="server_cpu", decimals=1),
 )
-
-
-def _columns(figure: str, words: str) -> Iterator[Column]:
-    for part in ("p50", "p99", "max"):
-        title = f"{words} {part} ms".strip()
-        yield Column(title=title, figure=f"{figure}_{part}", decimals=1, factor=1e3)
-
-
-def _rounds(costs: Mapping[str, Sequence[Cost]]) -> str:
-    return rounds_in_words(len(costs[THEIRS]))
 
 
 def pictures(sections: Mapping[str, Section]) -> Iterator[Bars]:

@@ -11,7 +11,7 @@ from bench.harness.contenders import KOPF, OURS, OURS_UVLOOP, THEIRS
 from bench.harness.converging import cluster
 from bench.harness.effort import Effort
 from bench.harness.operators import Command, commands
-from bench.harness.report import Column, Limit, Section, rounds_in_words
+from bench.harness.report import Column, Limit, Section, in_parts, rounds_in_words
 from bench.harness.restarting import (
     NEW_A_SECOND,
     ROOM,
@@ -105,16 +105,17 @@ def _noting(command: Command) -> Noting:
 
 
 def _queued(how: str, costs: Mapping[str, Sequence[Cost]], count: int, *, judged: bool) -> Section:
+    rounds = rounds_in_words(len(costs[THEIRS]))
     done = "killed" if how == "killed" else "told to stop"
     return Section(
         name=how,
         title=f"An operator that has {count:,} AppServices to look at, {SLEEP_MS} ms each, is"
         f" {done} and started anew; from when a new one is due, of {NEW_A_SECOND:g} a"
-        f" second from then on, until its reconcile begins ({_rounds(costs)})",
+        f" second from then on, until its reconcile begins ({rounds})",
         columns=(
-            *_columns("start", ""),
+            *in_parts("start", "", "s"),
             Column(title="p99 of c-r", figure="start_p99_ratio", decimals=2),
-            *_columns("busy", "while others queue"),
+            *in_parts("busy", "while others queue", "s"),
             *COMMON,
         ),
         costs=beside(costs, THEIRS, ("start_p99", "through", "cpu", "resident")),
@@ -136,14 +137,15 @@ def promise(name: str, costs: Sequence[Cost], *, judged: bool) -> Limit:
 
 
 def _settled(costs: Mapping[str, Sequence[Cost]], count: int) -> Section:
+    rounds = rounds_in_words(len(costs[THEIRS]))
     return Section(
         name="settled",
         title=f"An operator whose {count:,} AppServices are as they should be is told to stop and"
         f" started anew; from when a new one is due, of {NEW_A_SECOND:g} a second from then"
-        f" on, until its reconcile begins and until it has its children ({_rounds(costs)})",
+        f" on, until its reconcile begins and until it has its children ({rounds})",
         columns=(
-            *_columns("start", "reconcile"),
-            *_columns("children", "children"),
+            *in_parts("start", "reconcile", "s"),
+            *in_parts("children", "children", "s"),
             Column(title="p99 of c-r", figure="children_p99_ratio", decimals=2),
             *COMMON,
         ),
@@ -162,15 +164,6 @@ COMMON = (
     Column(title="peak MB", figure="peak", decimals=0),
     Column(title="server CPU s", figure="server_cpu", decimals=1),
 )
-
-
-def _columns(figure: str, words: str) -> Iterator[Column]:
-    for part in ("p50", "p99", "max"):
-        yield Column(title=f"{words} {part} s".strip(), figure=f"{figure}_{part}", decimals=2)
-
-
-def _rounds(costs: Mapping[str, Sequence[Cost]]) -> str:
-    return rounds_in_words(len(costs[THEIRS]))
 
 
 def pictures(sections: Mapping[str, Section]) -> Iterator[Bars]:

@@ -16,7 +16,7 @@ from bench.harness.report import Section
 
 NAMES = (
     "controller-runtime",
-    "controller-runtime, no managedFields",
+    "controller-runtime, listing, no managedFields",
     "kopf",
     "steersman",
     "steersman, uvloop",

@@ -17,6 +17,7 @@ from bench.harness.children import (
     cpu_when_ended,
     output_of,
     part,
+    untuned,
 )
 
 FOR_LONG = [sys.executable, "-c", "import time; time.sleep(600)"]
@@ -76,6 +77,21 @@ def test_who_is_there_when_the_block_ends_is_not_there_afterwards() -> None:
         pass
 
     assert process.returncode == -signal.SIGKILL
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["GOGC", "GODEBUG", "KUBE_FEATURE_WatchListClient", "PYTHONOPTIMIZE", "MALLOC_ARENA_MAX"],
+)
+def test_what_tunes_a_program_is_not_handed_down(name: str) -> None:
+    assert untuned({name: "1", "HOME": "/", "PYTHONPATH": "src"}) == {
+        "HOME": "/",
+        "PYTHONPATH": "src",
+    }
+
+
+def test_what_is_given_on_purpose_is_there() -> None:
+    assert child_environ(GOGC="50")["GOGC"] == "50"
 
 
 def test_children_end_with_a_run_that_is_killed() -> None:

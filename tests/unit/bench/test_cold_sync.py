@@ -3,17 +3,20 @@
 import pytest
 
 from bench.harness.charts import svg
-from bench.harness.contenders import OURS, THEIRS, THEIRS_LISTING, THEIRS_STRIPPED
+from bench.harness.contenders import OURS, THEIRS, THEIRS_ALIKE, THEIRS_LISTING, THEIRS_STRIPPED
 from bench.harness.effort import Effort
 from bench.harness.report import Limit, Section
 from bench.harness.rounds import Cost
 from bench.measures.cold_sync import (
+    ALL_THEIRS,
     COLUMNS,
     JUDGED_AT,
     LIMITS,
+    OF_THEIRS,
     beside_theirs,
     memory,
     pictures,
+    promises,
     steps,
 )
 
@@ -46,14 +49,13 @@ def test_a_title_says_who_is_not_in_every_round() -> None:
 
 def turn(megabytes: float, **more: float) -> Cost:
     """What one turn took, of which memory matters, and what else is said."""
-    return {"wall": 1.0, "cpu": 1.0, "resident": megabytes, **more}
+    return {"wall": 1.0, "cpu": 1.0, "resident": megabytes, "later_resident": megabytes, **more}
 
 
 def test_a_ratio_is_to_controller_runtime_as_it_comes_in_the_same_round() -> None:
     costs = {
+        **{name: [turn(150.0), turn(50.0)] for name in ALL_THEIRS},
         THEIRS: [turn(200.0), turn(100.0)],
-        THEIRS_STRIPPED: [turn(150.0), turn(50.0)],
-        THEIRS_LISTING: [turn(150.0), turn(50.0)],
         OURS: [turn(60.0), turn(50.0)],
         "kr8s": [turn(400.0)],
     }
@@ -67,6 +69,7 @@ def test_another_ratio_is_to_the_best_of_its_turns_figure_by_figure_and_round_by
         THEIRS: [turn(200.0, wall=4.0), turn(100.0, wall=2.0)],
         THEIRS_STRIPPED: [turn(150.0, wall=5.0), turn(125.0, wall=5.0)],
         THEIRS_LISTING: [turn(180.0, wall=2.0), turn(200.0, wall=4.0)],
+        THEIRS_ALIKE: [turn(180.0, wall=3.0), turn(200.0, wall=4.0)],
         OURS: [turn(75.0, wall=1.0), turn(75.0, wall=1.0)],
     }
 
@@ -76,53 +79,75 @@ def test_another_ratio_is_to_the_best_of_its_turns_figure_by_figure_and_round_by
     assert [each["wall_best_ratio"] for each in beside] == [0.5, 0.5]
 
 
-def test_memory_that_was_looked_at_twice_is_compared_twice() -> None:
+def test_of_the_promises_neither_the_later_look_nor_the_best_of_its_turns_is_judged() -> None:
     costs = {
-        THEIRS: [turn(200.0, later_resident=120.0)],
-        THEIRS_STRIPPED: [turn(200.0, later_resident=80.0)],
-        THEIRS_LISTING: [turn(200.0, later_resident=100.0)],
-        OURS: [turn(60.0, later_resident=60.0)],
+        **{name: [turn(100.0)] for name in ALL_THEIRS},
+        THEIRS: [turn(200.0, wall=4.0, cpu=8.0)],
+        OURS: [turn(80.0, later_resident=90.0)],
     }
 
-    (beside,) = beside_theirs(costs, OURS)
+    found = list(promises(OURS, beside_theirs(costs, OURS), judged=True))
 
-    assert (beside["resident_ratio"], beside["later_resident_ratio"]) == (0.3, 0.5)
-    assert beside["later_resident_best_ratio"] == 0.75
-
-
-def test_memory_of_an_object_is_what_a_step_added() -> None:
-    section = memory({1_000: {"steersman": 40.0}, 17_000: {"steersman": 104.0}})
-
-    assert section.costs == {"steersman": [{"1,000 to 17,000": 0.004}]}
+    assert [(each.most, each.found) for each in found if each.judged] == [
+        (LIMITS["wall"], 0.25),
+        (LIMITS["cpu"], 0.125),
+        (LIMITS["resident"], 0.4),
+    ]
+    assert [each.found for each in found if not each.judged] == [0.45, 1.0, 1.0, 0.8, 0.9]
 
 
-def test_who_was_left_out_of_a_step_has_no_memory_there() -> None:
+def test_memory_of_an_object_is_what_a_step_added_by_the_later_look_in_the_same_round() -> None:
     section = memory(
         {
-            1_000: {"steersman": 40.0, "kopf": 60.0, "kopf, index": 60.0},
-            2_000: {"steersman": 45.0, "kopf": 80.0},
-            4_000: {"steersman": 55.0},
+            1_000: {
+                THEIRS: [turn(900.0, later_resident=50.0), turn(900.0, later_resident=60.0)],
+                OURS: [turn(40.0), turn(44.0)],
+            },
+            17_000: {
+                THEIRS: [turn(900.0, later_resident=178.0), turn(900.0, later_resident=252.0)],
+                OURS: [turn(104.0), turn(92.0), turn(100.0)],
+            },
         }
     )
 
-    assert {name: list(costs[0]) for name, costs in section.costs.items()} == {
-        "steersman": ["1,000 to 2,000", "2,000 to 4,000"],
-        "kopf": ["1,000 to 2,000"],
+    assert [each["1,000 to 17,000"] for each in section.costs[OURS]] == [0.004, 0.003]
+    assert [each[f"1,000 to 17,000{OF_THEIRS}"] for each in section.costs[OURS]] == [0.5, 0.25]
+
+
+def test_who_was_left_out_of_a_step_or_a_round_has_no_memory_there() -> None:
+    section = memory(
+        {
+            1_000: {
+                "steersman": [turn(40.0), turn(40.0)],
+                "kopf": [turn(60.0), turn(60.0)],
+                "kopf, index": [turn(60.0)],
+            },
+            2_000: {"steersman": [turn(45.0), turn(45.0)], "kopf": [turn(80.0)]},
+            4_000: {"steersman": [turn(55.0)]},
+        }
+    )
+
+    assert {name: list(map(list, costs)) for name, costs in section.costs.items()} == {
+        "steersman": [["1,000 to 2,000", "2,000 to 4,000"], ["1,000 to 2,000"]],
+        "kopf": [["1,000 to 2,000"]],
     }
     assert all("steersman" in svg(picture) for picture in pictures({section.name: section}))
 
 
-def test_the_picture_of_a_judged_step_shows_its_limits() -> None:
+def test_a_judged_step_is_drawn_with_its_limits_and_once_more_without_the_peers() -> None:
     cost = dict.fromkeys([column.figure for column in COLUMNS], 4.0)
     limit = Limit(what="wall", most=LIMITS["wall"], unit="", found=0.4)
     section = Section(
         name="20000",
         title="Sync 20,000 AppServices",
         columns=COLUMNS,
-        costs={"controller-runtime": [cost], "steersman": [cost]},
+        costs={"controller-runtime": [cost], "steersman": [cost], "kr8s": [cost]},
         limits=[limit],
     )
 
-    (picture,) = pictures({section.name: section})
+    everybody, without_peers = pictures({section.name: section})
 
-    assert picture.limits == {"wall, s": 2.0, "CPU, s": 1.0, "resident memory, MB": 2.4}
+    assert everybody.limits == {"wall, s": 2.0, "CPU, s": 1.0, "resident memory, MB": 2.4}
+    assert without_peers.limits == everybody.limits
+    assert list(everybody.panels["wall, s"]) == ["controller-runtime", "steersman", "kr8s"]
+    assert list(without_peers.panels["wall, s"]) == ["controller-runtime", "steersman"]

@@ -15,7 +15,9 @@ from bench.measures.growth import (
     FULL,
     NAMES,
     RECONCILE,
+    RECONCILE_MEMORY,
     SYNC,
+    SYNC_MEMORY,
     Found,
     Quantity,
     by_size,
@@ -33,7 +35,7 @@ def points(power: float, *, start: float = 0.0) -> list[tuple[float, float]]:
 
 def found(value: Callable[[int], float]) -> Found:
     """The same for everyone, twice."""
-    figures = ("wall", "cpu", "resident")
+    figures = ("wall", "cpu", "resident", "later_resident")
     by_size: dict[int, Cost] = {size: dict.fromkeys(figures, value(size)) for size in SIZES}
     return {name: [by_size, by_size] for name in NAMES}
 
@@ -98,9 +100,24 @@ def test_a_round_that_does_not_tell_counts_as_one_in_which_a_promise_is_broken()
 def test_only_the_same_memory_for_each_object_keeps_the_promise(
     power: float, is_held: bool
 ) -> None:
-    section = memory(found(lambda size: 50.0 + size**power), judged=True)
+    section = memory(SYNC_MEMORY, found(lambda size: 50.0 + size**power), judged=True)
 
     assert [limit.is_held for limit in section.limits] == [is_held]
+
+
+def test_where_a_doubling_adds_no_memory_there_is_no_ratio_to_it_and_no_promise_kept() -> None:
+    measured = found(lambda size: 50.0 + max(size - 2_000, 0))
+
+    section = memory(SYNC_MEMORY, measured, judged=True)
+
+    assert all("ratio" not in cost and cost["beside"] == 1.0 for cost in section.costs[OURS])
+    assert [limit.verdict for limit in section.limits] == ["NOT FOUND"]
+
+
+def test_nothing_is_promised_of_the_memory_of_an_operator() -> None:
+    section = memory(RECONCILE_MEMORY, found(lambda size: size**3.0), judged=True)
+
+    assert not section.limits
 
 
 def test_a_run_that_is_not_full_is_not_judged() -> None:
@@ -116,7 +133,10 @@ def test_what_is_judged_has_four_sizes_each_twice_the_one_before(sizes: Sequence
 
 def test_every_section_has_a_picture_with_every_size() -> None:
     measured = found(lambda size: 50.0 + size)
-    sections = [grown(SYNC[0], measured, judged=True), memory(measured, judged=True)]
+    sections = [
+        grown(SYNC[0], measured, judged=True),
+        memory(SYNC_MEMORY, measured, judged=True),
+    ]
 
     drawn = list(pictures({section.name: section for section in sections}))
 
@@ -124,6 +144,7 @@ def test_every_section_has_a_picture_with_every_size() -> None:
         list(SIZES),
         list(SIZES[1:]),
     ]
+    assert [picture.is_logarithmic for picture in drawn] == [True, False]
     assert all("8,000" in svg(picture) for picture in drawn)
 
 

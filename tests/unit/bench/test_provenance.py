@@ -34,11 +34,31 @@ def committed(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_the_source_is_the_commit_as_long_as_nothing_was_changed(committed: Path) -> None:
-    told = source(committed)
+def commit(root: Path, name: str) -> str:
+    """Change a file, and commit that."""
+    (root / name).parent.mkdir(parents=True, exist_ok=True)
+    (root / name).write_text("after")
+    git(root, "add", ".")
+    git(root, "commit", "-q", "-m", name)
+    return git(root, "rev-parse", "--short=10", "HEAD")
 
-    assert git(committed, "rev-parse", "HEAD").startswith(told["commit"])
-    assert told["changes"] == "none"
+
+def test_the_source_is_the_last_commit_of_what_is_measured(committed: Path) -> None:
+    last = commit(committed, "src/steersman.py")
+
+    assert source(committed) == {"commit": last, "changes": "none"}
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["bench/results/client.json", "tests/test_a.py", "examples/appservice/tests/test_a.py"],
+)
+def test_a_commit_of_results_or_tests_alone_is_not_named(committed: Path, name: str) -> None:
+    before = source(committed)
+
+    commit(committed, name)
+
+    assert source(committed) == before
 
 
 @pytest.mark.parametrize("name", ["src/steersman.py", "src/new.py", "bench/new.py"])

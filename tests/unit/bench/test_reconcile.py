@@ -1,14 +1,15 @@
 """What is told of operators: ratios within a round, promises, and pictures."""
 
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import pytest
 
-from bench.harness.contenders import KOPF, OURS, OURS_UVLOOP, THEIRS
+from bench.harness.contenders import KOPF, OURS, OURS_UVLOOP, THEIRS, THEIRS_PATCHING
 from bench.harness.operators import resyncing
-from bench.harness.report import Section
+from bench.harness.report import Floor, Limit, Section
 from bench.harness.rounds import Cost
-from bench.measures.reconcile import beside_others, columns, pictures, promises
+from bench.measures.reconcile import BEST, beside_others, columns, pictures, promises
 
 
 def turn(*, cpu: float, rate: float = 50.0, requests: float = 4.0) -> Cost:
@@ -21,7 +22,13 @@ def turn(*, cpu: float, rate: float = 50.0, requests: float = 4.0) -> Cost:
         "requests": requests,
         "resident": 70.0,
         "peak": 80.0,
+        "look_cpu": cpu / 4000,
     }
+
+
+def judged(promised: Iterable[Limit | Floor]) -> Sequence[Limit | Floor]:
+    """Those that say whether a run is good."""
+    return [promise for promise in promised if promise.judged]
 
 
 def test_a_ratio_is_to_the_turn_of_the_same_round() -> None:
@@ -46,22 +53,55 @@ def test_who_took_part_in_fewer_rounds_is_compared_in_those() -> None:
     assert [each["cpu_ratio"] for each in beside[KOPF]] == [4.0]
 
 
+def test_the_best_of_controller_runtime_is_the_most_a_second_and_the_least_of_all_else() -> None:
+    costs = {
+        THEIRS: [turn(cpu=2.0, rate=50.0), turn(cpu=4.0, rate=80.0)],
+        THEIRS_PATCHING: [turn(cpu=4.0, rate=80.0), turn(cpu=2.0, rate=50.0)],
+        OURS: [turn(cpu=1.0, rate=40.0), turn(cpu=1.0, rate=40.0)],
+    }
+
+    ours = beside_others(costs)[OURS]
+
+    assert [each["cpu_best_ratio"] for each in ours] == [0.5, 0.5]
+    assert [each["rate_best_ratio"] for each in ours] == [0.5, 0.5]
+
+
+def test_with_one_of_its_turns_missing_nobody_knows_its_best() -> None:
+    costs = {THEIRS: [turn(cpu=2.0)], OURS: [turn(cpu=1.0)]}
+
+    ours = beside_others(costs)[OURS]
+
+    assert not any(figure.endswith("_best_ratio") for figure in ours[0])
+
+
+def test_nothing_is_judged_by_the_best_of_controller_runtime() -> None:
+    costs = {THEIRS: [turn(cpu=2.0)], THEIRS_PATCHING: [turn(cpu=0.5)], OURS: [turn(cpu=1.0)]}
+
+    found = list(promises(OURS, beside_others(costs)[OURS], judged=True))
+
+    told = [promise for promise in found if BEST in promise.what]
+    assert [promise.found for promise in told] == [2.0, 2.0, 1.0, 1.0]
+    assert not any(promise.judged for promise in told)
+    assert all(promise.judged for promise in found if promise not in told)
+
+
 def test_of_a_promise_beside_somebody_who_failed_nothing_is_found() -> None:
     costs = {THEIRS: [turn(cpu=2.0)], OURS: [turn(cpu=1.0)]}
 
-    found = promises(OURS, beside_others(costs)[OURS], judged=True)
+    found = judged(promises(OURS, beside_others(costs)[OURS], judged=True))
 
-    assert [promise.found for promise in found] == [0.5, 0.5, None, None, 1.0, 1.0]
+    assert [promise.found for promise in found] == [0.5, 0.5, 1.0, 1.0, None, None]
 
 
 def test_what_is_shown_of_all_is_there_and_no_column_twice() -> None:
-    costs = {name: [turn(cpu=2.0)] for name in (THEIRS, KOPF, OURS)}
-    figures = [column.figure for column in columns((THEIRS, KOPF))]
+    costs = {name: [turn(cpu=2.0)] for name in (THEIRS, THEIRS_PATCHING, KOPF, OURS)}
+    figures = [column.figure for column in columns((THEIRS, BEST, KOPF))]
 
     ratios = {figure for figure in beside_others(costs)[OURS][0] if figure not in turn(cpu=2.0)}
 
     assert len(set(figures)) == len(figures)
-    assert ratios - set(figures) == {"requests_ratio"}  # judged, and seen in the requests
+    # Those are told among the promises, and seen in the requests.
+    assert ratios - set(figures) == {"requests_ratio", "requests_best_ratio"}
 
 
 def test_a_promise_is_of_the_median_round() -> None:
@@ -71,9 +111,9 @@ def test_a_promise_is_of_the_median_round() -> None:
         OURS: [turn(cpu=1.0, rate=60.0), turn(cpu=1.8), turn(cpu=9.0, requests=5.0)],
     }
 
-    found = list(promises(OURS, beside_others(costs)[OURS], judged=True))
+    found = judged(promises(OURS, beside_others(costs)[OURS], judged=True))
 
-    assert [promise.found for promise in found] == pytest.approx([0.9, 0.9, 0.225, 0.225, 1.0, 1.0])
+    assert [promise.found for promise in found] == pytest.approx([0.9, 0.9, 1.0, 1.0, 0.225, 0.225])
     assert all(promise.is_held for promise in found)
 
 
@@ -89,6 +129,27 @@ def test_every_contender_is_in_every_picture_of_what_it_took_part_in() -> None:
 
     assert all(panel.keys() == some.keys() for panel in drawn["cost"].values())
     assert [panel.keys() for panel in drawn["throughput"].values()] == [some.keys(), many.keys()]
+
+
+def test_a_picture_says_of_how_many_and_of_how_long_it_is() -> None:
+    titles = {
+        "some": "50 AppServices to Deployment, Service and status, in a new process (1 round)",
+        "many": "1,200 AppServices (1 round)",
+        "idle": "5 s with nothing to do, and 50 AppServices; all at the same time (1 round)",
+        "resync": "A resync of 50 AppServices with nothing to do",
+    }
+    sections = {
+        name: Section(name=name, title=title, columns=(), costs={OURS: [turn(cpu=2.0)]})
+        for name, title in titles.items()
+    }
+
+    drawn = {picture.name: list(picture.panels) for picture in pictures(sections)}
+
+    assert drawn["throughput"] == ["50 of them", "1,200 of them"]
+    assert drawn["memory"] == ["50 AppServices, peak MB", "1,200 AppServices, peak MB"]
+    assert [title.partition(",")[0] for title in drawn["resting"]] == [
+        *("5 s of it", "5 s of it", "a look in a resync")
+    ]
 
 
 def test_each_operator_has_its_own_way_of_being_told_to_look_again() -> None:

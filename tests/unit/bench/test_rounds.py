@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from bench.harness.rounds import Cost, Turn, above, beside, compared, in_rounds, staying
+from bench.harness.rounds import Cost, Turn, above, beside, best_of, compared, in_rounds, staying
 
 # Says what it finds in its environment; work of somebody else's is done before that, and after.
 INFORMER = """
@@ -119,6 +119,17 @@ def test_all_are_compared_with_the_same_one_and_ratios_are_called_as_asked() -> 
     assert found["ours"] == [{"cpu": 1.0, "cpu of theirs": 0.25}]
     assert found["theirs"] == [{"cpu": 4.0, "cpu of theirs": 1.0}]
     assert beside(costs, "one that failed", ["cpu"]) == costs
+
+
+def test_the_best_of_several_is_found_figure_by_figure_and_round_by_round() -> None:
+    costs = {
+        "one": [{"cpu": 1.0, "rate": 5.0}, {"cpu": 4.0, "rate": 6.0}],
+        "another": [{"cpu": 2.0, "rate": 7.0}, {"cpu": 3.0, "rate": 5.0}],
+        "nobody who is asked": [{"cpu": 0.0, "rate": 9.0}, {"cpu": 0.0, "rate": 9.0}],
+    }
+
+    assert best_of(costs, ["one", "another"], ["cpu"]) == [{"cpu": 1.0}, {"cpu": 3.0}]
+    assert best_of(costs, ["one", "another"], ["rate"], best=max) == [{"rate": 7.0}, {"rate": 6.0}]
 
 
 def test_what_is_counted_besides_is_counted_up_to_the_line(tmp_path: Path) -> None:

@@ -3,6 +3,8 @@
 //
 // With -starts, each reconcile's first moment is a line of that file: seconds on the monotonic
 // clock, the object's name and its generation. With -sleep-ms, a reconcile does nothing but sleep.
+// With -resync, each reconcile asks for another one after so long. With -patch-status, a status is
+// patched instead of updated.
 package main
 
 import (
@@ -17,7 +19,6 @@ import (
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
-	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/log/zap"
 	"sigs.k8s.io/controller-runtime/pkg/metrics/server"
@@ -30,8 +31,11 @@ var (
 	workers = flag.Int("workers", 10, "how many reconcile at once")
 	starts  = flag.String("starts", "", "a file for the first moment of each reconcile")
 	sleep   = flag.Int("sleep-ms", 0, "do nothing for so long, instead of any work")
-	resync  = flag.Duration("resync", 10*time.Hour, "how often the cache tells of everything again")
 	elect   = flag.Bool("leader-elect", false, "act only while the Lease says so")
+	patches = flag.Bool("patch-status", false, "write a status whatever else has been written since it was read")
+	// Not the cache's SyncPeriod, which its documentation advises against: of the AppServices, the
+	// predicate below would let none of it through.
+	resync = flag.Duration("resync", 0, "how long after a reconcile there is another one; 0 for never")
 )
 
 func main() {
@@ -56,7 +60,6 @@ func run() error {
 	// Not the usual port, which somebody else on this machine may have.
 	mgr, err := ctrl.NewManager(config, ctrl.Options{
 		Scheme:                  scheme,
-		Cache:                   cache.Options{SyncPeriod: resync},
 		Metrics:                 server.Options{BindAddress: "127.0.0.1:0"},
 		LeaderElection:          *elect,
 		LeaderElectionID:        "appservice.app.example.com",
@@ -65,7 +68,13 @@ func run() error {
 	if err != nil {
 		return err
 	}
-	reconciler := &Reconciler{Client: mgr.GetClient(), scheme: scheme, sleep: time.Duration(*sleep) * time.Millisecond}
+	reconciler := &Reconciler{
+		Client:  mgr.GetClient(),
+		scheme:  scheme,
+		sleep:   time.Duration(*sleep) * time.Millisecond,
+		resync:  *resync,
+		patches: *patches,
+	}
 	if *starts != "" {
 		if reconciler.starts, err = os.Create(*starts); err != nil {
 			return err

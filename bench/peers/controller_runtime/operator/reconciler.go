@@ -23,9 +23,11 @@ import (
 // Reconciler brings the world in line with an AppService.
 type Reconciler struct {
 	client.Client
-	scheme *runtime.Scheme
-	starts *os.File
-	sleep  time.Duration
+	scheme  *runtime.Scheme
+	starts  *os.File
+	sleep   time.Duration
+	resync  time.Duration
+	patches bool
 }
 
 // Reconcile is called with the name of one that may need it.
@@ -40,7 +42,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 	}
 	if r.sleep > 0 {
 		time.Sleep(r.sleep)
-		return ctrl.Result{}, nil
+		return ctrl.Result{RequeueAfter: r.resync}, nil
 	}
 	deployment, err := r.deployment(ctx, &app)
 	if err != nil {
@@ -49,12 +51,10 @@ func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 	if err := r.service(ctx, &app); err != nil {
 		return ctrl.Result{}, err
 	}
-	status := statusOf(&app, deployment)
-	if equality.Semantic.DeepEqual(app.Status, status) {
-		return ctrl.Result{}, nil
+	if err := r.status(ctx, &app, deployment); err != nil {
+		return ctrl.Result{}, err
 	}
-	app.Status = status
-	return ctrl.Result{}, r.Status().Update(ctx, &app)
+	return ctrl.Result{RequeueAfter: r.resync}, nil
 }
 
 func (r *Reconciler) deployment(ctx context.Context, app *appservice.AppService) (*appsv1.Deployment, error) {
@@ -103,6 +103,21 @@ func (r *Reconciler) service(ctx context.Context, app *appservice.AppService) er
 		return controllerutil.SetControllerReference(app, service, r.scheme)
 	})
 	return err
+}
+
+func (r *Reconciler) status(ctx context.Context, app *appservice.AppService, deployment *appsv1.Deployment) error {
+	status := statusOf(app, deployment)
+	if equality.Semantic.DeepEqual(app.Status, status) {
+		return nil
+	}
+	if !r.patches {
+		app.Status = status
+		return r.Status().Update(ctx, app)
+	}
+	var before appservice.AppService
+	app.DeepCopyInto(&before)
+	app.Status = status
+	return r.Status().Patch(ctx, app, client.MergeFrom(&before))
 }
 
 // targetsOf are the container's ports to which those of its Service lead, each once. A target that
