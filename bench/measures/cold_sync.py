@@ -123,7 +123,6 @@ WORDS = {
     "resident": "resident memory",
     LATER: "resident memory, looked at later,",
 }
-# How a ratio to the best of their turns ends.
 # Ours should take no more than the best of them: what comes of that is shown, and not judged.
 BEST_MOST = 1.0
 
@@ -138,13 +137,13 @@ PANELS = {
 COLUMNS = (
     Column(title="wall s", figure="wall", decimals=2),
     Column(title="wall of c-r", figure="wall_ratio", decimals=2),
-    Column(title="of best c-r", figure="wall_best_ratio", decimals=2),
+    Column(title="of best c-r", figure=f"wall{BEST_RATIO}", decimals=2),
     Column(title="CPU s", figure="cpu", decimals=2),
     Column(title="CPU of c-r", figure="cpu_ratio", decimals=2),
-    Column(title="of best c-r", figure="cpu_best_ratio", decimals=2),
+    Column(title="of best c-r", figure=f"cpu{BEST_RATIO}", decimals=2),
     Column(title="resident MB", figure="resident", decimals=1),
     Column(title="resident of c-r", figure="resident_ratio", decimals=2),
-    Column(title="of best c-r", figure="resident_best_ratio", decimals=2),
+    Column(title="of best c-r", figure=f"resident{BEST_RATIO}", decimals=2),
     Column(title="resident MB later", figure=LATER, decimals=1),
     Column(title="of c-r", figure=f"{LATER}_ratio", decimals=2),
     Column(title="of best c-r", figure=f"{LATER}{BEST_RATIO}", decimals=2),
