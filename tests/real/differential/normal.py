@@ -25,6 +25,7 @@ VERSION = re.compile(r"[1-9][0-9]*")
 MOMENT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ")
 ADDRESS = re.compile(r"10\.0\.\d+\.\d+")
 NODE_PORT = re.compile(r"3[0-2]\d{3}")
+OF_DELETING = frozenset(("foregroundDeletion", "orphan"))
 SUFFIX = re.compile(r"[bcdfghjklmnpqrstvwxz2456789]{5}")
 # Of what has just been made, or when; longer ones are counted from moments that a story has set.
 AGE = re.compile(rf"\d\d?s|{MOMENT.pattern}")
@@ -157,7 +158,7 @@ class Normaliser:
                     items = sorted(value, key=_manager)
                 elif last == "causes":
                     items = _once(value)
-                elif last == "finalizers" and "foregroundDeletion" in value:
+                elif last == "finalizers" and not OF_DELETING.isdisjoint(map(str, value)):
                     # Of a Namespace they are put together in any order.
                     items = sorted(value)
                 inside = (around, f"{last}[]")

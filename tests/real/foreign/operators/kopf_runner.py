@@ -2,6 +2,7 @@
 
 import os
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -18,26 +19,34 @@ def test_a_change_of_the_config_map_starts_the_pods_anew() -> None:
     with KopfRunner(["run", "--standalone", "--all-namespaces", str(OPERATOR)]) as runner:
         core.create_namespaced_config_map(NAMESPACE, look("blue"))
         create_site()
-        before = eventually(lambda digest: digest != "")
+        # While the handler of the Site runs, it may yet write what it has read before.
+        eventually(is_handled)
+        before = digest()
 
         core.patch_namespaced_config_map("look", NAMESPACE, look("green"))
 
-        eventually(lambda digest: digest != before)
+        eventually(lambda: digest() != before)
     assert runner.exception is None
     assert runner.exit_code == 0
 
 
-def eventually(holds: Any) -> str:
-    for _ in range(200):
-        try:
-            deployment = kubernetes.client.AppsV1Api().read_namespaced_deployment("web", NAMESPACE)
-            digest = deployment.spec.template.metadata.annotations["web.example.com/config"]
-        except kubernetes.client.ApiException:
-            digest = ""
-        if holds(digest):
-            return digest
+def eventually(holds: Callable[[], bool]) -> None:
+    for _ in range(600):
+        if holds():
+            return
         time.sleep(0.1)
-    raise AssertionError("it never was")
+    raise AssertionError(f"{holds} never held")
+
+
+def is_handled() -> bool:
+    api = kubernetes.client.CustomObjectsApi()
+    site = api.get_namespaced_custom_object("web.example.com", "v1", NAMESPACE, "sites", "web")
+    return "observedGeneration" in site.get("status", {})
+
+
+def digest() -> str:
+    deployment = kubernetes.client.AppsV1Api().read_namespaced_deployment("web", NAMESPACE)
+    return deployment.spec.template.metadata.annotations["web.example.com/config"]
 
 
 def look(colour: str) -> dict[str, Any]:
