@@ -41,14 +41,13 @@ async def reconcile(site: Site, ctx: sm.Context) -> sm.Outcome:
         note = f"There is no ConfigMap {site.spec.config}: create it, or name another."
         ctx.record("ConfigMissing", note, type="Warning")
         missing = sm.Condition.when(False, "Ready", yes="", no="ConfigMissing", message=note)
-        await ctx.apply_status(site, Status(conditions=(missing,)))
-        return sm.Later(after_seconds=5)
+        return sm.Later(status=Status(conditions=(missing,)), after_seconds=5)
 
     await ctx.apply(record_of(site))
     deployment = await ctx.apply_owned(deployment_of(site, config))
     ready = sm.Condition.when(sm.is_ready(deployment), "Ready", yes="RolledOut", no="RollingOut")
-    await ctx.apply_status(site, Status(conditions=(ready,)))
-    return sm.Done() if ready.is_true else sm.Later()
+    status = Status(conditions=(ready,))
+    return sm.Done(status=status) if ready.is_true else sm.Later(status=status)
 
 
 async def finalize(site: Site, ctx: sm.Context) -> sm.Outcome:

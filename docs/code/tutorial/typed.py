@@ -57,8 +57,8 @@ async def reconcile(obj: AppService, ctx: sm.Context) -> sm.Outcome:
         recipes.deployment(obj.name, container, replicas=obj.spec.size)
     )
     ready = sm.Condition.when(sm.is_ready(deployment), "Ready", yes="RolledOut", no="RollingOut")
-    await ctx.apply_status(obj, Status(conditions=(ready,)))
-    return sm.Done() if ready.is_true else sm.Later()
+    status = Status(conditions=(ready,))
+    return sm.Done(status=status) if ready.is_true else sm.Later(status=status)
 
 
 controller = sm.Controller(

@@ -56,8 +56,8 @@ async def reconcile(obj: AppService, ctx: sm.Context) -> sm.Outcome:
     )
     await ctx.apply_owned(recipes.service(obj.name, obj.spec.ports, type="NodePort"))
     ready = sm.Condition.when(sm.is_ready(deployment), "Ready", yes="RolledOut", no="RollingOut")
-    await ctx.apply_status(obj, Status.inlining(deployment.status).with_condition(ready))
-    return sm.Done() if ready.is_true else sm.Later()
+    status = Status.inlining(deployment.status).with_condition(ready)
+    return sm.Done(status=status) if ready.is_true else sm.Later(status=status)
 
 
 controller = sm.Controller(

@@ -11,6 +11,7 @@ Promises:  - an object is with one worker at a time
            - the finalizer is there before the first side effect and goes after the last
            - each reconcile knows why it ran
            - an object whose reconcile fails says why in its condition
+           - progress is told once in a while, and what flips a condition at once
            - a plain function blocks nobody but itself
            - what is paused is left alone
            - nothing is kept of an object that is gone

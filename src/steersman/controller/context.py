@@ -11,6 +11,7 @@ from steersman.clock import Clock
 from steersman.controller.cached import Cached
 from steersman.controller.declaring import Controller, Kind
 from steersman.controller.fights import Wrote
+from steersman.controller.outcomes import Status
 from steersman.controller.permits import Permits
 from steersman.errors import ContextEnded, NotOurs
 from steersman.kinds import Condition, Part, Resource, Unstructured
@@ -273,6 +274,18 @@ class Context:
         """Put a condition on its object, beside what its status says; after the end, too."""
         await self._sent(self._writer.apply_condition(obj, condition, report=self._report))
         self._applies += 1
+
+    async def report(self, obj: Resource | Unstructured, status: Status, *, can_wait: bool) -> bool:
+        """Apply the status with which a look at its object ends; not yet, if that can wait.
+
+        Whether there is nothing left to be said. After the end, too.
+        """
+        self._permits.check_write_status(type(obj), "apply the status of")
+        write = self._writer.report_status(obj, status, can_wait=can_wait, report=self._report)
+        is_said = await self._sent(write)
+        if is_said:
+            self._applies += 1
+        return is_said
 
     def end(self) -> None:
         """From now on, whatever is asked of it raises ``ContextEnded``.

@@ -38,6 +38,7 @@ from steersman.controller.pausing import is_paused
 from steersman.controller.permits import Permits
 from steersman.controller.reasons import Reasons, is_only_status
 from steersman.controller.recorder import Recorder
+from steersman.controller.reporting import Reporting
 from steersman.controller.threads import Desk, Job, Threads
 from steersman.controller.triggers import Triggers
 from steersman.controller.writing import Writer
@@ -123,6 +124,7 @@ class ControlLoop(Generic[Obj]):
         self._given_up: dict[ObjectKey, object] = {}
         # What somebody else has that an object wants to own.
         self._not_ours: dict[ObjectKey, str] = {}
+        self._reporting = Reporting(patience_seconds=controller.progress_seconds, clock=self._clock)
         self._jobs: dict[ObjectKey, Job[Any]] = {}
         self._start: Start | None = None
         self._stopped = asyncio.Event()
@@ -137,7 +139,7 @@ class ControlLoop(Generic[Obj]):
     @property
     def remembered(self) -> int:
         """How many things are kept in mind about objects; none about those that are gone."""
-        about_own = len(self._given_up) + len(self._not_ours)
+        about_own = len(self._given_up) + len(self._not_ours) + len(self._reporting)
         about_own += len(self._reasons) + len(self._hot_loops)
         return about_own + len(self._writer) + len(self._writer.bereaved)
 
@@ -217,6 +219,7 @@ class ControlLoop(Generic[Obj]):
     def _forget(self, key: ObjectKey) -> None:
         self._given_up.pop(key, None)
         self._not_ours.pop(key, None)
+        self._reporting.forget(key)
         self._hot_loops.forget(key)
         self._writer.forget(self._controller.kind, key)
 
@@ -352,7 +355,8 @@ class ControlLoop(Generic[Obj]):
         is_ending = obj.deletion_time is not None and not controller.while_deleting
         failures = self._queue.num_requeues(key)
         # Nothing has happened: it was put back by its last look.
-        whys = taken.whys or (Why(about=obj.ref, event="retry" if failures else "later"),)
+        whys = taken.whys or self._reporting.whys(key)
+        whys = whys or (Why(about=obj.ref, event="retry" if failures else "later"),)
         since_at = started_at if taken.since_at is None else taken.since_at
         context = Context(
             controller,
@@ -403,7 +407,8 @@ class ControlLoop(Generic[Obj]):
                 error=error,
             )
         )
-        self._look_for_hot_loop(key, obj, whys, context.wrote, ended_at)
+        if context.wrote or key not in self._reporting:
+            self._look_for_hot_loop(key, obj, whys, context.wrote, ended_at)
 
     def _find(self, key: ObjectKey) -> Obj | str:
         """The object, or why there is nothing to be done about it."""
@@ -462,11 +467,13 @@ class ControlLoop(Generic[Obj]):
             if obj.deletion_time is not None:
                 # Too late for a finalizer. Word of the deletion is on its way here.
                 return Done()
-        return await self._call(self._controller.reconcile, key, obj, context)
+        outcome = await self._call(self._controller.reconcile, key, obj, context)
+        return await self._reporting.report(outcome, key, obj, context)
 
     async def _finalize(self, key: ObjectKey, obj: Obj, context: Context) -> Outcome:
         if self._controller.finalize is not None:
             outcome = await self._call(self._controller.finalize, key, obj, context)
+            outcome = await self._reporting.report(outcome, key, obj, context)
             if not isinstance(outcome, Done):
                 return outcome
         await context.let_go(obj)
@@ -488,6 +495,8 @@ class ControlLoop(Generic[Obj]):
             if asyncio.iscoroutine(returned):
                 returned.close()  # else Python complains that nobody has awaited it
             raise BadOutcome(function=name_of(function), ref=str(obj.ref), returned=returned)
+        # What it has left behind must not write beside what it has said.
+        context.end()
         return returned
 
     # What becomes of it

@@ -74,6 +74,47 @@ def has_said(obj: Resource | Unstructured, status: Mapping[str, Any], condition:
     )
 
 
+def is_progress(
+    obj: Resource | Unstructured,
+    status: Part | Mapping[str, Any],
+    *,
+    before: Resource | Unstructured,
+) -> bool:
+    """Whether nobody is misled who reads on ``before`` how things stood, instead of ``status``.
+
+    As long as nothing is said there at all; or it was said of the generation that ``obj`` has, and
+    the same of each condition that ``status`` tells.
+    """
+    said: Any = before.get("status") if isinstance(before, Unstructured) else _status_of(before)
+    if not said or not msgspec.to_builtins(said):
+        return True
+    observed = _field(said, "observed_generation", "observedGeneration")
+    if observed is not None and observed != obj.generation:
+        return False
+    known = _verdicts(said)
+    return all(known.get(type_) == verdict for type_, verdict in _verdicts(status).items())
+
+
+def _status_of(obj: Any) -> Any:
+    return getattr(obj, "status", None)
+
+
+def _field(status: Any, name: str, name_on_the_wire: str) -> Any:
+    if isinstance(status, Mapping):
+        return status.get(name_on_the_wire)
+    return getattr(status, name, None)
+
+
+def _verdicts(status: Any) -> Mapping[str, str]:
+    """What is said of each condition."""
+    found: dict[str, str] = {}
+    conditions = _field(status, "conditions", "conditions")
+    for each in conditions if isinstance(conditions, (list, tuple)) else ():
+        # Of an object without a class, anything may stand there.
+        found[str(_field(each, "type", "type"))] = str(_field(each, "status", "status"))
+    return found
+
+
 def with_condition(
     obj: Resource | Unstructured, status: Mapping[str, Any], condition: Condition
 ) -> Mapping[str, Any]:

@@ -10,7 +10,7 @@
 """
 
 from collections.abc import Awaitable, Callable, Collection, Coroutine, Iterable, Mapping
-from typing import Any, Final, Literal, TypeAlias, TypeVar
+from typing import Any, Final, Generic, Literal, NamedTuple, TypeAlias, TypeVar
 
 import msgspec
 
@@ -38,7 +38,12 @@ from steersman.controller.refusals import (
     of_namesake,
     other_object,
 )
-from steersman.controller.statuses import has_said, status_to_apply, with_condition
+from steersman.controller.statuses import (
+    has_said,
+    is_progress,
+    status_to_apply,
+    with_condition,
+)
 from steersman.errors import ApiError, Conflict, Invalid, NotFound
 from steersman.kinds import Codec, Condition, Part, Resource, Unstructured
 from steersman.names import ObjectKey
@@ -199,6 +204,24 @@ class Writer:
         self, obj: Obj, status: Part | Mapping[str, Any], *, report: Report
     ) -> Obj:
         """How things stand with the object; fields of its status that others hold stay theirs."""
+        word = self._word_of(obj, status)
+        if word.live is not None and self._last.is_settled(word.place, word.live, word.body):
+            return word.live
+        return await self._say(obj, word, report)
+
+    async def report_status(
+        self, obj: Object, status: Part | Mapping[str, Any], *, can_wait: bool, report: Report
+    ) -> bool:
+        """The same, unless that ``can_wait`` and tells of progress only; whether all is said."""
+        word = self._word_of(obj, status)
+        live = word.live
+        if live is None or not self._last.is_settled(word.place, live, word.body):
+            if can_wait and live is not None and is_progress(obj, status, before=live):
+                return False
+            await self._say(obj, word, report)
+        return True
+
+    def _word_of(self, obj: Obj, status: Part | Mapping[str, Any]) -> "_Word[Obj]":
         kind, uid = type(obj), obj.uid
         place = _place(obj, "status")
         namespace, name = place[1]
@@ -208,10 +231,13 @@ class Writer:
             raise other_object(f"apply the status of {obj.ref}", live.uid)
         said = status_to_apply(obj, status, now=self._clock.now(), before=live)
         to_send = status_to_send(obj, said)
-        body = self._codec.encode(to_send)
+        return _Word(place, live, to_send, self._codec.encode(to_send))
+
+    async def _say(self, obj: Obj, word: "_Word[Obj]", report: Report) -> Obj:
+        place, live, to_send, body = word
+        kind, uid = type(obj), obj.uid
+        namespace, name = place[1]
         if live is not None:
-            if self._last.is_settled(place, live, body):
-                return live
             self._last.doubt(place)
         fight = await self._fights.look(place, kind, live, body)
         if uid:
@@ -434,6 +460,15 @@ class Writer:
             return False
         now = await self._asked_for(obj)
         return now is None or now.uid != uid
+
+
+class _Word(NamedTuple, Generic[Obj]):
+    """A status that is to be applied, and where, and the object as it is known."""
+
+    place: Place
+    live: Obj | None
+    to_send: dict[str, Any]
+    body: bytes
 
 
 def _place(obj: Object, subresource: str) -> Place:

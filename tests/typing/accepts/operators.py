@@ -42,7 +42,7 @@ def reconcile_plainly(app: App, ctx: sm.BlockingContext) -> sm.Outcome:
     deployment = ctx.apply_owned(recipes.deployment(app.name, container))
     assert_type(deployment, apps_v1.Deployment)
     ctx.apply_status(app, Status.inlining(deployment.status))
-    return sm.Later()
+    return sm.Later(status=Status.inlining(deployment.status), after_seconds=30)
 
 
 class Operator:
@@ -53,7 +53,7 @@ class Operator:
 
     async def reconcile(self, app: App, ctx: sm.Context) -> sm.Done:
         ctx.record("Pulled", self.registry)
-        return sm.Done()
+        return sm.Done(status={"registry": self.registry})
 
 
 def who_uses(config: core_v1.ConfigMap, cached: sm.Cached) -> Iterable[App]:

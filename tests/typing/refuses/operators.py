@@ -29,6 +29,8 @@ async def wrong(app: App, ctx: sm.Context) -> sm.Outcome:
 
 
 def plainly(app: App, ctx: sm.BlockingContext) -> sm.Outcome:
+    if app.name:
+        return sm.Done(status="ready")  # refused
     return sm.Later(30)  # refused
 
 

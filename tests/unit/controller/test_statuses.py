@@ -3,9 +3,10 @@
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+import msgspec
 import pytest
 
-from steersman.controller.statuses import status_to_apply
+from steersman.controller.statuses import is_progress, status_to_apply
 from steersman.kinds import Condition, CustomResource, Part, Unstructured, apps_v1, meta_v1, replace
 
 BEFORE = datetime(2026, 1, 1, tzinfo=UTC)
@@ -163,3 +164,51 @@ def test_saying_the_same_twice_gives_the_same(status: Any) -> None:
     later = status_to_apply(written, with_condition, now=NOW + timedelta(hours=1))
 
     assert later == first
+
+
+READY = condition("True", BEFORE)
+FAILED = condition("False", BEFORE)
+OF_OTHERS = condition("True", BEFORE, type="Audited")
+
+
+def said(*conditions: Condition, generation: int | None = 3, ready: int = 1) -> Status:
+    return Status(conditions=conditions, observed_generation=generation, ready=ready)
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "is_so"),
+    [
+        (None, said(FAILED), True),
+        (Status(), said(FAILED), True),
+        (said(READY), said(READY, ready=2), True),
+        (said(READY, OF_OTHERS), said(READY, ready=2), True),
+        (said(READY, generation=None), said(READY, ready=2), True),
+        (said(READY), said(FAILED), False),
+        (said(READY), said(READY, condition("True", BEFORE, type="Degraded")), False),
+        (said(READY, generation=2), said(READY, ready=2), False),
+    ],
+)
+def test_progress_is_what_leaves_every_condition_as_it_is_said_of_this_generation(
+    before: Status | None, after: Status, is_so: bool
+) -> None:
+    obj = replace(app(), status=before)
+    assert is_progress(obj, after, before=obj) is is_so
+
+    plain = any_app()
+    told = {} if before is None else {"status": msgspec.to_builtins(before)}
+    untyped = AnyApp({**{k: v for k, v in plain.body.items() if k != "status"}, **told})
+    assert is_progress(untyped, msgspec.to_builtins(after), before=untyped) is is_so
+
+
+def test_conditions_of_any_shape_can_be_compared() -> None:
+    class Odd(Part):
+        phase: str
+        conditions: tuple[str, ...] = ()
+
+    class Strange(CustomResource[Plain, Odd], group="example.com", version="v1"):
+        """Something whose status is required to have a phase."""
+
+    obj = Strange(metadata=meta_v1.ObjectMeta(name="a"), spec=Plain(), status=Odd(phase="begun"))
+
+    assert is_progress(obj, Odd(phase="ended", conditions=("warm",)), before=obj) is False
+    assert is_progress(obj, Odd(phase="ended"), before=obj) is True

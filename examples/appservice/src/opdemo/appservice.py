@@ -101,8 +101,8 @@ async def reconcile(app: App, ctx: sm.Context) -> sm.Outcome:
     )
     await ctx.apply_owned(recipes.service(app.name, app.spec.ports, type="NodePort"))
     ready = sm.Condition.when(sm.is_ready(deployment), "Ready", yes="RolledOut", no="RollingOut")
-    await ctx.apply_status(app, Status.inlining(deployment.status).with_condition(ready))
-    return sm.Done() if ready.is_true else sm.Later()
+    status = Status.inlining(deployment.status).with_condition(ready)
+    return sm.Done(status=status) if ready.is_true else sm.Later(status=status)
 
 
 controller = sm.Controller(

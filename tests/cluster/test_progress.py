@@ -1,0 +1,233 @@
+"""The status with which a look ends: what is news at once, and what is progress once in a while."""
+
+from typing import Any
+
+import steersman as sm
+from steersman import changed
+from steersman.client import MergePatch
+from steersman.errors import NotOurs
+from steersman.kinds import core_v1, meta_v1
+from steersman.observe import HotLoop, ReconcileFinished
+from tests.cluster.informing import HERE, Scene
+from tests.cluster.operators import Operator, is_quiet, operating
+from tests.real.definitions import Widget, WidgetStatus
+
+FINALIZER = "toys.example.com/widget"
+
+
+class Rollout:
+    """A reconcile function that says how far things have come, as the test decides."""
+
+    def __init__(self, *, ready: int = 0, is_done: bool = False) -> None:
+        self.ready = ready
+        self.is_done = is_done
+        self.after_seconds: float | None = None
+        self.looks = 0
+
+    @property
+    def status(self) -> WidgetStatus:
+        ready = sm.Condition.when(self.is_done, "Ready", yes="AllThere", no="OnTheirWay")
+        return WidgetStatus(ready=self.ready).with_condition(ready)
+
+    async def reconcile(self, obj: Widget, ctx: sm.Context) -> sm.Outcome:
+        self.looks += 1
+        if self.is_done:
+            return sm.Done(status=self.status)
+        return sm.Later(status=self.status, after_seconds=self.after_seconds)
+
+    def controller(self, **rest: Any) -> sm.Controller[Widget]:
+        return sm.Controller(Widget, reconcile=self.reconcile, when=changed.generation, **rest)
+
+
+async def said(scene: Scene, name: str = "one") -> tuple[int | None, str | None]:
+    """How many are ready, and whether that is all, by the object's own word."""
+    status = (await scene.server.get(Widget, name, namespace=HERE)).status
+    if status is None:
+        return None, None
+    return status.ready, next((each.status for each in status.conditions or ()), None)
+
+
+async def nudge(scene: Scene, operator: Operator, color: str) -> None:
+    await scene.paint("one", color)
+    await is_quiet(scene, operator)
+
+
+async def test_progress_is_told_once_in_a_while_and_what_flips_a_condition_at_once(
+    scene: Scene,
+) -> None:
+    rollout = Rollout()
+    async with operating(scene, rollout.controller()) as operator:
+        await is_quiet(scene, operator)
+        for rollout.ready in (1, 2, 3):
+            await nudge(scene, operator, f"shade {rollout.ready}")
+        assert await said(scene) == (None, None)
+        assert operator.writes == []
+
+        scene.clock.advance(1)
+        await is_quiet(scene, operator)
+        assert await said(scene) == (3, "False")
+        assert len([each for each in operator.writes if "/one/" in each]) == 1
+
+        rollout.ready = 4
+        await nudge(scene, operator, "blue")
+        assert await said(scene) == (3, "False")
+
+        rollout.ready, rollout.is_done = 5, True
+        await nudge(scene, operator, "green")
+        assert await said(scene) == (5, "True")
+
+        rollout.ready, rollout.is_done = 4, False
+        await nudge(scene, operator, "red")
+        assert await said(scene) == (4, "False")
+
+
+async def test_what_is_done_is_said_at_once(scene: Scene) -> None:
+    rollout = Rollout(ready=1, is_done=True)
+    async with operating(scene, rollout.controller()) as operator:
+        await is_quiet(scene, operator)
+
+    assert await said(scene) == (1, "True")
+
+
+async def test_progress_waits_no_longer_however_often_there_is_more(scene: Scene) -> None:
+    rollout = Rollout()
+    async with operating(scene, rollout.controller()) as operator:
+        await is_quiet(scene, operator)
+        for rollout.ready in (1, 2, 3, 4):
+            scene.clock.advance(0.3)
+            await nudge(scene, operator, f"shade {rollout.ready}")
+        assert await said(scene) == (4, "False")
+
+
+async def test_what_has_been_said_leads_to_no_look(scene: Scene) -> None:
+    rollout = Rollout()
+    async with operating(scene, rollout.controller()) as operator:
+        await is_quiet(scene, operator)
+        scene.clock.advance(1)
+        await is_quiet(scene, operator)
+        looks = rollout.looks
+        await nudge(scene, operator, "blue")
+
+        assert rollout.looks == looks + 1
+        assert operator.seen(ReconcileFinished)[-1].after_seconds is None
+
+
+async def test_without_patience_everything_is_said_at_once(scene: Scene) -> None:
+    rollout = Rollout()
+    async with operating(scene, rollout.controller(progress_seconds=0)) as operator:
+        await is_quiet(scene, operator)
+        assert await said(scene) == (0, "False")
+
+
+async def test_who_looks_again_by_the_clock_is_not_asked_twice(scene: Scene) -> None:
+    rollout = Rollout()
+    rollout.after_seconds = 30.0
+    async with operating(scene, rollout.controller()) as operator:
+        await is_quiet(scene, operator)
+        assert await said(scene) == (0, "False")
+        looks = rollout.looks
+
+        scene.clock.advance(29)
+        await is_quiet(scene, operator)
+        assert rollout.looks == looks
+
+
+async def test_a_later_look_that_says_something_itself_has_the_last_word(scene: Scene) -> None:
+    rollout = Rollout(ready=1)
+
+    async def reconcile(obj: Widget, ctx: sm.Context) -> sm.Outcome:
+        if obj.spec.color != "blue":
+            return await rollout.reconcile(obj, ctx)
+        await ctx.apply_status(obj, WidgetStatus(ready=102))
+        return sm.Later(after_seconds=30)
+
+    async with operating(scene, sm.Controller(Widget, reconcile=reconcile)) as operator:
+        await is_quiet(scene, operator)
+        await nudge(scene, operator, "blue")
+        for _ in range(10):
+            scene.clock.advance(30)
+            await is_quiet(scene, operator)
+
+        assert await said(scene) == (102, None)
+
+
+async def test_the_last_word_on_what_is_being_deleted_is_that_of_finalize(scene: Scene) -> None:
+    rollout = Rollout()
+
+    async def finalize(obj: Widget, ctx: sm.Context) -> sm.Outcome:
+        if rollout.is_done:
+            return sm.Done(status=WidgetStatus(ready=99))
+        return sm.Later(after_seconds=5)
+
+    async with operating(scene, rollout.controller(finalize=finalize)) as operator:
+        await is_quiet(scene, operator)
+        # Somebody else holds it, too.
+        await scene.server.patch(
+            Widget,
+            "one",
+            MergePatch({"metadata": {"finalizers": [FINALIZER, "example.com/other"]}}),
+            namespace=HERE,
+        )
+        await scene.server.delete(Widget, "one", namespace=HERE)
+        await is_quiet(scene, operator)
+        assert await said(scene) == (None, None)
+
+        rollout.is_done = True
+        scene.clock.advance(5)
+        await is_quiet(scene, operator)
+        assert await said(scene) == (99, None)
+
+
+async def test_a_child_that_was_refused_while_something_waits_wakes_when_it_is_free(
+    scene: Scene,
+) -> None:
+    looks: list[bool] = []
+
+    async def reconcile(obj: Widget, ctx: sm.Context) -> sm.Outcome:
+        child = core_v1.ConfigMap(metadata=meta_v1.ObjectMeta(name="two"), data={})
+        try:
+            await ctx.apply_owned(child)
+        except NotOurs:
+            looks.append(False)
+            return sm.Later(status=WidgetStatus(ready=0))
+        looks.append(True)
+        return sm.Done(status=WidgetStatus(ready=1))
+
+    controller = sm.Controller(
+        Widget, reconcile=reconcile, owns=(core_v1.ConfigMap,), when=changed.generation
+    )
+    async with operating(scene, controller) as operator:
+        await is_quiet(scene, operator)
+        scene.clock.advance(1)
+        await is_quiet(scene, operator)
+        assert not any(looks)
+
+        await scene.delete("two")
+        await is_quiet(scene, operator)
+        assert any(looks)
+
+
+async def test_who_never_says_the_same_twice_is_found_to_wake_himself(scene: Scene) -> None:
+    rollout = Rollout()
+
+    async def reconcile(obj: Widget, ctx: sm.Context) -> sm.Outcome:
+        rollout.ready += 1
+        return await rollout.reconcile(obj, ctx)
+
+    controller = sm.Controller(Widget, reconcile=reconcile, progress_seconds=0.1)
+    async with operating(scene, controller) as operator:
+        await is_quiet(scene, operator)
+        await scene.until(lambda: operator.seen(HotLoop), seconds=0.1)
+
+
+async def test_what_was_not_said_is_said_by_whoever_comes_after(scene: Scene) -> None:
+    rollout = Rollout(ready=2)
+    async with operating(scene, rollout.controller()) as operator:
+        await is_quiet(scene, operator)
+    assert await said(scene) == (None, None)
+
+    async with operating(scene, rollout.controller(), hostname="two") as operator:
+        await is_quiet(scene, operator)
+        scene.clock.advance(1)
+        await is_quiet(scene, operator)
+    assert await said(scene) == (2, "False")
