@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 from steersman.testing import Cluster
 from steersman.testing.calls import Caller
 
-SECONDS = 10.0
+SECONDS = 30.0
 
 
 @contextmanager

@@ -37,7 +37,7 @@ async def apply(client: Client, documents: Iterable[Document]) -> None:
         applied = await client.apply(as_object(document), field_manager="installer", force=True)
         if document["kind"] == CRD:
             kind = apiextensions_v1.CustomResourceDefinition
-            await wait_for(client, kind, applied.name, is_ready, within_seconds=10)
+            await wait_for(client, kind, applied.name, is_ready, within_seconds=30)
 
 
 async def remove(client: Client, documents: Iterable[Document]) -> None:

@@ -19,7 +19,7 @@ JSON, MERGE = "application/json", "application/merge-patch+json"
 APPLY = "application/apply-patch+yaml"
 
 # How long it may take until a real server has heard of a new configuration.
-READY_SECONDS = 10.0
+READY_SECONDS = 30.0
 
 EVERYTHING = [{"operations": ["*"], "apiGroups": ["*"], "apiVersions": ["*"], "resources": ["*/*"]}]
 

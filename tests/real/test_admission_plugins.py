@@ -17,7 +17,7 @@ pytestmark = pytest.mark.timeout(60)
 OF_THE_REQUEST = ("uid", "resourceVersion", "creationTimestamp", "managedFields")
 Answer: TypeAlias = tuple[int, Object, list[str]]
 # The longest that the real server's plugins may take to hear of what is new.
-HEARD_SECONDS = 10.0
+HEARD_SECONDS = 30.0
 
 
 @pytest.fixture(scope="module")

@@ -1,9 +1,13 @@
 """Versions of a custom resource that a webhook converts: kept as v1, shown as whatever is asked."""
 
 import json
+import ssl
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
+from http.client import HTTPSConnection
+from itertools import islice
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 
@@ -13,6 +17,8 @@ from tests.webhook_server import Said, WebhookServer, webhook_server
 
 GROUP = "conversion.example.com"
 MOST_QUESTIONS = 2000
+# How long a watch waits for an event that does not come.
+WATCH_SECONDS = 30
 JSON = "application/json"
 MERGE = "application/merge-patch+json"
 APPLY = "application/apply-patch+yaml"
@@ -162,9 +168,19 @@ class Shapes:
     def listed(self, version: str, query: str = "") -> Answer:
         return self.ask("GET", self.path(version) + query)
 
-    def watched(self, version: str, query: str = "") -> list[Any]:
-        answer = self.ask("GET", f"{self.path(version)}?watch=1&timeoutSeconds=1{query}")
-        return [json.loads(line) for line in answer.body.splitlines()]
+    def watched(self, version: str, count: int, query: str = "") -> list[Any]:
+        """The first events of a watch, on a connection of its own that is closed after them."""
+        who = self._cluster.credentials
+        path = f"{self.path(version)}?watch=1&timeoutSeconds={WATCH_SECONDS}{query}"
+        connection = HTTPSConnection(
+            urlsplit(self._cluster.url).netloc,
+            timeout=2 * WATCH_SECONDS,
+            context=ssl.create_default_context(cafile=who.ca_file),
+        )
+        with closing(connection):
+            headers = {"Authorization": f"Bearer {who.admin_token}"}
+            connection.request("GET", path, headers=headers)
+            return [json.loads(line) for line in islice(connection.getresponse(), count)]
 
 
 @contextmanager
@@ -232,7 +248,7 @@ def test_a_list_and_a_watch_show_every_object_in_the_version_that_is_asked_for(
         shapes.create("v1" if number % 2 else "v2", f"s{number}", **_spec(number))
 
     listed = shapes.listed("v2").json()
-    seen = shapes.watched("v2")
+    seen = shapes.watched("v2", 5)
 
     assert listed["apiVersion"] == f"{GROUP}/v2"
     assert [each["spec"]["width"] for each in listed["items"]] == [f"{n}cm" for n in range(5)]
@@ -249,16 +265,27 @@ def test_a_watch_tells_each_change_in_the_version_that_is_asked_for(shapes: Shap
     shapes.create("v1", "a", size=1)
     shapes.ask("PATCH", shapes.path("v1", "a"), {"spec": {"size": 2}}, MERGE)
     shapes.ask("DELETE", shapes.path("v1", "a"))
+    # Whoever is told of this one has been told of all that there was before it.
+    shapes.create("v1", "last", size=1)
 
-    everything = shapes.watched("v2", f"&resourceVersion={before}")
-    ones = shapes.watched("v2", f"&resourceVersion={before}&fieldSelector=spec.width%3D1cm")
+    everything = shapes.watched("v2", 4, f"&resourceVersion={before}")
+    ones = shapes.watched("v2", 3, f"&resourceVersion={before}&fieldSelector=spec.width%3D1cm")
 
-    assert told(everything) == [("ADDED", "1cm"), ("MODIFIED", "2cm"), ("DELETED", "2cm")]
-    assert told(ones) == [("ADDED", "1cm"), ("DELETED", "1cm")]
+    last = ("ADDED", "last", "1cm")
+    assert told(everything) == [
+        ("ADDED", "a", "1cm"),
+        ("MODIFIED", "a", "2cm"),
+        ("DELETED", "a", "2cm"),
+        last,
+    ]
+    assert told(ones) == [("ADDED", "a", "1cm"), ("DELETED", "a", "1cm"), last]
 
 
-def told(events: list[Any]) -> list[tuple[str, str]]:
-    return [(each["type"], each["object"]["spec"]["width"]) for each in events]
+def told(events: list[Any]) -> list[tuple[str, str, str]]:
+    return [
+        (each["type"], each["object"]["metadata"]["name"], each["object"]["spec"]["width"])
+        for each in events
+    ]
 
 
 def test_writes_in_either_version_are_about_the_same_object(shapes: Shapes) -> None:

@@ -9,16 +9,25 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from random import Random
 
+import pytest
+
 from tests.real.failover.auditing import Round, Written, judged
-from tests.real.failover.rounds import QUICK, ready, staged
+from tests.real.failover.rounds import Rhythm, ready, staged
 
 ROUNDS = 3
 
+# Slow enough that nobody loses the lead because a busy machine stutters.
+RHYTHM = Rhythm(lease_seconds=7, renew_seconds=5.0, retry_seconds=0.3)
 
+# What a busy machine may add before somebody else writes.
+SLACK_SECONDS = 30.0
+
+
+@pytest.mark.timeout(180)
 async def test_no_write_of_a_leader_that_was_stopped_comes_after_the_new_ones_first(
     tmp_path: Path,
 ) -> None:
-    with staged(tmp_path) as stage:
+    with staged(tmp_path, rhythm=RHYTHM) as stage:
         async with ready(stage) as client:
             rng = Random(0)
             rounds = [await stage.play(client, rng=rng) for _ in range(ROUNDS)]
@@ -29,7 +38,8 @@ async def test_no_write_of_a_leader_that_was_stopped_comes_after_the_new_ones_fi
     # Each replica has led, and been stopped.
     assert {each.old for each in rounds} == {each.new for each in rounds}
     assert all(
-        QUICK.renew_seconds <= each.failover_seconds < QUICK.lease_seconds + 5 for each in verdicts
+        RHYTHM.renew_seconds <= each.failover_seconds < RHYTHM.lease_seconds + SLACK_SECONDS
+        for each in verdicts
     )
 
 

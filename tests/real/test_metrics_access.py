@@ -8,7 +8,7 @@ import pytest
 
 from steersman.client import Client
 from steersman.clock import SystemClock
-from steersman.kinds import meta_v1, rbac_v1
+from steersman.kinds import authorization_v1, meta_v1, rbac_v1
 from steersman.manager.metrics_access import metrics_door
 from steersman.manager.serving import serving
 from steersman.manager.settings import ManagerSettings
@@ -21,6 +21,7 @@ from tests.real.relay import relay_to
 from tests.real.rights import GROUP, new_account, token_for
 
 HERE = "127.0.0.1"
+POLL_SECONDS = 0.05
 
 
 class Scraper:
@@ -72,7 +73,7 @@ async def exposed(client: Client, directory: Path) -> AsyncIterator[Scraper]:
 
 
 async def allow_metrics(client: Client, namespace: str, account: str) -> None:
-    """Let an account read metrics."""
+    """Let an account read metrics; a real server hears of a new right a moment later."""
     meta = meta_v1.ObjectMeta(name=f"{namespace}-{account}-metrics")
     rule = rbac_v1.PolicyRule(non_resource_urls=("/metrics",), verbs=("get",))
     await client.create(rbac_v1.ClusterRole(metadata=meta, rules=(rule,)))
@@ -83,6 +84,15 @@ async def allow_metrics(client: Client, namespace: str, account: str) -> None:
             subjects=(rbac_v1.Subject(kind="ServiceAccount", name=account, namespace=namespace),),
         )
     )
+    while not await may_read_metrics(client, f"system:serviceaccount:{namespace}:{account}"):
+        await client.clock.sleep(POLL_SECONDS)
+
+
+async def may_read_metrics(client: Client, user: str) -> bool:
+    wanted = authorization_v1.NonResourceAttributes(path="/metrics", verb="get")
+    spec = authorization_v1.SubjectAccessReviewSpec(user=user, non_resource_attributes=wanted)
+    review = await client.create(authorization_v1.SubjectAccessReview(spec=spec))
+    return review.status is not None and review.status.allowed
 
 
 @pytest.fixture

@@ -130,10 +130,14 @@ async def test_a_drained_node_is_empty_and_its_pods_are_elsewhere(
     await nodes.create(deployment("app", home, replicas=6))
     await until_available(nodes, home, within_seconds=WITHIN_SECONDS)
 
-    drain = ("drain", "node-2", "--ignore-daemonsets", "--force", "--timeout=30s")
+    drain = ("drain", "node-2", "--ignore-daemonsets", "--force", "--timeout=60s")
     await asyncio.to_thread(plane.kubectl, *drain)
-    await until_available(nodes, home, within_seconds=WITHIN_SECONDS)
 
+    # Not by the Deployment's status, which may still be that from before.
+    async def are_six_again() -> bool:
+        return [is_ready(each) for each in await pods(nodes, home)] == [True] * 6
+
+    await until(nodes, are_six_again)
     left = {each.spec.node_name for each in await pods(nodes, home) if each.spec is not None}
     await asyncio.to_thread(plane.kubectl, "uncordon", "node-2")
     assert left == {"node-1", "node-3"}
@@ -174,16 +178,19 @@ async def test_kubectl_describes_what_became_of_a_pod(
 
 
 async def test_a_pod_that_is_deleted_is_gone_at_once(nodes: Client, home: str) -> None:
-    await nodes.create(deployment("app", home, replicas=3))
+    patient = template(termination_grace_period_seconds=10 * int(WITHIN_SECONDS))
+    await nodes.create(
+        apps_v1.Deployment(
+            metadata=metadata(home),
+            spec=apps_v1.DeploymentSpec(replicas=3, selector=SELECTOR, template=patient),
+        )
+    )
     await until_available(nodes, home, within_seconds=WITHIN_SECONDS)
 
     await nodes.delete(apps_v1.Deployment, "app", namespace=home)
-    began_at = nodes.clock.monotonic()
 
     async def is_empty() -> bool:
         return not await pods(nodes, home)
 
+    # Long before the end of the time that they may take.
     await until(nodes, is_empty)
-
-    # Not after the thirty seconds that they may take.
-    assert nodes.clock.monotonic() - began_at < 20.0

@@ -4,12 +4,13 @@ import asyncio
 import csv
 import io
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
+from itertools import count
 
 import pytest
 
 from steersman.client import Client, Impersonation, RetryPolicy, has_condition, wait_for
-from steersman.errors import TooManyRequests
+from steersman.errors import TooLargeResourceVersion, TooManyRequests
 from steersman.kinds import core_v1, flowcontrol_v1, meta_v1, rbac_v1
 from steersman.observe import RequestRetried
 from steersman.testing import ControlPlane
@@ -77,17 +78,25 @@ async def one_at_a_time_for_ada(client: Client, namespace: str) -> AsyncIterator
 
 
 @asynccontextmanager
-async def busy(ada: Client, namespace: str, plane: ControlPlane) -> AsyncIterator[None]:
-    """While the block runs, the server waits on ada's behalf for a version that is far off."""
+async def busy(client: Client, namespace: str, plane: ControlPlane) -> AsyncIterator[None]:
+    """While the block runs, the server waits on ada's behalf for a version that is far off.
+
+    It gives up after some seconds and is asked again: in between, it has time for something else.
+    """
+    ada = client.adjusted(impersonate=ADA, retry=RetryPolicy(attempts=1))
+
+    async def wait_again_and_again() -> None:
+        while True:
+            with suppress(TooLargeResourceVersion, TooManyRequests):
+                await ada.list(
+                    core_v1.ConfigMap,
+                    namespace=namespace,
+                    resource_version=str(2**62),
+                    resource_version_match="NotOlderThan",
+                )
+
     async with asyncio.TaskGroup() as group:
-        waiting = group.create_task(
-            ada.list(
-                core_v1.ConfigMap,
-                namespace=namespace,
-                resource_version=str(2**62),
-                resource_version_match="NotOlderThan",
-            )
-        )
+        waiting = group.create_task(wait_again_and_again(), name="ada waits")
         while not await asyncio.to_thread(is_served, f"ada-{namespace}", plane):
             pass
         yield
@@ -107,9 +116,13 @@ async def test_a_request_that_is_turned_away_says_when_to_come_back(
 ) -> None:
     ada = client.adjusted(impersonate=ADA, retry=RetryPolicy(attempts=1))
 
-    async with busy(ada, namespace, control_plane):
-        with pytest.raises(TooManyRequests) as refusal:
+    async def ask_again_and_again() -> None:
+        while True:
             await ada.list(core_v1.ConfigMap, namespace=namespace)
+
+    async with busy(client, namespace, control_plane):
+        with pytest.raises(TooManyRequests) as refusal:
+            await ask_again_and_again()
 
     assert refusal.value.retry_after_seconds == 1
 
@@ -122,13 +135,22 @@ async def test_a_write_that_is_turned_away_is_carried_out_after_the_time_asked_f
     seen: Seen,
 ) -> None:
     ada = client.adjusted(impersonate=ADA)
+    names = (f"settings-{number}" for number in count())
+
+    async def turned_away() -> RequestRetried:
+        while not (found := [each for each in seen.of(RequestRetried) if each.verb == "create"]):
+            await seen.more()
+        return found[0]
 
     async with asyncio.TaskGroup() as group:
-        async with busy(ada, namespace, control_plane):
-            creation = group.create_task(ada.create(config_map(namespace, "settings")))
-            turned_away = await seen.first(RequestRetried)
+        async with busy(client, namespace, control_plane):
+            retried = group.create_task(turned_away(), name="wait for a retry")
+            while True:
+                creation = group.create_task(ada.create(config_map(namespace, next(names))))
+                await asyncio.wait((retried, creation), return_when=asyncio.FIRST_COMPLETED)
+                if retried.done():
+                    break
 
-    assert turned_away.verb == "create"
-    assert turned_away.wait_seconds > 1
+    assert retried.result().wait_seconds > 1
     listing = await client.list(core_v1.ConfigMap, namespace=namespace)
-    assert listing.items == (creation.result(),)
+    assert creation.result() in listing.items

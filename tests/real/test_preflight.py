@@ -73,7 +73,7 @@ async def missing_soon(
 ) -> tuple[Rule, ...]:
     """What is missing once the server has heard of the roles, which takes it some milliseconds."""
     clock = SystemClock()
-    async with clock.timeout(10.0):
+    async with clock.timeout(30.0):
         while len(await missing_permissions(operator, rules, observe=ignore)) > number:
             await clock.sleep(0.05)
     return await missing_permissions(operator, rules, observe=seen)

@@ -177,6 +177,6 @@ async def test_a_namespace_that_ends_takes_no_events(client: Client, seen: Seen)
 async def until_written(client: Client, namespace: str, number: int) -> None:
     """Wait until there are so many events."""
     clock = SystemClock()
-    async with clock.timeout(10.0):
+    async with clock.timeout(30.0):
         while len((await client.list(events_v1.Event, namespace=namespace)).items) < number:
             await clock.sleep(0.02)

@@ -15,6 +15,10 @@ from steersman.client import (
 from steersman.errors import Conflict, NotSettled
 from steersman.kinds import Unstructured, apps_v1, core_v1
 from steersman.kinds.apiextensions_v1 import CustomResourceDefinition
+from steersman.observe import ignore
+from steersman.testing import Cluster
+from tests.clocks import ManualClock
+from tests.real.connecting import connected
 from tests.real.definitions import ANYTHING, GROUP, Widget, definition, version, widget
 from tests.real.objects import AnyConfigMap, config_map, create_config_maps, deployment
 
@@ -115,22 +119,28 @@ async def test_a_definition_is_waited_for_until_its_kind_is_served(client: Clien
 
 
 async def test_what_does_not_come_about_is_not_settled(
-    client: Client, namespace: str, widgets: None
+    client: Client, control_plane: Cluster, namespace: str, widgets: None
 ) -> None:
     created = await client.create(widget(namespace, "one"))
+    clock = ManualClock()
 
-    with pytest.raises(NotSettled) as vain:
-        await wait_for(
-            client,
-            Widget,
-            "one",
-            has_condition("Ready"),
-            namespace=namespace,
-            within_seconds=1.0,
-            waited_for="readiness",
-        )
+    def ready_in_time(obj: Widget) -> bool:
+        clock.advance(LONG)  # the time is over once the object was seen
+        return has_condition("Ready")(obj)
 
-    assert f"waited 1 s for readiness of Widget {namespace}/one" in str(vain.value)
+    async with connected(control_plane, observe=ignore, clock=clock) as waiting:
+        with pytest.raises(NotSettled) as vain:
+            await wait_for(
+                waiting,
+                Widget,
+                "one",
+                ready_in_time,
+                namespace=namespace,
+                within_seconds=LONG,
+                waited_for="readiness",
+            )
+
+    assert f"waited 30 s for readiness of Widget {namespace}/one" in str(vain.value)
     assert vain.value.last_seen == f"version {created.resource_version}"
 
 

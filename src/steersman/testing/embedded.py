@@ -14,7 +14,7 @@ from steersman.testing.cluster import LOOPBACK, Cluster, reserved_port
 from steersman.testing.component import Component
 from steersman.testing.enclosure import Enclosure, enclosure
 
-START_SECONDS = 20.0
+START_SECONDS = 60.0
 GRACE_SECONDS = 5.0
 
 # A key that is no resource's.

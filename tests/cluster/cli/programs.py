@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
-END_SECONDS = 15.0
+END_SECONDS = 30.0
 
 # As the installed script does it: the directory that somebody is in is not searched for modules.
 PROGRAM = (sys.executable, "-P", "-m", "steersman")

@@ -71,9 +71,12 @@ class HttpsServer:
 
     def follow(self, path: str, headers: Mapping[str, str]) -> HttpsStream:
         """Begin to watch: the server sends the head of its answer once it listens."""
-        connection = HTTPSConnection(self._address, timeout=SILENCE_SECONDS, context=self._tls)
+        connection = HTTPSConnection(self._address, timeout=CALL_SECONDS, context=self._tls)
         connection.request("GET", path, None, dict(headers))
-        return HttpsStream(connection, connection.getresponse())
+        plain = connection.sock
+        response = connection.getresponse()
+        plain.settimeout(SILENCE_SECONDS)
+        return HttpsStream(connection, response)
 
     def _connection(self) -> HTTPSConnection:
         found: HTTPSConnection | None = getattr(self._own, "connection", None)
