@@ -6,6 +6,7 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from http.client import HTTPException, HTTPResponse, HTTPSConnection
 from pathlib import Path
 
 from bench.harness.load import Destination
@@ -15,9 +16,13 @@ CHUNK_BYTES = 1 << 16
 # For the answer to a watch; the first news may take its time.
 ANSWER_SECONDS = 30.0
 
-VERSIONS = re.compile(rb'"resourceVersion":"(\d+)"')
-# None is longer.
-VERSION_BYTES = 40
+# Longer than anything that is watched here.
+WATCH_SECONDS = 3600
+
+FAILED = re.compile(rb'"type" ?: ?"ERROR"')
+VERSIONS = re.compile(rb'"resourceVersion" ?: ?"(\d+)"')
+# Nothing that is looked for is longer.
+LONGEST_BYTES = 60
 
 
 class Witness:
@@ -27,14 +32,16 @@ class Witness:
     from the last that it has heard of.
     """
 
-    def __init__(self, to: Destination, path: str) -> None:
+    def __init__(self, to: Destination, path: str, *, watch_seconds: int) -> None:
         self._to = to
         self._path = path
+        self._watch_seconds = watch_seconds
         self._last_at = time.monotonic()
         self._version = b""
         self._is_over = False
         self._failure: Exception | None = None
-        self._connection = self._open()
+        self._connection = HTTPSConnection(to.host, to.port, timeout=ANSWER_SECONDS, context=to.tls)
+        self._answer = self._open()
 
     @property
     def last_at(self) -> float:
@@ -47,19 +54,21 @@ class Witness:
         """Note the time of whatever arrives, until there is nothing more to see."""
         try:
             while not self._is_over:
-                self._hear()
+                with suppress(HTTPException):  # cut off in the middle of a word
+                    self._hear()
                 if not self._is_over:
                     self._connection.close()
-                    self._connection = self._open()
-        except (OSError, AssertionError) as error:
+                    self._answer = self._open()
+        except (OSError, AssertionError, HTTPException) as error:
             if not self._is_over:
                 self._failure = error
 
     def end(self) -> None:
         """Look no more."""
         self._is_over = True
-        with suppress(OSError):  # it is over already
-            self._connection.shutdown(socket.SHUT_RDWR)
+        if (there := self._connection.sock) is not None:
+            with suppress(OSError):  # it is over already
+                there.shutdown(socket.SHUT_RDWR)
 
     def close(self) -> None:
         """Leave."""
@@ -67,33 +76,37 @@ class Witness:
 
     def _hear(self) -> None:
         rest = b""
-        while chunk := self._connection.recv(CHUNK_BYTES):
+        while chunk := self._answer.read1(CHUNK_BYTES):
             # Without bookmarks, a watch speaks only of changes.
             self._last_at = time.monotonic()
-            # A version may come in two parts.
+            # What is looked for may come in two parts.
             rest += chunk
+            if FAILED.search(rest):
+                raise AssertionError(f"the watch of {self._path} failed: {rest[-500:]!r}")
             if versions := VERSIONS.findall(rest):
                 self._version = versions[-1]
-            rest = rest[-VERSION_BYTES:]
+            rest = rest[-LONGEST_BYTES:]
 
-    def _open(self) -> socket.socket:
-        """A connection on which a watch has been answered."""
-        to = self._to
-        plain = socket.create_connection((to.host, to.port), timeout=ANSWER_SECONDS)
-        connection = to.tls.wrap_socket(plain, server_hostname=to.host)
+    def _open(self) -> HTTPResponse:
+        """The answer to a watch, which has begun, so that nothing will be missed."""
         since = f"&resourceVersion={self._version.decode()}" if self._version else ""
-        connection.sendall(to.request("GET", f"{self._path}?watch=true&timeoutSeconds=3600{since}"))
-        # The answer has begun, so that nothing will be missed.
-        if not (head := connection.recv(CHUNK_BYTES)).startswith(b"HTTP/1.1 200"):
-            raise AssertionError(f"the watch of {self._path} was answered {head[:200]!r}")
-        connection.settimeout(None)
-        return connection
+        query = f"watch=true&timeoutSeconds={self._watch_seconds}{since}"
+        headers = {"Authorization": f"Bearer {self._to.token}", "Accept": "application/json"}
+        self._connection.request("GET", f"{self._path}?{query}", headers=headers)
+        there = self._connection.sock
+        answer = self._connection.getresponse()
+        if answer.status != 200:
+            raise AssertionError(f"the watch of {self._path} was answered {answer.status}")
+        there.settimeout(None)
+        return answer
 
 
 @contextmanager
-def watching_changes(kubeconfig: Path, path: str) -> Iterator[Witness]:
+def watching_changes(
+    kubeconfig: Path, path: str, *, watch_seconds: int = WATCH_SECONDS
+) -> Iterator[Witness]:
     """Watch the collection at ``path`` while the block runs; nothing in it is missed."""
-    witness = Witness(Destination.of(kubeconfig), path)
+    witness = Witness(Destination.of(kubeconfig), path, watch_seconds=watch_seconds)
     thread = threading.Thread(target=witness.listen, name=f"watch {path}")
     thread.start()
     try:
