@@ -33,11 +33,11 @@ PAUSE = threading.Event()
 
 # A line of its log that tells of a problem, without when and in which process it did.
 PROBLEM = re.compile(r"^[EFW]\d{4} \S+ +\d+ (.*)$", re.MULTILINE)
-# Conflicts and the like are part of the game, and of its luck; so is what comes late.
+# Conflicts and the like are part of the game, and of its luck.
 AGAINST_THE_SERVER = re.compile(
     r"could not find the requested resource|no matches for|no kind|unknown|unmarshal|decod"
     r"|nternal error|nauthorized|cannot \w+ resource|ailed to (list|watch|get API)|EOF|refused"
-    r"|unable to (parse|handle)|unexpected|invalid character"
+    r"|timed? ?out|unable to (parse|handle)|unexpected|invalid character"
 )
 NAME = re.compile(r"test-[a-z0-9]{5}|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|:\d{4,5}\b")
 
