@@ -33,13 +33,10 @@ def for_each_more(points: Points) -> Points:
     ]
 
 
-def exponent_above_start(points: Points) -> float | None:
-    """The k of ``a + b * n ** k``, if every number is twice the one before.
+def exponent_above(start: float, points: Points) -> float | None:
+    """The k of ``start + b * n ** k``: whatever a start costs, it cannot hide how the rest grows.
 
-    Then what is added is ``b * (1 - 2 ** -k) * n ** k``: whatever a start costs, it cannot hide how
-    the rest grows. None if something was less with more objects, which is chance.
+    None if something with objects was no more than a start, which is chance.
     """
-    added = [(after, later - earlier) for (_, earlier), (after, later) in pairwise(points)]
-    if len(added) < 2 or any(value <= 0 for _, value in added):
-        return None
-    return exponent(added)
+    above = [(objects, value - start) for objects, value in points]
+    return exponent(above) if all(value > 0 for _, value in above) else None

@@ -14,7 +14,7 @@ from bench.harness.contenders import OURS, THEIRS
 from bench.harness.converging import converging
 from bench.harness.delays import Pace, starting
 from bench.harness.effort import Effort
-from bench.harness.fitting import exponent, exponent_above_start, for_each_more
+from bench.harness.fitting import Points, exponent, exponent_above, for_each_more
 from bench.harness.informers import Start, filled_cluster, programs, syncing
 from bench.harness.operators import commands
 from bench.harness.report import Column, Limit, Section, rounds_in_words
@@ -33,7 +33,7 @@ Turns: TypeAlias = Callable[[int], Mapping[str, Turn]]
 
 # No more than this exponent is linear, give or take the noise of a shared machine;
 TIME_MOST = 1.1
-# where a start is left out, which could hide how the rest grows, differences have more of that;
+# where a start is taken off, which could hide how the rest grows, what is left has more of that;
 ABOVE_MOST = 1.2
 # and what an object takes in the last doubling, of what it takes in the first, is the same.
 MEMORY_MOST = 1.15
@@ -151,7 +151,8 @@ QUICK = Scale(
     rounds=1,
 )
 SLEEP_MS = 1
-# Enough for whatever is measured first to find no more to load than what comes later.
+# What it takes with so few is hardly more than the start; and enough for whatever is measured first
+# to find no more to load than what comes later.
 FEW = 10
 
 
@@ -162,10 +163,10 @@ def sections(effort: Effort) -> Iterator[Section]:
     known, operators = programs(NAMES), commands(NAMES)
     found = by_size(
         effort,
-        scale.sync,
-        lambda: _filling(effort, known, first=scale.sync[0]),
+        (FEW, *scale.sync),
+        lambda: _filling(effort, known),
         rounds=rounds,
-        warming_up=scale.sync[0],
+        warming_up=FEW,
     )
     for quantity in (*SYNC, PEAK):
         yield grown(quantity, found, judged=effort.is_judged)
@@ -175,7 +176,11 @@ def sections(effort: Effort) -> Iterator[Section]:
         return {name: converging(command, count=size) for name, command in operators.items()}
 
     found = by_size(
-        effort, scale.reconcile, lambda: nullcontext(converged), rounds=rounds, warming_up=FEW
+        effort,
+        (FEW, *scale.reconcile),
+        lambda: nullcontext(converged),
+        rounds=rounds,
+        warming_up=FEW,
     )
     for quantity in RECONCILE:
         yield grown(quantity, found, judged=effort.is_judged)
@@ -200,9 +205,9 @@ def _at_pace(pace: Pace, turn: Turn) -> Turn:
 
 
 @contextmanager
-def _filling(effort: Effort, known: Mapping[str, Start], *, first: int) -> Iterator[Turns]:
+def _filling(effort: Effort, known: Mapping[str, Start]) -> Iterator[Turns]:
     """One server that is filled step by step, so that nothing is created twice."""
-    there = first
+    there = FEW
     effort.progress(f"creating {there:,} AppServices")
     with filled_cluster(apps=there) as plane:
 
@@ -268,10 +273,11 @@ def grown(quantity: Quantity, found: Found, *, judged: bool) -> Section:
         name=quantity.name,
         title=f"{quantity.title}, by the number of objects ({_rounds(found)})",
         columns=(
+            *([replace(quantity.column(FEW), figure="start")] if FEW in found[OURS][0] else []),
             *(quantity.column(size) for size in sizes),
             Column(title=f"{sizes[-1]:,}, of {THEIRS}", figure="beside", decimals=2),
             EXPONENT,
-            ABOVE_START,
+            *([ABOVE_START] if FEW in found[OURS][0] else []),
         ),
         costs=costs,
         limits=list(_limits(quantity, costs[OURS], judged=judged)),
@@ -298,23 +304,25 @@ def _middle(costs: Sequence[Cost], figure: str) -> float | None:
 
 
 def _fitted(quantity: Quantity, by_size: Mapping[int, Cost]) -> Cost:
-    points = [(size, cost[quantity.figure]) for size, cost in by_size.items()]
-    above = exponent_above_start(points)
-    return {
-        **{_at(size): value for size, value in points},
-        "exponent": exponent(points),
-        **({} if above is None else {"above": above}),
-    }
+    points = _points(quantity, by_size)
+    fitted = {**{_at(size): value for size, value in points}, "exponent": exponent(points)}
+    if FEW in by_size:
+        fitted["start"] = start = by_size[FEW][quantity.figure]
+        above = exponent_above(start, points)
+        if above is not None:
+            fitted["above"] = above
+    return fitted
+
+
+def _points(quantity: Quantity, by_size: Mapping[int, Cost]) -> Points:
+    return [(size, cost[quantity.figure]) for size, cost in by_size.items() if size != FEW]
 
 
 def memory(quantity: Quantity, found: Found, *, judged: bool) -> Section:
     """What each object takes, by how much more memory there is after each doubling."""
     sizes = _sizes(found)
     more = {
-        name: [
-            for_each_more([(size, cost[quantity.figure]) for size, cost in by_size.items()])
-            for by_size in rounds
-        ]
+        name: [for_each_more(_points(quantity, by_size)) for by_size in rounds]
         for name, rounds in found.items()
     }
     costs: Mapping[str, Sequence[Cost]] = {
@@ -365,7 +373,7 @@ def _at(size: float) -> str:
 
 
 def _sizes(found: Found) -> Sequence[int]:
-    return list(found[OURS][0])
+    return [size for size in found[OURS][0] if size != FEW]
 
 
 def _rounds(found: Found) -> str:

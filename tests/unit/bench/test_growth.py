@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
+from itertools import product
 from math import isclose
 
 import pytest
@@ -9,9 +10,10 @@ import pytest
 from bench.harness.charts import svg
 from bench.harness.contenders import OURS, THEIRS
 from bench.harness.effort import Effort
-from bench.harness.fitting import exponent, exponent_above_start, for_each_more
+from bench.harness.fitting import exponent, exponent_above, for_each_more
 from bench.harness.rounds import Cost, Turn
 from bench.measures.growth import (
+    FEW,
     FULL,
     NAMES,
     RECONCILE,
@@ -36,7 +38,8 @@ def points(power: float, *, start: float = 0.0) -> list[tuple[float, float]]:
 def found(value: Callable[[int], float]) -> Found:
     """The same for everyone, twice."""
     figures = ("wall", "cpu", "resident", "later_resident")
-    by_size: dict[int, Cost] = {size: dict.fromkeys(figures, value(size)) for size in SIZES}
+    sizes = (FEW, *SIZES)
+    by_size: dict[int, Cost] = {size: dict.fromkeys(figures, value(size)) for size in sizes}
     return {name: [by_size, by_size] for name in NAMES}
 
 
@@ -56,15 +59,26 @@ def test_one_number_of_objects_or_nothing_does_not_tell_how_it_grows(
 def test_a_start_does_not_hide_how_the_rest_grows() -> None:
     square = points(2.0, start=1e6)
 
-    above = exponent_above_start(square)
+    above = exponent_above(1e6, square)
 
     assert exponent(square) < 0.1
     assert above is not None
     assert isclose(above, 2.0, abs_tol=1e-6)
 
 
-def test_less_time_for_more_objects_tells_nothing() -> None:
-    assert exponent_above_start([(1, 1.0), (2, 3.0), (4, 2.0)]) is None
+def test_no_more_time_than_that_of_a_start_tells_nothing() -> None:
+    assert exponent_above(2.0, [(1, 2.5), (2, 3.0), (4, 2.0)]) is None
+
+
+def test_a_tenth_of_noise_does_not_make_of_linear_growth_another() -> None:
+    start, sizes = 0.2, (5_000, 10_000, 20_000, 40_000)
+    for noise in product((0.9, 1.1), repeat=len(sizes)):
+        noisy = [(n, (start + 34e-6 * n) * by) for n, by in zip(sizes, noise, strict=True)]
+
+        above = exponent_above(start, noisy)
+
+        assert above is not None
+        assert isclose(above, 1.0, abs_tol=0.25)
 
 
 def test_what_an_object_adds_leaves_out_what_was_there_at_first() -> None:
