@@ -257,7 +257,7 @@ def by_size(
 
 def grown(quantity: Quantity, found: Found, *, judged: bool) -> Section:
     """What it was with each number of objects, and how it grew."""
-    sizes = _sizes(found)
+    sizes, has_start = _sizes(found), FEW in found[OURS][0]
     costs = {
         name: [
             {**_fitted(quantity, mine), "beside": mine[sizes[-1]][quantity.figure] / theirs}
@@ -273,11 +273,11 @@ def grown(quantity: Quantity, found: Found, *, judged: bool) -> Section:
         name=quantity.name,
         title=f"{quantity.title}, by the number of objects ({_rounds(found)})",
         columns=(
-            *([replace(quantity.column(FEW), figure="start")] if FEW in found[OURS][0] else []),
+            *([replace(quantity.column(FEW), figure="start")] if has_start else []),
             *(quantity.column(size) for size in sizes),
             Column(title=f"{sizes[-1]:,}, of {THEIRS}", figure="beside", decimals=2),
             EXPONENT,
-            *([ABOVE_START] if FEW in found[OURS][0] else []),
+            *([ABOVE_START] if has_start else []),
         ),
         costs=costs,
         limits=list(_limits(quantity, costs[OURS], judged=judged)),
@@ -307,8 +307,8 @@ def _fitted(quantity: Quantity, by_size: Mapping[int, Cost]) -> Cost:
     points = _points(quantity, by_size)
     fitted = {**{_at(size): value for size, value in points}, "exponent": exponent(points)}
     if FEW in by_size:
-        fitted["start"] = start = by_size[FEW][quantity.figure]
-        above = exponent_above(start, points)
+        fitted["start"] = by_size[FEW][quantity.figure]
+        above = exponent_above(fitted["start"], points)
         if above is not None:
             fitted["above"] = above
     return fitted
