@@ -30,7 +30,7 @@ from typing import Any, Final, TypeAlias
 
 import msgspec
 
-from steersman.controller.owned_fields import Fields, differing, fields_in, stated, unheld
+from steersman.controller.owned_fields import Fields, differing, fields_in, is_just_so, stated
 from steersman.kinds import Codec, Resource, Unstructured
 from steersman.names import GroupVersionKind, ObjectKey
 
@@ -142,11 +142,9 @@ class LastApplied:
         # In another version, the same fields may have other names.
         if entry is None or entry.api_version != place[0].api_version:
             return False
+        there = msgspec.json.decode(self._codec.encode(live))
         wanted = stated(msgspec.json.decode(body))
-        is_settled = (
-            self._is_as_applied(entry, live, body)
-            and next(unheld(fields_in(entry.fields), wanted), None) is None
-        )
+        is_settled = is_just_so(fields_in(entry.fields), there, wanted)
         if is_settled:
             self.remember(place, live, body)
         return is_settled

@@ -4,7 +4,7 @@
 ``v:…`` a value in a set, and ``.`` the thing itself beside what is in it. Pure.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Any, Final, TypeAlias
 
@@ -114,21 +114,62 @@ def differing(fields: Fields, live: Any, body: Any) -> Iterator[Path]:
                 yield (step, *path)
         elif one != other:
             yield (step,)
-    # Who changes the order of a list changes no field of it, and an apply puts it right.
     places.sort()
-    if any(one[1] > other[1] for one, other in pairwise(places)):
+    if not _are_in_order(places):
         yield ()
 
 
-def unheld(fields: Fields, body: Any) -> Iterator[Path]:
-    """What the body says and is not held. Where that cannot be told it is named, as above."""
-    for step, value in _steps(fields, body):
-        below = fields.get(step)
-        if below is None:
-            yield (step,)
-        elif below:
-            for path in unheld(below, value):
-                yield (step, *path)
+def is_just_so(fields: Fields, live: Any, body: Any) -> bool:
+    """Whether a body says what is held, no more and no less, and all of it is as it says.
+
+    Nothing differs then, as above; and where that cannot be told, it is not so. An operator that
+    starts asks this of everything there is, so it is one walk that stops where the answer is no.
+    """
+    if isinstance(body, dict):
+        return _is_object_so(fields, live, body)
+    return isinstance(body, list) and _is_list_so(fields, live, body)
+
+
+def _is_object_so(fields: Fields, live: Any, body: Mapping[str, Any]) -> bool:
+    there = live if isinstance(live, dict) else {}
+    for name, value in body.items():
+        below, one = fields.get(f"f:{name}"), there.get(name, _NONE)
+        if below is None or one is _NONE or not _is_value_so(below, one, value):
+            return False
+    return len(body) == len(fields) - (_ITSELF in fields)
+
+
+def _is_list_so(fields: Fields, live: Any, body: list[Any]) -> bool:
+    places: list[tuple[int, int]] = []
+    values: list[Any] = []
+    for step, below in fields.items():
+        if step == _ITSELF:
+            continue
+        kind, _, rest = step.partition(":")
+        if kind == "k":
+            keys = msgspec.json.decode(rest)
+            there, here = _place(live, keys), _place(body, keys)
+            if there < 0 or here < 0 or not _is_value_so(below, live[there], body[here]):
+                return False
+            places.append((here, there))
+        elif kind == "v":
+            value = msgspec.json.decode(rest)
+            if below or not (_has(live, value) and _has(body, value)):
+                return False
+            values.append(value)
+        else:
+            return False
+    places.sort()
+    items = {here for here, _ in places}
+    return (
+        len(items) == len(places)
+        and all(index in items or item in values for index, item in enumerate(body))
+        and _are_in_order(places)
+    )
+
+
+def _is_value_so(fields: Fields, one: Any, other: Any) -> bool:
+    return is_just_so(fields, one, other) if fields else bool(one == other)
 
 
 def only_held(fields: Fields, value: Any) -> Any:
@@ -150,18 +191,6 @@ def stated(body: Mapping[str, Any]) -> Mapping[str, Any]:
     metadata = said.pop("metadata", None) or {}
     of_it = {name: value for name, value in metadata.items() if name not in ("name", "namespace")}
     return {**said, "metadata": of_it} if of_it else said
-
-
-def _steps(fields: Fields, body: Any) -> Iterator[tuple[str, Any]]:
-    """What is in the body, each with the step that leads to it."""
-    if isinstance(body, dict):
-        for name, value in body.items():
-            yield f"f:{name}", value
-    elif isinstance(body, list):
-        for item in body:
-            yield _item_step(fields, item), item
-    else:
-        yield "?", body  # Something else is held than what is there now.
 
 
 def _item_step(fields: Fields, item: Any) -> str:
@@ -188,9 +217,26 @@ def _has(values: Any, value: Any) -> bool:
 
 def _place(items: Any, keys: Mapping[str, Any]) -> int:
     """Where the only item with these keys is, or -1; a key that it lacks is one with a default."""
-    found = [
-        index
-        for index, item in enumerate(items if isinstance(items, list) else ())
-        if isinstance(item, dict) and all(item.get(key, keys[key]) == keys[key] for key in keys)
-    ]
-    return found[0] if len(found) == 1 else -1
+    found = -1
+    for index, item in enumerate(items if isinstance(items, list) else ()):
+        if isinstance(item, dict) and _has_keys(item, keys):
+            if found >= 0:
+                return -1
+            found = index
+    return found
+
+
+def _has_keys(item: Mapping[str, Any], keys: Mapping[str, Any]) -> bool:
+    # A loop, which takes half the time of what ``all`` takes.
+    for key, value in keys.items():  # noqa: SIM110
+        if item.get(key, value) != value:
+            return False
+    return True
+
+
+def _are_in_order(places: Sequence[tuple[int, int]]) -> bool:
+    """Whether items, by their places in one list, are in the same order in the other.
+
+    Who changes the order of a list changes no field of it, and an apply puts it right.
+    """
+    return all(one[1] <= other[1] for one, other in pairwise(places))
