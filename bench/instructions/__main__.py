@@ -1,20 +1,21 @@
 """``python -m bench.instructions [WORKLOAD…] [--record]``: count, and compare with the record.
 
 The exit status is 1 if anything takes clearly more instructions than it did, or if there is nothing
-to compare with.
+to compare it with. If no WORKLOAD is named, it is also 1 if something is on record that is not
+counted any more.
 """
 
 import argparse
 import json
 import platform
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from bench.harness.provenance import python_build
 from bench.instructions.counting import NAMES, CannotCount, counted
-from bench.instructions.verdicts import judged, lines, nothing_for
+from bench.instructions.verdicts import advice, judged, lines, nothing_for
 
 RECORD = Path(__file__).with_name("counts.json")
 
@@ -22,8 +23,10 @@ RECORD = Path(__file__).with_name("counts.json")
 AT_ONCE = 2
 
 
-def main(arguments: Sequence[str]) -> int:
-    """Count and compare; 0, or 1 if there is too much of something, or nothing could be counted."""
+def main(
+    arguments: Sequence[str], *, count: Callable[[str], Mapping[str, float]], record: Path
+) -> int:
+    """Count and compare; 0, or 1 if a verdict is bad, or nothing could be counted."""
     parser = argparse.ArgumentParser(
         prog="python -m bench.instructions",
         description="Count the instructions of small, fixed workloads.",
@@ -34,7 +37,8 @@ def main(arguments: Sequence[str]) -> int:
     wanted = options.workloads or NAMES
     if unknown := set(wanted) - set(NAMES):
         parser.error(f"there is no workload {', '.join(unknown)}; there are {', '.join(NAMES)}")
-    recorded = json.loads(RECORD.read_text()) if RECORD.exists() else {}
+    is_all = set(wanted) == set(NAMES)
+    recorded = json.loads(record.read_text()) if record.exists() else {}
     before = recorded.get(interpreter(), {})
     if not before and not options.record:
         print(f"error: {nothing_for(interpreter(), recorded)}", file=sys.stderr)
@@ -42,22 +46,20 @@ def main(arguments: Sequence[str]) -> int:
     try:
         with ThreadPoolExecutor(AT_ONCE) as pool:
             counts = {
-                name: count for each in pool.map(counted, wanted) for name, count in each.items()
+                name: number for each in pool.map(count, wanted) for name, number in each.items()
             }
     except CannotCount as error:
         print(f"error: {error}", file=sys.stderr)
         return 1
-    verdicts = judged(before, counts)
-    print(interpreter(), *lines(verdicts), sep="\n")
+    verdicts = judged(before, counts, is_all=is_all)
+    to_do = () if options.record else advice(verdicts)
+    print(interpreter(), *lines(verdicts), *to_do, sep="\n")
     if options.record:
-        _record(recorded, {**before, **counts})
+        kept = counts if is_all else {**before, **counts}
+        whole = {name: round(number) for name, number in kept.items()}
+        record.write_text(json.dumps({**recorded, interpreter(): whole}, indent=1) + "\n")
         return 0
-    return 1 if any(each.is_too_many for each in verdicts) else 0
-
-
-def _record(recorded: Mapping[str, Mapping[str, float]], counts: Mapping[str, float]) -> None:
-    whole = {name: round(count) for name, count in counts.items()}
-    RECORD.write_text(json.dumps({**recorded, interpreter(): whole}, indent=1) + "\n")
+    return 1 if any(each.is_bad for each in verdicts) else 0
 
 
 def interpreter() -> str:
@@ -67,4 +69,4 @@ def interpreter() -> str:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(main(sys.argv[1:], count=counted, record=RECORD))

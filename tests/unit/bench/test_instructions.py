@@ -1,14 +1,17 @@
 """Instructions are counted for the same work each time, and compared with what is recorded."""
 
+import json
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 
-from bench.instructions.counting import CannotCount, between, valgrind
+from bench.instructions.__main__ import interpreter, main
+from bench.instructions.counting import NAMES, CannotCount, between, valgrind
 from bench.instructions.perform import again, rehearse, unmarked
 from bench.instructions.servers import save
 from bench.instructions.stage import StageClock
-from bench.instructions.verdicts import TOLERANCE, judged, lines, nothing_for
+from bench.instructions.verdicts import TOLERANCE, advice, judged, lines, nothing_for
 from bench.instructions.workloads import Mark, Workload, before_requests, connected
 from bench.peers.clients.steersman_client import get_motto
 from steersman.observe import ignore
@@ -27,8 +30,24 @@ async def do_nothing(clock: StageClock, mark: Mark) -> None:
 FEW_REQUESTS = Workload(play=ask_three_times, before=before_requests)
 
 
-def words(before: dict[str, float], now: dict[str, float]) -> list[str]:
-    return [each.word for each in judged(before, now)]
+# Of which each workload counts one thing, called as the workload is.
+ALL = dict.fromkeys(NAMES, 1000)
+
+
+def words(before: dict[str, float], now: dict[str, float], *, is_all: bool = True) -> list[str]:
+    return [each.word for each in judged(before, now, is_all=is_all)]
+
+
+def checked(record: Path, recorded: Mapping[str, float], *arguments: str) -> int:
+    """The exit status, where everything that is asked for takes 1,000 instructions."""
+    record.write_text(json.dumps({interpreter(): recorded}))
+    return main(arguments, count=lambda name: {name: 1000.0}, record=record)
+
+
+def kept(record: Path) -> Mapping[str, float]:
+    """What is on record afterwards."""
+    found: Mapping[str, float] = json.loads(record.read_text())[interpreter()]
+    return found
 
 
 def test_a_count_within_the_tolerance_is_as_good_as_the_same() -> None:
@@ -37,30 +56,95 @@ def test_a_count_within_the_tolerance_is_as_good_as_the_same() -> None:
 
 
 def test_a_count_beyond_it_is_too_many() -> None:
-    (verdict,) = judged({"get": 1000}, {"get": 1040})
+    (verdict,) = judged({"get": 1000}, {"get": 1040}, is_all=True)
 
-    assert verdict.is_too_many
-    assert not verdict.is_worth_recording
-
-
-def test_what_is_clearly_fewer_or_new_is_to_be_recorded() -> None:
-    assert words({"get": 1000}, {"get": 900, "apply": 1}) == ["fewer", "new"]
-    assert not any(each.is_too_many for each in judged({}, {"get": 1}))
+    assert verdict.word == "TOO MANY"
+    assert verdict.is_bad
 
 
-def test_what_was_not_counted_this_time_has_no_verdict() -> None:
-    assert words({"get": 1000, "apply": 1000}, {"get": 1000}) == ["ok"]
+def test_what_is_clearly_fewer_is_well_and_to_be_recorded() -> None:
+    verdicts = judged({"get": 1000}, {"get": 900}, is_all=True)
+
+    assert [each.word for each in verdicts] == ["fewer"]
+    assert not any(each.is_bad for each in verdicts)
+    assert list(advice(verdicts)) == [
+        "Record what is fewer: python -m bench.instructions --record",
+    ]
 
 
-def test_the_table_says_before_now_and_ratio_and_what_to_do() -> None:
-    verdicts = judged({"get": 1000, "apply": 20_000}, {"get": 1100, "apply": 10_000})
+def test_what_is_counted_and_not_on_record_is_not_well_and_to_be_recorded() -> None:
+    verdicts = judged({"get": 1000}, {"get": 1000, "apply": 1}, is_all=True)
 
-    heading, get, apply, *advice = lines(verdicts)
+    assert [(each.word, each.is_bad) for each in verdicts] == [
+        ("ok", False),
+        ("NOT RECORDED", True),
+    ]
+    (said,) = advice(verdicts)
+    assert "record it: apply; python -m bench.instructions --record" in said
+
+
+def test_what_is_on_record_and_no_longer_counted_is_not_well_and_to_be_removed() -> None:
+    verdicts = judged({"apply": 1000, "get": 1000}, {"get": 1000}, is_all=True)
+
+    assert [(each.word, each.is_bad) for each in verdicts] == [("ok", False), ("NOT COUNTED", True)]
+    (said,) = advice(verdicts)
+    assert "remove it from counts.json: apply" in said
+
+
+def test_where_not_everything_was_to_be_counted_the_rest_has_no_verdict() -> None:
+    assert words({"get": 1000, "apply": 1000}, {"get": 1000}, is_all=False) == ["ok"]
+
+
+def test_the_table_says_before_now_and_ratio() -> None:
+    before = {"get": 1000.0, "apply": 20_000.0, "list": 5.0}
+    verdicts = judged(before, {"get": 1100, "apply": 10_000, "watch": 7}, is_all=True)
+
+    heading, *rows = lines(verdicts)
 
     assert heading.split() == ["instructions", "for", "each", "recorded", "now", "ratio"]
-    assert get.split() == ["get", "1,000", "1,100", "1.100", "TOO", "MANY"]
-    assert apply.split() == ["apply", "20,000", "10,000", "0.500", "fewer"]
-    assert len(advice) == 2
+    assert [row.split() for row in rows] == [
+        ["get", "1,000", "1,100", "1.100", "TOO", "MANY"],
+        ["apply", "20,000", "10,000", "0.500", "fewer"],
+        ["watch", "-", "7", "-", "NOT", "RECORDED"],
+        ["list", "5", "-", "-", "NOT", "COUNTED"],
+    ]
+
+
+def test_a_check_is_well_only_if_what_is_counted_is_what_is_on_record(tmp_path: Path) -> None:
+    record = tmp_path / "counts.json"
+    first, *others = ALL
+
+    assert checked(record, ALL) == 0
+    assert checked(record, {**ALL, first: 900}) == 1
+    assert checked(record, dict.fromkeys(others, 1000)) == 1
+    assert checked(record, {**ALL, "of old": 1000}) == 1
+
+
+def test_a_check_of_some_workloads_is_of_nothing_else(tmp_path: Path) -> None:
+    record = tmp_path / "counts.json"
+    first, second, *_ = ALL
+
+    assert checked(record, {first: 1000, second: 900, "of old": 1000}, first) == 0
+    assert checked(record, {first: 1000}, first, second) == 1
+
+
+def test_what_is_recorded_takes_the_place_of_all_that_was_if_everything_was_counted(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    record = tmp_path / "counts.json"
+    first, *_ = ALL
+
+    assert checked(record, {first: 900, "of old": 1000}, "--record") == 0
+    assert kept(record) == ALL
+    assert "remove it" not in capsys.readouterr().out
+
+
+def test_what_is_recorded_of_some_workloads_leaves_the_rest_as_it_was(tmp_path: Path) -> None:
+    record = tmp_path / "counts.json"
+    first, second, *_ = ALL
+
+    assert checked(record, {first: 900, second: 900}, "--record", first) == 0
+    assert kept(record) == {first: 1000, second: 900}
 
 
 def test_without_a_record_it_says_what_there_is_and_what_to_do() -> None:
