@@ -6,7 +6,7 @@ Each turn has a control plane of its own: what one operator leaves behind does n
 import asyncio
 import os
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from itertools import islice
 from typing import Any
@@ -16,14 +16,13 @@ from bench.harness.onlookers import server_cpu_seconds
 from bench.harness.operators import Command, Operator, operating
 from bench.harness.requests import asked, operator_account, refused, since
 from bench.harness.rounds import Cost, Turn
-from bench.harness.task import NAMESPACE
+from bench.harness.task import DEPLOYMENTS, NAMESPACE
 from bench.harness.verifying import differences
 from bench.harness.witness import watching_changes
 from bench.harness.world import HOME, add_apps, serve_apps_with_status
 from steersman.clock import SystemClock
 from steersman.testing import ControlPlane, find_binaries, running_control_plane
 
-DEPLOYMENTS = f"/apis/apps/v1/namespaces/{NAMESPACE}/deployments"
 SERVICES = f"/api/v1/namespaces/{NAMESPACE}/services"
 
 CONTROLLERS = ("deployment-controller", "replicaset-controller", "garbage-collector-controller")
@@ -121,6 +120,25 @@ def settled(
 ) -> float:
     """Wait until the operator is quiet and all is as it should be, by ``unlike``.
 
+    Returns what the API server had used by then, as ``used_once_right`` has it.
+    """
+    return used_once_right(
+        operator,
+        wrong=lambda: unlike(plane, count, or_more=or_more, has_pods=has_pods),
+        server_seconds=lambda: server_cpu_seconds(plane),
+        within_seconds=within_seconds,
+    )
+
+
+def used_once_right(
+    operator: Operator,
+    *,
+    wrong: Callable[[], Iterable[str]],
+    server_seconds: Callable[[], float],
+    within_seconds: float,
+) -> float:
+    """Wait until the operator is quiet and nothing is ``wrong``.
+
     Returns what the API server had used by then, without what looks at too early a time have cost
     it: a list of everything is work for the server, and none of the operator's.
     """
@@ -128,13 +146,13 @@ def settled(
     looks_seconds = 0.0
     while True:
         operator.quiet(seconds=SETTLE_SECONDS)
-        server_seconds = server_cpu_seconds(plane)
-        wrong = list(islice(unlike(plane, count, or_more=or_more, has_pods=has_pods), SHOWN))
-        if not wrong:
-            return server_seconds - looks_seconds
-        looks_seconds += server_cpu_seconds(plane) - server_seconds
+        used_seconds = server_seconds()
+        found = list(islice(wrong(), SHOWN))
+        if not found:
+            return used_seconds - looks_seconds
+        looks_seconds += server_seconds() - used_seconds
         if time.monotonic() - began_at > within_seconds:
-            raise operator.failed("left this as it is: " + "; ".join(wrong))
+            raise operator.failed("left this as it is: " + "; ".join(found))
 
 
 def confirm(

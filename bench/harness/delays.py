@@ -13,11 +13,12 @@ from itertools import accumulate
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from bench.harness.converging import DEPLOYMENTS, SETTLE_SECONDS, SYNC_SECONDS, cluster, confirm
+from bench.harness.converging import SETTLE_SECONDS, SYNC_SECONDS, cluster, confirm
 from bench.harness.onlookers import server_cpu_seconds, watching, write_all
 from bench.harness.operators import Command, Operator, operating
 from bench.harness.rounds import Cost, Turn
 from bench.harness.spans import Write, between, followed, notes_in, shares, started, writes_in
+from bench.harness.task import DEPLOYMENTS
 from bench.harness.world import add_apps
 from steersman.testing import ControlPlane
 

@@ -15,7 +15,7 @@ from bench.harness.task import CONFIG_MAPS
 from steersman.apiserver import ApiServer, InProcessTransport, NoWayOut, RevisionLog
 from steersman.clock import SystemClock
 from steersman.observe import ignore
-from steersman.wire import Request
+from steersman.wire import Request, Transport
 
 BODY = {
     "apiVersion": "v1",
@@ -37,7 +37,11 @@ async def measured(count: int) -> dict[str, float]:
         observe=ignore,
         outbound=NoWayOut(),
     )
-    transport = InProcessTransport(server)
+    return await timed(InProcessTransport(server), count)
+
+
+async def timed(transport: Transport, count: int) -> dict[str, float]:
+    """The same of whoever answers; ``AssertionError`` if an answer is not the right one."""
     created = Request(method="POST", path=CONFIG_MAPS, body=json.dumps(BODY).encode())
     async with transport.open(created) as response:
         assert response.status == 201

@@ -1,6 +1,7 @@
 """The operators that are compared, each as a process that is watched from outside.
 
-All do the same: an AppService becomes a Deployment, a Service and a status, by ten workers.
+All do the same: an AppService becomes a Deployment, a Service and a status, by ten workers, or by
+one for each AppService with kopf.
 """
 
 import subprocess

@@ -17,7 +17,6 @@ from typing import TypeAlias
 
 from bench.harness.children import PATIENCE_SECONDS, part
 from bench.harness.converging import (
-    DEPLOYMENTS,
     SERVICES,
     SETTLE_SECONDS,
     SYNC_SECONDS,
@@ -40,6 +39,7 @@ from bench.harness.spans import (
     started,
     writes_in,
 )
+from bench.harness.task import DEPLOYMENTS
 from bench.harness.world import HOME, add_apps, app_name
 from steersman.testing import ControlPlane
 

@@ -6,17 +6,26 @@ was made, the status of every Deployment would say so, in the middle of what sho
 """
 
 import time
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from bench.harness.converging import SETTLE_SECONDS, cluster, converged, seeing_to_deployments
+from bench.harness.converging import (
+    SETTLE_SECONDS,
+    SHOWN,
+    cluster,
+    converged,
+    seeing_to_deployments,
+    unlike,
+)
 from bench.harness.operators import Command, Operator, operating, resyncing
 from bench.harness.requests import asked, operator_account, since
 from bench.harness.rounds import Cost, Progress, sparing
 from bench.harness.spans import whole_lines
+from bench.harness.world import app_name
 from steersman.testing import ControlPlane
 
 # What ends by itself some time after the last event, as kopf's workers do, has ended by then.
@@ -87,34 +96,51 @@ def resynced(name: str, place: Place, *, count: int, seconds: int, periods: int)
     """What it takes to look at all ``count`` AppServices again, every so many seconds.
 
     All figures are for one such period, except ``look_cpu``, which is for a single look at one.
+    They count only if each AppService was looked at, and all is still as it should be.
     """
     with TemporaryDirectory() as directory:
         starts = Path(directory) / "starts"
         command = resyncing(name, place.command, seconds=seconds, starts=starts)
         with operating(command, kubeconfig=place.kubeconfig) as operator:
             operator.quiet(seconds=SETTLE_SECONDS)
-            before, looks_before = _spent(place, operator), len(whole_lines(starts))
+            before, looks_before = so_far(place, operator), len(whole_lines(starts))
             time.sleep(seconds * periods)
-            looks = len(whole_lines(starts)) - looks_before
-            spent = since(before, _spent(place, operator))
+            looks = whole_lines(starts)[looks_before:]
+            spent = since(before, so_far(place, operator))
             memory = operator.memory()
-    if looks < count:
-        raise AssertionError(f"{name} looked at {looks} of {count} AppServices again")
+            # At once: it looks again and again, and will not be quiet.
+            confirm_looks(name, looks, unlike(place.plane, count), count=count)
     return {
         "cpu": spent["cpu"] / periods,
-        "looks": looks / periods / count,
-        "look_cpu": spent["cpu"] / looks,
+        "looks": len(looks) / periods / count,
+        "look_cpu": spent["cpu"] / len(looks),
         "requests": spent["requests"] / periods / count,
         **memory,
     }
 
 
+def confirm_looks(name: str, looks: Iterable[str], wrong: Iterable[str], *, count: int) -> None:
+    """``name`` has looked at each of ``count`` AppServices, and left nothing ``wrong``.
+
+    ``looks`` are lines as operators write them when a reconcile begins.
+    """
+    looked_at = {line.split()[1] for line in looks}
+    missed = [each for each in map(app_name, range(count)) if each not in looked_at]
+    if missed:
+        shown = ", ".join(missed[:SHOWN])
+        raise AssertionError(
+            f"{name} did not look again at {len(missed)} of {count} AppServices: {shown}"
+        )
+    if found := list(islice(wrong, SHOWN)):
+        raise AssertionError(f"{name} left this as it is: " + "; ".join(found))
+
+
 def _rested(place: Place, operator: Operator) -> Mapping[str, float]:
     """What it has used and asked for so far, for a span in which that is next to nothing."""
-    return {**_spent(place, operator), "cpu": operator.scheduled_seconds()}
+    return {**so_far(place, operator), "cpu": operator.scheduled_seconds()}
 
 
-def _spent(place: Place, operator: Operator) -> Mapping[str, float]:
+def so_far(place: Place, operator: Operator) -> Mapping[str, float]:
     """What it has used and asked for so far; ``requests`` are all but watches and leases."""
     requests = asked(place.plane)
     idle_requests = requests["watches"] + requests["leases"]

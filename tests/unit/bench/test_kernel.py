@@ -1,15 +1,24 @@
 """What the kernel says is read as it is meant."""
 
+import os
+
 from bench.harness.kernel import cpu_in, memory_in, scheduled_in
 
 
-def test_the_name_of_a_program_does_not_disturb_its_accounting() -> None:
-    before = " ".join(["R", *("0" for _ in range(10))])
+def stat(name: str) -> str:
+    """Of a process with 3 s of user time and 1.5 s of system time; no other two add up to that."""
+    ticks = os.sysconf("SC_CLK_TCK")
+    used = f"{3 * ticks} {3 * ticks // 2}"
+    ended_children_used = f"{70 * ticks} {110 * ticks}"
+    return f"12 ({name}) S 2 3 5 7 11 13 17 19 23 29 {used} {ended_children_used} 20 0 1 0\n"
 
-    assert cpu_in(f"12 (a (odd) name 7) {before} 150 50 0 0") > 0
-    assert cpu_in(f"12 (plain) {before} 150 50 0 0") == cpu_in(
-        f"12 (a (odd) name 7) {before} 150 50 0 0"
-    )
+
+def test_cpu_is_user_and_system_time_and_not_that_of_children_who_have_ended() -> None:
+    assert cpu_in(stat("plain")) == 4.5
+
+
+def test_the_name_of_a_program_does_not_disturb_its_accounting() -> None:
+    assert cpu_in(stat("a (odd) name 7")) == 4.5
 
 
 def test_time_on_a_processor_is_that_of_all_threads_to_the_nanosecond() -> None:

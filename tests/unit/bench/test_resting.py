@@ -1,0 +1,57 @@
+"""What operators do with nothing to do, and whether they have looked at everything again."""
+
+from collections.abc import Sequence
+from contextlib import nullcontext
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from bench.harness.requests import PREFIX
+from bench.harness.resting import Place, confirm_looks, so_far
+from bench.harness.world import app_name
+
+ASKED = {"leases": 2, "watches": 30, "writes": 400, "reads": 5_000, "discovery": 60_000}
+
+
+def looks(*numbers: int) -> Sequence[str]:
+    """The lines that an operator writes which looks at these AppServices."""
+    return [f"{at}.250000 {app_name(number)} 1\n" for at, number in enumerate(numbers)]
+
+
+class Server:
+    """A control plane that says in its metrics what the operator has asked for."""
+
+    def caller(self) -> Any:
+        return nullcontext(self)
+
+    def call(self, method: str, path: str, *, accept: str) -> Any:
+        lines = (
+            f'apiserver_flowcontrol_dispatched_requests_total{{flow_schema="{PREFIX}{name}"}} {n}\n'
+            for name, n in ASKED.items()
+        )
+        return SimpleNamespace(body="".join(lines).encode())
+
+
+def test_what_is_asked_for_is_all_but_watches_and_leases() -> None:
+    plane: Any = Server()
+    operator: Any = SimpleNamespace(cpu_seconds=lambda: 1.5)
+
+    found = so_far(Place(command=["operator"], plane=plane, kubeconfig=Path("none")), operator)
+
+    assert found == {"cpu": 1.5, "requests": 65_400, "watches": 30}
+
+
+def test_each_appservice_has_to_be_looked_at_again() -> None:
+    confirm_looks("kopf", looks(2, 0, 1, 0), [], count=3)
+
+    with pytest.raises(AssertionError, match=r"kopf did not look again at 1 of 3 .*: app-00001$"):
+        confirm_looks("kopf", looks(2, 0, 2, 0), [], count=3)
+
+
+def test_after_all_looks_everything_has_to_be_as_it_should_be() -> None:
+    wrong = ["Service app-00000: is not there", "Deployment app-00001: is not there"]
+
+    with pytest.raises(AssertionError, match=f"kopf left this as it is: {'; '.join(wrong)}"):
+        confirm_looks("kopf", looks(0, 1), wrong, count=2)
