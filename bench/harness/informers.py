@@ -1,6 +1,7 @@
 """The informers that are compared, each as a process that fills its cache from the same server.
 
 All do the same: every AppService is kept, and has been handed to a handler, before one says so.
+At its end, each tells what its cache holds, and that is compared with what there is.
 """
 
 import asyncio
@@ -31,7 +32,7 @@ from bench.harness.converging import CONTROLLER_FLAGS, CONTROLLERS
 from bench.harness.go_programs import GoProgram
 from bench.harness.onlookers import server_cpu_seconds
 from bench.harness.rounds import Cost, Turn, staying
-from bench.harness.world import fill
+from bench.harness.world import apps_held, fill
 from steersman.clock import SystemClock
 from steersman.testing import ControlPlane, find_binaries, running_control_plane
 
@@ -103,10 +104,10 @@ def _python(name: str, *arguments: str) -> Sequence[str]:
 
 
 @contextmanager
-def filled_cluster(*, apps: int) -> Iterator[ControlPlane]:
+def filled_cluster(*, apps: int, is_distinct: bool = False) -> Iterator[ControlPlane]:
     """A control plane with so many AppServices, and with kube-controller-manager running."""
     with running_control_plane(find_binaries(environ=os.environ), clock=SystemClock()) as plane:
-        asyncio.run(fill(plane.kubeconfig, apps=apps))
+        asyncio.run(fill(plane.kubeconfig, apps=apps, is_distinct=is_distinct))
         with plane.running_controllers(*CONTROLLERS, flags=CONTROLLER_FLAGS):
             yield plane
 
@@ -115,12 +116,14 @@ def syncing(start: Start, plane: ControlPlane, *, count: int) -> Turn:
     """From the start of a process to ``count`` objects in its cache, and through its handler.
 
     ``server_cpu`` is what kube-apiserver used meanwhile. ``resident`` is what it held then, and
-    ``later_resident`` what it holds once garbage that was left at the end is gone.
+    ``later_resident`` what it holds once garbage that was left at the end is gone. A turn whose
+    cache holds anything but the first ``count`` AppServices has failed.
     """
     turn = staying(
         start.command(count),
         plane.kubeconfig,
         {"objects": count},
+        held=apps_held(count),
         variables=start.variables,
         counters={"server_cpu": lambda: server_cpu_seconds(plane)},
         later_seconds=later_seconds(count),

@@ -4,6 +4,7 @@ One round has one turn of each: whatever else the machine does meanwhile, it doe
 """
 
 import json
+import shlex
 import subprocess
 import sys
 import time
@@ -33,6 +34,8 @@ Progress: TypeAlias = Callable[[str], None]
 RATIO = "_ratio"
 # And one to the best of several.
 BEST_RATIO = "_best_ratio"
+# And one of which more is better.
+RATE = "rate"
 
 # How much of an error is told below a table.
 SHORT = 160
@@ -129,15 +132,19 @@ def staying(
     kubeconfig: Path,
     expected: Mapping[str, int],
     *,
+    held: Mapping[str, int],
     variables: Mapping[str, str],
     counters: Mapping[str, Callable[[], float]],
     later_seconds: float,
 ) -> Turn:
     """A program that says ``expected`` as one line of JSON, and stays until its input is closed.
 
-    ``wall`` and ``cpu`` are up to that line, and so is what each of ``counters`` has risen by since
-    the start. Memory is looked at then, and once more after ``later_seconds``, if there are any.
-    ``variables`` are in its environment.
+    Then, when nothing is measured any more, it says what it holds, as another line. Who does not
+    say what is ``expected``, or does not hold what is to be ``held``, has failed.
+
+    ``wall`` and ``cpu`` are up to the first line, and so is what each of ``counters`` has risen by
+    since the start. Memory is looked at then, and once more after ``later_seconds``, if there
+    are any. ``variables`` are in its environment.
     """
 
     def turn() -> Cost:
@@ -161,13 +168,24 @@ def staying(
                 later = memory_in((looked_at / "status").read_text())
                 memory["later_resident"] = later["resident"]
             process.stdin.close()
+            with at_most(process, f"say {json.dumps(held)}", seconds=PATIENCE_SECONDS):
+                last = process.stdout.readline()
             # It has to end well, too; what that costs is nobody's question.
             cpu_when_ended(process)
-        if (said := json.loads(line)) != expected:
-            raise AssertionError(f"{expected} is so, {command[0]} said {said}")
+        _check_said(line, expected, command)
+        _check_said(last, held, command)
         return {"wall": wall_seconds, "cpu": cpu_seconds, **counted, **memory}
 
     return turn
+
+
+def _check_said(line: bytes, expected: Mapping[str, int], command: Sequence[str]) -> None:
+    try:
+        said = json.loads(line)
+    except ValueError:
+        said = line.decode(errors="replace").strip() or "nothing"
+    if said != expected:
+        raise AssertionError(f"expected {expected}, it said {said}: {shlex.join(command)}")
 
 
 def above(costs: Sequence[Cost], base: Sequence[Cost]) -> Sequence[Cost]:

@@ -1,5 +1,8 @@
 """What every contender is asked to do, in names and numbers they all share."""
 
+from collections.abc import Iterable, Mapping
+from zlib import crc32
+
 GROUP = "app.example.com"
 VERSION = "v1"
 KIND = "AppService"
@@ -19,3 +22,12 @@ CONFIG_MAP_VALUE = "steady as she goes"
 
 # How many requests are on their way at any moment.
 IN_FLIGHT = 10
+
+
+def held(apps: Iterable[tuple[str | None, str, str, int]]) -> Mapping[str, int]:
+    """What a cache holds, in short: how many AppServices, and one number that tells them apart.
+
+    Of each of them its namespace, its name, its image and its size. In which order does not matter.
+    """
+    lines = [f"{namespace}/{name} {image} {size}" for namespace, name, image, size in apps]
+    return {"objects": len(set(lines)), "digest": sum(crc32(line.encode()) for line in lines)}

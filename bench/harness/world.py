@@ -1,8 +1,9 @@
 """What the contenders find on the server: a ConfigMap, and as many AppServices as asked for."""
 
 import asyncio
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from datetime import timedelta
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from bench.harness.task import (
     NAMESPACE,
     PLURAL,
     VERSION,
+    held,
 )
 from bench.peers.clients.steersman_client import AppService, Spec, Status, connected
 from steersman.client import Client, has_condition, wait_for
@@ -37,8 +39,8 @@ POLL_SECONDS = 0.1
 SERVED_SECONDS = 30.0
 
 
-async def fill(kubeconfig: Path, *, apps: int) -> None:
-    """Create everything."""
+async def fill(kubeconfig: Path, *, apps: int, is_distinct: bool = False) -> None:
+    """Create everything; the AppServices as ``app_service`` has them."""
     async with connected(kubeconfig) as client:
         await client.create(
             core_v1.ConfigMap(
@@ -47,7 +49,7 @@ async def fill(kubeconfig: Path, *, apps: int) -> None:
             )
         )
         await serve(client, yaml.safe_load(CLIENTS_CRD.read_text()), AppService)
-    await add_apps(kubeconfig, range(apps))
+    await add_apps(kubeconfig, range(apps), is_distinct=is_distinct)
 
 
 async def serve_apps_with_status(kubeconfig: Path) -> None:
@@ -56,10 +58,10 @@ async def serve_apps_with_status(kubeconfig: Path) -> None:
         await serve(client, yaml.safe_load(OPERATORS_CRD.read_text()), AppService)
 
 
-async def add_apps(kubeconfig: Path, numbers: Iterable[int]) -> None:
+async def add_apps(kubeconfig: Path, numbers: Iterable[int], *, is_distinct: bool = False) -> None:
     """Create the AppServices with these numbers."""
     to, codec = Destination.of(kubeconfig), Codec()
-    bodies = (codec.encode(app_service(number)) for number in numbers)
+    bodies = (codec.encode(app_service(number, is_distinct=is_distinct)) for number in numbers)
     path = f"{HOME}?fieldManager=steersman"
     await in_parallel(to, (to.request("POST", path, body) for body in bodies))
 
@@ -89,10 +91,33 @@ def app_name(number: int) -> str:
     return f"app-{number:05}"
 
 
-def app_service(number: int) -> AppService:
-    """An AppService like any other, as it looks once it runs."""
-    name = app_name(number)
-    size = number % 3 + 1
+@cache
+def apps_held(count: int) -> Mapping[str, int]:
+    """What a cache says that holds the first ``count`` AppServices, distinct or not."""
+    return held(
+        (NAMESPACE, app_name(number), _image(number), _size(number)) for number in range(count)
+    )
+
+
+def _image(number: int) -> str:
+    return f"registry.example.com/shop/{app_name(number)}:1.{number % 25}.0"
+
+
+def _size(number: int) -> int:
+    return number % 3 + 1
+
+
+def app_service(number: int, *, is_distinct: bool = False) -> AppService:
+    """An AppService like any other, as it looks once it runs.
+
+    Of one that ``is_distinct``, no text and nothing larger in its spec and its status is like that
+    of another, but for the type and the status of its condition.
+    """
+    name, size = app_name(number), _size(number)
+    team, port, amount, mark = number % 40, number % 100, 0, ""
+    if is_distinct:
+        # All that repeats, by its number. That leaves ports for more than 50,000 of them.
+        team, port, amount, mark = number, number, number, str(number)
     # Each was ready at a time of its own: who keeps equal parts once finds no more of them here
     # than in use.
     since = parse_time("2026-11-01T08:00:00Z") + timedelta(seconds=7 * number)
@@ -100,19 +125,22 @@ def app_service(number: int) -> AppService:
         metadata=meta_v1.ObjectMeta(
             name=name,
             namespace=NAMESPACE,
-            labels={"app.kubernetes.io/name": name, "team": f"team-{number % 40}"},
+            labels={"app.kubernetes.io/name": name, "team": f"team-{team}"},
         ),
         spec=Spec(
-            image=f"registry.example.com/shop/{name}:1.{number % 25}.0",
+            image=_image(number),
             size=size,
-            ports=(core_v1.ServicePort(name="http", port=80, target_port=8000 + number % 100),),
+            ports=(core_v1.ServicePort(name=f"http{mark}", port=80, target_port=8000 + port),),
             envs=(
-                core_v1.EnvVar(name="LOG_LEVEL", value="info"),
-                core_v1.EnvVar(name="DATABASE_HOST", value=f"db-{number % 40}.example.com"),
+                core_v1.EnvVar(name=f"LOG_LEVEL{mark}", value=f"info{mark}"),
+                core_v1.EnvVar(name=f"DATABASE_HOST{mark}", value=f"db-{team}.example.com"),
             ),
             resources=core_v1.ResourceRequirements(
-                requests={"cpu": Quantity("100m"), "memory": Quantity("64Mi")},
-                limits={"memory": Quantity("128Mi")},
+                requests={
+                    "cpu": Quantity(f"{100 + amount}m"),
+                    "memory": Quantity(f"{64 + amount}Mi"),
+                },
+                limits={"memory": Quantity(f"{128 + amount}Mi")},
             ),
         ),
         status=Status(
@@ -125,7 +153,7 @@ def app_service(number: int) -> AppService:
                 apps_v1.DeploymentCondition(
                     type="Available",
                     status="True",
-                    reason="MinimumReplicasAvailable",
+                    reason=f"MinimumReplicasAvailable{mark}",
                     last_transition_time=since,
                 ),
             ),

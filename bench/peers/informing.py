@@ -1,12 +1,16 @@
-"""What every informer here does besides: says once that it is whole, and stays while it is wanted.
+"""What every informer here does besides.
 
-Where a library does not tell when all that was there has come, the program is told how many that
-are.
+It says once that it is whole, stays while it is wanted, and then tells what its cache holds. Where
+a library does not tell when all that was there has come, the program is told how many that are.
 """
 
 import asyncio
 import json
 import sys
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from bench.harness.task import held
 
 
 def say(objects: int) -> None:
@@ -17,3 +21,14 @@ def say(objects: int) -> None:
 async def unwanted() -> None:
     """Return when standard input is closed."""
     await asyncio.to_thread(sys.stdin.read)
+
+
+def say_held(apps: Iterable[tuple[str | None, str, str, int]]) -> None:
+    """What the cache holds: of each AppService its namespace, name, image and size."""
+    print(json.dumps(held(apps)), flush=True)
+
+
+def in_short(app: Mapping[str, Any]) -> tuple[str, str, str, int]:
+    """That of one which is kept as it came."""
+    metadata, spec = app["metadata"], app["spec"]
+    return metadata["namespace"], metadata["name"], spec["image"], spec["size"]

@@ -7,6 +7,8 @@ it is told how many there are. On uvloop, which ``kopf run`` takes by itself.
 
 import asyncio
 import sys
+from collections.abc import Sized
+from itertools import chain
 from typing import Any
 
 # kopf loads whichever of these it finds, and needs neither.
@@ -16,36 +18,38 @@ import kopf  # noqa: E402
 import uvloop  # noqa: E402
 
 from bench.harness.task import GROUP, PLURAL, VERSION  # noqa: E402
-from bench.peers.informing import say, unwanted  # noqa: E402
+from bench.peers.informing import in_short, say, say_held, unwanted  # noqa: E402
 
 COUNT = int(sys.argv[1])
+HAS_INDEX = "--index" in sys.argv
 
 
-class Seen:
-    """How often the handler was called."""
+class Whole:
+    """Says once that all have come."""
 
     def __init__(self) -> None:
-        self.times = 0
+        self.is_said = False
 
-    def once_more(self) -> None:
-        self.times += 1
-        if self.times == COUNT:
-            say(self.times)
+    def look(self, apps: Sized) -> None:
+        if not self.is_said and len(apps) == COUNT:
+            self.is_said = True
+            say(len(apps))
 
 
-seen = Seen()
+whole = Whole()
 
 
 @kopf.on.startup()
-async def start(memo: kopf.Memo, **_: Any) -> None:
-    memo.apps = {}
+async def start(memo: kopf.Memo, **indexes: Any) -> None:
+    memo.apps = indexes["apps"] if HAS_INDEX else {}
 
 
-if "--index" in sys.argv:
+if HAS_INDEX:
 
     @kopf.index(GROUP, VERSION, PLURAL)
-    async def apps(namespace: str, name: str, body: kopf.Body, **_: Any) -> Any:
-        seen.once_more()
+    async def apps(namespace: str, name: str, body: kopf.Body, memo: kopf.Memo, **_: Any) -> Any:
+        # What it returns is put into the index before anything else has its turn.
+        asyncio.get_running_loop().call_soon(whole.look, memo.apps)
         return {(namespace, name): body}
 
 else:
@@ -58,7 +62,7 @@ else:
             memo.apps.pop((namespace, name), None)
         else:
             memo.apps[namespace, name] = body
-            seen.once_more()
+            whole.look(memo.apps)
 
 
 async def follow() -> None:
@@ -69,6 +73,9 @@ async def follow() -> None:
             kopf.operator(clusterwide=True, standalone=True, stop_flag=stop, memo=memo)
         )
         await unwanted()
+        # An index has all the values of a key.
+        bodies = chain.from_iterable(memo.apps.values()) if HAS_INDEX else memo.apps.values()
+        say_held(map(in_short, bodies))
         stop.set()
 
 

@@ -12,27 +12,29 @@ import kr8s.asyncio
 from kr8s.asyncio.objects import APIObject, new_class
 
 from bench.harness.task import GROUP, KIND, NAMESPACE, PLURAL, VERSION
-from bench.peers.informing import say, unwanted
+from bench.peers.informing import in_short, say, say_held, unwanted
 
 AppService = new_class(KIND, f"{GROUP}/{VERSION}", namespaced=True, plural=PLURAL)
 
 
 async def keep(apps: dict[tuple[str, str], APIObject], count: int) -> None:
-    seen = 0
+    is_whole = False
     async for event, app in kr8s.asyncio.watch(AppService, namespace=NAMESPACE):
         if event == "DELETED":
             apps.pop((app.namespace, app.name), None)
         else:
             apps[app.namespace, app.name] = app
-            seen += 1
-        if seen == count:
-            say(seen)
+        if not is_whole and len(apps) == count:
+            is_whole = True
+            say(len(apps))
 
 
 async def follow(count: int) -> None:
+    apps: dict[tuple[str, str], APIObject] = {}
     async with asyncio.TaskGroup() as group:
-        keeping = group.create_task(keep({}, count))
+        keeping = group.create_task(keep(apps, count))
         await unwanted()
+        say_held(in_short(app.raw) for app in apps.values())
         keeping.cancel()
 
 

@@ -9,7 +9,7 @@ from typing import Any
 from kubernetes_asyncio import client, config, watch
 
 from bench.harness.task import GROUP, NAMESPACE, PLURAL, VERSION
-from bench.peers.informing import say, unwanted
+from bench.peers.informing import in_short, say, say_held, unwanted
 
 APPS = (GROUP, VERSION, NAMESPACE, PLURAL)
 
@@ -55,6 +55,7 @@ async def follow() -> None:
         keeping = group.create_task(keep(api, cache, version))
         say(cache.seen)
         await unwanted()
+        say_held(map(in_short, cache.apps.values()))
         keeping.cancel()
 
 

@@ -14,7 +14,7 @@ from kubernetes import client, config
 from kubernetes.informer import ADDED, SharedInformer
 
 from bench.harness.task import GROUP, NAMESPACE, PLURAL, VERSION
-from bench.peers.informing import say
+from bench.peers.informing import in_short, say, say_held
 
 
 def main() -> None:
@@ -49,6 +49,7 @@ def main() -> None:
     is_whole.wait()
     say(seen)
     sys.stdin.read()
+    say_held(map(in_short, informer.cache.list()))
     # To stop it would be to wait for the next event, and its thread does not survive a slower end.
     os._exit(0)
 

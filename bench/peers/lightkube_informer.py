@@ -10,7 +10,7 @@ from lightkube import AsyncClient
 
 from bench.harness.task import NAMESPACE
 from bench.peers.clients.lightkube_typed import AppService
-from bench.peers.informing import say, unwanted
+from bench.peers.informing import say, say_held, unwanted
 
 
 class Cache:
@@ -45,6 +45,10 @@ async def follow() -> None:
         keeping = group.create_task(keep(client, cache, apps.resourceVersion))
         say(cache.seen)
         await unwanted()
+        say_held(
+            (app.metadata.namespace, app.metadata.name, app.spec.image, app.spec.size)
+            for app in cache.apps.values()
+        )
         keeping.cancel()
     await client.close()
 

@@ -1,7 +1,7 @@
 """``python -m bench.peers.steersman_informer [--uvloop]``: every AppService in an informer.
 
-Says how many there are once all of them have been handed to its handler, and stays until its
-standard input is closed: what ``peers/controller_runtime`` does with that library.
+Says how many there are once all of them have been handed to its handler, stays until its standard
+input is closed, and tells what it holds: what ``peers/controller_runtime`` does with that library.
 """
 
 import asyncio
@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 from bench.peers.clients.steersman_client import AppService, connected
-from bench.peers.informing import say, unwanted
+from bench.peers.informing import say, say_held, unwanted
 from steersman.cache import Informer, on
 from steersman.observe import ignore
 
@@ -30,6 +30,10 @@ async def follow() -> None:
             await registration.synced()
             say(seen)
             await unwanted()
+            say_held(
+                (app.namespace, app.name, app.spec.image, app.spec.size)
+                for app in informer.lister.list()
+            )
 
 
 if __name__ == "__main__":

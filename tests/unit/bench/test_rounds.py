@@ -9,25 +9,34 @@ import pytest
 
 from bench.harness.rounds import Cost, Turn, above, beside, best_of, compared, in_rounds, staying
 
-# Says what it finds in its environment; work of somebody else's is done before that, and after.
+# Says the lines it finds in its environment, one now and one at its end; work of somebody else's is
+# done before the first, and after.
 INFORMER = """
 import os, pathlib, sys
 work = pathlib.Path(sys.argv[1])
 work.write_text("5")
-print(os.environ["SAID"], flush=True)
+first, *rest = os.environ["SAID"].splitlines()
+print(first, flush=True)
 sys.stdin.read()
 work.write_text("9")
+print("\\n".join(rest))
 """
 
 
-def informing(work: Path, *, said: int, later_seconds: float = 0.0) -> Turn:
-    """A turn that should say 3, while ``work`` goes from 2 to 5, and later on."""
+HELD = {"objects": 3, "digest": 12}
+
+
+def informing(
+    work: Path, *, said: int, held: str = json.dumps(HELD), later_seconds: float = 0.0
+) -> Turn:
+    """A turn that should say 3, while ``work`` goes from 2 to 5, and later on that it has them."""
     work.write_text("2")
     return staying(
         [sys.executable, "-c", INFORMER, str(work)],
         Path("kubeconfig"),
         {"objects": 3},
-        variables={"SAID": json.dumps({"objects": said})},
+        held=HELD,
+        variables={"SAID": json.dumps({"objects": said}) + "\n" + held},
         counters={"work": lambda: float(work.read_text())},
         later_seconds=later_seconds,
     )
@@ -150,5 +159,38 @@ def test_memory_is_looked_at_again_only_where_it_is_asked_for(tmp_path: Path) ->
 
 
 def test_who_says_something_else_has_no_cost(tmp_path: Path) -> None:
-    with pytest.raises(AssertionError, match="'objects': 2"):
+    with pytest.raises(AssertionError, match=r"expected {'objects': 3}, it said {'objects': 2}: "):
         informing(tmp_path / "work", said=2)()
+
+
+@pytest.mark.parametrize(
+    ("held", "shown"),
+    [
+        ('{"objects": 3, "digest": 13}', "{'objects': 3, 'digest': 13}"),
+        ('{"objects": 3}', "{'objects': 3}"),
+        ("", "nothing"),
+        ("no JSON", "no JSON"),
+    ],
+)
+def test_who_holds_something_else_or_does_not_tell_has_no_cost(
+    tmp_path: Path, held: str, shown: str
+) -> None:
+    with pytest.raises(AssertionError) as raised:
+        informing(tmp_path / "work", said=3, held=held)()
+
+    assert str(raised.value).startswith(f"expected {HELD}, it said {shown}: {sys.executable} -c")
+
+
+def test_who_ends_before_its_first_word_has_no_cost(tmp_path: Path) -> None:
+    silent = staying(
+        [sys.executable, "-c", ""],
+        tmp_path / "kubeconfig",
+        {"objects": 3},
+        held=HELD,
+        variables={},
+        counters={},
+        later_seconds=0.0,
+    )
+
+    with pytest.raises(AssertionError, match=r"expected {'objects': 3}, it said nothing"):
+        silent()

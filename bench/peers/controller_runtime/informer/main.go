@@ -1,7 +1,8 @@
 // informer: every AppService in a cache, with controller-runtime as its documentation shows.
 //
 // Prints how many there are as one line of JSON once all of them have been handed to its handler,
-// and stays until its standard input is closed. With -strip-managed-fields, those are not kept.
+// stays until its standard input is closed, and prints what its cache holds as another.
+// With -strip-managed-fields, those are not kept.
 // With -collect-after, it gives back what memory it does not need, so long after that line.
 package main
 
@@ -9,6 +10,8 @@ import (
 	"context"
 	"encoding/json"
 	"flag"
+	"fmt"
+	"hash/crc32"
 	"io"
 	"log"
 	"os"
@@ -74,7 +77,8 @@ func run(ctx context.Context) error {
 	for !handler.HasSynced() {
 		time.Sleep(time.Millisecond)
 	}
-	if err := json.NewEncoder(os.Stdout).Encode(map[string]int64{"objects": seen.Load()}); err != nil {
+	out := json.NewEncoder(os.Stdout)
+	if err := out.Encode(map[string]int64{"objects": seen.Load()}); err != nil {
 		return err
 	}
 	if *collectAfter > 0 {
@@ -84,6 +88,25 @@ func run(ctx context.Context) error {
 	if _, err := io.Copy(io.Discard, os.Stdin); err != nil {
 		return err
 	}
+	var list appservice.AppServiceList
+	if err := apps.List(ctx, &list); err != nil {
+		return err
+	}
+	if err := out.Encode(held(list.Items)); err != nil {
+		return err
+	}
 	stop()
 	return <-ended
+}
+
+// held is what is kept, in short: how many, and one number that tells them apart.
+func held(apps []appservice.AppService) map[string]int64 {
+	lines, digest := map[string]bool{}, int64(0)
+	for i := range apps {
+		app := &apps[i]
+		line := fmt.Sprintf("%s/%s %s %d", app.Namespace, app.Name, app.Spec.Image, app.Spec.Size)
+		lines[line] = true
+		digest += int64(crc32.ChecksumIEEE([]byte(line)))
+	}
+	return map[string]int64{"objects": int64(len(lines)), "digest": digest}
 }

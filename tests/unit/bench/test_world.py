@@ -1,0 +1,91 @@
+"""What the contenders find on the server, and how it is told what they hold of it."""
+
+import json
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any
+from zlib import crc32
+
+import pytest
+
+from bench.harness.task import held
+from bench.harness.world import app_service, apps_held
+from steersman.kinds import Codec
+
+# A condition has to be of some type, and is true or not.
+COMMON = {("status", "conditions", "type"), ("status", "conditions", "status")}
+
+
+def parts(value: Any, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], str]]:
+    """All that is larger than a number, and where it is: one list is one place."""
+    if isinstance(value, dict):
+        yield path, repr(value)
+        for name, each in value.items():
+            yield from parts(each, (*path, name))
+    elif isinstance(value, list):
+        yield path, repr(value)
+        for each in value:
+            yield from parts(each, path)
+    elif isinstance(value, str):
+        yield path, value
+
+
+def repeated(*, is_distinct: bool) -> set[tuple[str, ...]]:
+    """Where something is that more than one of many AppServices has."""
+    codec = Codec()
+    found: Counter[tuple[tuple[str, ...], str]] = Counter()
+    for number in range(500):
+        body = json.loads(codec.encode(app_service(number, is_distinct=is_distinct)))
+        found.update({part for name in ("spec", "status") for part in parts(body[name], (name,))})
+    return {path for (path, _), times in found.items() if times > 1}
+
+
+def test_no_two_distinct_apps_have_a_part_in_common_and_others_do() -> None:
+    assert repeated(is_distinct=True) == COMMON
+    assert {("spec", "ports"), ("spec", "envs"), ("spec", "resources")} <= repeated(
+        is_distinct=False
+    )
+
+
+def test_a_label_of_distinct_apps_is_of_one_alone() -> None:
+    teams = {app_service(number, is_distinct=True).labels["team"] for number in range(500)}
+
+    assert len(teams) == 500
+
+
+def test_what_is_held_is_told_by_namespace_name_image_and_size_in_whatever_order() -> None:
+    one, other = ("default", "a", "image:1", 2), ("default", "b", "image:1", 3)
+
+    assert (
+        held([one, other])
+        == held([other, one])
+        == {
+            "objects": 2,
+            "digest": crc32(b"default/a image:1 2") + crc32(b"default/b image:1 3"),
+        }
+    )
+    assert held([one, one])["objects"] == 1
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        ("elsewhere", "b", "image:1", 3),
+        ("default", "c", "image:1", 3),
+        ("default", "b", "image:2", 3),
+        ("default", "b", "image:1", 4),
+    ],
+)
+def test_what_is_wrong_in_one_of_them_is_told(wrong: tuple[str, str, str, int]) -> None:
+    one, other = ("default", "a", "image:1", 2), ("default", "b", "image:1", 3)
+
+    assert held([one, wrong]) != held([one, other])
+
+
+@pytest.mark.parametrize("is_distinct", [True, False])
+def test_what_is_to_be_held_is_what_was_created(is_distinct: bool) -> None:
+    apps = [app_service(number, is_distinct=is_distinct) for number in range(50)]
+
+    assert apps_held(50) == held(
+        (app.namespace, app.name, app.spec.image, app.spec.size) for app in apps
+    )
