@@ -21,5 +21,7 @@ KOPF_INDEX = "kopf, index"
 
 # The servers.
 REAL = "etcd and kube-apiserver"
-EMBEDDED = "steersman cluster up"
+# Those who see to Deployments and Pods are left out of both.
+EMBEDDED = "steersman cluster up --no-workloads"
+EMBEDDED_WHOLE = "steersman cluster up"
 IN_PROCESS = "steersman, in the process"

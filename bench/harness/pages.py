@@ -1,12 +1,16 @@
 """Results as Markdown: every table on one page, and the promises and charts for another."""
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
+from statistics import median
 
+from bench.harness.contenders import OURS, OURS_UVLOOP, THEIRS
 from bench.harness.effort import PROMISED_ROUNDS
-from bench.harness.report import Floor, Limit, rounds_in_words
+from bench.harness.report import Column, Floor, Limit, rounds_in_words
 from bench.harness.results import Result, put
+from bench.harness.rounds import RATE, RATIO, Cost
 
 NOTE = "Figures are medians, with the smallest and the largest in brackets; MB are 10⁶ bytes."
 
@@ -52,14 +56,23 @@ def summary(results: Sequence[Result], prefix: Path) -> Iterator[str]:
     """The promises, and the charts; ``prefix`` is where those are."""
     yield from _surroundings(results)
     yield ""
-    yield "| | promised | found | |"
-    yield "|---|---:|---:|---|"
+    yield "| | promised | found | of the rounds | |"
+    yield "|---|---:|---:|---|---|"
     for result in results:
         if result.limits or not result.is_whole:
             state = "" if result.is_whole else " broke off"
-            yield f"| **{result.title}**, {_began(result):%Y-%m-%d} | | |{state} |"
+            yield f"| **{result.title}**, {_began(result):%Y-%m-%d} | | | |{state} |"
         for limit in result.limits:
             yield _promise(limit)
+    if rows := list(behind(results)):
+        yield ""
+        yield f"### Where ours is behind {THEIRS}"
+        yield ""
+        yield "Wherever a table has a ratio to it that is on the wrong side of 1:"
+        yield ""
+        yield "| | | | ratio |"
+        yield "|---|---|---|---:|"
+        yield from rows
     for result in results:
         if not result.charts:
             continue
@@ -80,9 +93,37 @@ def with_summary(text: str, lines: Sequence[str]) -> str:
 
 
 def _promise(limit: Limit | Floor) -> str:
-    sign, bound = ("≤", limit.most) if isinstance(limit, Limit) else ("≥", limit.least)
     found = limit.found_in_words + ("" if limit.found is None else limit.unit)
-    return f"| {limit.what} | {sign} {bound:,g}{limit.unit} | {found} | {limit.verdict} |"
+    promised = f"{limit.sign} {limit.bound:,g}{limit.unit}"
+    return f"| {limit.what} | {promised} | {found} | {limit.rounds_in_words} | {limit.verdict} |"
+
+
+def behind(results: Sequence[Result]) -> Iterator[str]:
+    """A row for each ratio to controller-runtime in the tables that is on the wrong side of 1."""
+    for result in results:
+        for section in result.sections:
+            titles = {column.figure: column.title for column in section.columns}
+            compared = {
+                column: column.figure.removesuffix(RATIO)
+                for column in section.columns
+                if column.figure.endswith(RATIO) and THEIRS in section.costs
+            }
+            work, *_ = re.split(r" \(|;", section.title)
+            for name in (OURS, OURS_UVLOOP):
+                costs = section.costs.get(name, ())
+                for column, figure in compared.items():
+                    is_rate = figure.endswith(RATE)
+                    if figure in titles and _is_behind(costs, column, is_rate=is_rate):
+                        yield f"| {work} | {name} | {titles[figure]} | {column.cell(costs)} |"
+
+
+def _is_behind(costs: Sequence[Cost], column: Column, *, is_rate: bool) -> bool:
+    """Whether it shows, as the table has it."""
+    ratios = [cost[column.figure] for cost in costs if column.figure in cost]
+    if not ratios:
+        return False
+    ratio = round(median(ratios), column.decimals)
+    return ratio < 1 if is_rate else ratio > 1
 
 
 def _surroundings(results: Sequence[Result]) -> Iterator[str]:

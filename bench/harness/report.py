@@ -1,9 +1,11 @@
 """Medians, tables and verdicts, as plain text."""
 
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from math import inf, isfinite
 from statistics import median
+from typing import ClassVar
 
 from bench.harness.rounds import Cost
 from bench.harness.spans import PARTS
@@ -51,20 +53,44 @@ DIGITS = 3
 MOST_DIGITS = 16
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
 class _Promise:
     """What both kinds of promise say of themselves.
 
-    Of a kind, ``_is_within`` is what it promises. Nothing is found where somebody it is held
-    against has failed, or where figures do not tell; what is judged and was not found is not kept.
+    ``rounds`` has what each round found, and ``found`` is the median of that, or the worst of it. A
+    round that does not tell, because somebody it is held against has failed or because its figures
+    do not say, is ``None``, and counts as one in which the promise was broken. What is judged and
+    was not found is not kept.
     """
 
-    __slots__ = ()
+    what: str
+    unit: str
+    rounds: Sequence[float | None]
+    is_of_worst: bool = False
+    judged: bool = True
 
-    found: float | None
-    judged: bool
+    # Of a kind: its sign, and what it would be to be broken entirely.
+    sign: ClassVar[str]
+    broken: ClassVar[float]
+
+    @property
+    def bound(self) -> float:
+        """What is promised."""
+        raise NotImplementedError
+
+    def _worst(self, values: Iterable[float]) -> float:
+        raise NotImplementedError
 
     def _is_within(self, value: float) -> bool:
         raise NotImplementedError
+
+    @property
+    def found(self) -> float | None:
+        """What it is held against; nothing, if too many rounds do not tell."""
+        told = [self.broken if each is None else each for each in self.rounds]
+        pick = self._worst if self.is_of_worst else median
+        value = pick(told) if told else self.broken
+        return value if isfinite(value) else None
 
     @property
     def is_kept(self) -> bool:
@@ -94,6 +120,24 @@ class _Promise:
         told = (text for text in texts if self._is_within(_number(text)) == self.is_kept)
         return next(told, texts[-1])
 
+    @property
+    def rounds_in_words(self) -> str:
+        """Of how many rounds it is what, and how far those are apart."""
+        told = [each for each in self.rounds if each is not None]
+        if len(self.rounds) == 1 or not told:
+            return rounds_in_words(len(self.rounds))
+        pick = "worst" if self.is_of_worst else "median"
+        low, high = (_in_digits(each, DIGITS) for each in (min(told), max(told)))
+        silent = len(self.rounds) - len(told)
+        return f"{pick} of {len(self.rounds)}, {low} to {high}" + (
+            f", and {silent} did not tell" if silent else ""
+        )
+
+    def __str__(self) -> str:
+        said = f"{self.what} {self.sign} {self.bound:,g}{self.unit}: {self.found_in_words}"
+        of_rounds = f" ({self.rounds_in_words})" if len(self.rounds) > 1 else ""
+        return f"{said} {self.verdict}{of_rounds}"
+
 
 def _in_digits(value: float, digits: int) -> str:
     """At least so many, and all of those before the point."""
@@ -109,36 +153,49 @@ def _number(text: str) -> float:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limit(_Promise):
-    """A promise of ours, and what came of it; not judged where the run was too small for that."""
+    """A promise of at most so much, and what came of it; not judged where the run was too small."""
 
-    what: str
     most: float
-    unit: str
-    found: float | None
-    judged: bool = True
+
+    sign = "≤"
+    broken = inf
+
+    @property
+    def bound(self) -> float:
+        """What is promised."""
+        return self.most
+
+    def _worst(self, values: Iterable[float]) -> float:
+        return max(values)
 
     def _is_within(self, value: float) -> bool:
         return value <= self.most
-
-    def __str__(self) -> str:
-        return f"{self.what} ≤ {self.most:,g}{self.unit}: {self.found_in_words} {self.verdict}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Floor(_Promise):
     """A promise of at least so much, where ``Limit`` is one of at most."""
 
-    what: str
     least: float
-    unit: str
-    found: float | None
-    judged: bool = True
+
+    sign = "≥"
+    broken = -inf
+
+    @property
+    def bound(self) -> float:
+        """What is promised."""
+        return self.least
+
+    def _worst(self, values: Iterable[float]) -> float:
+        return min(values)
 
     def _is_within(self, value: float) -> bool:
         return value >= self.least
 
-    def __str__(self) -> str:
-        return f"{self.what} ≥ {self.least:,g}{self.unit}: {self.found_in_words} {self.verdict}"
+
+def by_round(costs: Sequence[Cost], figure: str) -> Sequence[float | None]:
+    """A figure of each round, for a promise of it."""
+    return [cost.get(figure) for cost in costs]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

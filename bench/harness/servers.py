@@ -54,19 +54,13 @@ def real() -> Iterator[Running]:
 
 
 @contextmanager
-def embedded() -> Iterator[Running]:
+def embedded(*, has_workloads: bool = False) -> Iterator[Running]:
     """``steersman cluster up``, with everything in memory."""
     with TemporaryDirectory(prefix="steersman-bench-") as directory:
         kubeconfig = Path(directory) / "kubeconfig"
         command = [
-            sys.executable,
-            "-m",
-            "steersman",
-            "cluster",
-            "up",
-            "--no-workloads",
-            "--port",
-            "0",
+            *(sys.executable, "-m", "steersman", "cluster", "up", "--port", "0"),
+            *([] if has_workloads else ["--no-workloads"]),
         ]
         started_at = time.perf_counter()
         with (

@@ -22,10 +22,19 @@ from bench.harness.contenders import (
     THEIRS_STRIPPED,
 )
 from bench.harness.effort import Effort
-from bench.harness.informers import filled_cluster, programs, syncing
-from bench.harness.report import Column, Limit, Section, rounds_in_words
-from bench.harness.rounds import BEST_RATIO, Cost, Turn, beside, best_of, compared, in_rounds
+from bench.harness.informers import Start, filled_cluster, programs, syncing
+from bench.harness.report import Column, Limit, Section, by_round, rounds_in_words
+from bench.harness.rounds import (
+    BEST_RATIO,
+    RATIO,
+    Cost,
+    beside,
+    best_of,
+    compared,
+    in_rounds,
+)
 from bench.harness.world import add_apps
+from steersman.testing import ControlPlane
 
 TITLE = "Cold sync"
 
@@ -36,6 +45,8 @@ ALL_OURS = (OURS, OURS_UVLOOP)
 # These are in every round, the others in some of them.
 ALWAYS = (*ALL_THEIRS, *ALL_OURS)
 PEERS = (OFFICIAL, ASYNCIO, LIGHTKUBE, KR8S, KOPF, KOPF_INDEX)
+# And these, where there is nothing to keep once: theirs as it comes, and as ours does it.
+OF_DISTINCT = (THEIRS, THEIRS_ALIKE, *ALL_OURS)
 
 BEST = (
     "best c-r: whichever turn of controller-runtime took the least in that figure in that round;"
@@ -45,38 +56,43 @@ BEST = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Step:
-    """How many objects there are, in how many rounds, and in how many of those are the peers.
-
-    The objects of one step are still there at the next.
-    """
+    """How many objects there are, in how many rounds, and in how many of those are the peers."""
 
     objects: int
     rounds: int
     peer_rounds: int
     left_out: Collection[str] = ()
     left_out_in_words: str = ""
+    is_distinct: bool = False
 
     @property
     def name(self) -> str:
         """What its section is called."""
-        return str(self.objects)
+        return DISTINCT if self.is_distinct else str(self.objects)
+
+    @property
+    def has_promises(self) -> bool:
+        """Whether it is the one of which something is promised."""
+        return self.objects == JUDGED_AT and not self.is_distinct
 
     @property
     def title(self) -> str:
         """With the rounds, and with who is not among them."""
+        what = " of which no two have a part in common" if self.is_distinct else ""
         rounds = rounds_in_words(self.rounds)
         if self.peer_rounds < self.rounds:
             rounds += f", {self.peer_rounds} of the Python peers"
         if self.left_out:
             rounds += f"; without {self.left_out_in_words}"
-        return f"Sync {self.objects:,} AppServices, in a new process ({rounds})"
+        return f"Sync {self.objects:,} AppServices{what}, in a new process ({rounds})"
 
 
 JUDGED_AT = 20_000
+DISTINCT = "distinct"
 
 
 def steps(effort: Effort) -> Sequence[Step]:
-    """From few to many.
+    """From few to many; the objects of one step are still there at the next.
 
     The time that the index of kopf needs grows with the square of the objects: 1,000 are enough to
     see it. With 100,000, kopf and kr8s would take minutes, and kr8s more memory than most have.
@@ -105,10 +121,23 @@ def steps(effort: Effort) -> Sequence[Step]:
         Step(
             objects=100_000,
             rounds=some,
-            peer_rounds=1,
+            peer_rounds=some,
             left_out=[KOPF, KOPF_INDEX, KR8S],
             left_out_in_words="kopf and kr8s",
         ),
+    )
+
+
+def distinct_step(effort: Effort) -> Step:
+    """Ours keeps equal parts of objects once: what it takes where there are none."""
+    rounds = min(effort.rounds, 3) if effort.is_full else 1
+    return Step(
+        objects=JUDGED_AT if effort.is_full else 2_000,
+        rounds=rounds,
+        peer_rounds=rounds,
+        left_out=[name for name in (*ALWAYS, *PEERS) if name not in OF_DISTINCT],
+        left_out_in_words="the Python peers and other turns of controller-runtime",
+        is_distinct=True,
     )
 
 
@@ -157,7 +186,7 @@ OF_THEIRS = f", of {THEIRS}"
 
 
 def sections(effort: Effort) -> Iterator[Section]:
-    """Each step, and how memory grew from one to the next."""
+    """Each step, how memory grew from one to the next, and objects that have nothing in common."""
     known = programs((*ALWAYS, *PEERS))
     plan = steps(effort)
     there = plan[0].objects
@@ -168,18 +197,29 @@ def sections(effort: Effort) -> Iterator[Section]:
             effort.progress(f"creating AppServices, up to {step.objects:,}")
             asyncio.run(add_apps(plane.kubeconfig, range(there, step.objects)))
             there = step.objects
-            turns = {
-                name: syncing(start, plane, count=step.objects)
-                for name, start in known.items()
-                if name not in step.left_out
-            }
-            section = _synced(turns, step, effort, warm_up=step is plan[0])
+            section = _synced(known, plane, step, effort, warm_up=step is plan[0])
             found[step.objects] = section.costs
             yield section
     yield memory(found)
+    distinct = distinct_step(effort)
+    effort.progress(f"creating {distinct.objects:,} AppServices with nothing in common")
+    with filled_cluster(apps=distinct.objects, is_distinct=True) as plane:
+        yield _synced(known, plane, distinct, effort, warm_up=True)
 
 
-def _synced(turns: Mapping[str, Turn], step: Step, effort: Effort, *, warm_up: bool) -> Section:
+def _synced(
+    known: Mapping[str, Start],
+    plane: ControlPlane,
+    step: Step,
+    effort: Effort,
+    *,
+    warm_up: bool,
+) -> Section:
+    turns = {
+        name: syncing(start, plane, count=step.objects)
+        for name, start in known.items()
+        if name not in step.left_out
+    }
     notes = [BEST]
     # Whoever has been there once has its files in memory and its modules compiled.
     costs = in_rounds(
@@ -191,7 +231,7 @@ def _synced(turns: Mapping[str, Turn], step: Step, effort: Effort, *, warm_up: b
         told=notes.append,
     )
     more = in_rounds(
-        {name: turns[name] for name in ALWAYS},
+        {name: turns[name] for name in ALWAYS if name in turns},
         rounds=step.rounds - step.peer_rounds,
         progress=effort.progress,
         warming_up={},
@@ -207,7 +247,7 @@ def _synced(turns: Mapping[str, Turn], step: Step, effort: Effort, *, warm_up: b
             limit
             for name in ALL_OURS
             for limit in promises(name, ratios[name], judged=effort.is_judged)
-            if step.objects == JUDGED_AT
+            if step.has_promises
         ],
         notes=notes,
     )
@@ -215,16 +255,12 @@ def _synced(turns: Mapping[str, Turn], step: Step, effort: Effort, *, warm_up: b
 
 def promises(name: str, costs: Sequence[Cost], *, judged: bool) -> Iterator[Limit]:
     """What is promised of ``name``; and what one has to know beside that, which is not judged."""
-
-    def middle(ratio: str) -> float:
-        return median(cost[ratio] for cost in costs)
-
     for figure, words in WORDS.items():
         yield Limit(
             what=f"{name}, {words} of that of {THEIRS}",
             most=LIMITS["resident" if figure == LATER else figure],
             unit="",
-            found=middle(f"{figure}_ratio"),
+            rounds=by_round(costs, f"{figure}{RATIO}"),
             judged=judged and figure in LIMITS,
         )
     for figure, words in WORDS.items():
@@ -232,7 +268,7 @@ def promises(name: str, costs: Sequence[Cost], *, judged: bool) -> Iterator[Limi
             what=f"{name}, {words} of that of {THEIRS} at its best",
             most=BEST_MOST,
             unit="",
-            found=middle(f"{figure}{BEST_RATIO}"),
+            rounds=by_round(costs, f"{figure}{BEST_RATIO}"),
             judged=False,
         )
 
@@ -242,7 +278,7 @@ def beside_theirs(costs: Mapping[str, Sequence[Cost]], name: str) -> Sequence[Co
 
     To what it takes as it comes, and to the least that any of its turns takes, figure by figure.
     """
-    least = best_of(costs, ALL_THEIRS, WORDS)
+    least = best_of(costs, [each for each in ALL_THEIRS if each in costs], WORDS)
     as_it_comes = compared(costs[name], costs[THEIRS], WORDS)
     return compared(as_it_comes, least, WORDS, suffix=BEST_RATIO)
 
@@ -290,7 +326,7 @@ def _span(before: int, after: int) -> str:
 
 
 def pictures(sections: Mapping[str, Section]) -> Iterator[Bars]:
-    """One for each step, and one of the memory for each object; some also without the peers."""
+    """One for each table of syncs, and one of the memory of an object; some also without peers."""
     for section in sections.values():
         if section.name == MEMORY:
             yield (picture := _memory_picture(section))

@@ -11,18 +11,29 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from statistics import median
+from typing import TypeAlias
 
 from bench.harness import servers
 from bench.harness.charts import Bars, panels
 from bench.harness.children import PARTING_SECONDS, at_most, child, cpu_when_ended, output_of
 from bench.harness.contenders import EMBEDDED as OURS
+from bench.harness.contenders import EMBEDDED_WHOLE as OURS_WHOLE
 from bench.harness.contenders import IN_PROCESS, REAL
 from bench.harness.effort import Effort
 from bench.harness.informers import COLLECT_PATH, REST_SHARE
 from bench.harness.load import CONNECTIONS, Destination, connection
-from bench.harness.report import Column, Floor, Limit, Section, in_parts, rounds_in_words
+from bench.harness.report import (
+    Column,
+    Floor,
+    Limit,
+    Section,
+    by_round,
+    in_parts,
+    rounds_in_words,
+)
 from bench.harness.rounds import RATIO, Cost, Turn, beside, in_rounds
 from bench.harness.servers import Running
 from bench.harness.task import PAGE_SIZE
@@ -41,10 +52,14 @@ STEADY = 0.99
 LOOK_SECONDS = 2.0
 REST_SECONDS = 60.0
 
-SERVERS: Mapping[str, Callable[[], AbstractContextManager[Running]]] = {
+Starts: TypeAlias = Mapping[str, Callable[[], AbstractContextManager[Running]]]
+
+SERVERS: Starts = {
     REAL: servers.real,
     OURS: servers.embedded,
 }
+# To start there is one more: as it comes, with all that sees to Deployments and Pods.
+STARTED: Starts = {**SERVERS, OURS_WHOLE: partial(servers.embedded, has_workloads=True)}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -116,12 +131,12 @@ def starting(effort: Effort) -> Section:
 
     def start(name: str) -> Turn:
         def turn() -> Cost:
-            with SERVERS[name]() as server:
+            with STARTED[name]() as server:
                 return {"wall": server.start_seconds, "cpu": server.cpu_seconds()}
 
         return turn
 
-    turns = {name: start(name) for name in SERVERS}
+    turns = {name: start(name) for name in STARTED}
     costs = in_rounds(turns, rounds=effort.rounds, progress=effort.progress)
     return Section(
         name="start",
@@ -133,12 +148,13 @@ def starting(effort: Effort) -> Section:
         costs=costs,
         limits=[
             Limit(
-                what="start to first answer",
+                what=f"{name}, start to first answer",
                 most=STARTS,
                 unit=" s",
-                found=_median(costs[OURS], "wall"),
+                rounds=by_round(costs[name], "wall"),
                 judged=effort.is_judged,
             )
+            for name in (OURS, OURS_WHOLE)
         ],
     )
 
@@ -239,7 +255,7 @@ class Comparison:
             what=title[0].lower() + title[1:],
             least=least,
             unit=" a second",
-            found=_median(section.costs[OURS], "rate"),
+            rounds=by_round(section.costs[OURS], "rate"),
             judged=self._effort.is_judged,
         )
         return replace(section, limits=[floor])
@@ -252,7 +268,7 @@ class Comparison:
             what="get one ConfigMap in the process",
             least=IN_PROCESS_LEAST,
             unit=" a second",
-            found=_median(inside[IN_PROCESS], "rate"),
+            rounds=by_round(inside[IN_PROCESS], "rate"),
             judged=self._effort.is_judged,
         )
         return replace(section, costs={**section.costs, **inside}, limits=[floor])
@@ -278,7 +294,7 @@ class Comparison:
             what=f"list {how}, of the wall time of {REAL}",
             most=OF_THE_REAL_LIST,
             unit="",
-            found=_median(costs[OURS], f"wall{RATIO}"),
+            rounds=by_round(costs[OURS], f"wall{RATIO}"),
             judged=self._effort.is_judged,
         )
         return Section(
@@ -384,10 +400,6 @@ def _command(module: str, *arguments: str) -> Sequence[str]:
     return [sys.executable, "-m", f"bench.harness.{module}", *arguments]
 
 
-def _median(costs: Sequence[Cost], figure: str) -> float:
-    return median(cost[figure] for cost in costs)
-
-
 # Charts: by the title of each panel, which figure of which section it shows, and times what.
 RATES = {
     "ConfigMaps created a second": ("create-configmaps", "rate", 1.0),
@@ -413,7 +425,8 @@ TAKEN = {
 def pictures(sections: Mapping[str, Section]) -> Iterator[Bars]:
     """How much, how soon, and what it takes; of what is there."""
     lists = {
-        title: OF_THE_REAL_LIST * _median(sections[TIMES[title][0]].costs[REAL], "wall")
+        title: OF_THE_REAL_LIST
+        * median(cost["wall"] for cost in sections[TIMES[title][0]].costs[REAL])
         for title in ("list of all, s", "list in pages, s")
         if TIMES[title][0] in sections
     }

@@ -13,7 +13,7 @@ from bench.harness.replicas import (
     Replicated,
     failing_over,
 )
-from bench.harness.report import Column, Limit, Section, rounds_in_words
+from bench.harness.report import Column, Limit, Section, by_round, rounds_in_words
 from bench.harness.rounds import Cost, beside, in_rounds
 
 TITLE = "Failover"
@@ -64,7 +64,7 @@ def sections(effort: Effort) -> Iterator[Section]:
             *_taken("killed"),
         ),
         costs=costs,
-        limits=[never(costs, "killed_between", BETWEEN, judged=effort.is_judged)],
+        limits=[never(costs, "killed_between", f"killed: {BETWEEN}", judged=effort.is_judged)],
         notes=notes,
     )
     yield Section(
@@ -82,7 +82,7 @@ def sections(effort: Effort) -> Iterator[Section]:
         ),
         costs=costs,
         limits=[
-            never(costs, figure, what, judged=effort.is_judged)
+            never(costs, figure, f"stopped: {what}", judged=effort.is_judged)
             for figure, what in (
                 ("late", "writes by the former leader after another's first"),
                 ("between", BETWEEN),
@@ -98,7 +98,8 @@ def never(costs: Mapping[str, Sequence[Cost]], figure: str, what: str, *, judged
         what=f"{OURS}, {what}",
         most=0,
         unit="",
-        found=max(each[figure] for each in costs[OURS]),
+        rounds=by_round(costs[OURS], figure),
+        is_of_worst=True,
         judged=judged,
     )
 

@@ -5,8 +5,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from math import inf, isfinite
-from statistics import median
 from typing import TypeAlias
 
 from bench.harness.charts import Lines, Spread
@@ -17,7 +15,7 @@ from bench.harness.effort import Effort
 from bench.harness.fitting import Points, exponent, exponent_above, for_each_more
 from bench.harness.informers import Start, filled_cluster, programs, syncing
 from bench.harness.operators import commands
-from bench.harness.report import Column, Limit, Section, rounds_in_words
+from bench.harness.report import Column, Limit, Section, by_round, rounds_in_words
 from bench.harness.rounds import Cost, Turn, in_rounds
 from bench.harness.world import add_apps
 
@@ -292,15 +290,9 @@ def _limits(quantity: Quantity, ours: Sequence[Cost], *, judged: bool) -> Iterat
             what=f"{OURS}: {quantity.title}, {column.title}",
             most=most,
             unit="",
-            found=_middle(ours, column.figure),
+            rounds=by_round(ours, column.figure),
             judged=judged,
         )
-
-
-def _middle(costs: Sequence[Cost], figure: str) -> float | None:
-    # A round in which it cannot be told is none in which a promise was kept.
-    middle = median(cost.get(figure, inf) for cost in costs)
-    return middle if isfinite(middle) else None
 
 
 def _fitted(quantity: Quantity, by_size: Mapping[int, Cost]) -> Cost:
@@ -353,7 +345,7 @@ def memory(quantity: Quantity, found: Found, *, judged: bool) -> Section:
                 what=f"{OURS}: memory of an object in the last doubling, of that in the first",
                 most=MEMORY_MOST,
                 unit="",
-                found=_middle(costs[OURS], "ratio"),
+                rounds=by_round(costs[OURS], "ratio"),
                 judged=judged,
             )
         ]

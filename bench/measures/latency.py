@@ -2,14 +2,13 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from statistics import median
 
 from bench.harness.charts import Bars, panels
 from bench.harness.contenders import KOPF, OURS, OURS_UVLOOP, THEIRS
 from bench.harness.delays import Pace, following, starting
 from bench.harness.effort import Effort
 from bench.harness.operators import commands
-from bench.harness.report import Column, Limit, Section, in_parts, rounds_in_words
+from bench.harness.report import Column, Limit, Section, by_round, in_parts, rounds_in_words
 from bench.harness.rounds import Cost, Turn, beside, in_rounds
 
 TITLE = "Latency"
@@ -114,7 +113,7 @@ def _starts(
                 what=f"{name}, 99 % of changes, from the answer",
                 most=LIMIT_SECONDS,
                 unit=" s",
-                found=median(each["answered_p99"] for each in costs[name]),
+                rounds=by_round(costs[name], "answered_p99"),
                 judged=judged,
             )
             for name in (OURS, OURS_UVLOOP)

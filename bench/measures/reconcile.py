@@ -7,14 +7,13 @@ AppService are compared with what its spec asks for, field by field.
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from statistics import median
 
 from bench.harness.charts import Bars, panels
 from bench.harness.contenders import KOPF, OURS, OURS_UVLOOP, THEIRS, THEIRS_PATCHING
 from bench.harness.converging import converging
 from bench.harness.effort import Effort
 from bench.harness.operators import Command, commands
-from bench.harness.report import Column, Floor, Limit, Section, rounds_in_words
+from bench.harness.report import Column, Floor, Limit, Section, by_round, rounds_in_words
 from bench.harness.resting import Place, idle, places, resynced
 from bench.harness.rounds import (
     BEST_RATIO,
@@ -117,8 +116,9 @@ def sections(effort: Effort) -> Iterator[Section]:
     yield some(operators, scale, effort)
     yield many(operators, scale, effort)
     with places({name: operators[name] for name in RESTING_NAMES}) as at:
-        yield resting(at, scale, effort)
-        yield resyncs(at, scale, effort)
+        rested = resting(at, scale, effort)
+        yield rested
+        yield resyncs(at, rested, scale, effort)
 
 
 def some(operators: Mapping[str, Command], scale: Scale, effort: Effort) -> Section:
@@ -226,10 +226,6 @@ def promises(name: str, costs: Sequence[Cost], *, judged: bool) -> Iterator[Limi
     The same is told of controller-runtime at its best, of which nothing is promised.
     """
 
-    def middle(figure: str) -> float | None:
-        values = [cost[figure] for cost in costs if figure in cost]
-        return median(values) if values else None
-
     for base, most in CPU_LIMITS.items():
         is_judged = judged and base != BEST
         for figure, words in {"cpu": "CPU", "each_cpu": "CPU for each AppService"}.items():
@@ -237,7 +233,7 @@ def promises(name: str, costs: Sequence[Cost], *, judged: bool) -> Iterator[Limi
                 what=f"{name}, {words} of that of {base}",
                 most=most,
                 unit="",
-                found=middle(f"{figure}{SUFFIXES[base]}"),
+                rounds=by_round(costs, f"{figure}{SUFFIXES[base]}"),
                 judged=is_judged,
             )
         if "requests" in COMPARED[base]:
@@ -245,7 +241,7 @@ def promises(name: str, costs: Sequence[Cost], *, judged: bool) -> Iterator[Limi
                 what=f"{name}, requests of those of {base}",
                 most=REQUESTS_LIMIT,
                 unit="",
-                found=middle(f"requests{SUFFIXES[base]}"),
+                rounds=by_round(costs, f"requests{SUFFIXES[base]}"),
                 judged=is_judged,
             )
         if "rate" in COMPARED[base]:
@@ -253,7 +249,7 @@ def promises(name: str, costs: Sequence[Cost], *, judged: bool) -> Iterator[Limi
                 what=f"{name}, AppServices a second of those of {base}",
                 least=RATE_FLOOR,
                 unit="",
-                found=middle(f"rate{SUFFIXES[base]}"),
+                rounds=by_round(costs, f"rate{SUFFIXES[base]}"),
                 judged=is_judged,
             )
 
@@ -287,7 +283,8 @@ def resting(at: Mapping[str, Place], scale: Scale, effort: Effort) -> Section:
                 what=f"{name}, requests with nothing to do, beyond watches and leases",
                 most=0,
                 unit="",
-                found=max(each["requests"] for each in costs[name]),
+                rounds=by_round(costs[name], "requests"),
+                is_of_worst=True,
                 judged=effort.is_judged,
             )
             for name in (OURS, OURS_UVLOOP)
@@ -296,8 +293,12 @@ def resting(at: Mapping[str, Place], scale: Scale, effort: Effort) -> Section:
     )
 
 
-def resyncs(at: Mapping[str, Place], scale: Scale, effort: Effort) -> Section:
-    """Everything looked at again, and nothing found to do."""
+def resyncs(at: Mapping[str, Place], rested: Section, scale: Scale, effort: Effort) -> Section:
+    """Everything looked at again, and nothing found to do.
+
+    By those who have ``rested``: where somebody has not brought everything in line, there would be
+    something to do.
+    """
 
     def looking(name: str, place: Place) -> Turn:
         how = scale.kopf_resync if name == KOPF else scale.resync
@@ -305,9 +306,9 @@ def resyncs(at: Mapping[str, Place], scale: Scale, effort: Effort) -> Section:
             name, place, count=scale.count, seconds=how.seconds, periods=how.periods
         )
 
-    notes: list[str] = []
+    notes = [*rested.notes]
     costs = in_rounds(
-        {name: looking(name, place) for name, place in at.items()},
+        {name: looking(name, place) for name, place in at.items() if name in rested.costs},
         rounds=min(effort.rounds, scale.rounds),
         progress=effort.progress,
         warming_up={},

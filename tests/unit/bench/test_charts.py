@@ -12,6 +12,7 @@ from bench.harness.charts import Bars, Lines, Picture, Spread, panels, svg
 from bench.harness.charts import spreads as spreads_of
 from bench.harness.charts.ink import COLOURS, WIDTH, colour, number
 from bench.harness.charts.scales import Scale, apart, enclosing, even_ticks, logarithmic_ticks
+from bench.harness.contenders import EMBEDDED, REAL
 from bench.harness.report import Section
 
 NAMES = (
@@ -192,9 +193,7 @@ def test_who_has_a_name_has_a_colour_and_its_variants_have_the_same() -> None:
 
 
 def test_colours_of_those_who_meet_differ() -> None:
-    contenders = [
-        name for name in COLOURS if name not in {"steersman cluster up", "etcd and kube-apiserver"}
-    ]
+    contenders = [name for name in COLOURS if name not in {EMBEDDED, REAL}]
 
     assert len({COLOURS[name].light for name in contenders}) == len(contenders)
     assert len({COLOURS[name].dark for name in contenders}) == len(contenders)

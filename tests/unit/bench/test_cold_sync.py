@@ -12,8 +12,11 @@ from bench.measures.cold_sync import (
     COLUMNS,
     JUDGED_AT,
     LIMITS,
+    MEMORY,
+    OF_DISTINCT,
     OF_THEIRS,
     beside_theirs,
+    distinct_step,
     memory,
     pictures,
     promises,
@@ -33,10 +36,11 @@ def test_objects_are_only_added_from_step_to_step(is_full: bool) -> None:
 
 
 @pytest.mark.parametrize("rounds", [1, 3, 5])
-def test_peers_are_in_no_more_rounds_than_there_are(rounds: int) -> None:
+def test_peers_are_in_three_rounds_of_every_step_and_in_no_more_than_there_are(rounds: int) -> None:
     plan = steps(effort(is_full=True, rounds=rounds))
 
-    assert all(1 <= step.peer_rounds <= step.rounds for step in plan)
+    assert [step.peer_rounds for step in plan] == [min(rounds, 3)] * len(plan)
+    assert all(step.peer_rounds <= step.rounds for step in plan)
     assert [step.rounds for step in plan if step.objects == JUDGED_AT] == [rounds]
 
 
@@ -45,6 +49,32 @@ def test_a_title_says_who_is_not_in_every_round() -> None:
 
     assert "20,000" in title
     assert "(5 rounds, 3 of the Python peers; without an index of kopf)" in title
+
+
+@pytest.mark.parametrize("is_full", [True, False])
+def test_objects_with_nothing_in_common_are_as_many_as_are_judged_and_not_judged_themselves(
+    is_full: bool,
+) -> None:
+    mine = effort(is_full=is_full, rounds=5)
+    step, plan = distinct_step(mine), steps(mine)
+
+    assert step.objects == (JUDGED_AT if is_full else 2_000)
+    assert step.rounds == (3 if is_full else 1)
+    assert step.name not in {MEMORY, *(each.name for each in plan)}
+    assert not step.has_promises
+    assert [each.has_promises for each in plan if each.objects == JUDGED_AT] == [True] * is_full
+    assert not {*OF_DISTINCT}.intersection(step.left_out)
+    assert "no two have a part in common" in step.title
+
+
+def test_the_best_of_controller_runtime_is_of_those_turns_that_it_had() -> None:
+    costs = {
+        THEIRS: [turn(200.0)],
+        THEIRS_ALIKE: [turn(150.0)],
+        OURS: [turn(75.0)],
+    }
+
+    assert [each["resident_best_ratio"] for each in beside_theirs(costs, OURS)] == [0.5]
 
 
 def turn(megabytes: float, **more: float) -> Cost:
@@ -136,7 +166,7 @@ def test_who_was_left_out_of_a_step_or_a_round_has_no_memory_there() -> None:
 
 def test_a_judged_step_is_drawn_with_its_limits_and_once_more_without_the_peers() -> None:
     cost = dict.fromkeys([column.figure for column in COLUMNS], 4.0)
-    limit = Limit(what="wall", most=LIMITS["wall"], unit="", found=0.4)
+    limit = Limit(what="wall", most=LIMITS["wall"], unit="", rounds=[0.4])
     section = Section(
         name="20000",
         title="Sync 20,000 AppServices",
@@ -151,3 +181,15 @@ def test_a_judged_step_is_drawn_with_its_limits_and_once_more_without_the_peers(
     assert without_peers.limits == everybody.limits
     assert list(everybody.panels["wall, s"]) == ["controller-runtime", "steersman", "kr8s"]
     assert list(without_peers.panels["wall, s"]) == ["controller-runtime", "steersman"]
+
+
+def test_what_is_not_judged_is_drawn_once_and_without_limits() -> None:
+    step = distinct_step(effort(is_full=True, rounds=5))
+    cost = dict.fromkeys([column.figure for column in COLUMNS], 4.0)
+    costs = {name: [cost] for name in OF_DISTINCT}
+    section = Section(name=step.name, title=step.title, columns=COLUMNS, costs=costs)
+
+    (picture,) = pictures({section.name: section})
+
+    assert picture.limits == {}
+    assert list(picture.panels["wall, s"]) == list(OF_DISTINCT)

@@ -2,14 +2,24 @@
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from bench.harness.contenders import KOPF, OURS, OURS_UVLOOP, THEIRS, THEIRS_PATCHING
+from bench.harness.effort import Effort
 from bench.harness.operators import resyncing
 from bench.harness.report import Floor, Limit, Section
 from bench.harness.rounds import Cost
-from bench.measures.reconcile import BEST, beside_others, columns, pictures, promises
+from bench.measures.reconcile import (
+    BEST,
+    QUICK,
+    beside_others,
+    columns,
+    pictures,
+    promises,
+    resyncs,
+)
 
 
 def turn(*, cpu: float, rate: float = 50.0, requests: float = 4.0) -> Cost:
@@ -150,6 +160,28 @@ def test_a_picture_says_of_how_many_and_of_how_long_it_is() -> None:
     assert [title.partition(",")[0] for title in drawn["resting"]] == [
         *("5 s of it", "5 s of it", "a look in a resync")
     ]
+
+
+def test_who_has_not_brought_everything_in_line_does_not_look_at_it_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def resynced(name: str, place: Any, **_: Any) -> Cost:
+        return turn(cpu=2.0)
+
+    monkeypatch.setattr("bench.measures.reconcile.resynced", resynced)
+    at: Any = dict.fromkeys((THEIRS, KOPF, OURS))
+    rested = Section(
+        name="idle",
+        title="idle",
+        columns=(),
+        costs={THEIRS: [turn(cpu=2.0)], OURS: [turn(cpu=2.0)]},
+        notes=["without kopf, which failed"],
+    )
+
+    section = resyncs(at, rested, QUICK, Effort(is_full=False, rounds=1, progress=lambda _: None))
+
+    assert list(section.costs) == [THEIRS, OURS]
+    assert section.notes == ["without kopf, which failed"]
 
 
 def test_each_operator_has_its_own_way_of_being_told_to_look_again() -> None:

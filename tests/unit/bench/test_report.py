@@ -1,5 +1,7 @@
 """Medians, tables and verdicts."""
 
+from dataclasses import replace
+
 from bench.harness.report import Column, Floor, Limit, Section, rounds_in_words
 
 WALL = Column(title="wall ms", figure="wall", decimals=1, factor=1e3)
@@ -18,49 +20,75 @@ def test_a_single_round_has_no_range_and_what_was_not_found_is_a_dash() -> None:
 
 
 def test_a_limit_is_held_up_to_itself() -> None:
-    held = Limit(what="wall", most=0.5, unit=" s", found=0.5)
-    missed = Limit(what="wall", most=0.5, unit=" s", found=0.501)
+    held = Limit(what="wall", most=0.5, unit=" s", rounds=[0.5])
+    missed = Limit(what="wall", most=0.5, unit=" s", rounds=[0.501])
 
     assert (held.is_held, str(held)) == (True, "wall ≤ 0.5 s: 0.5 ok")
     assert (missed.is_held, str(missed)) == (False, "wall ≤ 0.5 s: 0.501 MISSED")
 
 
 def test_a_floor_is_held_from_itself_upwards() -> None:
-    held = Floor(what="creates", least=1000, unit=" a second", found=1000)
-    missed = Floor(what="creates", least=1000, unit=" a second", found=999.4)
+    held = Floor(what="creates", least=1000, unit=" a second", rounds=[1000])
+    missed = Floor(what="creates", least=1000, unit=" a second", rounds=[999.4])
 
     assert (held.is_held, str(held)) == (True, "creates ≥ 1,000 a second: 1,000 ok")
     assert (missed.is_held, str(missed)) == (False, "creates ≥ 1,000 a second: 999 MISSED")
 
 
 def test_what_is_not_judged_is_not_missed() -> None:
-    far_off = Limit(what="wall", most=0.5, unit="", found=9.0, judged=False)
+    far_off = Limit(what="wall", most=0.5, unit="", rounds=[9.0], judged=False)
 
     assert far_off.is_held
     assert str(far_off) == "wall ≤ 0.5: 9 not judged"
 
 
 def test_a_figure_has_as_many_digits_as_it_takes_to_see_the_verdict() -> None:
-    over = Limit(what="CPU", most=1.0, unit="", found=1.0004)
-    under = Floor(what="creates", least=1000, unit="", found=999.96)
-    large = Limit(what="bytes", most=20_000, unit="", found=20_000.2)
+    over = Limit(what="CPU", most=1.0, unit="", rounds=[1.0004])
+    under = Floor(what="creates", least=1000, unit="", rounds=[999.96])
+    large = Limit(what="bytes", most=20_000, unit="", rounds=[20_000.2])
 
     assert str(over) == "CPU ≤ 1: 1.0004 MISSED"
     assert str(under) == "creates ≥ 1,000: 999.96 MISSED"
     assert str(large) == "bytes ≤ 20,000: 20,000.2 MISSED"
-    assert Limit(what="CPU", most=1.0, unit="", found=0.99996).found_in_words == "1"
+    assert Limit(what="CPU", most=1.0, unit="", rounds=[0.99996]).found_in_words == "1"
 
 
 def test_a_promise_of_which_nothing_was_found_is_not_held() -> None:
-    limit = Limit(what="exponent", most=1.2, unit="", found=None)
-    floor = Floor(what="rate", least=1.0, unit="", found=None)
+    limit = Limit(what="exponent", most=1.2, unit="", rounds=[None])
+    floor = Floor(what="rate", least=1.0, unit="", rounds=[None])
 
     assert (limit.is_held, str(limit)) == (False, "exponent ≤ 1.2: – NOT FOUND")
     assert (floor.is_held, str(floor)) == (False, "rate ≥ 1: – NOT FOUND")
 
 
+def test_what_was_found_is_the_median_of_the_rounds_or_the_worst_of_them() -> None:
+    rounds = (3.0, 1.0, 1.5)
+
+    limits = [
+        Limit(what="wall", most=2.0, unit=" s", rounds=rounds, is_of_worst=is_of_worst)
+        for is_of_worst in (False, True)
+    ]
+    floor = Floor(what="rate", least=1.0, unit="", rounds=rounds, is_of_worst=True)
+
+    assert [str(each) for each in (*limits, floor)] == [
+        "wall ≤ 2 s: 1.5 ok (median of 3, 1 to 3)",
+        "wall ≤ 2 s: 3 MISSED (worst of 3, 1 to 3)",
+        "rate ≥ 1: 1 ok (worst of 3, 1 to 3)",
+    ]
+
+
+def test_a_round_that_does_not_tell_is_one_in_which_the_promise_was_broken() -> None:
+    limit = Limit(what="wall", most=2.0, unit="", rounds=[1.0, None, 1.5])
+    floor = Floor(what="rate", least=1.0, unit="", rounds=[1.0, None, 1.5])
+
+    assert str(limit) == "wall ≤ 2: 1.5 ok (median of 3, 1 to 1.5, and 1 did not tell)"
+    assert str(floor) == "rate ≥ 1: 1 ok (median of 3, 1 to 1.5, and 1 did not tell)"
+    assert replace(limit, is_of_worst=True).verdict == "NOT FOUND"
+    assert replace(floor, is_of_worst=True).verdict == "NOT FOUND"
+
+
 def test_what_is_not_judged_need_not_be_found() -> None:
-    unknown = Limit(what="exponent", most=1.2, unit="", found=None, judged=False)
+    unknown = Limit(what="exponent", most=1.2, unit="", rounds=[None], judged=False)
 
     assert (unknown.is_held, str(unknown)) == (True, "exponent ≤ 1.2: – not judged")
 
@@ -75,7 +103,7 @@ def test_a_section_is_the_same_table_as_text_and_as_markdown() -> None:
         title="Sync",
         columns=[WALL],
         costs={"kopf": [{"wall": 0.02}], "steersman": [{"wall": 0.001}]},
-        limits=[Limit(what="wall", most=0.5, unit="", found=0.05)],
+        limits=[Limit(what="wall", most=0.5, unit="", rounds=[0.05])],
         notes=["without kr8s"],
     )
 

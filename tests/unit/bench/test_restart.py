@@ -2,7 +2,7 @@
 
 from bench.harness.contenders import OURS
 from bench.harness.restarting import first_and_last
-from bench.measures.restart import promise
+from bench.measures.restart import promises
 
 
 def test_first_and_last_are_of_those_that_were_there() -> None:
@@ -12,13 +12,19 @@ def test_first_and_last_are_of_those_that_were_there() -> None:
 
 
 def test_the_slowest_round_is_what_is_judged() -> None:
-    found = promise(OURS, [{"busy_p99": 0.2}, {"busy_p99": 1.5}], judged=True)
+    (found, _) = promises(OURS, [{"busy_p99": 0.2}, {"busy_p99": 1.5}], "killed", judged=True)
 
     assert (found.found, found.verdict) == (1.5, "MISSED")
 
 
 def test_a_round_in_which_nobody_came_while_others_queued_keeps_no_promise() -> None:
-    found = promise(OURS, [{"busy_p99": 0.2}, {}], judged=True)
+    (found, _) = promises(OURS, [{"busy_p99": 0.2}, {}], "killed", judged=True)
 
     assert found.found is None
     assert not found.is_kept
+
+
+def test_of_all_new_ones_it_is_told_beside_controller_runtime_and_nothing_is_promised() -> None:
+    (_, told) = promises(OURS, [{"busy_p99": 0.2, "start_p99_ratio": 1.2}], "killed", judged=True)
+
+    assert (told.found, told.verdict) == (1.2, "not judged")

@@ -8,7 +8,16 @@ from typing import TypeAlias
 import pytest
 
 from bench.harness.charts import Bars, Spread
-from bench.harness.pages import BEGIN, BROKEN_OFF, END, page, summary, with_summary, write_pages
+from bench.harness.pages import (
+    BEGIN,
+    BROKEN_OFF,
+    END,
+    behind,
+    page,
+    summary,
+    with_summary,
+    write_pages,
+)
 from bench.harness.report import Column, Floor, Limit, Section
 from bench.harness.results import Result, as_json, from_json, illustrate, keep, kept
 
@@ -42,8 +51,8 @@ def result(
                 columns=[Column(title="wall ms", figure="wall", decimals=0, factor=1e3)],
                 costs={"kopf": [{"wall": 2.0}, {"wall": 4.0}], "steersman": [{"wall": 1.5}]},
                 limits=[
-                    Limit(what="wall time", most=0.5, unit="", found=found),
-                    Floor(what="rate", least=1000, unit=" a second", found=3056.7, judged=False),
+                    Limit(what="wall time", most=0.5, unit="", rounds=[found]),
+                    Floor(what="rate", least=1000, unit=" a second", rounds=[3056.7], judged=False),
                 ],
             )
         ],
@@ -150,14 +159,14 @@ def test_measures_of_different_machines_or_commits_are_told_apart(written: Writi
 def test_the_summary_names_the_day_of_each_measure() -> None:
     lines = in_summary([result("client"), result("growth")])
 
-    assert lines.count("| **Cold sync**, 2026-11-16 | | | |") == 2
+    assert lines.count("| **Cold sync**, 2026-11-16 | | | | |") == 2
 
 
 def test_the_page_and_the_summary_say_that_a_measure_broke_off() -> None:
     broken = replace(result(), is_whole=False)
 
     assert BROKEN_OFF in list(page([broken]))
-    assert "| **Cold sync**, 2026-11-16 | | | broke off |" in list(summary([broken], Path("at")))
+    assert "| **Cold sync**, 2026-11-16 | | | | broke off |" in list(summary([broken], Path("at")))
 
 
 def test_the_page_says_when_a_measure_was_taken() -> None:
@@ -177,12 +186,43 @@ def test_the_page_does_not_call_everything_what_was_too_little_to_be_judged() ->
 def test_the_summary_says_of_each_promise_what_came_of_it() -> None:
     lines = list(summary([result(found=0.6)], Path("results")))
 
-    assert "| wall time | ≤ 0.5 | 0.6 | MISSED |" in lines
-    assert "| rate | ≥ 1,000 a second | 3,057 a second | not judged |" in lines
+    assert "| wall time | ≤ 0.5 | 0.6 | 1 round | MISSED |" in lines
+    assert "| rate | ≥ 1,000 a second | 3,057 a second | 1 round | not judged |" in lines
 
 
 def test_the_summary_says_of_which_promise_nothing_was_found() -> None:
-    assert "| wall time | ≤ 0.5 | – | NOT FOUND |" in in_summary([result(found=None)])
+    assert "| wall time | ≤ 0.5 | – | 1 round | NOT FOUND |" in in_summary([result(found=None)])
+
+
+def test_the_summary_says_where_ours_is_behind() -> None:
+    columns = [
+        Column(title=title, figure=figure, decimals=2)
+        for title, figure in (
+            ("wall s", "wall"),
+            ("of c-r", "wall_ratio"),
+            ("of best c-r", "wall_best_ratio"),
+            ("a second", "rate"),
+            ("rate of c-r", "rate_ratio"),
+        )
+    ]
+    ratios = {"wall": 2.0, "wall_best_ratio": 2.0, "rate": 9.0}
+    costs = {
+        "controller-runtime": [{"wall": 1.0, "wall_ratio": 1.0, "rate": 10.0, "rate_ratio": 1.0}],
+        "kopf": [{**ratios, "wall_ratio": 5.0, "rate_ratio": 0.1}],
+        "steersman": [{**ratios, "wall_ratio": 1.25, "rate_ratio": 1.2}],
+        "steersman, uvloop": [{**ratios, "wall_ratio": 1.004, "rate_ratio": 0.75}],
+    }
+    sync = Section(name="sync", title="Sync (5 rounds); of all", columns=columns, costs=costs)
+    alone = replace(sync, costs={"steersman": costs["steersman"]})
+
+    assert list(behind([replace(result(), sections=[sync, alone])])) == [
+        "| Sync | steersman | wall s | 1.25 |",
+        "| Sync | steersman, uvloop | a second | 0.75 |",
+    ]
+
+
+def test_a_summary_without_anything_behind_has_no_such_table() -> None:
+    assert not any("behind" in line for line in in_summary([result()]))
 
 
 def test_the_summary_has_its_place_in_a_page_and_the_rest_stays(tmp_path: Path) -> None:

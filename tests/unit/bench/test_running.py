@@ -40,7 +40,7 @@ class Stage:
                 title=f"Part {number}",
                 columns=[Column(title="wall s", figure="wall", decimals=2)],
                 costs={"steersman": [{} if found is None else {"wall": found}] * effort.rounds},
-                limits=[Limit(what="wall", most=1.0, unit=" s", found=found)],
+                limits=[Limit(what="wall", most=1.0, unit=" s", rounds=[found])],
             )
         if self._fails:
             raise AssertionError("the server is not what it was")
