@@ -5,8 +5,8 @@ Each is small enough to be done under valgrind in seconds, and begins to count o
 
 import asyncio
 import os
-from collections.abc import Awaitable, Callable, Coroutine, Mapping
-from contextlib import AbstractAsyncContextManager
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Mapping
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from random import Random
@@ -127,6 +127,20 @@ async def change_apps(outside: "Outside") -> None:
 
 
 async def operate(clock: StageClock, mark: Mark) -> None:
+    """An operator that brings AppServices in line; and another, which finds that all is well."""
+    async with operating(clock):
+        await clock.sleep(_at_work_at() - clock.monotonic())
+        mark("reconciled AppService", of=APPS)
+        await clock.sleep(QUIET_SECONDS)
+        mark()
+    mark("settled AppService", of=WARM_UP + APPS)
+    async with operating(clock):
+        await clock.sleep(QUIET_SECONDS)
+        mark()
+
+
+@asynccontextmanager
+async def operating(clock: StageClock) -> AsyncIterator[None]:
     """The example's controller with ten workers, logs and metrics, as its container runs it."""
     from opdemo.appservice import controller
 
@@ -149,10 +163,7 @@ async def operate(clock: StageClock, mark: Mark) -> None:
         manager = Manager(controllers=[replace(controller, workers=10)])
         async with asyncio.TaskGroup() as group:
             group.create_task(manager.operate(around, settings=settings, stop=stop))
-            await clock.sleep(_at_work_at() - clock.monotonic())
-            mark("reconciled AppService", of=APPS)
-            await clock.sleep(QUIET_SECONDS)
-            mark()
+            yield
             stop.set_result("the end")
 
 
