@@ -10,7 +10,7 @@ from bench.harness.contenders import OURS, OURS_UVLOOP, THEIRS
 from bench.harness.effort import PROMISED_ROUNDS
 from bench.harness.report import Column, Floor, Limit, rounds_in_words
 from bench.harness.results import Result, put
-from bench.harness.rounds import RATE, RATIO, Cost
+from bench.harness.rounds import BEST_RATIO, RATE, RATIO, Cost
 
 NOTE = "Figures are medians, with the smallest and the largest in brackets; MB are 10⁶ bytes."
 
@@ -68,7 +68,8 @@ def summary(results: Sequence[Result], prefix: Path) -> Iterator[str]:
         yield ""
         yield f"### Where ours is behind {THEIRS}"
         yield ""
-        yield "Wherever a table has a ratio to it that is on the wrong side of 1:"
+        yield "Wherever a table has a ratio to it that is on the wrong side of 1;"
+        yield "to it as it comes, where nothing else is said."
         yield ""
         yield "| | | | ratio |"
         yield "|---|---|---|---:|"
@@ -95,6 +96,8 @@ def with_summary(text: str, lines: Sequence[str]) -> str:
 def _promise(limit: Limit | Floor) -> str:
     found = limit.found_in_words + ("" if limit.found is None else limit.unit)
     promised = f"{limit.sign} {limit.bound:,g}{limit.unit}"
+    if not limit.judged:
+        promised = f"({promised})"
     return f"| {limit.what} | {promised} | {found} | {limit.rounds_in_words} | {limit.verdict} |"
 
 
@@ -102,19 +105,26 @@ def behind(results: Sequence[Result]) -> Iterator[str]:
     """A row for each ratio to controller-runtime in the tables that is on the wrong side of 1."""
     for result in results:
         for section in result.sections:
-            titles = {column.figure: column.title for column in section.columns}
-            compared = {
-                column: column.figure.removesuffix(RATIO)
-                for column in section.columns
-                if column.figure.endswith(RATIO) and THEIRS in section.costs
-            }
+            if THEIRS not in section.costs:
+                continue
             work, *_ = re.split(r" \(|;", section.title)
             for name in (OURS, OURS_UVLOOP):
                 costs = section.costs.get(name, ())
-                for column, figure in compared.items():
-                    is_rate = figure.endswith(RATE)
-                    if figure in titles and _is_behind(costs, column, is_rate=is_rate):
-                        yield f"| {work} | {name} | {titles[figure]} | {column.cell(costs)} |"
+                for column, figure, words in _ratios(section.columns):
+                    if _is_behind(costs, column, is_rate=figure.endswith(RATE)):
+                        yield f"| {work} | {name} | {words} | {column.cell(costs)} |"
+
+
+def _ratios(columns: Sequence[Column]) -> Iterator[tuple[Column, str, str]]:
+    """The columns that are ratios, each with the figure of which it is one, and that in words."""
+    titles = {column.figure: column.title for column in columns}
+    for column in columns:
+        # The longer one ends like the other.
+        for suffix, whom in ((BEST_RATIO, f", of {THEIRS} at its best"), (RATIO, "")):
+            figure = column.figure.removesuffix(suffix)
+            if figure != column.figure and figure in titles:
+                yield column, figure, f"{titles[figure]}{whom}"
+                break
 
 
 def _is_behind(costs: Sequence[Cost], column: Column, *, is_rate: bool) -> bool:

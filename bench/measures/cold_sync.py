@@ -45,8 +45,6 @@ ALL_OURS = (OURS, OURS_UVLOOP)
 # These are in every round, the others in some of them.
 ALWAYS = (*ALL_THEIRS, *ALL_OURS)
 PEERS = (OFFICIAL, ASYNCIO, LIGHTKUBE, KR8S, KOPF, KOPF_INDEX)
-# And these, where there is nothing to keep once: theirs as it comes, and as ours does it.
-OF_DISTINCT = (THEIRS, THEIRS_ALIKE, *ALL_OURS)
 
 BEST = (
     "best c-r: whichever turn of controller-runtime took the least in that figure in that round;"
@@ -78,7 +76,7 @@ class Step:
     @property
     def title(self) -> str:
         """With the rounds, and with who is not among them."""
-        what = " of which no two have a part in common" if self.is_distinct else ""
+        what = " with next to nothing in common" if self.is_distinct else ""
         rounds = rounds_in_words(self.rounds)
         if self.peer_rounds < self.rounds:
             rounds += f", {self.peer_rounds} of the Python peers"
@@ -135,8 +133,8 @@ def distinct_step(effort: Effort) -> Step:
         objects=JUDGED_AT if effort.is_full else 2_000,
         rounds=rounds,
         peer_rounds=rounds,
-        left_out=[name for name in (*ALWAYS, *PEERS) if name not in OF_DISTINCT],
-        left_out_in_words="the Python peers and other turns of controller-runtime",
+        left_out=PEERS,
+        left_out_in_words="the Python peers",
         is_distinct=True,
     )
 
@@ -181,12 +179,10 @@ COLUMNS = (
 )
 
 MEMORY = "memory"
-# How a ratio of what an object takes ends.
-OF_THEIRS = f", of {THEIRS}"
 
 
 def sections(effort: Effort) -> Iterator[Section]:
-    """Each step, how memory grew from one to the next, and objects that have nothing in common."""
+    """Each step, how memory grew from one to the next, and objects with nothing in common."""
     known = programs((*ALWAYS, *PEERS))
     plan = steps(effort)
     there = plan[0].objects
@@ -231,7 +227,7 @@ def _synced(
         told=notes.append,
     )
     more = in_rounds(
-        {name: turns[name] for name in ALWAYS if name in turns},
+        {name: turns[name] for name in ALWAYS},
         rounds=step.rounds - step.peer_rounds,
         progress=effort.progress,
         warming_up={},
@@ -278,7 +274,7 @@ def beside_theirs(costs: Mapping[str, Sequence[Cost]], name: str) -> Sequence[Co
 
     To what it takes as it comes, and to the least that any of its turns takes, figure by figure.
     """
-    least = best_of(costs, [each for each in ALL_THEIRS if each in costs], WORDS)
+    least = best_of(costs, ALL_THEIRS, WORDS)
     as_it_comes = compared(costs[name], costs[THEIRS], WORDS)
     return compared(as_it_comes, least, WORDS, suffix=BEST_RATIO)
 
@@ -302,10 +298,10 @@ def memory(found: Mapping[int, Mapping[str, Sequence[Cost]]]) -> Section:
             for span in spans
             for column in (
                 Column(title=_span(*span), figure=_span(*span), decimals=0, factor=1e6),
-                Column(title="of c-r", figure=f"{_span(*span)}{OF_THEIRS}", decimals=2),
+                Column(title="of c-r", figure=f"{_span(*span)}{RATIO}", decimals=2),
             )
         ],
-        costs=beside(costs, THEIRS, [_span(*span) for span in spans], suffix=OF_THEIRS),
+        costs=beside(costs, THEIRS, [_span(*span) for span in spans]),
     )
 
 

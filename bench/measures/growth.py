@@ -16,7 +16,7 @@ from bench.harness.fitting import Points, exponent, exponent_above, for_each_mor
 from bench.harness.informers import Start, filled_cluster, programs, syncing
 from bench.harness.operators import commands
 from bench.harness.report import Column, Limit, Section, by_round, rounds_in_words
-from bench.harness.rounds import Cost, Turn, in_rounds
+from bench.harness.rounds import RATIO, Cost, Turn, in_rounds
 from bench.harness.world import add_apps
 
 TITLE = "Growth: the same work as the number of objects doubles"
@@ -256,9 +256,10 @@ def by_size(
 def grown(quantity: Quantity, found: Found, *, judged: bool) -> Section:
     """What it was with each number of objects, and how it grew."""
     sizes, has_start = _sizes(found), FEW in found[OURS][0]
+    largest = f"{_at(sizes[-1])}{RATIO}"
     costs = {
         name: [
-            {**_fitted(quantity, mine), "beside": mine[sizes[-1]][quantity.figure] / theirs}
+            {**_fitted(quantity, mine), largest: mine[sizes[-1]][quantity.figure] / theirs}
             for mine, theirs in zip(
                 rounds,
                 (each[sizes[-1]][quantity.figure] for each in found[THEIRS]),
@@ -273,7 +274,7 @@ def grown(quantity: Quantity, found: Found, *, judged: bool) -> Section:
         columns=(
             *([replace(quantity.column(FEW), figure="start")] if has_start else []),
             *(quantity.column(size) for size in sizes),
-            Column(title=f"{sizes[-1]:,}, of {THEIRS}", figure="beside", decimals=2),
+            Column(title=f"{sizes[-1]:,}, of {THEIRS}", figure=largest, decimals=2),
             EXPONENT,
             *([ABOVE_START] if has_start else []),
         ),
@@ -313,6 +314,7 @@ def _points(quantity: Quantity, by_size: Mapping[int, Cost]) -> Points:
 def memory(quantity: Quantity, found: Found, *, judged: bool) -> Section:
     """What each object takes, by how much more memory there is after each doubling."""
     sizes = _sizes(found)
+    largest = f"{_at(sizes[-1])}{RATIO}"
     more = {
         name: [for_each_more(_points(quantity, by_size)) for by_size in rounds]
         for name, rounds in found.items()
@@ -322,7 +324,7 @@ def memory(quantity: Quantity, found: Found, *, judged: bool) -> Section:
             {
                 **{_at(size): value for size, value in mine},
                 **_ratio("ratio", mine[-1][1], mine[0][1]),
-                **_ratio("beside", mine[-1][1], theirs[-1][1]),
+                **_ratio(largest, mine[-1][1], theirs[-1][1]),
             }
             for mine, theirs in zip(rounds, more[THEIRS], strict=True)
         ]
@@ -336,7 +338,7 @@ def memory(quantity: Quantity, found: Found, *, judged: bool) -> Section:
                 replace(quantity.column(after), title=f"{before:,} to {after:,}, {quantity.unit}")
                 for before, after in pairwise(sizes)
             ),
-            Column(title=f"the last, of {THEIRS}", figure="beside", decimals=2),
+            Column(title=f"the last, of {THEIRS}", figure=largest, decimals=2),
             Column(title="last of first", figure="ratio", decimals=2),
         ),
         costs=costs,
@@ -394,4 +396,8 @@ def pictures(sections: Mapping[str, Section]) -> Iterator[Lines]:
 
 
 def _sizes_in(cost: Cost) -> Sequence[int]:
-    return [int(name.removeprefix("at ")) for name in cost if name.startswith("at ")]
+    return [
+        int(name.removeprefix("at "))
+        for name in cost
+        if name.startswith("at ") and not name.endswith(RATIO)
+    ]

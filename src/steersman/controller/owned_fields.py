@@ -237,6 +237,7 @@ def _has_keys(item: Mapping[str, Any], keys: Mapping[str, Any]) -> bool:
 def _are_in_order(places: Sequence[tuple[int, int]]) -> bool:
     """Whether items, by their places in one list, are in the same order in the other.
 
-    Who changes the order of a list changes no field of it, and an apply puts it right.
+    Who changes the order of a list changes no field of it, and an apply puts it right. The values
+    of a set have none, and wherever they stand is right.
     """
     return all(one[1] <= other[1] for one, other in pairwise(places))

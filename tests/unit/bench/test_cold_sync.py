@@ -9,12 +9,11 @@ from bench.harness.report import Limit, Section
 from bench.harness.rounds import Cost
 from bench.measures.cold_sync import (
     ALL_THEIRS,
+    ALWAYS,
     COLUMNS,
     JUDGED_AT,
     LIMITS,
     MEMORY,
-    OF_DISTINCT,
-    OF_THEIRS,
     beside_theirs,
     distinct_step,
     memory,
@@ -63,18 +62,8 @@ def test_objects_with_nothing_in_common_are_as_many_as_are_judged_and_not_judged
     assert step.name not in {MEMORY, *(each.name for each in plan)}
     assert not step.has_promises
     assert [each.has_promises for each in plan if each.objects == JUDGED_AT] == [True] * is_full
-    assert not {*OF_DISTINCT}.intersection(step.left_out)
-    assert "no two have a part in common" in step.title
-
-
-def test_the_best_of_controller_runtime_is_of_those_turns_that_it_had() -> None:
-    costs = {
-        THEIRS: [turn(200.0)],
-        THEIRS_ALIKE: [turn(150.0)],
-        OURS: [turn(75.0)],
-    }
-
-    assert [each["resident_best_ratio"] for each in beside_theirs(costs, OURS)] == [0.5]
+    assert not {*ALWAYS}.intersection(step.left_out)
+    assert "next to nothing in common" in step.title
 
 
 def turn(megabytes: float, **more: float) -> Cost:
@@ -141,7 +130,7 @@ def test_memory_of_an_object_is_what_a_step_added_by_the_later_look_in_the_same_
     )
 
     assert [each["1,000 to 17,000"] for each in section.costs[OURS]] == [0.004, 0.003]
-    assert [each[f"1,000 to 17,000{OF_THEIRS}"] for each in section.costs[OURS]] == [0.5, 0.25]
+    assert [each["1,000 to 17,000_ratio"] for each in section.costs[OURS]] == [0.5, 0.25]
 
 
 def test_who_was_left_out_of_a_step_or_a_round_has_no_memory_there() -> None:
@@ -186,10 +175,10 @@ def test_a_judged_step_is_drawn_with_its_limits_and_once_more_without_the_peers(
 def test_what_is_not_judged_is_drawn_once_and_without_limits() -> None:
     step = distinct_step(effort(is_full=True, rounds=5))
     cost = dict.fromkeys([column.figure for column in COLUMNS], 4.0)
-    costs = {name: [cost] for name in OF_DISTINCT}
+    costs = {name: [cost] for name in ALWAYS}
     section = Section(name=step.name, title=step.title, columns=COLUMNS, costs=costs)
 
     (picture,) = pictures({section.name: section})
 
     assert picture.limits == {}
-    assert list(picture.panels["wall, s"]) == list(OF_DISTINCT)
+    assert list(picture.panels["wall, s"]) == list(ALWAYS)
