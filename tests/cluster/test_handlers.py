@@ -198,6 +198,32 @@ async def test_a_prompt_handler_has_been_told_of_whatever_the_cache_shows(scene:
     assert told.story[2:] == [("Updated", "one")]
 
 
+@pytest.mark.parametrize("prompt", [False, True])
+@pytest.mark.parametrize("is_late", [False, True])
+async def test_who_asks_for_it_is_told_of_what_is_there_newest_first(
+    scene: Scene, prompt: bool, is_late: bool
+) -> None:
+    informer, told = scene.informer(), Told()
+    await scene.patch("one", new="yes")
+    await scene.server.create(config_map(HERE, "another"))
+
+    if not is_late:
+        informer.add_handler(told, prompt=prompt, newest_first=True)
+    async with informer.running():
+        if is_late:
+            informer.add_handler(told, prompt=prompt, newest_first=True)
+        await scene.settle()
+        await scene.patch("two", new="yes")
+        await scene.settle()
+
+    assert told.story == [
+        ("Added", "another"),
+        ("Added", "one"),
+        ("Added", "two"),
+        ("Updated", "two"),
+    ]
+
+
 async def test_a_prompt_handler_that_raises_is_told_of_the_next_change(scene: Scene) -> None:
     informer = scene.informer()
     told: list[str] = []

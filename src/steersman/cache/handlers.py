@@ -16,6 +16,7 @@ from steersman.clock import Clock
 from steersman.errors import NotFollowed
 from steersman.kinds import Resource, Unstructured
 from steersman.observe import HandlerFailed, HandlerStuck, Observer
+from steersman.watch import newest_first
 
 Obj = TypeVar("Obj", bound=Resource | Unstructured)
 
@@ -74,11 +75,13 @@ class Registration(Generic[Obj]):
         name: str,
         resource: str,
         resync_seconds: float | None,
+        newest_first: bool,
         clock: Clock,
         observe: Observer,
     ) -> None:
         self.name = name
         self.resync_seconds = resync_seconds
+        self._is_newest_first = newest_first
         self._handler = handler
         self._resource = resource
         self._clock = clock
@@ -118,8 +121,17 @@ class Registration(Generic[Obj]):
     def tell(self, deltas: Sequence[Delta[Obj]]) -> None:
         """Put changes into its buffer."""
         if not self._is_ended:
-            self._waiting.extend(deltas)
+            self._waiting.extend(self._ordered(deltas))
             self._arrived.set()
+
+    def _ordered(self, deltas: Sequence[Delta[Obj]]) -> Sequence[Delta[Obj]]:
+        """As they came; or the newest first, as long as they are of what was there."""
+        if not self._is_newest_first or self._initial_left is not None:
+            return deltas
+        there = [delta for delta in deltas if type(delta) is Added]
+        # An object may have to end before one of its name is there.
+        others = [delta for delta in deltas if type(delta) is not Added]
+        return [*others, *newest_first(there, [each.version for each in there])]
 
     def tell_again(self, deltas: Sequence[Delta[Obj]]) -> None:
         """The same for a resync, unless it is not through with the last one."""
@@ -218,6 +230,7 @@ class PromptRegistration(Registration[Obj]):
         name: str,
         resource: str,
         resync_seconds: float | None,
+        newest_first: bool,
         clock: Clock,
         observe: Observer,
         by_turns: bool,
@@ -227,6 +240,7 @@ class PromptRegistration(Registration[Obj]):
             name=name,
             resource=resource,
             resync_seconds=resync_seconds,
+            newest_first=newest_first,
             clock=clock,
             observe=observe,
         )
@@ -247,11 +261,12 @@ class PromptRegistration(Registration[Obj]):
         """Tell the handler, change by change."""
         if self._is_ended:
             return
-        if self._waiting or len(deltas) > self._most_at_once:
-            self._waiting.extend(deltas)
+        ordered = self._ordered(deltas)
+        if self._waiting or len(ordered) > self._most_at_once:
+            self._waiting.extend(ordered)
             self._work_off_if_needed()
             return
-        for delta in deltas:
+        for delta in ordered:
             self._pass_on(delta)
 
     def _work_off_if_needed(self) -> None:

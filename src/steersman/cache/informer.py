@@ -194,6 +194,7 @@ class Informer(Generic[Obj]):
         resync_seconds: float | None = None,
         prompt: bool = False,
         by_turns: bool = False,
+        newest_first: bool = False,
     ) -> Registration[Obj]:
         """Tell ``handler`` of each change; of what is there already first, as Added.
 
@@ -201,6 +202,8 @@ class Informer(Generic[Obj]):
         in passing, which costs next to nothing, and is for plain functions that only note what has
         changed: while one of them runs, everybody else waits. If it may be told ``by_turns``, that
         is not so for all of a long list, and the cache may show what it has not been told of yet.
+        One that asks for ``newest_first`` is told of what is there in that order: what was written
+        last has perhaps been written while nobody listened.
         """
         if resync_seconds is not None and not resync_seconds > 0:
             raise ValueError(f"resync_seconds must be positive, got {resync_seconds}")
@@ -210,6 +213,7 @@ class Informer(Generic[Obj]):
             name=name or getattr(handler, "__qualname__", type(handler).__qualname__),
             resource=self.kind.resource_type.plural,
             resync_seconds=resync_seconds,
+            newest_first=newest_first,
             clock=self._clock,
             observe=self._observe,
         )

@@ -208,6 +208,7 @@ class ControlLoop(Generic[Obj]):
             resync_seconds=resync_seconds,
             prompt=True,
             by_turns=True,
+            newest_first=True,
         )
 
     def _own(self, delta: Delta[Obj]) -> None:

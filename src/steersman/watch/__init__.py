@@ -17,7 +17,7 @@ from steersman.watch.reflector import Reflector
 from steersman.watch.settings import ReflectorSettings
 from steersman.watch.sink import Sink
 from steersman.watch.source import ClientSource, Source
-from steersman.watch.versions import is_older
+from steersman.watch.versions import is_older, newest_first
 
 __all__ = [
     "ClientSource",
@@ -26,4 +26,5 @@ __all__ = [
     "Sink",
     "Source",
     "is_older",
+    "newest_first",
 ]

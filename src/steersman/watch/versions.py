@@ -1,8 +1,17 @@
-"""Which of two resourceVersions came first. Pure.
+"""Which of some resourceVersions came first. Pure.
 
 Within one history they are decimal numbers that grow. A server of another make may use other
 words, of which nothing can be known but whether they are the same.
 """
+
+from collections.abc import Iterable, Sequence
+from itertools import repeat
+from typing import Final, TypeVar
+
+T = TypeVar("T")
+
+# As many as a number of 64 bits has at most.
+DIGITS: Final = 20
 
 
 def is_older(version: str, than: str) -> bool:
@@ -15,6 +24,14 @@ def is_older(version: str, than: str) -> bool:
     # Without int(): this is asked at every event, and int() refuses thousands of digits.
     version, than = version.lstrip("0"), than.lstrip("0")
     return (len(version), version) < (len(than), than)
+
+
+def newest_first(items: Sequence[T], versions: Iterable[str]) -> list[T]:
+    """The same items, those first whose versions came last."""
+    # Words of one length are in order as numbers are, and quicker to sort than anything else.
+    words = list(map(str.rjust, versions, repeat(DIGITS)))
+    places = sorted(range(len(items)), key=words.__getitem__, reverse=True)
+    return [items[place] for place in places]
 
 
 def _is_number(version: str) -> bool:

@@ -1,10 +1,10 @@
-"""Which of two versions came first."""
+"""Which of some versions came first."""
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from steersman.watch import is_older
+from steersman.watch import is_older, newest_first
 
 NUMBERS = st.integers(min_value=0, max_value=2**130)
 
@@ -27,3 +27,14 @@ def test_what_is_not_a_number_is_older_than_nothing_and_nothing_than_it(word: st
 
 def test_a_number_of_thousands_of_digits_is_still_a_number() -> None:
     assert is_older("9" * 9_999, "1" * 10_000)
+
+
+@given(st.lists(st.integers(min_value=1, max_value=2**64 - 1)))
+def test_those_come_first_whose_versions_came_last(versions: list[int]) -> None:
+    assert newest_first(versions, map(str, versions)) == sorted(versions, reverse=True)
+
+
+def test_words_of_a_server_of_another_make_are_put_in_some_order_and_none_is_lost() -> None:
+    words = ["b", "", "a/1", "10"]
+
+    assert sorted(newest_first(words, words)) == sorted(words)
