@@ -65,6 +65,7 @@ async def test_whose_deletion_was_asked_for_before_the_finalizer_is_there_is_not
 
     keep = MergePatch({"metadata": {"finalizers": ["example.com/somebody"]}})
     await scene.server.patch(Widget, "two", keep, namespace=HERE)
+    await scene.paint("one", "red")  # which makes it the newest, and the first
     controller = sm.Controller(Widget, reconcile=reconcile, finalize=finalize, workers=1)
     async with operating(scene, controller) as operator:
         await scene.until(lambda: looked == ["one"])

@@ -67,7 +67,7 @@ async def test_a_plain_function_can_do_all_that_another_can(scene: Scene) -> Non
 
     assert first.error is None
     assert said[0] == (
-        ["of-one"],
+        [f"of-{first.ref.name}"],
         True,
         {"some": "label"},
         2,
@@ -119,6 +119,7 @@ async def test_a_function_that_does_not_end_keeps_its_object_and_lets_its_worker
         return sm.Done()
 
     controller = sm.Controller(Widget, reconcile=reconcile, workers=1, timeout_seconds=5)
+    await scene.paint("one", "red")  # which makes it the newest, and the first
     async with operating(scene, controller) as operator:
         await entered.wait()
         scene.clock.advance(5)
@@ -144,6 +145,7 @@ async def test_whoever_holds_all_threads_is_named(scene: Scene, hang: threading.
         return sm.Done()
 
     controller = sm.Controller(Widget, reconcile=reconcile)
+    await scene.paint("one", "red")  # which makes it the newest, and the first
     async with operating(scene, controller, max_threads=1) as operator:
         await scene.until(lambda: operator.seen(ThreadsExhausted))
         hang.set()
