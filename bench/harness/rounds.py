@@ -34,7 +34,7 @@ Progress: TypeAlias = Callable[[str], None]
 RATIO = "_ratio"
 # And one to the best of several.
 BEST_RATIO = "_best_ratio"
-# And one of which more is better.
+# What the name of a figure ends with of which more is better.
 RATE = "rate"
 
 # How much of an error is told below a table.
