@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from itertools import pairwise
+from statistics import median
 from typing import TypeAlias
 
 from bench.harness.charts import Lines, Spread
@@ -66,6 +67,14 @@ SYNC = (
     Quantity(name="sync-wall", title="Cold sync", unit="s", figure="wall"),
     Quantity(name="sync-cpu", title="CPU of a cold sync", unit="s", figure="cpu"),
 )
+# What of that is somebody else's: how the server grows bounds how those it serves do.
+SERVER = Quantity(
+    name="sync-server",
+    title="CPU of kube-apiserver for that cold sync",
+    unit="s",
+    figure="server_cpu",
+    is_judged=False,
+)
 PEAK = Quantity(
     name="sync-peak",
     title="Peak memory of a cold sync",
@@ -119,7 +128,7 @@ RECONCILE_MEMORY = Quantity(
     is_judged=False,
 )
 MEMORY = (SYNC_MEMORY, RECONCILE_MEMORY)
-QUANTITIES = {each.name: each for each in (*SYNC, PEAK, *RECONCILE, *LATENCY, *MEMORY)}
+QUANTITIES = {each.name: each for each in (*SYNC, SERVER, PEAK, *RECONCILE, *LATENCY, *MEMORY)}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -132,14 +141,17 @@ class Scale:
     pace: Pace
     # At most.
     rounds: int
+    # Turns of each in a round, with each number of objects: a cold sync is short, and so noisy.
+    sync_turns: int
 
 
 FULL = Scale(
-    sync=(5_000, 10_000, 20_000, 40_000),
+    sync=(10_000, 20_000, 40_000, 80_000),
     reconcile=(125, 250, 500, 1_000),
     latency=(1_000, 2_000, 4_000),
     pace=Pace(rate=100.0, seconds=6.0),
     rounds=3,
+    sync_turns=3,
 )
 QUICK = Scale(
     sync=(500, 1_000, 2_000),
@@ -147,6 +159,7 @@ QUICK = Scale(
     latency=(100, 200),
     pace=Pace(rate=50.0, seconds=2.0),
     rounds=1,
+    sync_turns=1,
 )
 SLEEP_MS = 1
 # What it takes with so few is hardly more than the start; and enough for whatever is measured first
@@ -164,9 +177,10 @@ def sections(effort: Effort) -> Iterator[Section]:
         (FEW, *scale.sync),
         lambda: _filling(effort, known),
         rounds=rounds,
+        turns_each=scale.sync_turns,
         warming_up=FEW,
     )
-    for quantity in (*SYNC, PEAK):
+    for quantity in (*SYNC, SERVER, PEAK):
         yield grown(quantity, found, judged=effort.is_judged)
     yield memory(SYNC_MEMORY, found, judged=effort.is_judged)
 
@@ -225,12 +239,14 @@ def by_size(
     growing: Callable[[], AbstractContextManager[Turns]],
     *,
     rounds: int,
+    turns_each: int = 1,
     warming_up: int = 0,
 ) -> Found:
     """From the least to the most, again and again; what does not count has ``warming_up`` objects.
 
-    Each round is a whole growth: what else the machine does for minutes meets all sizes of one
-    round, and not one size of all.
+    With each number of objects, a round has the medians of ``turns_each`` turns. Each round is a
+    whole growth: what else the machine does for minutes meets all sizes of one round, and not one
+    size of all.
     """
     found: dict[str, list[dict[int, Cost]]] = {name: [{} for _ in range(rounds)] for name in NAMES}
     for number in range(rounds):
@@ -244,13 +260,17 @@ def by_size(
                 order = list(at_size)[:: -1 if (number + place) % 2 else 1]
                 costs = in_rounds(
                     {name: at_size[name] for name in order},
-                    rounds=1,
+                    rounds=turns_each,
                     progress=effort.progress,
                     warming_up=before,
                 )
-                for name, (cost,) in costs.items():
-                    found[name][number][size] = cost
+                for name, turned in costs.items():
+                    found[name][number][size] = _medians(turned)
     return found
+
+
+def _medians(turned: Sequence[Cost]) -> Cost:
+    return {figure: median(cost[figure] for cost in turned) for figure in turned[0]}
 
 
 def grown(quantity: Quantity, found: Found, *, judged: bool) -> Section:

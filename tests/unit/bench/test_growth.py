@@ -72,7 +72,7 @@ def test_no_more_time_than_that_of_a_start_tells_nothing() -> None:
 
 
 def test_a_tenth_of_noise_does_not_make_linear_growth_break_the_promise() -> None:
-    start, sizes = 0.2, (5_000, 10_000, 20_000, 40_000)
+    start, sizes = 0.2, FULL.sync
     for noise in product((0.9, 1.1), repeat=len(sizes)):
         noisy = [(n, (start + 34e-6 * n) * by) for n, by in zip(sizes, noise, strict=True)]
 
@@ -185,3 +185,24 @@ def test_each_round_is_a_whole_growth_in_which_nobody_always_comes_first() -> No
         *((10, OURS), (10, THEIRS), (20, THEIRS), (20, OURS)),
     ]
     assert found[OURS] == [{10: {"wall": 10.0}, 20: {"wall": 20.0}}] * 2
+
+
+def test_a_round_has_the_medians_of_its_turns_and_nobody_always_comes_first_in_them() -> None:
+    effort = Effort(is_full=True, rounds=5, progress=lambda _: None)
+    taken: list[str] = []
+    walls = {name: iter([3.0, 90.0, 4.0]) for name in NAMES}
+
+    def turns(_: int) -> Mapping[str, Turn]:
+        def turn(name: str) -> Turn:
+            def take() -> Cost:
+                taken.append(name)
+                return {"wall": next(walls[name]), "cpu": 1.0}
+
+            return take
+
+        return {name: turn(name) for name in NAMES}
+
+    found = by_size(effort, (10,), lambda: nullcontext(turns), rounds=1, turns_each=3)
+
+    assert taken == [THEIRS, OURS, OURS, THEIRS, THEIRS, OURS]
+    assert found[OURS] == [{10: {"wall": 4.0, "cpu": 1.0}}]
