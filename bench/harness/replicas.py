@@ -44,8 +44,8 @@ CHANGES_A_SECOND = 5.0
 BEFORE_SECONDS = 3.0
 # For so long the second one has been acting when the first comes back,
 AFTER_SECONDS = 3.0
-# and for so long is looked at what that one does: longer than a lease takes to be missed. kopf has
-# none, and may go on for longer.
+# and for so long is looked at what that one does: longer than a leader tries to renew its lease
+# before it gives up. kopf has no lease, and may go on for longer.
 AWAKE_SECONDS = 13.0
 
 POLL_SECONDS = 0.1
