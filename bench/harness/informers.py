@@ -14,6 +14,8 @@ from dataclasses import dataclass, field
 from http import HTTPStatus
 from pathlib import Path
 
+import msgspec
+
 from bench.harness.contenders import (
     ASYNCIO,
     KOPF,
@@ -32,6 +34,7 @@ from bench.harness.converging import CONTROLLER_FLAGS, CONTROLLERS
 from bench.harness.go_programs import GoProgram
 from bench.harness.onlookers import server_cpu_seconds
 from bench.harness.rounds import Cost, Turn, staying
+from bench.harness.task import APPS
 from bench.harness.world import apps_held, fill
 from steersman.clock import SystemClock
 from steersman.testing import ControlPlane, find_binaries, running_control_plane
@@ -129,6 +132,36 @@ def syncing(start: Start, plane: ControlPlane, *, count: int) -> Turn:
         later_seconds=later_seconds(count),
     )
 
+    return _rested(turn, plane)
+
+
+def listing(plane: ControlPlane, *, count: int) -> Turn:
+    """From one request for ``count`` objects to the last byte of its answer, which nobody reads.
+
+    So long does whoever lists have to wait, with a connection that is open, and nothing else to do.
+    """
+
+    def turn() -> Cost:
+        with plane.caller() as api:
+            api.call("GET", "/readyz")
+            before_seconds = server_cpu_seconds(plane)
+            started_at = time.perf_counter()
+            answer = api.call("GET", APPS)
+            wall_seconds = time.perf_counter() - started_at
+            cpu_seconds = server_cpu_seconds(plane) - before_seconds
+        found = len(msgspec.json.decode(answer.body, type=_Listed).items)
+        if found != count:
+            raise AssertionError(f"expected {count} objects, the answer has {found}: GET {APPS}")
+        return {"wall": wall_seconds, "server_cpu": cpu_seconds}
+
+    return _rested(turn, plane)
+
+
+class _Listed(msgspec.Struct):
+    items: list[msgspec.Raw]
+
+
+def _rested(turn: Turn, plane: ControlPlane) -> Turn:
     def rested() -> Cost:
         rest(plane)
         return turn()

@@ -18,22 +18,12 @@ from urllib.parse import quote, urlsplit
 
 import yaml
 
-from bench.harness.task import (
-    CONFIG_MAP,
-    CONFIG_MAPS,
-    DEPLOYMENTS,
-    GROUP,
-    PAGE_SIZE,
-    PLURAL,
-    VERSION,
-)
+from bench.harness.task import APPS, CONFIG_MAP, CONFIG_MAPS, DEPLOYMENTS, PAGE_SIZE
 
 CONNECTIONS = 16
 
 # More than anything takes that is asked for here.
 PATIENCE_SECONDS = 1800.0
-
-APPS = f"/apis/{GROUP}/{VERSION}/{PLURAL}"
 
 # A ConfigMap with this in it is 1 kB of JSON.
 PADDING = "steady as she goes. " * 45

@@ -9,6 +9,7 @@ KIND = "AppService"
 PLURAL = "appservices"
 NAMESPACE = "default"
 
+APPS = f"/apis/{GROUP}/{VERSION}/{PLURAL}"
 CONFIG_MAPS = f"/api/v1/namespaces/{NAMESPACE}/configmaps"
 DEPLOYMENTS = f"/apis/apps/v1/namespaces/{NAMESPACE}/deployments"
 

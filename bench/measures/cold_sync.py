@@ -13,6 +13,7 @@ from bench.harness.contenders import (
     KOPF_INDEX,
     KR8S,
     LIGHTKUBE,
+    LIST_ALONE,
     OFFICIAL,
     OURS,
     OURS_UVLOOP,
@@ -22,7 +23,7 @@ from bench.harness.contenders import (
     THEIRS_STRIPPED,
 )
 from bench.harness.effort import Effort
-from bench.harness.informers import Start, filled_cluster, programs, syncing
+from bench.harness.informers import Start, filled_cluster, listing, programs, syncing
 from bench.harness.report import Column, Limit, Section, by_round, rounds_in_words
 from bench.harness.rounds import (
     BEST_RATIO,
@@ -43,12 +44,16 @@ ALL_THEIRS = (THEIRS, THEIRS_STRIPPED, THEIRS_LISTING, THEIRS_ALIKE)
 ALL_OURS = (OURS, OURS_UVLOOP)
 
 # These are in every round, the others in some of them.
-ALWAYS = (*ALL_THEIRS, *ALL_OURS)
+ALWAYS = (*ALL_THEIRS, *ALL_OURS, LIST_ALONE)
 PEERS = (OFFICIAL, ASYNCIO, LIGHTKUBE, KR8S, KOPF, KOPF_INDEX)
 
 BEST = (
     "best c-r: whichever turn of controller-runtime took the least in that figure in that round;"
     " this is not judged"
+)
+ALONE = (
+    f"{LIST_ALONE}: from one request to the last byte of its answer, with the connection open, and"
+    " without a process to start; ours cannot take less"
 )
 
 
@@ -183,7 +188,7 @@ MEMORY = "memory"
 
 def sections(effort: Effort) -> Iterator[Section]:
     """Each step, how memory grew from one to the next, and objects with nothing in common."""
-    known = programs((*ALWAYS, *PEERS))
+    known = programs((*ALL_THEIRS, *ALL_OURS, *PEERS))
     plan = steps(effort)
     there = plan[0].objects
     found: dict[int, Mapping[str, Sequence[Cost]]] = {}
@@ -216,7 +221,8 @@ def _synced(
         for name, start in known.items()
         if name not in step.left_out
     }
-    notes = [BEST]
+    turns[LIST_ALONE] = listing(plane, count=step.objects)
+    notes = [BEST, ALONE]
     # Whoever has been there once has its files in memory and its modules compiled.
     costs = in_rounds(
         turns,
@@ -311,7 +317,8 @@ def _added(found: Mapping[int, Sequence[Cost]]) -> Iterator[Cost]:
         added = {
             _span(before, after): (later[LATER] - earlier[LATER]) / (after - before)
             for (before, earlier), (after, later) in pairwise(zip(found, turns, strict=True))
-            if earlier is not None and later is not None
+            # Not in every round of both, or, as the list alone, nothing that holds any.
+            if earlier is not None and later is not None and LATER in earlier and LATER in later
         }
         if added:
             yield added

@@ -3,7 +3,14 @@
 import pytest
 
 from bench.harness.charts import svg
-from bench.harness.contenders import OURS, THEIRS, THEIRS_ALIKE, THEIRS_LISTING, THEIRS_STRIPPED
+from bench.harness.contenders import (
+    LIST_ALONE,
+    OURS,
+    THEIRS,
+    THEIRS_ALIKE,
+    THEIRS_LISTING,
+    THEIRS_STRIPPED,
+)
 from bench.harness.effort import Effort
 from bench.harness.report import Limit, Section
 from bench.harness.rounds import Cost
@@ -151,6 +158,18 @@ def test_who_was_left_out_of_a_step_or_a_round_has_no_memory_there() -> None:
         "kopf": [["1,000 to 2,000"]],
     }
     assert all("steersman" in svg(picture) for picture in pictures({section.name: section}))
+
+
+def test_the_list_alone_has_a_time_beside_the_others_and_no_memory() -> None:
+    alone: Cost = {"wall": 2.0, "server_cpu": 3.0}
+    costs = {**{name: [turn(100.0, wall=4.0)] for name in ALL_THEIRS}, LIST_ALONE: [alone]}
+
+    section = memory({1_000: costs, 2_000: costs})
+
+    assert LIST_ALONE not in section.costs
+    assert beside_theirs(costs, LIST_ALONE) == [
+        {**alone, "wall_ratio": 0.5, "wall_best_ratio": 0.5}
+    ]
 
 
 def test_a_judged_step_is_drawn_with_its_limits_and_once_more_without_the_peers() -> None:
