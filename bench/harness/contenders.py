@@ -12,7 +12,7 @@ THEIRS_ALIKE = "controller-runtime, listing, no managedFields"
 THEIRS_PATCHING = "controller-runtime, patching status"
 OURS = "steersman"
 OURS_UVLOOP = "steersman, uvloop"
-# No contender: what the server needs for one list of everything, whoever has asked for it.
+# No contender: how long the server needs for one list of everything.
 LIST_ALONE = "the list alone, not decoded"
 OFFICIAL = "kubernetes (official)"
 ASYNCIO = "kubernetes_asyncio"

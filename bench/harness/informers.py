@@ -1,6 +1,6 @@
 """The informers that are compared, each as a process that fills its cache from the same server.
 
-All do the same: every AppService is kept, and has been handed to a handler, before one says so.
+All informers do the same: every AppService is kept, and has been handed to a handler, before one says so.
 At its end, each tells what its cache holds, and that is compared with what there is.
 """
 
@@ -136,9 +136,10 @@ def syncing(start: Start, plane: ControlPlane, *, count: int) -> Turn:
 
 
 def listing(plane: ControlPlane, *, count: int) -> Turn:
-    """From one request for ``count`` objects to the last byte of its answer, which nobody reads.
+    """From one request for ``count`` objects to the last byte of its answer.
 
-    So long does whoever lists have to wait, with a connection that is open, and nothing else to do.
+    So long has anyone who lists to wait, with a connection that is open and nothing else to do. It
+    is not compressed, and decoded only afterwards, to count what is in it.
     """
 
     def turn() -> Cost:
@@ -149,6 +150,8 @@ def listing(plane: ControlPlane, *, count: int) -> Turn:
             answer = api.call("GET", APPS)
             wall_seconds = time.perf_counter() - started_at
             cpu_seconds = server_cpu_seconds(plane) - before_seconds
+        if answer.status != HTTPStatus.OK:
+            raise AssertionError(f"{APPS} was answered with {answer.status}")
         found = len(msgspec.json.decode(answer.body, type=_Listed).items)
         if found != count:
             raise AssertionError(f"expected {count} objects, the answer has {found}: GET {APPS}")

@@ -52,8 +52,8 @@ BEST = (
     " this is not judged"
 )
 ALONE = (
-    f"{LIST_ALONE}: from one request to the last byte of its answer, with the connection open, and"
-    " without a process to start; ours cannot take less"
+    f"{LIST_ALONE}: from one request to the last byte of its answer, with the connection open and no"
+    " process to start; about what ours waits for"
 )
 
 
@@ -317,7 +317,7 @@ def _added(found: Mapping[int, Sequence[Cost]]) -> Iterator[Cost]:
         added = {
             _span(before, after): (later[LATER] - earlier[LATER]) / (after - before)
             for (before, earlier), (after, later) in pairwise(zip(found, turns, strict=True))
-            # Not in every round of both, or, as the list alone, nothing that holds any.
+            # Some are not in every round of both, and the list alone holds nothing.
             if earlier is not None and later is not None and LATER in earlier and LATER in later
         }
         if added:
