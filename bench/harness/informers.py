@@ -1,7 +1,7 @@
 """The informers that are compared, each as a process that fills its cache from the same server.
 
-All informers do the same: every AppService is kept, and has been handed to a handler, before one says so.
-At its end, each tells what its cache holds, and that is compared with what there is.
+All informers do the same: every AppService is kept, and has been handed to a handler, before one
+says so. At its end, each tells what its cache holds, and that is compared with what there is.
 """
 
 import asyncio

@@ -52,8 +52,8 @@ BEST = (
     " this is not judged"
 )
 ALONE = (
-    f"{LIST_ALONE}: from one request to the last byte of its answer, with the connection open and no"
-    " process to start; about what ours waits for"
+    f"{LIST_ALONE}: from one request to the last byte of its answer, with the connection open and"
+    " no process to start; about what ours waits for"
 )
 
 
