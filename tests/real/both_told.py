@@ -27,9 +27,6 @@ Story: TypeAlias = Callable[[Stage], Awaitable[None]]
 Seen: TypeAlias = dict[str, Any]
 Ends: TypeAlias = dict[str, Seen]
 
-# How often a story is told at most, where the ends differ.
-TELLINGS = 4
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tale:
@@ -67,15 +64,12 @@ class Telling:
         stories = list(self.stories)
         binaries = find_binaries(environ=os.environ)
         with running_control_plane(binaries, clock=SystemClock()) as plane:
-            theirs: Ends = {}
-            mine: Ends = {}
-            # On a machine that is busy, somebody may seem to have come to rest too early.
-            for _ in range(TELLINGS):
-                theirs |= self._to_theirs(plane, stories)
-                mine |= self._to_ours(plane, stories)
-                stories = [each for each in stories if theirs[each.__name__] != mine[each.__name__]]
-                if not stories:
-                    break
+            theirs, mine = self._to_theirs(plane, stories), self._to_ours(plane, stories)
+            # On a machine that is busy, somebody may have come to rest too early.
+            differing = [each for each in stories if theirs[each.__name__] != mine[each.__name__]]
+            if differing:
+                theirs |= self._to_theirs(plane, differing)
+                mine |= self._to_ours(plane, differing)
             yield theirs, mine
 
     def in_virtual_time(self, story: Story) -> Seen:

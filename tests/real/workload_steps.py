@@ -30,7 +30,7 @@ IsCaughtUp: TypeAlias = "Callable[[Stage], Awaitable[bool]]"
 
 # On a real cluster, all have come to rest when they have seen everything and then nothing has
 # changed for so long.
-CALM_SECONDS = 0.4
+CALM_SECONDS = 1.0
 POLL_SECONDS = 0.05
 PATIENCE_SECONDS = 60.0
 
