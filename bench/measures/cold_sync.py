@@ -98,7 +98,7 @@ def steps(effort: Effort) -> Sequence[Step]:
     """From few to many; the objects of one step are still there at the next.
 
     The time that the index of kopf needs grows with the square of the objects: 1,000 are enough to
-    see it. With 100,000, kopf and kr8s would take minutes, and kr8s more memory than most have.
+    see it. With 100,000, kopf and kr8s would take a minute and more, and kr8s 7 GB.
     """
     if not effort.is_full:
         return (
