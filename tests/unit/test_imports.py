@@ -50,3 +50,11 @@ def test_a_manager_loads_nothing_for_which_only_some_operators_have_a_use() -> N
         "steersman.wire.listener",
     }
     assert seldom_needed & loaded.keys() == set()
+
+
+def test_a_kubeconfig_that_is_json_is_read_without_yaml() -> None:
+    loaded = loaded_modules(
+        "from steersman.client import Kubeconfig\nKubeconfig.parse(b'{}', source='a test')"
+    )
+
+    assert "yaml" not in loaded

@@ -320,6 +320,10 @@ class DeltaFifo(Generic[Obj]):
         """What is known from now on, and how the list differs from what was."""
         known, is_initial = self._known, not self._has_list
         fresh: dict[ObjectKey, Obj] = {}
+        if not known:
+            for obj in objects:
+                fresh.setdefault(key_of(obj), obj)
+            return fresh, [Added(obj, key, is_initial) for key, obj in fresh.items()]
         changes: list[Delta[Obj]] = []
         for obj in objects:
             key, uid, version = identity_of(obj)

@@ -3,7 +3,8 @@
 The objects that it gives out are its own, and frozen; the lists that it gives out are the caller's.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Generic
 
 from steersman.cache.indexes import IndexFunction
@@ -28,7 +29,7 @@ class Indexer(Generic[Obj]):
     ) -> None:
         self._failed = failed
         # By namespace, because that is asked for most, and costs nothing here.
-        self._namespaces: dict[str | None, dict[ObjectKey, Obj]] = {}
+        self._namespaces: defaultdict[str | None, dict[ObjectKey, Obj]] = defaultdict(dict)
         self._indexes: dict[str, _Index[Obj]] = {}
         for name, function in (indexes or {}).items():
             self.add_index(name, function)
@@ -52,12 +53,17 @@ class Indexer(Generic[Obj]):
         """Store ``obj``, in place of what had its key. Who has the key at hand may give it."""
         if key is None:
             key = key_of(obj)
-        objects = self._namespaces.get(key.namespace)
-        if objects is None:
-            objects = self._namespaces[key.namespace] = {}
-        objects[key] = obj
+        self._namespaces[key.namespace][key] = obj
         if self._indexes:
             for index in self._indexes.values():
+                index.put(key, obj)
+
+    def put_all(self, objects: Iterable[tuple[ObjectKey, Obj]]) -> None:
+        """The same for many, each with its key."""
+        namespaces, indexes = self._namespaces, tuple(self._indexes.values())
+        for key, obj in objects:
+            namespaces[key.namespace][key] = obj
+            for index in indexes:
                 index.put(key, obj)
 
     def remove(self, key: ObjectKey) -> Obj | None:

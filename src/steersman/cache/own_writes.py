@@ -10,6 +10,7 @@ see one indexer and pay nothing for this; only keys that we wrote to lately are 
 """
 
 from collections import deque
+from collections.abc import Iterable
 from heapq import heappop, heappush
 from typing import Final, Generic, TypeVar
 
@@ -86,14 +87,27 @@ class OwnWrites(Generic[Obj]):
 
     # What is heard
 
-    def heard(self, obj: Obj, key: ObjectKey, *, version: str = "", in_list: bool = False) -> None:
-        """It was created or changed, or is there in a list.
+    def heard(self, obj: Obj, key: ObjectKey, *, version: str = "") -> None:
+        """It was created or changed.
 
         ``version`` is up to where everything has been heard by that, where that is known.
         """
+        # A limited story may not tell of what was before it.
+        self._hear(obj, key, version, may_be_late=self._is_limited)
+
+    def heard_in_list(self, objects: Iterable[tuple[ObjectKey, Obj]]) -> None:
+        """These are there in a list, and are not as they were heard last."""
+        if not self._laid and not self._flights:
+            # As it mostly is with the first list, which may be of a hundred thousand.
+            self._shown.put_all(objects)
+            return
+        for key, obj in objects:
+            # A list may leave out what was before it.
+            self._hear(obj, key, "", may_be_late=True)
+
+    def _hear(self, obj: Obj, key: ObjectKey, version: str, *, may_be_late: bool) -> None:
         shown = self._shown
-        # A list may leave out what was before it, and a limited story may not tell of it.
-        if (in_list or self._is_limited) and self._flights and not _is(shown.get(key), obj.uid):
+        if may_be_late and self._flights and not _is(shown.get(key), obj.uid):
             self._flights.hear_beginning(self, obj.uid)
         laid = self._laid.get(key)
         if laid is None:

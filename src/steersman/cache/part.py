@@ -146,8 +146,10 @@ class Part(Generic[Obj]):
         for delta in replaced.deltas:
             if isinstance(delta, Deleted):
                 self.writes.heard_end(delta.key, delta.obj.uid)
-            else:
-                self.writes.heard(delta.obj, delta.key, in_list=True)
+        # What is there after that, since a name may be that of another object now.
+        self.writes.heard_in_list(
+            (delta.key, delta.obj) for delta in replaced.deltas if not isinstance(delta, Deleted)
+        )
         for refused in replaced.refused:
             self._refuse(refused)
         self.writes.replaced(replaced.version, rewound=replaced.rewound)

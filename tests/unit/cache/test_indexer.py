@@ -234,6 +234,18 @@ class Store(RuleBasedStateMachine):
         self.store.put(obj, key_of(obj) if gives_key else None)
         self.model[key_of(obj)] = obj
 
+    @rule(
+        names=st.lists(st.tuples(st.sampled_from(("blue", "red", None)), st.sampled_from("abc"))),
+        size=st.sampled_from((0, 1, 13, 101)),
+    )
+    def put_all(self, names: list[tuple[str | None, str]], size: int) -> None:
+        objects = [
+            (ObjectKey(namespace, name), thing(name, namespace=namespace, size=size))
+            for namespace, name in names
+        ]
+        self.store.put_all(iter(objects))
+        self.model.update(objects)
+
     @rule(name=st.sampled_from("abc"), namespace=st.sampled_from(("blue", "red", None)))
     def remove(self, name: str, namespace: str | None) -> None:
         key = ObjectKey(namespace, name)

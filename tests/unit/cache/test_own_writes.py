@@ -25,9 +25,11 @@ class Cache:
         self.writes.replaced("10", rewound=False)
 
     def hear(self, version: int, uid: str = "a", *, in_list: bool = False) -> None:
-        self.writes.heard(thing("web", version=version, uid=uid), WEB, in_list=in_list)
-        if not in_list:
-            self.writes.reached(str(version))
+        obj = thing("web", version=version, uid=uid)
+        if in_list:
+            self.writes.heard_in_list([(WEB, obj)])
+        else:
+            self.writes.heard(obj, WEB, version=str(version))
 
     def hear_end(self, version: int, uid: str = "a") -> None:
         self.writes.heard_end(WEB, uid)

@@ -220,14 +220,16 @@ class OwnWritesStory(RuleBasedStateMachine):
         self.deliver_list(moments, version, rewound=False)
 
     def deliver_list(self, moments: dict[str, Moment], version: int, *, rewound: bool) -> None:
+        there: list[tuple[ObjectKey, Thing]] = []
         for name in NAMES:
             moment, before = moments.get(name, NOTHING), self.under.get(name, "")
             if before and (not moment.belongs or moment.uid != before):
                 self.writes.heard_end(key_of(name), before)
                 del self.under[name]
             if moment.belongs:
-                self.writes.heard(self.as_thing(name, moment), key_of(name), in_list=True)
+                there.append((key_of(name), self.as_thing(name, moment)))
                 self.under[name] = moment.uid
+        self.writes.heard_in_list(there)
         self.writes.replaced(str(version), rewound=rewound)
         self.heard_up_to = version
 

@@ -8,6 +8,9 @@ from steersman.errors import ConfigError
 # Tokens and certificates are kilobytes; a bundle of all public authorities is a quarter of this.
 CREDENTIAL_BYTES: Final = 1024 * 1024
 
+# Enough for a kubeconfig of some hundred clusters with their certificates.
+CONFIG_BYTES: Final = 2 * 1024 * 1024
+
 
 def read_small_file(path: Path, *, limit_bytes: int = CREDENTIAL_BYTES) -> bytes:
     """All of the file, which is refused if it is longer than ``limit_bytes``."""

@@ -1,13 +1,13 @@
 """What stands in kubeconfig files, several of them read as one; what it means is not known here."""
 
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Generic, TypeVar
 
 import msgspec
 
-from steersman.client.access.files import read_if_there
-from steersman.client.access.yaml_files import YamlLimits, parse_yaml_mapping
+from steersman.client.access.files import CONFIG_BYTES, read_if_there
 from steersman.errors import ConfigError
 
 
@@ -137,7 +137,7 @@ def read_entries(paths: Sequence[Path]) -> Entries:
     among_several = len(paths) > 1
     read: list[tuple[Home, _File]] = []
     for path in paths:
-        content = read_if_there(path, limit_bytes=YamlLimits().most_bytes)
+        content = read_if_there(path, limit_bytes=CONFIG_BYTES)
         if content is not None and (content.strip() or not among_several):
             home = Home(source=str(path), path=path.absolute())
             read.append((home, _parse(content, home)))
@@ -159,7 +159,12 @@ def parse_entries(content: bytes, *, source: str) -> Entries:
 
 
 def _parse(content: bytes, home: Home) -> _File:
-    values = parse_yaml_mapping(content, source=home.source)
+    values = _from_json(content)
+    if values is None:
+        # Here, because PyYAML takes longer to import than all the rest takes to be read.
+        from steersman.client.access.yaml_files import parse_yaml_mapping
+
+        values = parse_yaml_mapping(content, source=home.source)
     try:
         file = msgspec.convert(values, _File)
     except msgspec.ValidationError as error:
@@ -175,6 +180,25 @@ def _parse(content: bytes, home: Home) -> _File:
             what_now="Name the kubeconfig instead.",
         )
     return file
+
+
+def _from_json(content: bytes) -> Mapping[str, object] | None:
+    """The mapping, if it is one in JSON; where anything is odd, YAML is to say what."""
+    # Half of a pair of surrogates, which JSON can say, is no text.
+    if not content.startswith(b"{") or b"\\ud" in content.lower():
+        return None
+    try:
+        values: Mapping[str, object] = json.loads(content, object_pairs_hook=_each_once)
+    except (ValueError, RecursionError):
+        return None
+    return values
+
+
+def _each_once(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    values = dict(pairs)
+    if len(values) < len(pairs):
+        raise ValueError("a key is given a second time")
+    return values
 
 
 def _merged(read: Sequence[tuple[Home, _File]]) -> Entries:

@@ -12,7 +12,7 @@ from typing import Final, Protocol, TypeAlias
 import msgspec
 import yaml
 
-from steersman.client.access.files import read_small_file
+from steersman.client.access.files import CONFIG_BYTES, read_small_file
 from steersman.errors import ConfigError
 
 Value: TypeAlias = "str | int | float | bool | list[Value] | dict[str, Value] | None"
@@ -21,9 +21,9 @@ Value: TypeAlias = "str | int | float | bool | list[Value] | dict[str, Value] | 
 class YamlLimits(msgspec.Struct, frozen=True, kw_only=True):
     """How much is too much; nodes and depth are counted with every alias written out."""
 
-    # Enough for a kubeconfig of some hundred clusters with their certificates. What is larger is
-    # refused within a tenth of a second, most of which is libyaml making its events.
-    most_bytes: int = 2 * 1024 * 1024
+    # What is larger is refused within a tenth of a second, most of which is libyaml making its
+    # events.
+    most_bytes: int = CONFIG_BYTES
     most_nodes: int = 20_000
     deepest: int = 64
 

@@ -4,7 +4,6 @@ import base64
 import json
 import re
 import traceback
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +11,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from steersman.client.access.cluster_config import ClientCertificate, Password, Token, TokenFile
+from steersman.client.access.cluster_config import (
+    ClientCertificate,
+    ClusterConfig,
+    Password,
+    Token,
+    TokenFile,
+)
 from steersman.client.access.impersonation import Impersonation
 from steersman.client.access.kubeconfig import Kubeconfig
 from steersman.client.access.trust import UNTRUSTED, Trust
@@ -179,6 +184,9 @@ def test_text_from_no_file_names_its_source_instead(tmp_path: Path) -> None:
 WRONG: dict[str, tuple[Any, str]] = {
     "nothing in it": ("", "is empty"),
     "no YAML": ("clusters: [", "is not YAML"),
+    "almost JSON": ('{"clusters": [}', "line 1 is not YAML"),
+    "JSON with a key twice": ('{"kind": "Config",\n"kind": ""}', "line 2 gives 'kind' a second"),
+    "JSON with half a character": (r'{"kind": "\ud800"}', "line 1 is not YAML"),
     "an alias bomb": (
         "a0: &a0 [x, x, x, x, x, x, x, x]\n"
         + "".join(f"a{n}: &a{n} [{f'*a{n - 1}, ' * 8}]\n" for n in range(1, 9)),
@@ -337,9 +345,22 @@ values = st.recursive(
     field=st.sampled_from(["clusters", "users", "contexts", "current-context", "kind"]),
     value=values,
 )
-def test_any_value_in_a_field_is_understood_or_refused(field: str, value: object) -> None:
-    content = json.dumps({**document(), field: value}).encode()
+def test_any_value_in_a_field_is_understood_or_refused_and_in_yaml_as_in_json(
+    field: str, value: object
+) -> None:
+    def outcome(content: str) -> ClusterConfig | str:
+        try:
+            kubeconfig = Kubeconfig.parse(content.encode(), source="a test")
+            return kubeconfig.choose(trust=UNTRUSTED, environ={}, observe=ignore)
+        except ConfigError as refusal:
+            return str(refusal)
 
-    with suppress(ConfigError):
-        kubeconfig = Kubeconfig.parse(content, source="a test")
-        kubeconfig.choose(trust=UNTRUSTED, environ={}, observe=ignore)
+    in_json = json.dumps({**document(), field: value})
+
+    assert outcome(in_json) == outcome(f"# YAML\n{in_json}")
+
+
+def test_yaml_may_begin_as_json_does() -> None:
+    kubeconfig = Kubeconfig.parse(b"{contexts: [{name: here}]}", source="a test")
+
+    assert kubeconfig.contexts == ("here",)
