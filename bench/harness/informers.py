@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http import HTTPStatus
 from pathlib import Path
+from typing import TypeAlias
 
 import msgspec
 
@@ -35,7 +36,7 @@ from bench.harness.go_programs import GoProgram
 from bench.harness.onlookers import server_cpu_seconds
 from bench.harness.rounds import Cost, Turn, staying
 from bench.harness.task import APPS
-from bench.harness.world import apps_held, fill
+from bench.harness.world import add_others, apps_held, fill
 from steersman.clock import SystemClock
 from steersman.testing import ControlPlane, find_binaries, running_control_plane
 
@@ -60,6 +61,10 @@ COLLECT_SECONDS = 0.5
 # back what can be given back takes a fraction of that.
 GIVE_BACK_SECONDS = 1.0
 GIVE_BACK_OBJECTS = 25_000
+
+
+# What the server is given time for between two turns.
+Pause: TypeAlias = Callable[[ControlPlane], None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,16 +112,22 @@ def _python(name: str, *arguments: str) -> Sequence[str]:
 
 
 @contextmanager
-def filled_cluster(*, apps: int, is_distinct: bool = False) -> Iterator[ControlPlane]:
-    """A control plane with so many AppServices, and with kube-controller-manager running."""
+def filled_cluster(
+    *, apps: int, others: int = 0, is_distinct: bool = False
+) -> Iterator[ControlPlane]:
+    """A control plane with so many AppServices and others; kube-controller-manager is running."""
     with running_control_plane(find_binaries(environ=os.environ), clock=SystemClock()) as plane:
         asyncio.run(fill(plane.kubeconfig, apps=apps, is_distinct=is_distinct))
+        if others:
+            asyncio.run(add_others(plane.kubeconfig, others))
         with plane.running_controllers(*CONTROLLERS, flags=CONTROLLER_FLAGS):
             yield plane
 
 
-def syncing(start: Start, plane: ControlPlane, *, count: int) -> Turn:
+def syncing(start: Start, plane: ControlPlane, *, count: int, after: Pause) -> Turn:
     """From the start of a process to ``count`` objects in its cache, and through its handler.
+
+    It starts ``after`` a pause of the server, which is not part of it.
 
     ``server_cpu`` is what kube-apiserver used meanwhile. ``resident`` is what it held then, and
     ``later_resident`` what it holds once garbage that was left at the end is gone. A turn whose
@@ -132,10 +143,10 @@ def syncing(start: Start, plane: ControlPlane, *, count: int) -> Turn:
         later_seconds=later_seconds(count),
     )
 
-    return _rested(turn, plane)
+    return _following(after, plane, turn)
 
 
-def listing(plane: ControlPlane, *, count: int) -> Turn:
+def listing(plane: ControlPlane, *, count: int, after: Pause) -> Turn:
     """From one request for ``count`` objects to the last byte of its answer.
 
     So long has anyone who lists to wait, with a connection that is open and nothing else to do. It
@@ -157,19 +168,19 @@ def listing(plane: ControlPlane, *, count: int) -> Turn:
             raise AssertionError(f"expected {count} objects, the answer has {found}: GET {APPS}")
         return {"wall": wall_seconds, "server_cpu": cpu_seconds}
 
-    return _rested(turn, plane)
+    return _following(after, plane, turn)
 
 
 class _Listed(msgspec.Struct):
     items: list[msgspec.Raw]
 
 
-def _rested(turn: Turn, plane: ControlPlane) -> Turn:
-    def rested() -> Cost:
-        rest(plane)
+def _following(pause: Pause, plane: ControlPlane, turn: Turn) -> Turn:
+    def paused() -> Cost:
+        pause(plane)
         return turn()
 
-    return rested
+    return paused
 
 
 def later_seconds(count: int) -> float:
@@ -177,14 +188,21 @@ def later_seconds(count: int) -> float:
     return COLLECT_SECONDS + GIVE_BACK_SECONDS + count / GIVE_BACK_OBJECTS
 
 
-def rest(plane: ControlPlane) -> None:
-    """Wait until the server has nothing left to do of what came before, its garbage included."""
-    # It collects when it has allocated so much since the last time, and that can be as much work as
-    # the list itself: into whose turn it falls would be luck.
+def swept(plane: ControlPlane) -> None:
+    """Have the server collect its garbage, and wait until it rests.
+
+    It does so when it has allocated as much as it holds. A turn that makes it allocate nearly that
+    much then always has a collection in it, as much work as a list, and never one by chance.
+    """
     with plane.caller() as api:
         answer = api.call("GET", COLLECT_PATH)
     if answer.status != HTTPStatus.OK:
         raise AssertionError(f"{COLLECT_PATH} was answered with {answer.status}")
+    rested(plane)
+
+
+def rested(plane: ControlPlane) -> None:
+    """Wait until the server has nothing left to do of what came before; its garbage may stay."""
     began_at = at = time.monotonic()
     before_seconds = server_cpu_seconds(plane)
     while at - began_at < REST_SECONDS:

@@ -1,4 +1,7 @@
-"""What the contenders find on the server: a ConfigMap, and as many AppServices as asked for."""
+"""What the contenders find on the server: a ConfigMap, and as many AppServices as asked for.
+
+And, where that is asked for, objects of another kind, which nobody looks at.
+"""
 
 import asyncio
 from collections.abc import Iterable, Mapping
@@ -24,7 +27,7 @@ from bench.harness.task import (
 from bench.peers.clients.steersman_client import AppService, Spec, Status, connected
 from steersman.client import Client, has_condition, wait_for
 from steersman.errors import NotFound
-from steersman.kinds import Codec, Resource, Unstructured, apps_v1, core_v1, meta_v1
+from steersman.kinds import Codec, CustomResource, Resource, Unstructured, apps_v1, core_v1, meta_v1
 from steersman.units import Quantity, parse_time
 
 HOME = f"/apis/{GROUP}/{VERSION}/namespaces/{NAMESPACE}/{PLURAL}"
@@ -32,6 +35,13 @@ HOME = f"/apis/{GROUP}/{VERSION}/namespaces/{NAMESPACE}/{PLURAL}"
 CLIENTS_CRD = Path(__file__).with_name("appservices.crd.yaml")
 # and with all that the example operator's types say.
 OPERATORS_CRD = ROOT / "examples/appservice/deploy/crd/appservices.app.example.com.yaml"
+
+
+class Neighbour(CustomResource[Spec, Status], group="other.example.com", version=VERSION):
+    """What an AppService is, and of no concern to anyone here."""
+
+
+OTHERS_HOME = f"/apis/other.example.com/{VERSION}/namespaces/{NAMESPACE}/neighbours"
 
 CRD = Unstructured.of("apiextensions.k8s.io/v1", "CustomResourceDefinition", namespaced=False)
 
@@ -50,6 +60,27 @@ async def fill(kubeconfig: Path, *, apps: int, is_distinct: bool = False) -> Non
         )
         await serve(client, yaml.safe_load(CLIENTS_CRD.read_text()), AppService)
     await add_apps(kubeconfig, range(apps), is_distinct=is_distinct)
+
+
+async def add_others(kubeconfig: Path, count: int) -> None:
+    """Create so many objects of another kind, each as large as an AppService."""
+    definition = CLIENTS_CRD.read_text()
+    for word, other in (
+        (GROUP, "other.example.com"),
+        (PLURAL, "neighbours"),
+        ("appservice", "neighbour"),
+        ("AppService", "Neighbour"),
+    ):
+        definition = definition.replace(word, other)
+    async with connected(kubeconfig) as client:
+        await serve(client, yaml.safe_load(definition), Neighbour)
+    to, codec = Destination.of(kubeconfig), Codec()
+    apps = map(app_service, range(count))
+    bodies = (
+        codec.encode(Neighbour(metadata=app.metadata, spec=app.spec, status=app.status))
+        for app in apps
+    )
+    await in_parallel(to, (to.request("POST", OTHERS_HOME, body) for body in bodies))
 
 
 async def serve_apps_with_status(kubeconfig: Path) -> None:
