@@ -66,7 +66,7 @@ control-plane: $(READY) ## find or build etcd, kube-apiserver, kube-controller-m
 
 test-real: control-plane $(FOREIGN_READY) ## the same questions, put to a real kube-apiserver
 	$(BIN)/python -m tests.real.foreign.building
-	$(PYTEST) -n 2 --dist loadfile tests/real
+	$(PYTEST) -n 2 --dist loadfile --durations 40 tests/real
 
 $(FOREIGN_READY): $(FOREIGN)/requirements.txt
 	test -x $(FOREIGN_VENV)/bin/python || $(PYTHON) -m venv $(FOREIGN_VENV)

@@ -191,8 +191,8 @@ def later_seconds(count: int) -> float:
 def swept(plane: ControlPlane) -> None:
     """Have the server collect its garbage, and wait until it rests.
 
-    It does so when it has allocated as much as it holds. A turn that makes it allocate nearly that
-    much then always has a collection in it, as much work as a list, and never one by chance.
+    Left alone, it collects when it has allocated as much as it holds. A turn that makes it allocate
+    nearly that much then always has a collection in it, as much work as a list, and never by luck.
     """
     with plane.caller() as api:
         answer = api.call("GET", COLLECT_PATH)

@@ -37,11 +37,13 @@ CLIENTS_CRD = Path(__file__).with_name("appservices.crd.yaml")
 OPERATORS_CRD = ROOT / "examples/appservice/deploy/crd/appservices.app.example.com.yaml"
 
 
-class Neighbour(CustomResource[Spec, Status], group="other.example.com", version=VERSION):
+OTHER_GROUP, OTHER_PLURAL = "other.example.com", "neighbours"
+OTHERS_HOME = f"/apis/{OTHER_GROUP}/{VERSION}/namespaces/{NAMESPACE}/{OTHER_PLURAL}"
+
+
+class Neighbour(CustomResource[Spec, Status], group=OTHER_GROUP, version=VERSION):
     """What an AppService is, and of no concern to anyone here."""
 
-
-OTHERS_HOME = f"/apis/other.example.com/{VERSION}/namespaces/{NAMESPACE}/neighbours"
 
 CRD = Unstructured.of("apiextensions.k8s.io/v1", "CustomResourceDefinition", namespaced=False)
 
@@ -66,8 +68,8 @@ async def add_others(kubeconfig: Path, count: int) -> None:
     """Create so many objects of another kind, each as large as an AppService."""
     definition = CLIENTS_CRD.read_text()
     for word, other in (
-        (GROUP, "other.example.com"),
-        (PLURAL, "neighbours"),
+        (GROUP, OTHER_GROUP),
+        (PLURAL, OTHER_PLURAL),
         ("appservice", "neighbour"),
         ("AppService", "Neighbour"),
     ):

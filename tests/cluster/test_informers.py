@@ -92,6 +92,27 @@ async def test_no_object_is_lost_and_no_ghost_is_kept(scene: Scene) -> None:
         assert missed.is_missed
 
 
+async def test_what_was_made_anew_under_its_name_in_a_gap_is_shown(scene: Scene) -> None:
+    informer = scene.informer()
+    async with informer.running():
+        await scene.settle()
+        before = informer.lister.get("one", namespace=HERE)
+        scene.way.answer = Unreachable("gone for a while")
+        scene.way.cut()
+        await scene.delete("one")
+        await create_config_maps(scene.server, HERE, "one")
+        scene.world.server.history.forget()
+        await scene.settle()
+        scene.way.answer = None
+
+        def is_new() -> bool:
+            now = informer.lister.get("one", namespace=HERE)
+            return before is not None and now is not None and now.uid != before.uid
+
+        await scene.until(is_new, seconds=1)
+        assert names(informer) == ["one", "two"]
+
+
 async def test_reads_never_go_back_in_time(scene: Scene) -> None:
     caches = scene.caches()
     scope = Scope(namespaces=(HERE,))

@@ -87,16 +87,13 @@ class OwnWrites(Generic[Obj]):
 
     # What is heard
 
-    def heard(self, obj: Obj, key: ObjectKey, *, version: str = "") -> None:
-        """It was created or changed.
-
-        ``version`` is up to where everything has been heard by that, where that is known.
-        """
+    def heard(self, obj: Obj, key: ObjectKey, *, version: str) -> None:
+        """It was created or changed; ``version`` is up to where all has been heard by that."""
         # A limited story may not tell of what was before it.
         self._hear(obj, key, version, may_be_late=self._is_limited)
 
     def heard_in_list(self, objects: Iterable[tuple[ObjectKey, Obj]]) -> None:
-        """These are there in a list, and are not as they were heard last."""
+        """These are there in a list."""
         if not self._laid and not self._flights:
             # As it mostly is with the first list, which may be of a hundred thousand.
             self._shown.put_all(objects)

@@ -89,12 +89,12 @@ def test_an_object_made_anew_while_nobody_listened_is_deleted_and_added() -> Non
     assert replaced.deltas == [Deleted(old, A, is_missed=True), Added(new, A)]
 
 
-def test_an_object_that_is_twice_in_a_list_is_added_once() -> None:
-    fifo = fifo_with()
+def test_of_an_object_that_is_twice_in_a_list_the_first_counts() -> None:
+    first, second = thing("a", version=20), thing("a", version=19)
 
-    replaced = relisted(fifo, thing("a", version=20), thing("a", version=20))
+    replaced = relisted(fifo_with(), first, second)
 
-    assert len(replaced.deltas) == 1
+    assert [delta.obj for delta in replaced.deltas] == [first]
 
 
 def test_writes_and_deletions_come_out_in_the_order_in_which_they_were_heard() -> None:

@@ -1,14 +1,23 @@
 """What stands in kubeconfig files, several of them read as one; what it means is not known here."""
 
 import json
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Generic, TypeVar
+from typing import Final, Generic, TypeVar
 
 import msgspec
 
 from steersman.client.access.files import CONFIG_BYTES, read_if_there
 from steersman.errors import ConfigError
+
+# What is within these is within the limits for YAML.
+_SMALL_BYTES: Final = 32 * 1024
+_FEW_BRACKETS: Final = 64
+
+# What JSON can say, and YAML reads otherwise or not at all: all but plain letters, and halves of
+# pairs of surrogates, which are no text.
+_ODD: Final = re.compile(rb"[^\n\r\t -~]|\\[uU][dD]")
 
 
 class _Part(msgspec.Struct, rename="kebab"):
@@ -183,13 +192,16 @@ def _parse(content: bytes, home: Home) -> _File:
 
 
 def _from_json(content: bytes) -> Mapping[str, object] | None:
-    """The mapping, if it is one in JSON; where anything is odd, YAML is to say what."""
-    # Half of a pair of surrogates, which JSON can say, is no text.
-    if not content.startswith(b"{") or b"\\ud" in content.lower():
+    """The mapping, if it is a small and simple one in JSON; all else is for YAML to judge."""
+    if not content.startswith(b"{") or len(content) > _SMALL_BYTES or _ODD.search(content):
+        return None
+    if content.count(b"{") + content.count(b"[") > _FEW_BRACKETS:
         return None
     try:
-        values: Mapping[str, object] = json.loads(content, object_pairs_hook=_each_once)
-    except (ValueError, RecursionError):
+        values: Mapping[str, object] = json.loads(
+            content, object_pairs_hook=_each_once, parse_constant=_no_number
+        )
+    except ValueError:
         return None
     return values
 
@@ -199,6 +211,10 @@ def _each_once(pairs: list[tuple[str, object]]) -> dict[str, object]:
     if len(values) < len(pairs):
         raise ValueError("a key is given a second time")
     return values
+
+
+def _no_number(name: str) -> object:
+    raise ValueError(f"{name} is not JSON")
 
 
 def _merged(read: Sequence[tuple[Home, _File]]) -> Entries:

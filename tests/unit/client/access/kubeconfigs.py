@@ -35,7 +35,8 @@ def document(
 def written(directory: Path, content: Mapping[str, Any], *, name: str = "config") -> Path:
     """The path of a file with this kubeconfig, which only its owner may read."""
     path = directory / name
-    path.write_text(json.dumps(content))
+    # With a comment, as JSON has none: what people have is YAML.
+    path.write_text(f"# Config\n{json.dumps(content)}")
     path.chmod(0o600)
     return path
 
