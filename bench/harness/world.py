@@ -36,7 +36,6 @@ CLIENTS_CRD = Path(__file__).with_name("appservices.crd.yaml")
 # and with all that the example operator's types say.
 OPERATORS_CRD = ROOT / "examples/appservice/deploy/crd/appservices.app.example.com.yaml"
 
-
 OTHER_GROUP, OTHER_PLURAL = "other.example.com", "neighbours"
 OTHERS_HOME = f"/apis/{OTHER_GROUP}/{VERSION}/namespaces/{NAMESPACE}/{OTHER_PLURAL}"
 
@@ -76,13 +75,12 @@ async def add_others(kubeconfig: Path, count: int) -> None:
         definition = definition.replace(word, other)
     async with connected(kubeconfig) as client:
         await serve(client, yaml.safe_load(definition), Neighbour)
-    to, codec = Destination.of(kubeconfig), Codec()
     apps = map(app_service, range(count))
-    bodies = (
-        codec.encode(Neighbour(metadata=app.metadata, spec=app.spec, status=app.status))
-        for app in apps
+    await _create(
+        kubeconfig,
+        OTHERS_HOME,
+        (Neighbour(metadata=app.metadata, spec=app.spec, status=app.status) for app in apps),
     )
-    await in_parallel(to, (to.request("POST", OTHERS_HOME, body) for body in bodies))
 
 
 async def serve_apps_with_status(kubeconfig: Path) -> None:
@@ -93,10 +91,13 @@ async def serve_apps_with_status(kubeconfig: Path) -> None:
 
 async def add_apps(kubeconfig: Path, numbers: Iterable[int], *, is_distinct: bool = False) -> None:
     """Create the AppServices with these numbers."""
+    apps = (app_service(number, is_distinct=is_distinct) for number in numbers)
+    await _create(kubeconfig, f"{HOME}?fieldManager=steersman", apps)
+
+
+async def _create(kubeconfig: Path, path: str, objects: Iterable[Resource]) -> None:
     to, codec = Destination.of(kubeconfig), Codec()
-    bodies = (codec.encode(app_service(number, is_distinct=is_distinct)) for number in numbers)
-    path = f"{HOME}?fieldManager=steersman"
-    await in_parallel(to, (to.request("POST", path, body) for body in bodies))
+    await in_parallel(to, (to.request("POST", path, codec.encode(obj)) for obj in objects))
 
 
 async def serve(client: Client, definition: Any, kind: type[Resource | Unstructured]) -> None:

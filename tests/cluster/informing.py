@@ -1,6 +1,7 @@
 """A server, informers on it, and a way between them that can be disturbed."""
 
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from random import Random
 from typing import Any, Literal, TypeVar
 
@@ -14,6 +15,7 @@ from steersman.cache import (
 from steersman.client import Client, ClientSettings, MergePatch, RetryPolicy
 from steersman.errors import (
     NotFollowed,
+    Unreachable,
 )
 from steersman.kinds import Part, Resource, core_v1, metadata_only
 from tests.clocks import ManualClock
@@ -85,6 +87,16 @@ class Scene:
         """Let all that was written be heard."""
         for _ in range(20):
             await turns()
+
+    @asynccontextmanager
+    async def gap(self) -> AsyncIterator[None]:
+        """What happens in the block is heard of by a list alone."""
+        self.way.answer = Unreachable("gone for a while")
+        self.way.cut()
+        yield
+        self.world.server.history.forget()
+        await self.settle()
+        self.way.answer = None
 
     async def patch(self, name: str, namespace: str = HERE, **data: str | None) -> Any:
         return await self.server.patch(

@@ -75,13 +75,9 @@ async def test_no_object_is_lost_and_no_ghost_is_kept(scene: Scene) -> None:
     informer.add_handler(told)
     async with informer.running():
         await scene.settle()
-        scene.way.answer = Unreachable("gone for a while")
-        scene.way.cut()
-        await scene.delete("one")
-        await create_config_maps(scene.server, HERE, "three")
-        scene.world.server.history.forget()
-        await scene.settle()
-        scene.way.answer = None
+        async with scene.gap():
+            await scene.delete("one")
+            await create_config_maps(scene.server, HERE, "three")
 
         await scene.until(lambda: names(informer) == ["three", "two"], seconds=1)
 
@@ -97,13 +93,9 @@ async def test_what_was_made_anew_under_its_name_in_a_gap_is_shown(scene: Scene)
     async with informer.running():
         await scene.settle()
         before = informer.lister.get("one", namespace=HERE)
-        scene.way.answer = Unreachable("gone for a while")
-        scene.way.cut()
-        await scene.delete("one")
-        await create_config_maps(scene.server, HERE, "one")
-        scene.world.server.history.forget()
-        await scene.settle()
-        scene.way.answer = None
+        async with scene.gap():
+            await scene.delete("one")
+            await create_config_maps(scene.server, HERE, "one")
 
         def is_new() -> bool:
             now = informer.lister.get("one", namespace=HERE)

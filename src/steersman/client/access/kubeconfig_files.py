@@ -17,7 +17,7 @@ _FEW_BRACKETS: Final = 64
 
 # What JSON can say, and YAML reads otherwise or not at all: all but plain letters, and halves of
 # pairs of surrogates, which are no text.
-_ODD: Final = re.compile(rb"[^\n\r\t -~]|\\[uU][dD]")
+_ODD: Final = re.compile(rb"[^\n\r\t -~]|\\u[dD]")
 
 
 class _Part(msgspec.Struct, rename="kebab"):
