@@ -50,6 +50,7 @@ from tests.cluster.informing import (
 from tests.embedded import turns
 from tests.real.definitions import AnyWidget, Octopus, Widget
 from tests.real.objects import AnyConfigMap, create_config_maps
+from tests.unit.cache.things import by_key
 
 # What is promised
 
@@ -345,7 +346,7 @@ async def test_a_handler_that_comes_between_two_namespaces_is_told_of_both(scene
     late = informer._parts[THERE]
     early = informer._parts[HERE]
     listing = await scene.server.list(ConfigMap, namespace=HERE)
-    early.replace(listing.items, (), listing.resource_version, rewound=False)
+    early.replace(by_key(listing.items), (), listing.resource_version, rewound=False)
 
     registration = informer.add_handler(told)
     assert not registration.has_synced

@@ -1,10 +1,11 @@
 """The reflector: a list, then a watch, told to a sink as one story."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from steersman.client import Client, Labels
 from steersman.errors import InvalidObject
 from steersman.kinds import core_v1
+from steersman.names import ObjectKey
 from steersman.observe import Observer
 from steersman.watch import ClientSource, Reflector, ReflectorSettings
 
@@ -17,13 +18,13 @@ class Diary:
 
     def replace(
         self,
-        objects: Sequence[core_v1.ConfigMap],
+        objects: Mapping[ObjectKey, core_v1.ConfigMap],
         misfits: Sequence[InvalidObject],
         version: str,
         *,
         rewound: bool,
     ) -> None:
-        self.told.append(f"there are {sorted(each.name for each in objects)}")
+        self.told.append(f"there are {sorted(key.name for key in objects)}")
 
     def wrote(self, obj: core_v1.ConfigMap) -> None:
         self.told.append(f"{obj.name} was written")

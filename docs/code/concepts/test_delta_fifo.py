@@ -1,8 +1,11 @@
 """What the page about the delta FIFO says."""
 
+from collections.abc import Mapping
+
 from docs.code.concepts.delta_fifo import changes
-from steersman.cache import DeltaFifo
+from steersman.cache import DeltaFifo, key_of
 from steersman.kinds import core_v1, meta_v1
+from steersman.names import ObjectKey
 
 
 def pod(name: str, version: str, *, uid: str = "") -> core_v1.Pod:
@@ -13,10 +16,14 @@ def pod(name: str, version: str, *, uid: str = "") -> core_v1.Pod:
     )
 
 
+def by_key(*pods: core_v1.Pod) -> Mapping[ObjectKey, core_v1.Pod]:
+    return {key_of(pod): pod for pod in pods}
+
+
 def test_changes_come_out_in_the_order_in_which_they_were_heard() -> None:
     fifo = DeltaFifo[core_v1.Pod]()
 
-    fifo.replace([pod("a", "1")], [], "3", rewound=False)
+    fifo.replace(by_key(pod("a", "1")), [], "3", rewound=False)
     fifo.wrote(pod("b", "4"))
     fifo.wrote(pod("a", "5"))
     fifo.removed(pod("b", "6"))
@@ -26,17 +33,17 @@ def test_changes_come_out_in_the_order_in_which_they_were_heard() -> None:
 
 def test_what_was_deleted_in_a_gap_is_in_the_list_that_follows() -> None:
     fifo = DeltaFifo[core_v1.Pod]()
-    fifo.replace([pod("a", "1"), pod("b", "2")], [], "3", rewound=False)
+    fifo.replace(by_key(pod("a", "1"), pod("b", "2")), [], "3", rewound=False)
     fifo.drain()
 
-    fifo.replace([pod("a", "9")], [], "10", rewound=False)
+    fifo.replace(by_key(pod("a", "9")), [], "10", rewound=False)
 
     assert [*changes(fifo)] == ["b went unseen", "a went from 1 to 9"]
 
 
 def test_an_object_made_anew_under_its_name_is_another_one() -> None:
     fifo = DeltaFifo[core_v1.Pod]()
-    fifo.replace([pod("a", "1", uid="first")], [], "3", rewound=False)
+    fifo.replace(by_key(pod("a", "1", uid="first")), [], "3", rewound=False)
     fifo.drain()
 
     fifo.wrote(pod("a", "7", uid="second"))
@@ -46,7 +53,7 @@ def test_an_object_made_anew_under_its_name_is_another_one() -> None:
 
 def test_what_is_heard_twice_or_late_is_no_change() -> None:
     fifo = DeltaFifo[core_v1.Pod]()
-    fifo.replace([pod("a", "1")], [], "3", rewound=False)
+    fifo.replace(by_key(pod("a", "1")), [], "3", rewound=False)
     fifo.wrote(pod("a", "5"))
     fifo.drain()
 

@@ -38,10 +38,10 @@ from steersman.cache.indexes import (
     by_owner,
 )
 from steersman.cache.informer import Informer, InformerSettings
-from steersman.cache.keys import key_of
 from steersman.cache.lister import Lister
 from steersman.cache.mutations import Mutation, MutationDetector
 from steersman.cache.scope import Scope
+from steersman.watch import key_of
 
 __all__ = [
     "Added",

@@ -18,15 +18,16 @@ import asyncio
 from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
-from typing import Generic, TypeAlias
+from typing import Generic, TypeAlias, TypeVar
 
 import msgspec
 
-from steersman.cache.keys import Obj, identity_in, identity_of, key_of
 from steersman.errors import InvalidObject
 from steersman.kinds import Resource, Unstructured
 from steersman.names import ObjectKey
-from steersman.watch import is_older
+from steersman.watch import identity_in, identity_of, is_older, key_of
+
+Obj = TypeVar("Obj", bound=Resource | Unstructured)
 
 # Structs: every object and event takes one, and a frozen dataclass takes ten times as long to make.
 
@@ -139,7 +140,7 @@ class DeltaFifo(Generic[Obj]):
 
     def replace(
         self,
-        objects: Sequence[Obj],
+        objects: Mapping[ObjectKey, Obj],
         misfits: Sequence[InvalidObject],
         version: str,
         *,
@@ -315,29 +316,23 @@ class DeltaFifo(Generic[Obj]):
         )
 
     def _compared(
-        self, objects: Sequence[Obj], *, rewound: bool
+        self, objects: Mapping[ObjectKey, Obj], *, rewound: bool
     ) -> tuple[dict[ObjectKey, Obj], list[Delta[Obj]]]:
         """What is known from now on, and how the list differs from what was."""
         known, is_initial = self._known, not self._has_list
-        fresh: dict[ObjectKey, Obj] = {}
+        fresh = dict(objects)
         if not known:
-            for obj in objects:
-                fresh.setdefault(key_of(obj), obj)
-            return fresh, [Added(obj, key, is_initial) for key, obj in fresh.items()]
+            return fresh, [Added(obj, key, is_initial) for key, obj in objects.items()]
         changes: list[Delta[Obj]] = []
-        for obj in objects:
-            key, uid, version = identity_of(obj)
-            if key in fresh:
-                continue
-            fresh[key] = obj
+        for key, obj in objects.items():
             old = known.get(key)
             if old is None:
                 changes.append(Added(obj, key, is_initial))
-            elif _is_other(old, uid):
+            elif _is_other(old, obj.uid):
                 changes.append(Deleted(old, key, is_missed=True))
                 changes.append(Added(obj, key, is_initial))
             elif (
-                version != old.resource_version
+                obj.resource_version != old.resource_version
                 or key in self._warmed
                 or key in self._misfits
                 # In another history the same version may be another state.

@@ -5,12 +5,15 @@ The objects that it gives out are its own, and frozen; the lists that it gives o
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Generic
+from typing import Generic, TypeVar
 
 from steersman.cache.indexes import IndexFunction
-from steersman.cache.keys import Obj, key_of
 from steersman.errors import UnknownIndex
+from steersman.kinds import Resource, Unstructured
 from steersman.names import ObjectKey
+from steersman.watch import key_of
+
+Obj = TypeVar("Obj", bound=Resource | Unstructured)
 
 
 class Indexer(Generic[Obj]):

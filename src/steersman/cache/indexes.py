@@ -1,12 +1,13 @@
 """Index functions: under which values an object is to be found. Pure."""
 
 from collections.abc import Callable, Iterable
-from typing import TypeAlias
+from typing import TypeAlias, TypeVar
 
 import msgspec
 
-from steersman.cache.keys import Obj
 from steersman.kinds import Resource, Unstructured
+
+Obj = TypeVar("Obj", bound=Resource | Unstructured)
 
 IndexFunction: TypeAlias = Callable[[Obj], Iterable[str]]
 

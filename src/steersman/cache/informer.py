@@ -30,7 +30,6 @@ from steersman.cache.flights import Flights, Ticket
 from steersman.cache.handlers import Handler, PromptRegistration, Registration
 from steersman.cache.indexer import Indexer
 from steersman.cache.indexes import IndexFunction
-from steersman.cache.keys import key_of
 from steersman.cache.lister import Lister
 from steersman.cache.mutations import MutationDetector
 from steersman.cache.part import Part
@@ -42,7 +41,7 @@ from steersman.errors import CacheMutated, InvalidObject, NotFollowed
 from steersman.kinds import Resource, Unstructured
 from steersman.names import ObjectKey
 from steersman.observe import Observer
-from steersman.watch import ClientSource, ReflectorSettings
+from steersman.watch import ClientSource, ReflectorSettings, key_of
 
 Obj = TypeVar("Obj", bound=Resource | Unstructured)
 Answer = TypeVar("Answer", bound=Resource | Unstructured | Deletion[Any])

@@ -16,10 +16,9 @@ from typing import Final, Generic, TypeVar
 
 from steersman.cache.flights import Flights, Ticket
 from steersman.cache.indexer import Indexer
-from steersman.cache.keys import identity_of
 from steersman.kinds import Resource, Unstructured
 from steersman.names import ObjectKey
-from steersman.watch import is_older
+from steersman.watch import identity_of, is_older
 
 Obj = TypeVar("Obj", bound=Resource | Unstructured)
 

@@ -1,6 +1,6 @@
 """One part of an informer: one namespace or all of them, with a story and a position of its own."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from random import Random
 from typing import Generic, TypeVar, assert_never
 
@@ -18,15 +18,14 @@ from steersman.cache.delta_fifo import (
 )
 from steersman.cache.flights import Flights
 from steersman.cache.indexer import Indexer
-from steersman.cache.keys import identity_in
 from steersman.cache.own_writes import OwnWrites
 from steersman.cache.scope import Scope
 from steersman.clock import Clock
 from steersman.errors import InvalidObject
 from steersman.kinds import Resource, Unstructured
-from steersman.names import ObjectRef
+from steersman.names import ObjectKey, ObjectRef
 from steersman.observe import ObjectRefused, Observer
-from steersman.watch import Reflector, ReflectorSettings, Source
+from steersman.watch import Reflector, ReflectorSettings, Source, identity_in
 
 Obj = TypeVar("Obj", bound=Resource | Unstructured)
 
@@ -81,7 +80,7 @@ class Part(Generic[Obj]):
 
     def replace(
         self,
-        objects: Sequence[Obj],
+        objects: Mapping[ObjectKey, Obj],
         misfits: Sequence[InvalidObject],
         version: str,
         *,

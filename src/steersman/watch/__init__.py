@@ -13,6 +13,7 @@ Promises:  - after any disturbance the sink has what a fresh list has
 Never:     keeps objects, gives up, or hides that it is failing
 """
 
+from steersman.watch.keys import identity_in, identity_of, key_of
 from steersman.watch.reflector import Reflector
 from steersman.watch.settings import ReflectorSettings
 from steersman.watch.sink import Sink
@@ -25,6 +26,9 @@ __all__ = [
     "ReflectorSettings",
     "Sink",
     "Source",
+    "identity_in",
+    "identity_of",
     "is_older",
+    "key_of",
     "newest_first",
 ]

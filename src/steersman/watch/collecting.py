@@ -1,58 +1,67 @@
-"""Initial events on their way to becoming a list. Pure.
+"""What there is, on its way to becoming a list: page by page, or event by event. Pure.
 
-Most are objects as they are, each once. While they are told, things go on happening, and those
-events may come among them.
+While initial events are told, things go on happening, and what is told of those comes among them.
 """
 
+from collections.abc import Mapping, Sequence
 from typing import Generic, TypeVar
 
 from steersman.client import Misfit, Removed, Wrote
 from steersman.errors import InvalidObject
-from steersman.kinds import Resource, Unstructured
+from steersman.kinds import DecodedList, Resource, Unstructured
+from steersman.names import ObjectKey
+from steersman.watch.keys import identity_in, key_of
 
 Obj = TypeVar("Obj", bound=Resource | Unstructured)
 
 
 class Collection(Generic[Obj]):
-    """What is there, by the events heard so far."""
+    """What is there, by all that was heard so far.
+
+    By key from the first, because there is time for that only while more is on its way.
+    """
 
     def __init__(self) -> None:
-        self._fitting: dict[object, Obj] = {}
-        self._misfits: dict[object, InvalidObject] = {}
+        self._fitting: dict[ObjectKey, Obj] = {}
+        self._misfits: dict[ObjectKey, InvalidObject] = {}
 
     @property
-    def objects(self) -> list[Obj]:
+    def objects(self) -> Mapping[ObjectKey, Obj]:
         """Those that fit their class."""
-        return list(self._fitting.values())
+        return self._fitting
 
     @property
-    def misfits(self) -> list[InvalidObject]:
+    def misfits(self) -> Sequence[InvalidObject]:
         """Those that do not."""
         return list(self._misfits.values())
+
+    def add_page(self, page: DecodedList[Obj]) -> None:
+        """Take in some of a list; of what is in it twice, the first."""
+        fitting = self._fitting
+        for obj in page.items:
+            fitting.setdefault(key_of(obj), obj)
+        for error in page.invalid:
+            self._misfits.setdefault(_key_in(error), error)
 
     def add(self, event: Wrote[Obj] | Removed[Obj] | Misfit) -> None:
         """Take in one event."""
         if isinstance(event, Wrote):
-            key: object = (event.obj.namespace, event.obj.name)
+            key = key_of(event.obj)
             self._fitting[key] = event.obj
             self._misfits.pop(key, None)
         elif isinstance(event, Removed):
-            self._forget((event.obj.namespace, event.obj.name))
+            self._forget(key_of(event.obj))
         else:
-            key = _key_of(event.error)
+            key = _key_in(event.error)
             self._forget(key)
             if not event.is_gone:
                 self._misfits[key] = event.error
 
-    def _forget(self, key: object) -> None:
+    def _forget(self, key: ObjectKey) -> None:
         self._fitting.pop(key, None)
         self._misfits.pop(key, None)
 
 
-def _key_of(error: InvalidObject) -> object:
-    # Of what does not fit, nothing is certain, not even that it has a name.
-    metadata = error.body.get("metadata")
-    if not isinstance(metadata, dict) or not isinstance(metadata.get("name"), str):
-        return id(error)
-    namespace = metadata.get("namespace")
-    return (namespace if isinstance(namespace, str) else None, metadata["name"])
+def _key_in(error: InvalidObject) -> ObjectKey:
+    key, _, _ = identity_in(error.body)
+    return key

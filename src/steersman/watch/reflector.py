@@ -5,7 +5,7 @@ long it waits in ``backoff``; here questions are asked and answers passed on.
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator
 from contextlib import suppress
 from math import inf
 from random import Random
@@ -18,7 +18,6 @@ from steersman.clock import Clock
 from steersman.errors import (
     BadRequest,
     Invalid,
-    InvalidObject,
     MethodNotAllowed,
     SteersmanError,
     Unreachable,
@@ -176,14 +175,13 @@ class Reflector(Generic[Obj]):
         if isinstance(position, MustList) and position.missing == self._settings.missing_limit:
             self._tell.missing(error)
             if position.seen:
-                self._into.replace((), (), position.seen, rewound=False)
+                self._into.replace({}, (), position.seen, rewound=False)
 
     # What there is
 
     async def _list(self) -> _Trouble | None:
         started_at = self._clock.monotonic()
-        objects: list[Obj] = []
-        misfits: list[InvalidObject] = []
+        collection: Collection[Obj] = Collection()
         version: str | None = None
         async for page in self._source.pages(page_size=self._settings.page_size):
             self._last_contact_at = self._clock.monotonic()
@@ -193,21 +191,17 @@ class Reflector(Generic[Obj]):
                 version = page.resource_version
                 if (refusal := self._refusal_of(version)) is not None:
                     return refusal
-            objects += page.items
-            misfits += page.invalid
-        return self._take_over(objects, misfits, version or "", started_at)
+            collection.add_page(page)
+        return self._take_over(collection, version or "", started_at)
 
     def _take_over(
-        self,
-        objects: Sequence[Obj],
-        misfits: Sequence[InvalidObject],
-        version: str,
-        started_at: float,
+        self, collection: Collection[Obj], version: str, started_at: float
     ) -> _Trouble | None:
         """Make a whole list the truth, unless it is of the past."""
         if (refusal := self._refusal_of(version)) is not None:
             return refusal
         took_seconds = self._clock.monotonic() - started_at
+        objects, misfits = collection.objects, collection.misfits
         before = self._before()
         is_rewound = is_older(version, before.seen)
         self._into.replace(objects, misfits, version, rewound=is_rewound)
@@ -322,9 +316,7 @@ class Reflector(Generic[Obj]):
             if not isinstance(event, Bookmark):
                 collection.add(event)
             elif event.ends_initial_events:
-                return self._take_over(
-                    collection.objects, collection.misfits, event.resource_version, started_at
-                )
+                return self._take_over(collection, event.resource_version, started_at)
             else:
                 break
         # It ends, or goes on as if there were nothing to end: it does not know initial events.

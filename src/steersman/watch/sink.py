@@ -1,10 +1,11 @@
 """Who is told: what a reflector has heard, in the order of the server's story."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Protocol, TypeVar
 
 from steersman.errors import InvalidObject
 from steersman.kinds import Resource, Unstructured
+from steersman.names import ObjectKey
 
 Obj_contra = TypeVar("Obj_contra", bound=Resource | Unstructured, contravariant=True)
 
@@ -18,7 +19,7 @@ class Sink(Protocol[Obj_contra]):
 
     def replace(
         self,
-        objects: Sequence[Obj_contra],
+        objects: Mapping[ObjectKey, Obj_contra],
         misfits: Sequence[InvalidObject],
         version: str,
         *,

@@ -24,10 +24,10 @@ from steersman.cache.delta_fifo import (
     Sync,
     Updated,
 )
-from steersman.cache.keys import key_of
 from steersman.kinds import Unstructured
 from steersman.names import ObjectKey
-from tests.unit.cache.things import Thing, as_any, misfit, thing
+from steersman.watch import key_of
+from tests.unit.cache.things import Thing, as_any, by_key, misfit, thing
 
 NAMES = ("a", "b", "c", "d")
 
@@ -307,7 +307,7 @@ class Story(RuleBasedStateMachine):
             for name, state in there
             if not state.fits
         ]
-        self.fifo.replace(good, bad, str(version), rewound=rewound)
+        self.fifo.replace(by_key(good), bad, str(version), rewound=rewound)
 
     def as_told(self, name: str, state: State) -> Thing | Unstructured:
         obj = thing(name, version=state.version or "", uid=state.uid or None, size=state.size)

@@ -15,9 +15,9 @@ from hypothesis.stateful import (
 
 from steersman.cache.indexer import Indexer
 from steersman.cache.indexes import IndexFunction, by_label, by_namespace
-from steersman.cache.keys import key_of
 from steersman.errors import SteersmanError, UnknownIndex
 from steersman.names import ObjectKey
+from steersman.watch import key_of
 from tests.unit.cache.things import Thing, thing
 
 

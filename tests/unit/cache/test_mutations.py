@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from steersman.cache.keys import key_of
 from steersman.cache.mutations import Mutation, MutationDetector
 from steersman.errors import CacheMutated
 from steersman.kinds import Unstructured
 from steersman.names import ObjectKey
+from steersman.watch import key_of
 from tests.unit.cache.things import BOTH, AnyThing, Thing, as_any, built, thing
 
 A = ObjectKey("default", "a")

@@ -1,11 +1,20 @@
 """Objects to put into caches, typed and unstructured."""
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Iterable, Mapping
+from typing import Any, TypeVar
 
 from steersman.errors import InvalidObject
 from steersman.kinds import CustomResource, Part, Resource, Unstructured
 from steersman.kinds.meta_v1 import ObjectMeta, OwnerReference
+from steersman.names import ObjectKey
+from steersman.watch import key_of
+
+Obj = TypeVar("Obj", bound=Resource | Unstructured)
+
+
+def by_key(objects: Iterable[Obj]) -> Mapping[ObjectKey, Obj]:
+    """As a reflector hands a list over."""
+    return {key_of(each): each for each in objects}
 
 
 class Spec(Part):

@@ -1,7 +1,7 @@
 """What the tests of the reflector share: a source with a script, and a sink that remembers."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from itertools import pairwise
@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 from steersman.client import Bookmark, Misfit, Removed, WatchEvent, Wrote
 from steersman.errors import InvalidObject, SteersmanError
 from steersman.kinds import DecodedList, Resource, core_v1, meta_v1
-from steersman.names import ObjectRef
+from steersman.names import ObjectKey, ObjectRef
 from steersman.observe import Observation
 from steersman.watch import Reflector, ReflectorSettings
 from tests.clocks import FakeClock
@@ -191,13 +191,13 @@ class Mirror:
 
     def replace(
         self,
-        objects: Sequence[Resource],
+        objects: Mapping[ObjectKey, Resource],
         misfits: Sequence[InvalidObject],
         version: str,
         *,
         rewound: bool,
     ) -> None:
-        self.objects = {each.name: each.resource_version for each in objects}
+        self.objects = {each.name: each.resource_version for each in objects.values()}
         self.misfits = [each.ref for each in misfits]
         self.reached_version = version
         self.told.append(f"{'rewound' if rewound else 'replace'} at {version}")

@@ -73,6 +73,15 @@ async def silence() -> None:
 # The story
 
 
+async def test_of_an_object_that_is_twice_in_a_list_the_first_counts() -> None:
+    pages = (page(obj("a", 4), obj("a", 3), version=5), page(obj("a", 2), obj("b", 1), version=5))
+    scene = Scene(listing(*pages))
+
+    await scene.play()
+
+    assert scene.mirror.objects == {"a": "4", "b": "1"}
+
+
 async def test_what_is_there_is_told_and_then_what_happens_in_its_order() -> None:
     scene = Scene(
         A_AND_B, watching(wrote("c", 6), removed("a", 7), wrote("b", 8), bookmark(20), DROPPED)

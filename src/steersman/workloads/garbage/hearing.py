@@ -7,7 +7,7 @@ from steersman.cache import Deleted, Delta, Sync
 from steersman.errors import InvalidObject
 from steersman.kinds import MetadataOnly, Resource
 from steersman.kinds.meta_v1 import ObjectMeta
-from steersman.names import ResourceType
+from steersman.names import ObjectKey, ResourceType
 from steersman.workloads.garbage.definitions import Definitions
 from steersman.workloads.garbage.graph import Graph
 from steersman.workloads.garbage.identities import Identity
@@ -46,7 +46,7 @@ class KindSink:
 
     def replace(
         self,
-        objects: Sequence[MetadataOnly],
+        objects: Mapping[ObjectKey, MetadataOnly],
         misfits: Sequence[InvalidObject],
         version: str,  # noqa: ARG002 - as in the protocol
         *,
@@ -54,12 +54,13 @@ class KindSink:
     ) -> None:
         """This is all there is."""
         if self._is_whole:
-            there = {each.uid for each in objects} | {_uid_in(each.body) for each in misfits}
+            there = {each.uid for each in objects.values()}
+            there |= {_uid_in(each.body) for each in misfits}
             for identity in self._graph.told_of(self._api_version, self._kind):
                 if identity.uid not in there:
                     self._went(identity, is_certain=False)
         self._is_whole = True
-        for obj in objects:
+        for obj in objects.values():
             self._saw(obj)
         self._settled()
         self._heard()

@@ -7,6 +7,7 @@ from steersman.kinds.meta_v1 import ObjectMeta, OwnerReference
 from steersman.names import ObjectKey
 from steersman.workloads.garbage.graph import Graph
 from steersman.workloads.garbage.hearing import KindSink
+from tests.unit.cache.things import by_key
 from tests.unit.workloads.garbage.owning import ENDING, empty_graph, identity, owner, work_in
 
 ConfigMaps = metadata_only(core_v1.ConfigMap)
@@ -43,7 +44,7 @@ def config_map(uid: str, *owners: OwnerReference) -> MetadataOnly:
 
 
 def replaced(heard: Heard, *objects: MetadataOnly, misfits: tuple[InvalidObject, ...] = ()) -> None:
-    heard.sink.replace(objects, misfits, "1", rewound=False)
+    heard.sink.replace(by_key(objects), misfits, "1", rewound=False)
 
 
 def test_all_there_is_is_told_at_once() -> None:

@@ -1,11 +1,9 @@
-"""Which object is it: the key under which a cache knows it, its uid and its version."""
+"""Which object is it: the key under which it is known, its uid and its version."""
 
-from typing import Any, TypeVar
+from typing import Any
 
 from steersman.kinds import Resource, Unstructured
 from steersman.names import ObjectKey
-
-Obj = TypeVar("Obj", bound=Resource | Unstructured)
 
 # The class that NamedTuple makes has a constructor in Python, which takes twice as long as the
 # tuple's own; a cache makes a key for every object and every event.

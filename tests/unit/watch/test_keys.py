@@ -2,9 +2,9 @@
 
 import pytest
 
-from steersman.cache.keys import key_of
 from steersman.kinds import Unstructured
 from steersman.names import ObjectKey
+from steersman.watch import key_of
 from tests.unit.cache.things import BOTH, Thing, built, thing
 
 
