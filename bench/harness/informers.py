@@ -13,7 +13,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http import HTTPStatus
 from pathlib import Path
-from typing import TypeAlias
 
 import msgspec
 
@@ -61,10 +60,6 @@ COLLECT_SECONDS = 0.5
 # back what can be given back takes a fraction of that.
 GIVE_BACK_SECONDS = 1.0
 GIVE_BACK_OBJECTS = 25_000
-
-
-# What the server is given time for between two turns.
-Pause: TypeAlias = Callable[[ControlPlane], None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -124,10 +119,8 @@ def filled_cluster(
             yield plane
 
 
-def syncing(start: Start, plane: ControlPlane, *, count: int, after: Pause) -> Turn:
+def syncing(start: Start, plane: ControlPlane, *, count: int) -> Turn:
     """From the start of a process to ``count`` objects in its cache, and through its handler.
-
-    It starts ``after`` a pause of the server, which is not part of it.
 
     ``server_cpu`` is what kube-apiserver used meanwhile. ``resident`` is what it held then, and
     ``later_resident`` what it holds once garbage that was left at the end is gone. A turn whose
@@ -143,10 +136,10 @@ def syncing(start: Start, plane: ControlPlane, *, count: int, after: Pause) -> T
         later_seconds=later_seconds(count),
     )
 
-    return _following(after, plane, turn)
+    return _swept(plane, turn)
 
 
-def listing(plane: ControlPlane, *, count: int, after: Pause) -> Turn:
+def listing(plane: ControlPlane, *, count: int) -> Turn:
     """From one request for ``count`` objects to the last byte of its answer.
 
     So long has anyone who lists to wait, with a connection that is open and nothing else to do. It
@@ -168,19 +161,11 @@ def listing(plane: ControlPlane, *, count: int, after: Pause) -> Turn:
             raise AssertionError(f"expected {count} objects, the answer has {found}: GET {APPS}")
         return {"wall": wall_seconds, "server_cpu": cpu_seconds}
 
-    return _following(after, plane, turn)
+    return _swept(plane, turn)
 
 
 class _Listed(msgspec.Struct):
     items: list[msgspec.Raw]
-
-
-def _following(pause: Pause, plane: ControlPlane, turn: Turn) -> Turn:
-    def paused() -> Cost:
-        pause(plane)
-        return turn()
-
-    return paused
 
 
 def later_seconds(count: int) -> float:
@@ -188,21 +173,27 @@ def later_seconds(count: int) -> float:
     return COLLECT_SECONDS + GIVE_BACK_SECONDS + count / GIVE_BACK_OBJECTS
 
 
-def swept(plane: ControlPlane) -> None:
-    """Have the server collect its garbage, and wait until it rests.
+def _swept(plane: ControlPlane, turn: Turn) -> Turn:
+    """The same, once the server has collected its garbage and rests.
 
-    Left alone, it collects when it has allocated as much as it holds. A turn that makes it allocate
-    nearly that much then always has a collection in it, as much work as a list, and never by luck.
+    It collects when it has allocated as much as it holds, which is as much work as a list. Left
+    alone, that would be in whosever turn it happens to be. Like this it is in every turn that
+    makes it allocate so much, and in no other.
     """
-    with plane.caller() as api:
-        answer = api.call("GET", COLLECT_PATH)
-    if answer.status != HTTPStatus.OK:
-        raise AssertionError(f"{COLLECT_PATH} was answered with {answer.status}")
-    rested(plane)
+
+    def swept() -> Cost:
+        with plane.caller() as api:
+            answer = api.call("GET", COLLECT_PATH)
+        if answer.status != HTTPStatus.OK:
+            raise AssertionError(f"{COLLECT_PATH} was answered with {answer.status}")
+        _rest(plane)
+        return turn()
+
+    return swept
 
 
-def rested(plane: ControlPlane) -> None:
-    """Wait until the server has nothing left to do of what came before; its garbage may stay."""
+def _rest(plane: ControlPlane) -> None:
+    """Wait until the server has nothing left to do of what came before."""
     began_at = at = time.monotonic()
     before_seconds = server_cpu_seconds(plane)
     while at - began_at < REST_SECONDS:

@@ -14,7 +14,7 @@ from bench.harness.converging import converging
 from bench.harness.delays import Pace, starting
 from bench.harness.effort import Effort
 from bench.harness.fitting import Points, exponent, exponent_above, for_each_more
-from bench.harness.informers import Start, filled_cluster, programs, swept, syncing
+from bench.harness.informers import Start, filled_cluster, programs, syncing
 from bench.harness.operators import commands
 from bench.harness.report import Column, Limit, Section, by_round, rounds_in_words
 from bench.harness.rounds import RATIO, Cost, Turn, in_rounds
@@ -228,10 +228,7 @@ def _filling(effort: Effort, known: Mapping[str, Start]) -> Iterator[Turns]:
             effort.progress(f"creating AppServices, up to {size:,}")
             asyncio.run(add_apps(plane.kubeconfig, range(there, size)))
             there = size
-            return {
-                name: syncing(start, plane, count=size, after=swept)
-                for name, start in known.items()
-            }
+            return {name: syncing(start, plane, count=size) for name, start in known.items()}
 
         yield turns
 
