@@ -176,9 +176,9 @@ def later_seconds(count: int) -> float:
 def _swept(plane: ControlPlane, turn: Turn) -> Turn:
     """The same, once the server has collected its garbage and rests.
 
-    It collects when it has allocated as much as it holds, which is as much work as a list. Left
-    alone, that would be in whosever turn it happens to be. Like this it is in every turn that
-    makes it allocate so much, and in no other.
+    It collects when it has allocated as much as it holds, and a collection is more work than a
+    list. Left alone, that would be in whosever turn it happens to be. Like this it is in every turn
+    that makes it allocate so much, and in no other.
     """
 
     def swept() -> Cost:

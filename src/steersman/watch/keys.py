@@ -6,7 +6,7 @@ from steersman.kinds import Resource, Unstructured
 from steersman.names import ObjectKey
 
 # The class that NamedTuple makes has a constructor in Python, which takes twice as long as the
-# tuple's own; a cache makes a key for every object and every event.
+# tuple's own; there is one for every object and every event.
 _new_key = tuple.__new__
 
 
@@ -37,7 +37,10 @@ def identity_of(obj: Resource | Unstructured) -> tuple[ObjectKey, str, str]:
 
 
 def identity_in(body: Any) -> tuple[ObjectKey, str, str]:
-    """The same from the body of an object that does not fit its class: nothing in it is sure."""
+    """The key, the uid and the resourceVersion in the body of an object that fits no class.
+
+    Nothing in it is sure: texts are empty where there is none.
+    """
     metadata = body.get("metadata") if isinstance(body, dict) else None
     if not isinstance(metadata, dict):
         return ObjectKey(None, ""), "", ""

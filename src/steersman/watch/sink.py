@@ -25,9 +25,10 @@ class Sink(Protocol[Obj_contra]):
         *,
         rewound: bool,
     ) -> None:
-        """This is all there is at ``version``, with what does not fit its class set apart.
+        """This is all there is at ``version``, by key, with what does not fit its class set apart.
 
-        ``rewound``: the server's history is another than it was; no earlier version means anything.
+        Nobody changes ``objects`` afterwards, and neither may the sink. ``rewound``: the server's
+        history is another than it was; no earlier version means anything.
         """
         ...
 

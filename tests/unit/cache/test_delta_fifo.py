@@ -58,6 +58,19 @@ def test_the_first_list_is_one_change_in_which_everything_is_added() -> None:
     ]
 
 
+def test_what_is_handed_over_stays_as_it_is() -> None:
+    fifo = fifo_with(thing("a", version=3))
+    relist = by_key([thing("a", version=3), thing("b", version=4)])
+    before = dict(relist)
+
+    fifo.replace(relist, (), "50", rewound=False)
+    fifo.wrote(thing("c", version=51))
+    fifo.removed(thing("b", version=52))
+
+    assert relist == before
+    assert all(relist[key] is before[key] for key in relist)
+
+
 def test_a_later_list_is_one_change_with_the_differences_only() -> None:
     same, old, gone = thing("a", version=3), thing("b", version=4), thing("c", version=5)
     fifo = fifo_with(same, old, gone)

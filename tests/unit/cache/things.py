@@ -1,6 +1,6 @@
 """Objects to put into caches, typed and unstructured."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, TypeVar
 
 from steersman.errors import InvalidObject
@@ -12,9 +12,11 @@ from steersman.watch import key_of
 Obj = TypeVar("Obj", bound=Resource | Unstructured)
 
 
-def by_key(objects: Iterable[Obj]) -> Mapping[ObjectKey, Obj]:
-    """As a reflector hands a list over."""
-    return {key_of(each): each for each in objects}
+def by_key(objects: Sequence[Obj]) -> Mapping[ObjectKey, Obj]:
+    """As a reflector hands a list over, in which nothing is twice."""
+    keyed = {key_of(each): each for each in objects}
+    assert len(keyed) == len(objects)
+    return keyed
 
 
 class Spec(Part):
