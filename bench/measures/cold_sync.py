@@ -94,7 +94,7 @@ JUDGED_AT = 20_000
 
 # Whoever has that many custom resources has other things too. Without them, the server would hold
 # little more than it allocates for one list, and so collect its garbage in the middle of most. With
-# them it allocates less in any turn than it holds, and collects in none.
+# them it allocates less in any turn than it holds, and need not collect.
 OTHERS = 80_000
 # Just to see that it works.
 FEW_OTHERS = 1_000
