@@ -45,7 +45,7 @@ BEST_NOTE = (
     " is not judged"
 )
 
-# A turn with thousands is minutes, and with kopf a quarter of an hour.
+# A turn with thousands is minutes, and with kopf more of them than it is worth.
 MANY_NAMES = (THEIRS, OURS)
 
 # What ours may take of what each of these takes.
