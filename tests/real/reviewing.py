@@ -196,10 +196,9 @@ class Stage:
             self.ask("DELETE", path)
 
     def _normal(self, told: Any) -> Any:
-        text = json.dumps(told, sort_keys=True)
-        text = text.replace(str(self.hooks.port), "PORT").replace(self.namespace, "NAMESPACE")
-        text = _RECORD.sub("in record (VERSION)", text)
-        text = _MADE_UP.sub(r"\1XXXXX", _TIME.sub("TIME", _UID.sub("UID", text)))
+        text = without_chance(
+            json.dumps(told, sort_keys=True), port=self.hooks.port, namespace=self.namespace
+        )
         text = _VERSION.sub(
             lambda found: '"resourceVersion": "{}"'.format(
                 self._versions.setdefault(found[1], f"version {len(self._versions) + 1}")
@@ -207,6 +206,14 @@ class Stage:
             text,
         )
         return _with_owners_in_order(json.loads(text))
+
+
+def without_chance(text: str, *, port: int, namespace: str) -> str:
+    """What happened, without what is another each time it does."""
+    text = _MADE_UP.sub(r"\1XXXXX", _TIME.sub("TIME", _UID.sub("UID", text)))
+    text = _RECORD.sub("in record (VERSION)", text)
+    # With its colon: the same five digits may stand in a version.
+    return text.replace(f":{port}", ":PORT").replace(namespace, "NAMESPACE")
 
 
 def _with_owners_in_order(told: Any) -> Any:

@@ -306,4 +306,5 @@ def test_policies_judge_as_on_the_real_server(
 
     first, second = (tell(story, server, number=number) for server in both)
 
-    assert second == first
+    for theirs, ours in zip(first, second, strict=True):
+        assert ours == theirs
