@@ -48,19 +48,27 @@ POLL_SECONDS = 0.05
 
 
 class Listening:
-    """Carries requests, and notes which would write."""
+    """Carries requests, and notes which would write, and which of those have no answer yet."""
 
-    def __init__(self, inner: Transport, noted: list[str]) -> None:
+    def __init__(self, inner: Transport, noted: list[str], under_way: list[Request]) -> None:
         self._inner = inner
         self._noted = noted
+        self._under_way = under_way
 
     @asynccontextmanager
     async def open(self, request: Request) -> AsyncIterator[Response]:
         """Send it."""
-        if request.method in WRITES and not any(each in request.path for each in BESIDE):
-            self._noted.append(f"{request.method} {request.path}")
-        async with self._inner.open(request) as response:
-            yield response
+        if request.method not in WRITES or any(each in request.path for each in BESIDE):
+            async with self._inner.open(request) as response:
+                yield response
+            return
+        self._noted.append(f"{request.method} {request.path}")
+        self._under_way.append(request)
+        try:
+            async with self._inner.open(request) as response:
+                yield response
+        finally:
+            self._under_way.remove(request)
 
 
 class Operator:
@@ -72,12 +80,13 @@ class Operator:
         self.seen = Seen()
         self.registry = new_registry()
         self.writes: list[str] = []
+        self._under_way: list[Request] = []
         self.stop: asyncio.Future[str] = asyncio.get_running_loop().create_future()
 
     @asynccontextmanager
     async def _reach(self) -> AsyncIterator[Transport]:
         async with reaching(self._config, clock=SystemClock(), observe=ignore) as transport:
-            yield Listening(transport, self.writes)
+            yield Listening(transport, self.writes, self._under_way)
 
     async def run(self, manager: Manager, settings: ManagerSettings) -> None:
         """Operate until stopped."""
@@ -126,13 +135,13 @@ class Operator:
         return len(self.of(ReconcileFinished))
 
     async def calm(self) -> None:
-        """Wait until it has looked at nothing for a while."""
+        """Wait until it has looked at nothing for a while, and no write is under way."""
         clock = SystemClock()
         async with clock.timeout(WITHIN_SECONDS):
             while True:
                 before = self.looks
                 await clock.sleep(CALM_SECONDS)
-                if before == self.looks > 0:
+                if before == self.looks > 0 and not self._under_way:
                     return
 
 

@@ -214,7 +214,7 @@ def test_what_was_written_outlives_a_crash_of_etcd(
 def test_forgotten_history_is_answered_with_410(control_plane: ControlPlane) -> None:
     with control_plane.caller() as api:
         page = api.call("GET", "/api/v1/configmaps?limit=1").json()["metadata"]
-    assert "410" not in watch_from(control_plane, page["resourceVersion"])
+    assert '"code":410' not in watch_from(control_plane, page["resourceVersion"])
 
     control_plane.forget_history()
 

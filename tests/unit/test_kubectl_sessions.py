@@ -82,6 +82,14 @@ def test_of_an_explanation_names_types_and_values_are_kept() -> None:
     ]
 
 
+def test_a_uid_is_one_even_if_it_has_the_digits_of_a_port() -> None:
+    port = UID[26:31]
+
+    text = normal(f"uid: {UID}\non: {port}", names={port: "<port>"}, headers=True)
+
+    assert text == "uid: <uid 1>\non: <port>"
+
+
 def test_of_a_rollout_the_end_is_kept() -> None:
     text = "Waiting for it: 1 of 3\nWaiting for it: 2 of 3\n"
 

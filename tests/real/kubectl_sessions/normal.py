@@ -74,11 +74,12 @@ def normal(text: str, *, names: dict[str, str], headers: bool, hashes: bool = Fa
     replaced.
     """
     text = _with_cells(REPAIRED.sub("", ASIDE.sub("", text)), headers=headers)
+    # Before any name: the digits of a port may stand in a uid.
+    text = UID.sub(_numbered("uid"), text)
     for value, name in names.items():
         text = text.replace(value, name)
     for pattern, shown in SAME_WIDTH:
         text = pattern.sub(shown, text)
-    text = UID.sub(_numbered("uid"), text)
     if hashes:
         text = AGAIN.sub("", text)
     before = text
