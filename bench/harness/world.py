@@ -48,6 +48,8 @@ CRD = Unstructured.of("apiextensions.k8s.io/v1", "CustomResourceDefinition", nam
 
 POLL_SECONDS = 0.1
 SERVED_SECONDS = 30.0
+# While a kind is as young as this, kube-apiserver has everybody who creates one wait as long.
+NEW_SECONDS = 2.0
 
 
 async def fill(kubeconfig: Path, *, apps: int, is_distinct: bool = False) -> None:
@@ -101,7 +103,7 @@ async def _create(kubeconfig: Path, path: str, objects: Iterable[Resource]) -> N
 
 
 async def serve(client: Client, definition: Any, kind: type[Resource | Unstructured]) -> None:
-    """Define ``kind``, and wait until the server knows it."""
+    """Define ``kind``, and wait until the server knows it, and creates one at once."""
     crd = await client.create(CRD(definition))
     await wait_for(
         client, CRD, crd.name, has_condition("Established"), within_seconds=SERVED_SECONDS
@@ -109,6 +111,7 @@ async def serve(client: Client, definition: Any, kind: type[Resource | Unstructu
     async with asyncio.timeout(SERVED_SECONDS):
         while not await _is_served(client, kind):
             await client.clock.sleep(POLL_SECONDS)
+    await client.clock.sleep(NEW_SECONDS)
 
 
 async def _is_served(client: Client, kind: type[Resource | Unstructured]) -> bool:
