@@ -104,8 +104,9 @@ class Stage:
     def _concerns(self, heard: Heard) -> bool:
         """Whether the story made it happen: elsewhere a server writes when it comes to it."""
         request = heard.review["request"]
-        is_here = request.get("namespace") == self.namespace
-        return is_here or request["userInfo"]["username"] != ITSELF
+        who: str = request["userInfo"]["username"]
+        where: str | None = request.get("namespace")
+        return who != ITSELF or where == self.namespace
 
     def _catch_up(self, path: str) -> None:
         """Have the caches of a real server know the object: it asks about what they hold first."""
