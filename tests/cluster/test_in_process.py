@@ -27,15 +27,16 @@ def open_sockets() -> set[str]:
 
 
 async def test_the_server_in_the_process_needs_no_socket_no_thread_and_no_task_of_its_own() -> None:
-    sockets, threads, tasks = open_sockets(), threading.enumerate(), asyncio.all_tasks()
+    sockets, threads, tasks = open_sockets(), set(threading.enumerate()), asyncio.all_tasks()
 
     world = World()
     async with world.watch("/api/v1/configmaps") as lines:
         await world.asked("POST", "/api/v1/namespaces/default/configmaps", config_map("a"))
         await lines.first(1)
 
-        assert open_sockets() == sockets
-        assert threading.enumerate() == threads
+        # What a test before this one left may end at any moment.
+        assert open_sockets() <= sockets
+        assert set(threading.enumerate()) <= threads
         assert asyncio.all_tasks() == tasks
 
 

@@ -28,7 +28,7 @@ def test_what_takes_long_is_named_on_a_terminal_and_wiped_away_at_its_end() -> N
     terminal = Terminal()
 
     with working("generating", stream=terminal, patience_seconds=0.0):
-        assert terminal.written.wait(timeout=1.5)
+        terminal.written.wait()
         meanwhile = terminal.getvalue()
 
     assert meanwhile == "generating …"

@@ -21,6 +21,9 @@ from steersman.kinds import core_v1, meta_v1
 from steersman.observe import ignore
 from tests.raw_server import Answer, ok, raw_server, says
 
+# Longer than any test.
+LONG_SECONDS = 3600.0
+
 CUT_OFF = b'HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{"kind": "Pod"'
 ENDLESS = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n" + b"10000\r\n%s\r\n" % (
     b"x" * 0x10000
@@ -33,9 +36,13 @@ def chunk(data: bytes) -> bytes:
 
 
 @asynccontextmanager
-async def client_of(answer: Answer) -> AsyncIterator[Client]:
+async def client_of(
+    answer: Answer, *, deadline_seconds: float = LONG_SECONDS
+) -> AsyncIterator[Client]:
     settings = ClientSettings(
-        deadline_seconds=1.0, object_limit_bytes=8 * 1024, retry=RetryPolicy(attempts=1)
+        deadline_seconds=deadline_seconds,
+        object_limit_bytes=8 * 1024,
+        retry=RetryPolicy(attempts=1),
     )
     async with raw_server(answer) as server:
         config = ClusterConfig(server=f"http://127.0.0.1:{server.port}", source="a test")
@@ -51,7 +58,6 @@ async def client_of(answer: Answer) -> AsyncIterator[Client]:
         (says(b"garbage\r\n\r\n", then_close=True), Unreachable, "not HTTP"),
         (says(b"", then_close=True), Unreachable, "connection ended"),
         (says(CUT_OFF, then_close=True), Unreachable, "connection ended"),
-        (says(CUT_OFF), DeadlinePassed, "no answer within 1 s"),
         (says(ENDLESS), BadAnswer, "larger than 8192 bytes"),
         (says(ok(b" " * 10_000_000)), BadAnswer, "larger than 8192 bytes"),
         (says(ok(b'{"kind": "Pod", ')), BadAnswer, "not the JSON"),
@@ -70,6 +76,12 @@ async def test_a_bad_answer_to_a_get_is_one_typed_error(
 ) -> None:
     async with client_of(answer) as client:
         with pytest.raises(error, match=says_why):
+            await client.get(core_v1.Pod, "web", namespace="default")
+
+
+async def test_an_answer_that_never_ends_is_given_up_at_the_deadline() -> None:
+    async with client_of(says(CUT_OFF), deadline_seconds=1.0) as client:
+        with pytest.raises(DeadlinePassed, match="no answer within 1 s"):
             await client.get(core_v1.Pod, "web", namespace="default")
 
 

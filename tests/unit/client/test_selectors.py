@@ -118,11 +118,10 @@ def test_a_malformed_label_selector_is_refused(text: str) -> None:
         Labels.parse(text)
 
 
-@pytest.mark.timeout(2)
 @pytest.mark.parametrize("letter", [",", "(", "a,", "a in (", " ", "(,", "),"])
 def test_a_very_long_malformed_selector_is_refused_in_no_time(letter: str) -> None:
     with pytest.raises(BadValue):
-        Labels.parse(letter * 20_000 + "(")
+        Labels.parse(letter * 100_000 + "(")
 
 
 @pytest.mark.parametrize(

@@ -249,10 +249,13 @@ async def test_a_stream_is_closed_when_its_client_goes_away(authority: Authority
         await stream.closed.wait()
 
 
-async def test_a_listener_with_open_streams_ends_at_once(authority: Authority) -> None:
+async def test_a_listener_with_open_streams_ends_at_once(
+    authority: Authority, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # One that waited for them would take longer than a test may.
+    monkeypatch.setattr("steersman.wire.listener.END_SECONDS", 3600.0)
     streams = [Stream() for _ in range(3)]
     unread = iter(streams)
-    clock = SystemClock()
 
     async def reply(request: Request) -> Reply:
         return await next(unread).reply(request)
@@ -264,10 +267,6 @@ async def test_a_listener_with_open_streams_ends_at_once(authority: Authority) -
                 response = await clients.enter_async_context(transport.open(GET))
                 stream.say(b"one\n")
                 await anext(response.chunks())
-            start = clock.monotonic()
-        took_seconds = clock.monotonic() - start
-
-    assert took_seconds < END_SECONDS
     assert all(stream.closed.is_set() for stream in streams)
 
 
