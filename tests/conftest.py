@@ -10,9 +10,9 @@ from hypothesis import settings
 TESTS = Path(__file__).parent
 
 # Per test, set-up included; other kinds have the default of pyproject.toml, and a test that
-# needs another limit marks itself. A unit test waits for nothing; but the garbage of all before it
-# may be collected in its time, which takes a second or two on a busy machine, some start Python,
-# and a machine that others use too may stand still for seconds.
+# needs another limit marks itself. A unit test waits for nothing; but some start Python, the
+# garbage of all before it may be collected in its time, and a machine that others use too may stand
+# still for seconds.
 # A property has a hundred examples, and in a fresh clone Hypothesis makes its tables of letters.
 # The command line starts as a process of its own, and on a busy machine that takes its time.
 # Rules about the code are the same: the first of them reads all of it, and all the tests.

@@ -12,6 +12,7 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 from tests.architecture.tree import ROOT
+from tests.conftest import LIMIT_SECONDS
 
 # Taken apart, because no file may name one, this one included.
 REGISTRIES = [
@@ -127,3 +128,13 @@ def test_a_changelog_fragment_is_one_paragraph_that_ends_with_a_full_stop() -> N
         for path in fragments()
         if not re.fullmatch(r"\S(?:.|\n(?!\n))*\.\n", path.read_text(encoding="utf-8"))
     ] == []
+
+
+def test_contributors_are_told_how_long_a_test_of_each_kind_may_take() -> None:
+    told = re.findall(
+        r"^\| `tests/(\w+)` \|.*\| (\d+) s \|$", texts()["CONTRIBUTING.md"], re.MULTILINE
+    )
+
+    assert {kind: int(seconds) for kind, seconds in told} == {
+        kind: LIMIT_SECONDS[kind] for kind in ("unit", "cluster", "real")
+    }

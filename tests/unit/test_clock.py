@@ -1,6 +1,7 @@
 """The one place where time comes from."""
 
 import asyncio
+import itertools
 from datetime import UTC, timedelta
 
 import pytest
@@ -110,13 +111,15 @@ async def test_nothing_is_kept_of_deadlines_that_are_over() -> None:
 
 async def test_each_block_has_a_time_of_its_own() -> None:
     clock = SystemClock()
-    due_at: dict[str, float] = {}
+    earliest_at: dict[str, float] = {}
+    latest_at: dict[str, float] = {}
     ended: list[str] = []
 
     async def wait(name: str, seconds: float) -> None:
-        due_at[name] = clock.monotonic() + seconds
+        earliest_at[name] = clock.monotonic() + seconds
         try:
             async with clock.timeout(seconds):
+                latest_at[name] = clock.monotonic() + seconds
                 await asyncio.Event().wait()
         except TimeoutError:
             ended.append(name)
@@ -133,8 +136,11 @@ async def test_each_block_has_a_time_of_its_own() -> None:
             await clock.sleep(0.005)
         never.cancel()
 
-    # As a rule none, short, middle, long; but they do not start at the same moment.
-    assert ended == sorted(due_at, key=due_at.__getitem__)
+    # As a rule none, short, middle, long; but on a busy machine they start at moments far apart.
+    assert all(
+        earliest_at[sooner] <= latest_at[later]
+        for sooner, later in itertools.combinations(ended, 2)
+    )
 
 
 async def test_a_block_that_ends_in_time_is_not_cut_short_later() -> None:

@@ -28,7 +28,7 @@ def test_what_the_checkers_see_is_what_there_is() -> None:
     assert set(steersman.__all__) <= set(dir(steersman))
 
 
-@pytest.mark.timeout(10)
+@pytest.mark.timeout(20)
 @pytest.mark.parametrize("name", steersman.__all__)
 def test_a_name_is_the_same_at_both_doors(name: str) -> None:
     inner = import_module(f"steersman.{steersman._DOORS[name]}")

@@ -34,6 +34,7 @@ def test_the_program_prints_into_a_pipe_until_it_is_interrupted() -> None:
             assert running.wait(timeout=10.0) == 130
 
 
+@pytest.mark.timeout(60)
 def test_a_kubeconfig_that_is_not_there_is_named(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "podwatch", "--kubeconfig", str(tmp_path / "none")]
 

@@ -120,6 +120,7 @@ def test_the_program_can_be_stopped_while_it_waits_for_its_kind() -> None:
         assert running.wait(timeout=10.0) == 0
 
 
+@pytest.mark.timeout(60)
 def test_a_kubeconfig_that_is_not_there_is_named(tmp_path: Path) -> None:
     with program(tmp_path / "none") as running:
         _, said = running.communicate()

@@ -84,7 +84,7 @@ def test_the_demo_shows_why_a_child_came_back(tmp_path: Path) -> None:
         for line in of_step(lines, "break it: delete its Service")
         if line.startswith("Service default/nginx-app")
     ]
-    # Who looked while there was none was told of its end instead.
+    # Whoever looks while it is away is told that it is gone, and then that it is there.
     back = "Service default/nginx-app, of AppService nginx-app: ready(, made anew)?"
     assert re.fullmatch(back, last)
 

@@ -100,7 +100,7 @@ def test_a_kind_leads_to_its_class_and_back() -> None:
         assert SCHEME.knows(gvk.api_version, gvk.kind)
 
 
-@pytest.mark.timeout(10)
+@pytest.mark.timeout(20)
 @pytest.mark.parametrize(("api_version", "kind"), list(BUILTIN_KINDS))
 def test_every_built_in_kind_is_in_every_scheme(api_version: str, kind: str) -> None:
     found = Scheme().class_of(api_version, kind)
@@ -245,7 +245,7 @@ def test_a_conversion_that_makes_something_else_is_found_out() -> None:
         )
 
 
-@pytest.mark.timeout(10)
+@pytest.mark.timeout(20)
 def test_a_generated_module_is_imported_only_when_asked_for() -> None:
     program = """
 import sys

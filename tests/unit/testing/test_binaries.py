@@ -279,7 +279,7 @@ def test_of_two_builds_at_once_one_waits_and_nothing_is_built_twice(machine: Mac
     assert machine.notes.read_text().split() == [str(each) for each in Program]
 
 
-@pytest.mark.timeout(10)
+@pytest.mark.timeout(20)
 def test_the_command_prints_the_directory_alone_and_the_rest_to_standard_error(
     machine: Machine,
 ) -> None:
@@ -295,7 +295,7 @@ def test_the_command_prints_the_directory_alone_and_the_rest_to_standard_error(
     assert re.fullmatch(r"built kubectl \(4 of 4\), 0 min \d\d s", last)
 
 
-@pytest.mark.timeout(10)
+@pytest.mark.timeout(20)
 def test_the_command_takes_assets_without_controllers_as_they_are(machine: Machine) -> None:
     program(machine.root / "assets" / "etcd")
     program(machine.root / "assets" / "kube-apiserver")
@@ -306,7 +306,7 @@ def test_the_command_takes_assets_without_controllers_as_they_are(machine: Machi
     assert (command.returncode, printed, said) == (0, f"{machine.root / 'assets'}\n", "")
 
 
-@pytest.mark.timeout(10)
+@pytest.mark.timeout(20)
 @pytest.mark.parametrize(
     ("arguments", "status", "message"),
     [

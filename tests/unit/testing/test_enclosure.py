@@ -38,7 +38,7 @@ def test_an_enclosure_vanishes_with_everything_inside_when_the_block_raises(tmp_
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.timeout(10)
+@pytest.mark.timeout(20)
 def test_an_enclosure_vanishes_with_everything_inside_when_the_process_is_killed(
     tmp_path: Path,
 ) -> None:

@@ -40,7 +40,7 @@ def test_what_was_written_is_there_again(tmp_path: Path) -> None:
     assert len(View(again).since(web.revision, "pods")) == 1
 
 
-@pytest.mark.timeout(10)  # another Python has to start
+@pytest.mark.timeout(20)  # another Python has to start
 def test_after_a_crash_every_acknowledged_write_is_there(tmp_path: Path) -> None:
     writer = subprocess.Popen(
         [sys.executable, "-c", WRITER, tmp_path], stdout=subprocess.PIPE, text=True

@@ -83,7 +83,7 @@ def test_what_is_generated_is_formatted_as_ruff_would_format_it() -> None:
         assert run.returncode == 0, run.stdout
 
 
-@pytest.mark.timeout(10)
+@pytest.mark.timeout(20)
 def test_every_field_keeps_its_exact_name_on_the_wire() -> None:
     classes = generated_classes()
 
