@@ -16,6 +16,7 @@ from steersman.cli.developing import develop
 from steersman.clock import SystemClock
 from steersman.errors import ManagerFailed
 from tests.cluster.cli.programs import OPERATOR, PROGRAM, SAMPLE, Running, running, steersman
+from tests.processes import is_running
 
 APPLIED = "applied Setting default/one from app.yaml"
 PAUSE = threading.Event()
@@ -55,14 +56,6 @@ def children(process: int) -> list[int]:
         ["ps", "-o", "pid=", "--ppid", str(process)], capture_output=True, text=True, check=False
     )
     return [int(each) for each in found.stdout.split()]
-
-
-def is_alive(process: int) -> bool:
-    try:
-        status = Path(f"/proc/{process}/stat").read_text(encoding="utf-8")
-    except (FileNotFoundError, ProcessLookupError):
-        return False
-    return status.rpartition(")")[2][1] != "Z"
 
 
 def test_it_runs_the_operator_on_a_cluster_and_tells_each_change_in_a_line(home: Path) -> None:
@@ -198,7 +191,7 @@ def test_its_end_leaves_nothing_behind(home: Path, by: signal.Signals) -> None:
     assert started.process.returncode == 0
     assert said.endswith("The operator has ended, and the cluster is gone.")
     assert len(operators) == 1
-    assert not any(map(is_alive, operators))
+    assert not any(map(is_running, operators))
     assert not (home / "dev.kubeconfig").exists()
     assert list((home / "temporary").iterdir()) == []
 
@@ -211,10 +204,10 @@ def test_an_operator_does_not_outlive_whoever_started_it(home: Path) -> None:
         started.process.wait()
 
         # How soon is the machine's affair; if never, the limit of a test ends this.
-        while is_alive(operator):
+        while is_running(operator):
             PAUSE.wait(0.05)
 
-    assert not is_alive(operator)
+    assert not is_running(operator)
 
 
 def test_it_ends_when_nobody_reads_its_lines_any_more(home: Path) -> None:

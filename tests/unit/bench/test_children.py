@@ -5,7 +5,6 @@ import signal
 import subprocess
 import sys
 import threading
-from pathlib import Path
 
 import pytest
 
@@ -19,6 +18,7 @@ from bench.harness.children import (
     part,
     untuned,
 )
+from tests.processes import is_running
 
 FOR_LONG = [sys.executable, "-c", "import time; time.sleep(600)"]
 
@@ -103,20 +103,13 @@ def test_children_end_with_a_run_that_is_killed() -> None:
     ) as run:
         assert run.stdout is not None
         grandchild = int(run.stdout.readline())
-        assert _is_running(grandchild)
+        assert is_running(grandchild)
         run.kill()
         run.wait()
 
-    while _is_running(grandchild):
+    while is_running(grandchild):
         sleep(0.01)  # as long as a test may take
 
 
 def sleep(seconds: float) -> None:
     threading.Event().wait(seconds)
-
-
-def _is_running(pid: int) -> bool:
-    try:
-        return ") Z " not in Path(f"/proc/{pid}/stat").read_text()
-    except (FileNotFoundError, ProcessLookupError):
-        return False
