@@ -18,6 +18,9 @@ from steersman.kinds import Resource, Unstructured
 # A conflict says that something was read too early; the next attempt usually has what it needs.
 CONFLICTS_IN_SILENCE = 3
 
+# The fields of an object, in Python's names and the wire's, that are not its content.
+_BESIDE = frozenset({"api_version", "apiVersion", "kind", "metadata", "status"})
+
 
 class Verdict(msgspec.Struct, frozen=True, kw_only=True):
     """What is to be done with a key, and what its author is to be told.
@@ -87,8 +90,23 @@ def fingerprint(obj: Resource | Unstructured) -> object:
     """What is to be different for an object to have changed, its status apart."""
     return (
         obj.uid,
-        obj.generation,
+        obj.generation or _content(obj),
         obj.deletion_time,
         tuple(sorted(obj.labels.items())),
         tuple(sorted(obj.annotations.items())),
     )
+
+
+def _content(obj: Resource | Unstructured) -> object:
+    """All but the metadata and the status of an object for which the server counts no generation.
+
+    The server counts none for ConfigMap, Secret, Service, Node and other built-in kinds.
+    """
+    if isinstance(obj, Unstructured):
+        return {field: value for field, value in obj.body.items() if field not in _BESIDE}
+    names: tuple[str, ...] = getattr(type(obj), "__struct_fields__", ())
+    fields = [each for each in names if each not in _BESIDE]
+    if not fields:
+        # The class has the metadata only, where nothing but the version tells a change of `data`.
+        return obj.resource_version
+    return {field: getattr(obj, field) for field in fields}

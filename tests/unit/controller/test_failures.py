@@ -12,7 +12,8 @@ from steersman.errors import (
     Unavailable,
     Unreachable,
 )
-from steersman.kinds import replace
+from steersman.kinds import Resource, Unstructured, core_v1, metadata_only, replace
+from steersman.kinds.meta_v1 import ObjectMeta
 from tests.real.definitions import WidgetStatus, widget
 
 ANSWER = {"wanted": "apply X", "code": 409, "reason": "R", "message": "no"}
@@ -96,6 +97,51 @@ def test_a_status_is_no_change_and_a_label_is() -> None:
 
     assert fingerprint(before) == fingerprint(with_status)
     assert fingerprint(before) != fingerprint(labelled)
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        (core_v1.ConfigMap(data={"a": "b"}), core_v1.ConfigMap(data={"a": "c"})),
+        (core_v1.ConfigMap(data={"a": "b"}), core_v1.ConfigMap(binary_data={"a": b"b"})),
+        (core_v1.Secret(data={"a": b"b"}), core_v1.Secret(data={"a": b"c"})),
+        (core_v1.ServiceAccount(), core_v1.ServiceAccount(automount_service_account_token=False)),
+        (
+            Unstructured({"apiVersion": "v1", "kind": "ConfigMap", "data": {"a": "b"}}),
+            Unstructured({"apiVersion": "v1", "kind": "ConfigMap", "data": {"a": "c"}}),
+        ),
+        (
+            metadata_only(core_v1.Secret)(metadata=ObjectMeta(name="x", resource_version="1")),
+            metadata_only(core_v1.Secret)(metadata=ObjectMeta(name="x", resource_version="2")),
+        ),
+    ],
+)
+def test_an_object_without_a_generation_changes_with_its_content(
+    before: Resource, after: Resource
+) -> None:
+    assert fingerprint(before) == fingerprint(before)
+    assert fingerprint(before) != fingerprint(after)
+
+
+def test_a_status_and_the_rest_of_the_metadata_are_no_change_without_a_generation() -> None:
+    before = core_v1.Node(metadata=ObjectMeta(name="x", resource_version="1"))
+    after = core_v1.Node(
+        metadata=ObjectMeta(name="x", resource_version="2", finalizers=("example.com/x",)),
+        status=core_v1.NodeStatus(phase="Running"),
+    )
+    bare = {"apiVersion": "v1", "kind": "Node"}
+
+    assert fingerprint(before) == fingerprint(after)
+    assert fingerprint(Unstructured(bare)) == fingerprint(
+        Unstructured({**bare, "status": {"phase": "Running"}})
+    )
+
+
+def test_the_content_of_an_object_with_a_generation_is_not_compared() -> None:
+    before = widget("here", "one")
+    counted = replace(before, metadata=replace(before.metadata, generation=3))
+
+    assert fingerprint(counted) == fingerprint(replace(counted, spec=replace(counted.spec, size=9)))
 
 
 def test_an_error_that_cannot_be_shown_is_an_error_all_the_same() -> None:

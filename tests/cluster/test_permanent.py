@@ -1,0 +1,64 @@
+"""What an operator has given up for good, and which changes wake it."""
+
+from typing import Any
+
+import pytest
+
+import steersman as sm
+from steersman.client import MergePatch
+from steersman.errors import Permanent
+from steersman.kinds import Unstructured, core_v1, meta_v1, metadata_only
+from steersman.observe import ReconcileFinished, ReconcileSkipped
+from tests.cluster.informing import HERE, Scene
+from tests.cluster.operators import Operator, operating
+
+SECRET = core_v1.Secret(
+    metadata=meta_v1.ObjectMeta(name="login", namespace=HERE), data={"password": b"short"}
+)
+
+
+async def give_up(obj: Any, ctx: sm.Context) -> sm.Outcome:
+    raise Permanent(f"{obj.name} is of no use")
+
+
+def tries(operator: Operator, name: str) -> int:
+    return len([each for each in operator.seen(ReconcileFinished) if each.ref.name == name])
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [
+        core_v1.Secret,
+        Unstructured.of("v1", "Secret"),
+        metadata_only(core_v1.Secret),
+    ],
+    ids=["typed", "unstructured", "metadata only"],
+)
+async def test_a_change_of_data_wakes_a_permanent_object_that_has_no_generation(
+    scene: Scene, kind: type[Any]
+) -> None:
+    await scene.server.create(SECRET)
+    every = (sm.Every(60.0),)
+    controller: Any = sm.Controller(kind, reconcile=give_up, sources=every, name="giving-up")
+    async with operating(scene, controller) as operator:
+        await scene.until(lambda: tries(operator, "login") == 1)
+        await scene.until(lambda: operator.seen(ReconcileSkipped), seconds=60.0)
+        assert tries(operator, "login") == 1
+
+        patch = MergePatch({"data": {"password": "bG9uZ2Vy"}})
+        await scene.server.patch(core_v1.Secret, "login", patch, namespace=HERE)
+        await scene.until(lambda: tries(operator, "login") == 2)
+
+    assert operator.seen(ReconcileFinished)[-1].outcome == "permanent"
+
+
+async def test_a_status_wakes_no_permanent_object_that_has_no_generation(scene: Scene) -> None:
+    controller = sm.Controller(core_v1.Namespace, reconcile=give_up)
+    async with operating(scene, controller) as operator:
+        await scene.until(lambda: tries(operator, HERE) == 1)
+        known = {"type": "Known", "status": "True"}
+        patch = MergePatch({"status": {"conditions": [known]}})
+        await scene.server.status(core_v1.Namespace, HERE).patch(patch)
+        await scene.until(lambda: operator.seen(ReconcileSkipped))
+
+        assert tries(operator, HERE) == 1
