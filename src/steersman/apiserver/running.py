@@ -313,7 +313,7 @@ def _is_ours(path: Path) -> bool:
     try:
         found = yaml.safe_load(path.read_text(encoding="utf-8"))
         return [each["name"] for each in found["clusters"]] == [NAME]
-    except (OSError, UnicodeDecodeError, yaml.YAMLError, KeyError, TypeError):
+    except (OSError, ValueError, yaml.YAMLError, KeyError, TypeError, RecursionError):
         return False
 
 
@@ -325,7 +325,7 @@ def _answering(path: Path) -> str:
         parts = urlsplit(url)
         with socket.create_connection((parts.hostname or "", parts.port or 443), ANSWER_SECONDS):
             return url
-    except (OSError, KeyError, TypeError, ValueError):
+    except (OSError, ValueError, yaml.YAMLError, KeyError, TypeError, RecursionError):
         return ""
 
 
@@ -339,7 +339,7 @@ def _tokens_in(path: Path | None) -> dict[str, User]:
     if path is None:
         return {}
     found: dict[str, User] = {}
-    for number, row in enumerate(csv.reader(_must_read(path).decode().splitlines()), start=1):
+    for number, row in enumerate(csv.reader(_text(path).splitlines()), start=1):
         if not row:
             continue
         if len(row) < 3 or not row[0]:
@@ -353,7 +353,17 @@ def _tokens_in(path: Path | None) -> dict[str, User]:
 
 
 def _read(path: Path | None) -> str | None:
-    return None if path is None else _must_read(path).decode()
+    return None if path is None else _text(path)
+
+
+def _text(path: Path) -> str:
+    try:
+        return _must_read(path).decode()
+    except UnicodeDecodeError as error:
+        raise ClusterError(
+            problem=f"{path} is not text in UTF-8: {error.reason} at byte {error.start}",
+            what_now="Name the file that was meant.",
+        ) from error
 
 
 def _must_read(path: Path) -> bytes:

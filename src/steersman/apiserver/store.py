@@ -5,11 +5,11 @@ from collections import deque
 from collections.abc import Callable, Iterable
 from contextvars import copy_context
 from random import Random
-from typing import Any
 
 from steersman.apiserver.refusals import Refusal, bad_request
 from steersman.apiserver.rendering import ordered, rest_of
 from steersman.apiserver.rules import Object, Rules
+from steersman.apiserver.schema.depth import DEEPEST, is_deep
 from steersman.apiserver.served import Served
 from steersman.apiserver.storage import Entry, Key, RevisionLog, View
 from steersman.clock import Clock
@@ -18,24 +18,7 @@ from steersman.names import GroupResource
 # What etcd takes in one request, unless it is told otherwise.
 LARGEST = 3 * 512 * 1024
 
-# What is kept has to be read, merged and written again by whoever comes next, however deep in calls
-# they are: a real server takes fifty times as much, which no Python stack would.
-DEEPEST = 200
 TOO_DEEP = "the object is nested too deeply"
-
-
-def _is_deep(obj: Object) -> bool:
-    level: list[Any] = [obj]
-    for _ in range(DEEPEST):
-        level = [
-            child
-            for each in level
-            for child in (each.values() if each.__class__ is dict else each)
-            if child.__class__ is dict or child.__class__ is list
-        ]
-        if not level:
-            return False
-    return True
 
 
 class Bell:
@@ -152,7 +135,7 @@ class Store:
         rendered = rest_of(obj)
         if len(rendered) > LARGEST:
             raise Refusal(500, "", "etcdserver: request is too large")
-        if rendered.count(b"{") + rendered.count(b"[") > DEEPEST and _is_deep(obj):
+        if rendered.count(b"{") + rendered.count(b"[") > DEEPEST and is_deep(obj):
             raise bad_request(TOO_DEEP)
         expected = 0 if replacing is None else replacing.revision
         entry = self.log.append(key, obj, expected=expected)

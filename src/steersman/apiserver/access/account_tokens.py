@@ -16,6 +16,7 @@ import msgspec
 
 from steersman.apiserver import refusals
 from steersman.apiserver.access import secret_tokens
+from steersman.apiserver.access.token_claims import BadClaims, Claims, claims_in, json_object
 from steersman.apiserver.access.users import NODE_NAME, User, account_groups, account_user
 from steersman.apiserver.field_errors import shown
 from steersman.apiserver.rules import Object
@@ -78,7 +79,7 @@ class AccountTokens:
         self._issuing = issuing or Issuing()
         self._key = self._issuing.signing
         self._issuers = frozenset((*self._issuing.issuers, secret_tokens.ISSUER))
-        self._checked: dict[bytes, Mapping[str, Any]] = {}
+        self._checked: dict[bytes, Claims] = {}
         self.audiences = self._issuing.audiences or self._issuing.issuers
 
     @property
@@ -103,34 +104,36 @@ class AccountTokens:
     def bearer(self, token: str, *, audiences: Sequence[str]) -> Bearer | NotAccepted | None:
         """Who may show ``token`` to one of ``audiences``; None: it is no token of this kind."""
         claims = self._claims(token)
-        if not isinstance(claims, Mapping):
+        if not isinstance(claims, Claims):
             return claims
         # A token without audiences, from a Secret, is for the server itself.
-        told = claims.get("aud") or self.audiences
+        told = claims.audiences or self.audiences
         meant = tuple(each for each in told if each in audiences)
         if not meant:
             return NotAccepted(
                 f"token audiences {_listed(told)} is invalid for the target audiences"
                 f" {_listed(audiences)}"
             )
-        if claims["iss"] == secret_tokens.ISSUER:
+        if claims.issuer == secret_tokens.ISSUER:
             found = secret_tokens.holder(claims, token, self._store)
             return NotAccepted(found) if isinstance(found, str) else Bearer(found, meant)
         now = self._store.clock.now()
         why = _out_of_time(claims, now) or self._out_of_use(claims, now)
         return NotAccepted(why) if why else Bearer(_user(claims), meant)
 
-    def _claims(self, token: str) -> Mapping[str, Any] | NotAccepted | None:
+    def _claims(self, token: str) -> Claims | NotAccepted | None:
         digest = hashlib.sha256(token.encode()).digest()
         if (known := self._checked.get(digest)) is not None:
             return known
         try:
             head, said, signature = map(_decoded, token.split("."))
-            about = msgspec.json.decode(head, type=dict[str, Any])
-            claims = msgspec.json.decode(said, type=dict[str, Any])
-        except (ValueError, BadBase64, msgspec.MsgspecError):
+        except (ValueError, BadBase64):
             return None
-        if claims.get("iss") not in self._issuers:
+        about, written = json_object(head), json_object(said)
+        if about is None or written is None:
+            return None
+        issuer = written.get("iss")
+        if not isinstance(issuer, str) or issuer not in self._issuers:
             return None
         keys = self._issuing.verifying or ((self._key,) if self._key else ())
         keys = tuple(key for key in keys if about.get("kid", key.id) == key.id)
@@ -141,35 +144,40 @@ class AccountTokens:
             key.algorithm == about.get("alg") and key.has_signed(message, signature) for key in keys
         ):
             return NotAccepted("go-jose/go-jose: error in cryptographic primitive")
+        try:
+            claims = claims_in(written)
+        except BadClaims as problem:
+            return NotAccepted(f"go-jose/go-jose/jwt: failed to unmarshal claims: {problem}")
         if len(self._checked) >= _MOST_CHECKED:
             self._checked.clear()
         self._checked[digest] = claims
         return claims
 
-    def _out_of_use(self, claims: Mapping[str, Any], now: datetime) -> str:
+    def _out_of_use(self, claims: Claims, now: datetime) -> str:
         """Why the token is no longer good, though it has not expired."""
-        told = claims[_CLAIM]
-        namespace, ref = told["namespace"], told["serviceaccount"]
-        account = self._store.find(ACCOUNTS, namespace, ref["name"])
+        told = claims.private
+        namespace, ref = told.namespace, told.serviceaccount
+        account = self._store.find(ACCOUNTS, namespace, ref.name)
         if account is None:
-            return f'serviceaccounts "{ref["name"]}" not found'
+            return f'serviceaccounts "{ref.name}" not found'
         uid = account["metadata"]["uid"]
-        if uid != ref["uid"]:
-            return f"service account UID ({uid}) does not match claim ({ref['uid']})"
+        if uid != ref.uid:
+            return f"service account UID ({uid}) does not match claim ({ref.uid})"
         if _is_long_gone(account, now):
-            return f"service account {namespace}/{ref['name']} has been deleted"
+            return f"service account {namespace}/{ref.name} has been deleted"
         for kind, resource in BINDABLE.items():
+            claimed = told.bound(kind)
             # The node of a Pod is only mentioned; a token is bound to one thing.
-            if kind in told and not (kind == "node" and "pod" in told):
+            if claimed is not None and not (kind == "node" and told.pod is not None):
                 where = "" if kind == "node" else namespace
-                bound = self._store.find(resource, where, told[kind]["name"])
+                bound = self._store.find(resource, where, claimed.name)
                 if bound is None or _is_long_gone(bound, now):
                     return "service account token has been invalidated"
-                uid, claimed = bound["metadata"]["uid"], told[kind]["uid"]
-                if uid != claimed:
+                uid = bound["metadata"]["uid"]
+                if uid != claimed.uid:
                     return (
                         f"{kind} UID ({uid}) does not match service account {kind} ref claim"
-                        f" ({claimed})"
+                        f" ({claimed.uid})"
                     )
         return ""
 
@@ -224,30 +232,30 @@ def _reference(obj: Object) -> dict[str, str]:
     return {name: about[name] for name in ("name", "uid") if name in about}
 
 
-def _user(claims: Mapping[str, Any]) -> User:
-    told = claims[_CLAIM]
-    namespace, account = told["namespace"], told["serviceaccount"]
-    extra = {f"{_INFO}/credential-id": (f"JTI={claims['jti']}",)}
-    if node := told.get("node"):
-        extra[NODE_NAME] = (node["name"],)
-        if "uid" in node:
-            extra[f"{_INFO}/node-uid"] = (node["uid"],)
-    if pod := told.get("pod"):
-        extra[f"{_INFO}/pod-name"] = (pod["name"],)
-        extra[f"{_INFO}/pod-uid"] = (pod["uid"],)
+def _user(claims: Claims) -> User:
+    told = claims.private
+    namespace, account = told.namespace, told.serviceaccount
+    extra = {f"{_INFO}/credential-id": (f"JTI={claims.token_id}",)} if claims.token_id else {}
+    if node := told.node:
+        extra[NODE_NAME] = (node.name,)
+        if node.uid:
+            extra[f"{_INFO}/node-uid"] = (node.uid,)
+    if pod := told.pod:
+        extra[f"{_INFO}/pod-name"] = (pod.name,)
+        extra[f"{_INFO}/pod-uid"] = (pod.uid,)
     return User(
-        name=account_user(namespace, account["name"]),
-        uid=account["uid"],
+        name=account_user(namespace, account.name),
+        uid=account.uid,
         groups=account_groups(namespace),
         extra=extra,
     )
 
 
-def _out_of_time(claims: Mapping[str, Any], now: datetime) -> str:
+def _out_of_time(claims: Claims, now: datetime) -> str:
     at, leeway = now.timestamp(), _LEEWAY.total_seconds()
-    if at + leeway < claims["nbf"]:
+    if claims.not_before is not None and at + leeway < claims.not_before:
         return "service account token is not valid yet"
-    if at - leeway > claims["exp"]:
+    if claims.expiry is not None and at - leeway > claims.expiry:
         return "service account token has expired"
     return ""
 

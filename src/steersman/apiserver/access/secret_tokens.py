@@ -5,9 +5,8 @@ kube-controller-manager signs them, with a key that the server was told to trust
 
 import hmac
 from base64 import b64decode
-from collections.abc import Mapping
-from typing import Any
 
+from steersman.apiserver.access.token_claims import Claims
 from steersman.apiserver.access.users import User, account_groups, account_of, account_user
 from steersman.apiserver.store import Store
 from steersman.names import GroupResource
@@ -17,24 +16,22 @@ INVALID_SINCE = "kubernetes.io/legacy-token-invalid-since"
 
 _SECRETS = GroupResource("", "secrets")
 _ACCOUNTS = GroupResource("", "serviceaccounts")
-_PREFIX = "kubernetes.io/serviceaccount/"
-_CLAIMS = {
-    "namespace": "namespace",
-    "secret.name": "secretName",
-    "service-account.name": "serviceAccountName",
-    "service-account.uid": "serviceAccountUID",
-}
 
 
-def holder(claims: Mapping[str, Any], token: str, store: Store) -> User | str:
+def holder(claims: Claims, token: str, store: Store) -> User | str:
     """Whose token it is, or why it is nobody's."""
-    if not claims.get("sub"):
-        return "sub claim is missing"
-    for claim, called in _CLAIMS.items():
-        if not claims.get(f"{_PREFIX}{claim}"):
-            return f"{called} claim is missing"
-    namespace, secret_name, name, uid = (claims[f"{_PREFIX}{claim}"] for claim in _CLAIMS)
-    if account_of(claims["sub"]) != (namespace, name):
+    namespace, secret_name = claims.secret_namespace, claims.secret_name
+    name, uid = claims.secret_account, claims.secret_account_uid
+    required = {
+        "sub": claims.subject,
+        "namespace": namespace,
+        "secretName": secret_name,
+        "serviceAccountName": name,
+        "serviceAccountUID": uid,
+    }
+    if (missing := next((each for each in required if not required[each]), None)) is not None:
+        return f"{missing} claim is missing"
+    if account_of(claims.subject) != (namespace, name):
         return "sub claim is invalid"
     secret = store.find(_SECRETS, namespace, secret_name)
     if secret is None or "deletionTimestamp" in secret["metadata"]:

@@ -9,6 +9,7 @@ from steersman.apiserver.patching import apply_json_patch
 from steersman.apiserver.refusals import Refusal
 from steersman.apiserver.rules import Object
 from steersman.apiserver.schema import go_json
+from steersman.apiserver.schema.depth import DEEPEST, EXCEEDED, is_deep
 
 _MISSING = "missing value"
 # What is said of a path that leads nowhere; the library does not always quote it.
@@ -36,6 +37,11 @@ def operations_of(patch: bytes) -> list[Object]:
         operations: Any = msgspec.json.decode(patch)
     except (msgspec.DecodeError, UnicodeDecodeError):
         raise Unreadable(_syntax_error(patch)) from None
+    except RecursionError:
+        raise Unreadable(EXCEEDED) from None
+    # An operation has its value two levels below the top.
+    if is_deep(operations, deepest=DEEPEST + 2):
+        raise Unreadable(EXCEEDED)
     if operations is None:
         return []
     if not isinstance(operations, list):
@@ -57,9 +63,14 @@ def _syntax_error(patch: bytes) -> str:
 def patched(obj: Object, operations: list[Object]) -> Any:
     """``obj`` after all operations; raises ``DoesNotApply``."""
     try:
-        return apply_json_patch(obj, operations, lenient=True)
+        made = apply_json_patch(obj, operations, lenient=True)
     except Refusal:
         pass
+    else:
+        # Each operation may put one more level under the last one.
+        if is_deep(made):
+            raise DoesNotApply(EXCEEDED)
+        return made
     for operation in operations:
         why = _why_not(obj, operation)
         try:

@@ -31,7 +31,7 @@ def fields_of_last_applied(live: Object, schema: Schema, gvk: GroupVersionKind) 
         if misfits(last, schema):
             return {}
         changed, removed = compared(last, live, schema)
-    except ValueError:
+    except (ValueError, RecursionError):
         return {}
     return difference(difference(applied_fields(last, schema), changed), removed)
 

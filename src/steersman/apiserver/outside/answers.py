@@ -8,6 +8,7 @@ from steersman.apiserver.field_errors import shown
 from steersman.apiserver.go_words import TYPE_META, cannot_unmarshal
 from steersman.apiserver.outside import Delivered
 from steersman.apiserver.rules import Object
+from steersman.apiserver.schema.depth import DEEPEST, EXCEEDED, is_deep
 from steersman.apiserver.schema.yaml_bodies import BadYaml, parse_yaml
 
 # Of a failure that is told in plain text.
@@ -28,6 +29,8 @@ _WORDS = {
     ),
 }
 _STATUS = {"apiVersion": "v1", "kind": "Status", "status": "Failure"}
+# A review has its objects four levels below the top.
+_DEEPEST_REVIEW = DEEPEST + 4
 _SCHEME = "pkg/runtime/scheme.go:111"
 # Those whose own words are passed on.
 _ELOQUENT = frozenset((403, 406, 415))
@@ -51,6 +54,10 @@ def document(delivered: Delivered) -> Object:
         found = _parsed(delivered.body)
     except BadYaml as problem:
         raise BadAnswer(f"couldn't get version/kind; json parse error: {problem}") from None
+    except RecursionError:
+        raise _too_deep() from None
+    if is_deep(found, deepest=_DEEPEST_REVIEW):
+        raise _too_deep()
     if not isinstance(found, dict):
         why = cannot_unmarshal(found, f"value of type {TYPE_META}")
         raise BadAnswer(f"couldn't get version/kind; json parse error: {why}")
@@ -76,6 +83,10 @@ def check_kind(found: Object, *, group: str, version: str, kind: str) -> None:
     )
 
 
+def _too_deep() -> BadAnswer:
+    return BadAnswer(f"couldn't get version/kind; json parse error: {EXCEEDED}")
+
+
 def _parsed(body: bytes) -> Any:
     try:
         return msgspec.json.decode(body)
@@ -87,7 +98,7 @@ def _failure(delivered: Delivered) -> str:
     """What is made of a status that is no success; a Status in the body speaks for itself."""
     try:
         status = msgspec.json.decode(delivered.body)
-    except (msgspec.DecodeError, UnicodeDecodeError):
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         status = None
     if isinstance(status, dict) and _STATUS.items() <= status.items():
         return str(status.get("message") or "")

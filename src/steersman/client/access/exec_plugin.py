@@ -204,7 +204,7 @@ def read_credential(output: bytes, *, plugin: ExecPlugin, source: str) -> Plugin
     """The credential that the program printed."""
     try:
         answer = msgspec.json.decode(output, type=_ExecCredential)
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         problem = "printed something else than an ExecCredential in JSON"
         if isinstance(error, msgspec.ValidationError):
             problem = f"printed an ExecCredential that is not well formed: {error}"

@@ -220,3 +220,54 @@ def test_nobody_needs_cryptography_before_a_token_is_asked_for() -> None:
     )
 
     assert finished.stdout.strip() == "False False"
+
+
+ODD_CLAIMS: dict[str, object] = {
+    "iss": [ISSUER],
+    "aud": {"to": ISSUER},
+    "exp": "tomorrow",
+    "nbf": [],
+    "sub": 7,
+    "jti": {},
+    "kubernetes.io": "default",
+}
+
+
+@pytest.mark.parametrize("claim", ODD_CLAIMS)
+def test_a_claim_of_another_type_makes_a_token_nobodys(claim: str, desk: Desk) -> None:
+    token = desk.tokens.issue({**desk.claims(), claim: ODD_CLAIMS[claim]})
+
+    assert not isinstance(desk.show(token), Bearer)
+
+
+ODD_REFERENCES: list[object] = [
+    {"namespace": ["default"]},
+    {"namespace": "default", "serviceaccount": "robot"},
+    {"namespace": "default", "serviceaccount": {"name": {}, "uid": "u-1"}},
+    {"namespace": "default", "serviceaccount": {"name": "robot", "uid": "u-1"}, "pod": [1]},
+    {"serviceaccount": {"name": "robot"}},
+    {},
+]
+
+
+@pytest.mark.parametrize("about", ODD_REFERENCES)
+def test_a_token_that_names_no_account_is_nobodys(about: object, desk: Desk) -> None:
+    token = desk.tokens.issue({**desk.claims(), "kubernetes.io": about})
+
+    assert isinstance(desk.show(token), NotAccepted)
+
+
+def test_a_single_audience_may_stand_without_a_list(desk: Desk) -> None:
+    shown = desk.show(desk.tokens.issue({**desk.claims(), "aud": ISSUER}))
+
+    assert isinstance(shown, Bearer)
+    assert shown.audiences == (ISSUER,)
+
+
+@pytest.mark.parametrize("place", [0, 1])
+def test_a_token_that_is_nested_too_deeply_is_left_to_others(place: int, desk: Desk) -> None:
+    parts = desk.make().split(".")
+    abyss = b'{"iss":' + b"[" * 100_000 + b"]" * 100_000 + b"}"
+    parts[place] = urlsafe_b64encode(abyss).decode().rstrip("=")
+
+    assert desk.show(".".join(parts)) is None

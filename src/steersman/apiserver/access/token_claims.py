@@ -1,0 +1,78 @@
+"""The claims of a service account's token, each of the type that Kubernetes gives it. Pure."""
+
+from typing import Any
+
+import msgspec
+
+
+class BoundReference(msgspec.Struct, frozen=True):
+    """An object that a token names."""
+
+    name: str = ""
+    uid: str = ""
+
+
+class PrivateClaims(msgspec.Struct, frozen=True):
+    """What stands under ``kubernetes.io``."""
+
+    namespace: str = ""
+    serviceaccount: BoundReference = BoundReference()
+    pod: BoundReference | None = None
+    secret: BoundReference | None = None
+    node: BoundReference | None = None
+
+    def bound(self, kind: str) -> BoundReference | None:
+        """The object of this kind that the token is bound to."""
+        return {"pod": self.pod, "secret": self.secret, "node": self.node}[kind]
+
+
+class Claims(msgspec.Struct, frozen=True):
+    """A token's claims. A claim that is missing has its zero value, as in Go."""
+
+    issuer: str = msgspec.field(name="iss", default="")
+    subject: str = msgspec.field(name="sub", default="")
+    audience: str | list[str] | None = msgspec.field(name="aud", default=None)
+    expiry: float | None = msgspec.field(name="exp", default=None)
+    not_before: float | None = msgspec.field(name="nbf", default=None)
+    issued_at: float | None = msgspec.field(name="iat", default=None)
+    token_id: str = msgspec.field(name="jti", default="")
+    private: PrivateClaims = msgspec.field(name="kubernetes.io", default=PrivateClaims())
+
+    # A token that stands in a Secret has claims of its own.
+    secret_namespace: str = msgspec.field(name="kubernetes.io/serviceaccount/namespace", default="")
+    secret_name: str = msgspec.field(name="kubernetes.io/serviceaccount/secret.name", default="")
+    secret_account: str = msgspec.field(
+        name="kubernetes.io/serviceaccount/service-account.name", default=""
+    )
+    secret_account_uid: str = msgspec.field(
+        name="kubernetes.io/serviceaccount/service-account.uid", default=""
+    )
+
+    @property
+    def audiences(self) -> tuple[str, ...]:
+        """Whom the token is for; a single audience may stand there without a list."""
+        if isinstance(self.audience, str):
+            return (self.audience,)
+        return tuple(self.audience or ())
+
+
+class BadClaims(Exception):
+    """Claims that are no service account's."""
+
+
+def json_object(part: bytes) -> dict[str, Any] | None:
+    """The JSON object of one part of a token; None where it is none."""
+    try:
+        return msgspec.json.decode(part, type=dict[str, Any])
+    except (UnicodeDecodeError, RecursionError, msgspec.MsgspecError):
+        return None
+
+
+def claims_in(written: dict[str, Any]) -> Claims:
+    """The claims with their types checked; raises ``BadClaims``."""
+    # Go reads a null as a claim that is missing.
+    present = {name: value for name, value in written.items() if value is not None}
+    try:
+        return msgspec.convert(present, Claims)
+    except msgspec.ValidationError as problem:
+        raise BadClaims(str(problem)) from None

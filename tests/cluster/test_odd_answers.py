@@ -1,0 +1,178 @@
+"""Tokens, webhooks and annotations that no decoder can follow are refused, and nothing breaks."""
+
+from base64 import b64encode, urlsafe_b64encode
+from typing import Any
+
+import msgspec
+import pytest
+
+from steersman.apiserver import Delivered
+from tests.embedded import APPLY, World, config_map
+from tests.outbounds import Webhooks, allow, webhook
+from tests.unit.apiserver.access.test_account_tokens import part
+
+MAPS = "/api/v1/namespaces/default/configmaps"
+REGISTRATION = "/apis/admissionregistration.k8s.io/v1"
+DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
+THINGS = "/apis/example.com/v2/namespaces/default/things"
+
+#: As deep as a Python stack ends, and as deep as only a hostile webhook answers.
+DEPTHS = (250, 900, 100_000)
+
+
+def abyss(depth: int) -> bytes:
+    return b"[" * depth + b"]" * depth
+
+
+class Answers(Webhooks):
+    """Webhooks whose answers are bytes, with the uid of the review put in."""
+
+    def __init__(self, answer: bytes, *, status: int = 200) -> None:
+        super().__init__(one=allow)
+        self.answer = answer
+        self.status = status
+
+    async def post(self, url: str, body: bytes, **more: Any) -> Delivered:
+        request = msgspec.json.decode(body)["request"]
+        return Delivered(
+            self.status,
+            {"content-type": "application/json"},
+            self.answer.replace(b"UID", request["uid"].encode()),
+        )
+
+
+@pytest.mark.parametrize("issuer", [["https://kubernetes.default.svc"], {}, 7, None, True])
+async def test_a_token_whose_issuer_is_no_text_is_unauthorized(issuer: object) -> None:
+    world = World()
+    token = f"{part({'alg': 'RS256'})}.{part({'iss': issuer})}.{part('x')}"
+
+    answer = await world.ask("GET", MAPS, token=token)
+
+    assert (answer.status, answer.json["reason"]) == (401, "Unauthorized")
+    assert world.observed == []
+
+
+async def test_a_token_that_is_nested_too_deeply_is_unauthorized() -> None:
+    world = World()
+    claims = urlsafe_b64encode(b'{"iss":' + abyss(100_000) + b"}").decode().rstrip("=")
+
+    answer = await world.ask("GET", MAPS, token=f"{part({})}.{claims}.{part('x')}")
+
+    assert (answer.status, answer.json["reason"]) == (401, "Unauthorized")
+    assert world.observed == []
+
+
+def version(name: str, *, storage: bool) -> dict[str, Any]:
+    schema = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
+    return {
+        "name": name,
+        "served": True,
+        "storage": storage,
+        "schema": {"openAPIV3Schema": schema},
+    }
+
+
+DEFINITION = {
+    "metadata": {"name": "things.example.com"},
+    "spec": {
+        "group": "example.com",
+        "scope": "Namespaced",
+        "names": {"plural": "things", "kind": "Thing"},
+        "versions": [version("v1", storage=True), version("v2", storage=False)],
+        "conversion": {
+            "strategy": "Webhook",
+            "webhook": {
+                "clientConfig": {"url": "https://webhooks.example.com/one"},
+                "conversionReviewVersions": ["v1"],
+            },
+        },
+    },
+}
+
+
+@pytest.mark.parametrize("status", [200, 500])
+@pytest.mark.parametrize("depth", DEPTHS)
+async def test_a_conversion_that_is_nested_too_deeply_is_an_internal_error(
+    depth: int, status: int
+) -> None:
+    answer = (
+        b'{"apiVersion":"apiextensions.k8s.io/v1","kind":"ConversionReview","response":{"uid":"UID"'
+        b',"result":{"status":"Success"},"convertedObjects":[{"apiVersion":"example.com/v2"'
+        b',"kind":"Thing","metadata":{"name":"a","namespace":"default"},"spec":%b}]}}'
+    )
+    world = World(outbound=Answers(answer % abyss(depth), status=status))
+    await world.asked("POST", DEFINITIONS, DEFINITION)
+    thing = {"apiVersion": "example.com/v1", "kind": "Thing", "metadata": {"name": "a"}}
+    await world.asked("POST", THINGS.replace("v2", "v1"), thing)
+
+    got = await world.ask("GET", f"{THINGS}/a")
+
+    assert got.status == 500
+    assert got.json["message"].startswith("conversion webhook for example.com/v1, Kind=Thing")
+    assert world.observed == []
+
+
+def reviewed(**response: object) -> bytes:
+    review = {
+        "apiVersion": "admission.k8s.io/v1",
+        "kind": "AdmissionReview",
+        "response": {"uid": "UID", "allowed": True, **response},
+    }
+    return msgspec.json.encode(review)
+
+
+@pytest.mark.parametrize("depth", DEPTHS)
+@pytest.mark.parametrize("field", [b"status", b"auditAnnotations", b"warnings", b"extra"])
+async def test_an_admission_answer_that_is_nested_too_deeply_is_an_internal_error(
+    field: bytes, depth: int
+) -> None:
+    answer = reviewed().replace(b'"allowed"', b'"%b":{"a":%b},"allowed"' % (field, abyss(depth)))
+
+    await expect_failed_call(answer)
+
+
+@pytest.mark.parametrize("depth", DEPTHS)
+async def test_a_patch_of_a_webhook_that_is_nested_too_deeply_is_an_internal_error(
+    depth: int,
+) -> None:
+    patch = b'[{"op":"add","path":"/data/a","value":%b}]' % abyss(depth)
+
+    await expect_failed_call(
+        reviewed(patchType="JSONPatch", patch=b64encode(patch).decode()),
+        why="received undecodable patch in webhook response: exceeded max depth",
+    )
+
+
+async def test_a_patch_of_a_webhook_that_builds_an_abyss_in_steps_is_an_internal_error() -> None:
+    steps = [
+        {"op": "add", "path": "/data" + "/a" * level, "value": {"a": {}}} for level in range(1, 400)
+    ]
+    patch = b64encode(msgspec.json.encode(steps)).decode()
+
+    await expect_failed_call(reviewed(patchType="JSONPatch", patch=patch), why="exceeded max depth")
+
+
+async def expect_failed_call(answer: bytes, *, why: str = "exceeded max depth") -> None:
+    world = World(outbound=Answers(answer))
+    hooks = {"metadata": {"name": "some"}, "webhooks": [webhook("one")]}
+    await world.asked("POST", f"{REGISTRATION}/mutatingwebhookconfigurations", hooks)
+
+    got = await world.ask("POST", MAPS, config_map("a", a="b"))
+
+    assert (got.status, got.json["reason"]) == (500, "InternalError")
+    assert why in got.json["message"]
+    assert world.observed == []
+
+
+async def test_an_annotation_that_is_nested_too_deeply_stands_in_no_ones_way() -> None:
+    world = World()
+    deep = {"kubectl.kubernetes.io/last-applied-configuration": abyss(100_000).decode()}
+    about = {"name": "a", "annotations": deep}
+    await world.asked("POST", MAPS, {"metadata": about, "data": {"a": "b"}})
+
+    applied = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a"}}
+    answer = await world.ask(
+        "PATCH", f"{MAPS}/a?fieldManager=kubectl&force=true", applied, sends=APPLY
+    )
+
+    assert answer.status == 200
