@@ -97,10 +97,10 @@ def temporary(tmp_path: Path) -> Path:
 
 
 @contextmanager
-def running(temporary: Path, *arguments: str | Path) -> Iterator[Up]:
+def running(temporary: Path, *arguments: str | Path, under: tuple[str, ...] = ()) -> Iterator[Up]:
     """A cluster from the moment it says that it is ready; killed at the end, if it still runs."""
     process = subprocess.Popen(
-        command(*arguments),
+        [*under, *command(*arguments)],
         env=environment(temporary),
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
@@ -185,6 +185,20 @@ def test_ctrl_c_leaves_nothing_behind(by: signal.Signals, temporary: Path, tmp_p
     assert not path.exists()
 
 
+def test_a_hangup_that_was_ignored_at_the_start_stays_ignored(temporary: Path) -> None:
+    with running(temporary, under=("nohup",)) as up:
+        up.process.send_signal(signal.SIGHUP)
+        answer = up.ask("GET", MAPS)
+        dispositions = Path(f"/proc/{up.process.pid}/status").read_text(encoding="utf-8")
+        last_words = up.end(signal.SIGTERM)
+
+    ignored = re.search(r"SigIgn:\s*([0-9a-f]+)", dispositions)
+    assert ignored is not None
+    assert int(ignored[1], 16) & 1 << signal.SIGHUP - 1
+    assert answer.status == 200
+    assert last_words.strip() == "The cluster is gone."
+
+
 def test_ctrl_c_does_not_wait_for_those_who_watch(temporary: Path) -> None:
     with running(temporary) as up, closing(up.connection()) as connection:
         connection.request("GET", f"{MAPS}?watch=1", headers=bearing(up.token))
@@ -247,6 +261,18 @@ REFUSED: dict[str, tuple[tuple[str, ...], dict[str, str], str, str]] = {
         "line 1 of {foreign} is not TOKEN,USER,UID",
         "Mend the line, or leave --token-auth-file out.",
     ),
+    "a file of tokens that is no text": (
+        ("--token-auth-file", "{binary}"),
+        {},
+        "{binary} is not text in UTF-8: invalid start byte at byte 0",
+        "Name the file that was meant.",
+    ),
+    "a kubeconfig that is nested too deeply": (
+        ("--kubeconfig", "{deep}"),
+        {},
+        "{deep} exists and is not of an embedded cluster",
+        "Name another --kubeconfig; two can be joined with KUBECONFIG=a:b.",
+    ),
     "a file that is not there": (
         ("--client-ca-file", "{nowhere}"),
         {},
@@ -263,12 +289,16 @@ def test_an_error_is_one_sentence_and_a_hint_that_can_be_pasted(
     arguments, environ, problem, what_now = REFUSED[case]
     foreign = tmp_path / "foreign"
     foreign.write_text("clusters: []\n", encoding="utf-8")
+    (tmp_path / "binary").write_bytes(b"\xff\xfe")
+    (tmp_path / "deep").write_text("[" * 5_000 + "]" * 5_000, encoding="utf-8")
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
         names = {
             "taken": taken.getsockname()[1],
             "foreign": foreign,
+            "binary": tmp_path / "binary",
+            "deep": tmp_path / "deep",
             "nowhere": tmp_path / "nowhere",
         }
 

@@ -3,7 +3,6 @@
 import asyncio
 import json
 import shlex
-import signal
 import sys
 from collections.abc import Callable, Mapping
 from contextlib import AbstractAsyncContextManager, nullcontext, suppress
@@ -17,6 +16,7 @@ from steersman.apiserver import (
     RunningCluster,
     running_cluster,
 )
+from steersman.cli.signals import on_end_signals
 from steersman.clock import Clock
 from steersman.observe import Observer, log_to
 from steersman.workloads import WorkloadSettings
@@ -43,9 +43,7 @@ async def run_cluster(
     ``tell`` is told where it is, as JSON, once it is there.
     """
     ended = asyncio.Event()
-    loop = asyncio.get_running_loop()
-    for each in (signal.SIGHUP, signal.SIGINT, signal.SIGTERM):
-        loop.add_signal_handler(each, ended.set)
+    on_end_signals(ended.set)
     observe = log_to(sys.stderr, clock=clock)
     async with running_cluster(
         settings, clock=clock, rng=rng, observe=observe, environ=environ

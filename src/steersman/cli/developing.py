@@ -9,7 +9,6 @@ The cluster goes on from one life of the operator to the next, and with it all i
 """
 
 import asyncio
-import signal
 from collections.abc import AsyncIterator, Coroutine, Mapping
 from contextlib import asynccontextmanager
 from random import Random
@@ -19,6 +18,7 @@ from steersman.apiserver import InProcessTransport, RunningCluster, running_clus
 from steersman.cache import in_background
 from steersman.cli.cluster import ERROR, workloads_of
 from steersman.cli.desk import Desk, Development
+from steersman.cli.signals import on_end_signals
 from steersman.cli.views import show_in_lines, show_on_screen
 from steersman.client import Client
 from steersman.clock import Clock
@@ -42,9 +42,7 @@ async def develop(
     Raises ``ManagerFailed`` if the time that was given is over, and the operator does not run.
     """
     ended = asyncio.Event()
-    loop = asyncio.get_running_loop()
-    for each in (signal.SIGHUP, signal.SIGINT, signal.SIGTERM):
-        loop.add_signal_handler(each, ended.set)
+    on_end_signals(ended.set)
     try:
         async with _cluster(what, clock=clock, rng=rng, environ=environ, err=err) as cluster:
             client = Client(

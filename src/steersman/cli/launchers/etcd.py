@@ -5,7 +5,6 @@ What it keeps is the directory; the server that is pointed to it writes there it
 
 import asyncio
 import json
-import signal
 import sys
 from collections.abc import Sequence
 from contextlib import AsyncExitStack
@@ -15,6 +14,7 @@ from urllib.parse import urlsplit
 from steersman.cli.launchers import BadFlag, Given, parsed
 from steersman.cli.launchers.data_directory import DATA_PATH
 from steersman.cli.launchers.etcd_flags import ETCD_FLAGS, HONOURED
+from steersman.cli.signals import on_end_signals
 
 NAME = "etcd"
 VERSION = "3.6.8"
@@ -59,9 +59,7 @@ def _data_directory(given: Given) -> Path:
 
 async def _answer(given: Given, data: Path) -> None:
     ended = asyncio.Event()
-    loop = asyncio.get_running_loop()
-    for each in (signal.SIGHUP, signal.SIGINT, signal.SIGTERM):
-        loop.add_signal_handler(each, ended.set)
+    on_end_signals(ended.set)
     answers = Answers(data)
     urls = (*given.listed("listen-client-urls"), *given.listed("listen-client-http-urls"))
     if idle := [f"--{name}" for name in given if name not in HONOURED]:

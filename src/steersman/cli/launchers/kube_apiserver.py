@@ -1,13 +1,13 @@
 """``kube-apiserver`` by its name and its flags; the embedded server by all else."""
 
 import asyncio
-import signal
 import sys
 from collections.abc import Mapping, Sequence
 from random import Random
 
 from steersman.cli.launchers import BadFlag, Given, parsed
 from steersman.cli.launchers.apiserver_flags import API_SERVER_FLAGS, SHORTHANDS
+from steersman.cli.signals import on_end_signals
 from steersman.clock import Clock
 from steersman.errors import SteersmanError
 
@@ -50,9 +50,7 @@ async def _serve(given: Given, *, clock: Clock, rng: Random, environ: Mapping[st
     from steersman.observe import log_to
 
     ended = asyncio.Event()
-    loop = asyncio.get_running_loop()
-    for each in (signal.SIGHUP, signal.SIGINT, signal.SIGTERM):
-        loop.add_signal_handler(each, ended.set)
+    on_end_signals(ended.set)
     settings, notes = understood(given)
     for note in notes:
         sys.stderr.write(f"{NAME}: {note}\n")
