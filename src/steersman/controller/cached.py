@@ -20,10 +20,10 @@ class Cached:
 
     def __init__(self, controller: str, listers: Mapping[type[Any], Lister[Any]]) -> None:
         self._controller = controller
-        self._listers = {_same(kind): lister for kind, lister in listers.items()}
+        self._listers = {same_kind(kind): lister for kind, lister in listers.items()}
 
     def __contains__(self, kind: type[Any]) -> bool:
-        return _same(kind) in self._listers
+        return same_kind(kind) in self._listers
 
     def get(self, kind: type[Obj], name: str, *, namespace: str | None = None) -> Obj | None:
         """One object, or ``None``."""
@@ -32,7 +32,7 @@ class Cached:
 
     def find(self, kind: type[Obj], name: str, *, namespace: str | None = None) -> Obj | None:
         """The same, and ``None`` as well for what is not in memory, and need not be."""
-        lister = self._listers.get(kind) or self._listers.get(_same(kind))
+        lister = self._listers.get(kind) or self._listers.get(same_kind(kind))
         if lister is None:
             return None
         try:
@@ -50,7 +50,7 @@ class Cached:
 
     def lister(self, kind: type[Obj]) -> Lister[Obj]:
         """What reads this kind; ``UndeclaredRead`` if the controller does not declare it."""
-        found = self._listers.get(kind) or self._listers.get(_same(kind))
+        found = self._listers.get(kind) or self._listers.get(same_kind(kind))
         if found is None:
             raise UndeclaredRead(
                 controller=self._controller,
@@ -74,6 +74,6 @@ def index_name(controller: str, index: str) -> str:
     return f"{controller}/{index}"
 
 
-def _same(kind: type[Any]) -> type[Any] | ResourceType:
+def same_kind(kind: type[Any]) -> type[Any] | ResourceType:
     """What stands for a class: those that Unstructured.of made for one kind are as good as one."""
     return kind.resource_type if issubclass(kind, Unstructured) else kind

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar
 from steersman.cache import IndexFunction
 from steersman.client import Fields, Labels
 from steersman.controller.cached import Cached
+from steersman.controller.cached_kinds import cached_kinds, check_repeated
 from steersman.controller.changed import Predicate
 from steersman.controller.outcomes import Outcome
 from steersman.controller.statuses import fields_of_status
@@ -54,7 +55,9 @@ class Owns:
 class Watch(Generic[Other]):
     """A kind that the controller reads, and whose changes ``to`` maps to objects of its own.
 
-    Without ``to``, the kind is there to be read from memory and wakes nobody.
+    Without ``to``, the kind is there to be read from memory and wakes nobody. The kind may be one
+    that the controller owns, or its own kind, or one that another ``Watch`` has: each declaration
+    has its own ``when``, and all share one informer, so that they have the same selectors.
     """
 
     kind: type[Other]
@@ -163,9 +166,8 @@ class Controller(Generic[Obj]):
 
     @property
     def cached_kinds(self) -> tuple[type[Any], ...]:
-        """The kinds that it reads from memory."""
-        owned: tuple[type[Any], ...] = tuple(each.kind for each in self.owned)
-        return (self.kind, *owned, *(each.kind for each in self.watches))
+        """The kinds that it reads from memory, each once."""
+        return tuple(each.kind for each in cached_kinds(self))
 
     def __repr__(self) -> str:
         return f"<Controller {self.name} of {self.gvk}>"
@@ -238,17 +240,8 @@ class Controller(Generic[Obj]):
             )
 
     def _check_kinds(self) -> None:
-        seen: set[Any] = set()
-        for kind in (self.kind, *(o.kind for o in self.owned), *(w.kind for w in self.watches)):
-            # Of whichever version: it is the same object.
-            identity = kind.resource_type.gvk.group, kind.resource_type.gvk.kind
-            if identity in seen:
-                raise self._bad(
-                    f"it declares {kind.resource_type} twice",
-                    "Name each kind once among its own, owns and watches; what is owned can be"
-                    " read anyway.",
-                )
-            seen.add(identity)
+        check_repeated(self.name, self.kind, self.owned, self.watches)
+        cached_kinds(self)
 
     def _check_condition(self) -> None:
         if not self.condition or issubclass(self.kind, Unstructured):

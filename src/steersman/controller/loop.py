@@ -27,7 +27,7 @@ from steersman.cache import (
 from steersman.client import Client
 from steersman.clock import Clock
 from steersman.controller.blocking import BlockingContext
-from steersman.controller.cached import Cached
+from steersman.controller.cached import Cached, same_kind
 from steersman.controller.context import Context
 from steersman.controller.declaring import Controller, name_of
 from steersman.controller.failures import Verdict, fingerprint, judge
@@ -51,7 +51,7 @@ from steersman.errors import (
     SteersmanError,
 )
 from steersman.kinds import Condition, Resource, Unstructured
-from steersman.names import ObjectKey, ObjectRef
+from steersman.names import ObjectKey, ObjectRef, ResourceType
 from steersman.observe import (
     ControllerStarted,
     ControllerStopped,
@@ -89,7 +89,7 @@ class ControlLoop(Generic[Obj]):
         self,
         controller: Controller[Obj],
         *,
-        informers: Mapping[type[Any], Informer[Any]],
+        informers: Mapping[type[Any] | ResourceType, Informer[Any]],
         cached: Cached,
         client: Client,
         writer: Writer,
@@ -182,25 +182,26 @@ class ControlLoop(Generic[Obj]):
 
     def _listen(self) -> list[tuple[Informer[Any], Registration[Any]]]:
         controller = self._controller
-        own = self._informers[controller.kind]
+        own = controller.kind
         registered = [self._hear(own, self._own, resync_seconds=controller.resync_seconds)]
         for owns in controller.owned:
             handler = self._forgetting(owns.kind, self._bereaving(self._triggers.owned(owns)))
-            registered.append(self._hear(self._informers[owns.kind], handler))
+            registered.append(self._hear(owns.kind, handler))
         written = {each.resource_type for each in controller.writes}
-        for watch in controller.watches:
+        for number, watch in enumerate(controller.watches):
             if watch.to is not None or watch.kind.resource_type in written:
-                handler = self._forgetting(watch.kind, self._triggers.watched(watch))
-                registered.append(self._hear(self._informers[watch.kind], handler))
+                watched = self._triggers.watched(watch, number)
+                registered.append(self._hear(watch.kind, self._forgetting(watch.kind, watched)))
         return registered
 
     def _hear(
         self,
-        informer: Informer[Any],
+        kind: type[Any],
         handler: Callable[[Delta[Any]], None],
         *,
         resync_seconds: float | None = None,
     ) -> tuple[Informer[Any], Registration[Any]]:
+        informer = self._informers[same_kind(kind)]
         # All that it does is to put keys into the queue, and a task for that would cost more.
         return informer, informer.add_handler(
             handler,

@@ -23,7 +23,8 @@ from steersman.observe import Why, ignore
 from steersman.workqueue import BackoffPolicy, KeyBackoff, WorkQueue
 
 Object: TypeAlias = Resource | Unstructured
-Place: TypeAlias = tuple[ResourceType, ObjectKey]
+# A kind, which of the watches of the controller, and an object.
+Place: TypeAlias = tuple[ResourceType, int, ObjectKey]
 
 # Five minutes at most, as for a reconcile that fails.
 _BACKOFF = BackoffPolicy(first_seconds=0.1, longest_seconds=300.0)
@@ -44,6 +45,7 @@ class Question(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
     to: Mapper[Any]
     kind: ResourceType
+    watch: int
     key: ObjectKey
     before: tuple[Object, ...]
     obj: Object
@@ -55,7 +57,7 @@ class Question(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     @property
     def place(self) -> Place:
         """Which object it is about."""
-        return self.kind, self.key
+        return self.kind, self.watch, self.key
 
     def again(self) -> "Question":
         """The same, asked once more."""
@@ -106,17 +108,23 @@ class Mappings:
         """How many objects there are about which nobody has answered."""
         return len(self._open)
 
-    def is_open(self, kind: ResourceType, key: ObjectKey) -> bool:
-        """Whether a question about this object has not been answered."""
-        return bool(self._open) and (kind, key) in self._open
+    def is_open(self, kind: ResourceType, watch: int, key: ObjectKey) -> bool:
+        """Whether a question of this watch about this object has not been answered."""
+        return bool(self._open) and (kind, watch, key) in self._open
 
     def changed(
-        self, kind: ResourceType, delta: Delta[Any], to: Mapper[Any], why: Why, priority: int
+        self,
+        kind: ResourceType,
+        watch: int,
+        delta: Delta[Any],
+        to: Mapper[Any],
+        why: Why,
+        priority: int,
     ) -> None:
         """Ask about a change of an object of this other kind."""
         before: tuple[Object, ...] = (delta.old,) if type(delta) is Updated else ()
         is_gone = type(delta) is Deleted
-        asked = self._open.get((kind, delta.key)) if self._open else None
+        asked = self._open.get((kind, watch, delta.key)) if self._open else None
         if asked is not None:
             # What was between the state that was last answered for and this one is past: only what
             # ended with its object is still to be told to those it was about.
@@ -127,6 +135,7 @@ class Mappings:
         question = Question(
             to=to,
             kind=kind,
+            watch=watch,
             key=delta.key,
             before=before[-_MOST_STATES:],
             obj=delta.obj,

@@ -10,11 +10,11 @@ from steersman.cache import (
     Informer,
     Scope,
     Wanted,
-    by_controller,
     in_background,
 )
-from steersman.client import Client, Fields, Labels
-from steersman.controller.cached import CONTROLLER_INDEX, Cached, index_name
+from steersman.client import Client
+from steersman.controller.cached import Cached, index_name, same_kind
+from steersman.controller.cached_kinds import CachedKind, cached_kinds
 from steersman.controller.declaring import Controller
 from steersman.controller.loop import ControlLoop
 from steersman.controller.recorder import Recorder
@@ -44,7 +44,7 @@ class Prepared(Generic[Obj]):
         observe: Observer,
     ) -> None:
         self.controller = controller
-        self._informers = informers
+        self._informers = {same_kind(kind): each for kind, each in informers.items()}
         self._client = client
         self._recorder = recorder
         self._threads = threads
@@ -100,8 +100,8 @@ async def prepared(
         observe=observe,
     )
     wanted = {
-        kind: Wanted(needs.scope(kind, namespaces), needs.indexes)
-        for kind, needs in _needs_of(controller).items()
+        each.kind: Wanted(_scope(each, namespaces), _indexes(controller, each))
+        for each in cached_kinds(controller)
     }
     async with caches.following_all(wanted) as informers, in_background() as start:
         name = f"events of {controller.name}"
@@ -118,38 +118,14 @@ async def prepared(
         await recorder.flush(within_seconds=FLUSH_SECONDS)
 
 
-class _Needs:
-    def __init__(
-        self,
-        indexes: Mapping[str, IndexFunction[Any]],
-        *,
-        labels: Labels,
-        fields: Fields | None = None,
-    ) -> None:
-        self.indexes = indexes
-        self._labels = labels
-        self._fields = fields or Fields()
-
-    def scope(self, kind: type[Any], namespaces: tuple[str, ...]) -> Scope:
-        return Scope(
-            namespaces=namespaces if kind.resource_type.namespaced else (),
-            labels=self._labels,
-            fields=self._fields,
-        )
+def _scope(cached: CachedKind, namespaces: tuple[str, ...]) -> Scope:
+    return Scope(
+        namespaces=namespaces if cached.kind.resource_type.namespaced else (),
+        labels=cached.labels,
+        fields=cached.fields,
+    )
 
 
-def _needs_of(controller: Controller[Any]) -> dict[type[Any], _Needs]:
-    def named(indexes: Mapping[str, IndexFunction[Any]]) -> dict[str, IndexFunction[Any]]:
-        return {index_name(controller.name, name): each for name, each in indexes.items()}
-
-    return {
-        controller.kind: _Needs(named(controller.indexes), labels=controller.labels),
-        **{
-            owns.kind: _Needs({CONTROLLER_INDEX: by_controller}, labels=owns.labels)
-            for owns in controller.owned
-        },
-        **{
-            watch.kind: _Needs(named(watch.indexes), labels=watch.labels, fields=watch.fields)
-            for watch in controller.watches
-        },
-    }
+def _indexes(controller: Controller[Any], cached: CachedKind) -> dict[str, IndexFunction[Any]]:
+    named = {index_name(controller.name, name): each for name, each in cached.indexes.items()}
+    return {**cached.own_indexes, **named}

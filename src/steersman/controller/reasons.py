@@ -49,6 +49,8 @@ class Reasons:
         collected = self._collected.get(key)
         if collected is None:
             self._collected[key] = _Collected([why], now_at)
+        elif why.about is not None and any(_is_same(why, each) for each in collected.whys):
+            return  # one change of an object that is both owned and watched
         elif len(collected.whys) < MOST_WHYS:
             collected.whys.append(why)
         else:
@@ -67,6 +69,10 @@ class Reasons:
 
     def __repr__(self) -> str:
         return f"<Reasons of {len(self._collected)} keys>"
+
+
+def _is_same(one: Why, other: Why) -> bool:
+    return (one.version, one.event, one.about) == (other.version, other.event, other.about)
 
 
 class _Collected:

@@ -4,6 +4,8 @@
     owned kind ──── when ──▶ the owner that controls it ┼──▶ add(key, why, priority)
     watched kind ── when ──▶ those it is mapped to ─────┘
 
+One kind may have several of these roles. Then each role has its own predicate, and each adds keys.
+
 Those that a change was about before are woken as well as those it is about now. What is there at
 the start, and what a resync brings up, waits behind what has just changed.
 
@@ -121,8 +123,11 @@ class Triggers:
 
         return handle
 
-    def watched(self, watch: Watch[Any]) -> Handler:
-        """What is to be told when an object of a watched kind has changed."""
+    def watched(self, watch: Watch[Any], number: int = 0) -> Handler:
+        """What is to be told when an object of a watched kind has changed.
+
+        ``number`` tells apart several watches of one kind: each has a mapping of its own.
+        """
         kind, to, when = watch.kind.resource_type, watch.to, watch.when
         if to is None:
             return _wake_nobody
@@ -132,9 +137,9 @@ class Triggers:
                 when is None
                 or self._passes(when, delta)
                 # A change that does not matter, perhaps, after one that did.
-                or self._mappings.is_open(kind, delta.key)
+                or self._mappings.is_open(kind, number, delta.key)
             ):
-                self._mappings.changed(kind, delta, to, _why(delta), _priority(delta))
+                self._mappings.changed(kind, number, delta, to, _why(delta), _priority(delta))
 
         return handle
 

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 import steersman as sm
+from steersman.client import Labels
 from steersman.errors import BadController
 from steersman.kinds import Unstructured, apps_v1, autoscaling_v1, autoscaling_v2, core_v1
 from tests.real.definitions import Octopus, Widget
@@ -51,6 +52,10 @@ def test_what_it_owns_can_be_said_short_or_long() -> None:
 
     assert [each.kind for each in controller.owned] == [core_v1.ConfigMap, apps_v1.Deployment]
     assert controller.cached_kinds == (Widget, core_v1.ConfigMap, apps_v1.Deployment)
+
+
+def nowhere(obj: Any, cached: sm.Cached) -> list[Widget]:
+    return []
 
 
 class Operator:
@@ -100,6 +105,33 @@ def test_a_plain_function_is_known_as_one(function: Any, is_blocking: bool) -> N
                 )
             },
             "it declares autoscaling/v2 HorizontalPodAutoscaler twice",
+        ),
+        (
+            {"watches": (sm.Watch(Widget),)},
+            "it declares toys.example.com/v1 Widget twice, and its Watch has no `to`",
+        ),
+        (
+            {
+                "owns": (autoscaling_v1.HorizontalPodAutoscaler,),
+                "watches": (sm.Watch(autoscaling_v2.HorizontalPodAutoscaler, to=nowhere),),
+            },
+            "by two classes, HorizontalPodAutoscaler and HorizontalPodAutoscaler",
+        ),
+        (
+            {
+                "owns": (sm.Owns(core_v1.ConfigMap, labels=Labels.equal({"a": "b"})),),
+                "watches": (sm.Watch(core_v1.ConfigMap, to=nowhere),),
+            },
+            "it declares v1 ConfigMap twice, with different selectors",
+        ),
+        (
+            {
+                "watches": (
+                    sm.Watch(core_v1.ConfigMap, to=nowhere, indexes={"by": lambda obj: ()}),
+                    sm.Watch(core_v1.ConfigMap, to=nowhere, indexes={"by": lambda obj: ()}),
+                )
+            },
+            "it has two indexes 'by' of v1 ConfigMap",
         ),
         ({"owns": core_v1.ConfigMap}, "its owns are no tuple. Write owns=(…,)"),
         ({"writes": [core_v1.ConfigMap]}, "its writes are no tuple"),
