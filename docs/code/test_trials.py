@@ -118,3 +118,23 @@ class TestWithThreeNodes:
 
     async def test_there_are_three(self, cluster: World) -> None:
         assert len(await cluster.list(core_v1.Node)) == 3
+
+
+class TestWithoutScheduler:
+    @pytest.fixture
+    def cluster_settings(self) -> WorkloadSettings:
+        return WorkloadSettings(nodes=3).without("scheduler")
+
+    async def test_a_pod_waits_for_a_scheduler_of_its_own(self, cluster: World) -> None:
+        container = core_v1.Container(name="app", image="app:1")
+        await cluster.create(
+            core_v1.Pod(
+                metadata=meta_v1.ObjectMeta(name="web"),
+                spec=core_v1.PodSpec(containers=(container,)),
+            )
+        )
+        await cluster.settle()
+
+        pod = await cluster.get(core_v1.Pod, "web")
+        assert pod.spec is not None
+        assert pod.spec.node_name is None

@@ -473,3 +473,24 @@ def test_without_workloads_nothing_acts_on_what_is_kept(temporary: Path) -> None
         assert "Kubernetes 1.36 API at https" in up.said
 
     assert (accounts, nodes) == ([], [])
+
+
+def test_a_part_that_is_left_out_does_not_act(temporary: Path) -> None:
+    with running(temporary, "--without=scheduler", "--without", "garbage") as up:
+        up.ask("POST", DEPLOYMENTS, DEPLOYMENT)
+        for _ in range(LOOKS):
+            status = up.ask("GET", f"{DEPLOYMENTS}/web").json().get("status") or {}
+            if status.get("replicas") == 2:
+                break
+            PAUSE.wait(0.05)
+        pods = up.ask("GET", "/api/v1/namespaces/default/pods").json()["items"]
+
+    assert [each["status"]["phase"] for each in pods] == ["Pending", "Pending"]
+    assert [each["spec"].get("nodeName") for each in pods] == [None, None]
+
+
+def test_a_part_that_is_none_is_refused_with_the_nearest_name(temporary: Path) -> None:
+    status, said = failing(temporary, "--without", "Schedular")
+
+    assert status == 2
+    assert "there is no part 'Schedular' of a cluster; did you mean 'scheduler'?" in said

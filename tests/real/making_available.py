@@ -28,6 +28,7 @@ from tests.real.connecting import connected
 FLAGS = {"kube-api-qps": "2000", "kube-api-burst": "2000", "node-monitor-grace-period": "12s"}
 HEARTBEAT_SECONDS = 2.0
 LOOK_SECONDS = 0.2
+NODES = ("nodes", "scheduler")
 AT_A_TIME = 8
 
 
@@ -54,7 +55,7 @@ async def workloads(
         environ={}, home=plane.directory, kubeconfig=plane.kubeconfig, observe=observe
     )
     given: dict[str, Any] = {
-        "parts": ("nodes",),
+        "parts": NODES,
         "heartbeat_seconds": HEARTBEAT_SECONDS,
         **settings,
     }
@@ -102,7 +103,7 @@ async def until_available(client: Client, namespace: str, *, within_seconds: flo
 
 async def main(number: int, *, is_all_ours: bool) -> None:
     """Make so many, wait for them, and say how long that was."""
-    running, parts = (without_controllers, PARTS) if is_all_ours else (with_controllers, ("nodes",))
+    running, parts = (without_controllers, PARTS) if is_all_ours else (with_controllers, NODES)
     with running() as plane:
         async with (
             connected(plane, observe=ignore) as client,

@@ -214,7 +214,7 @@ def rollout(
         await world.settle()
 
     controller = sm.Controller(Site, reconcile=reconcile, owns=(apps_v1.Deployment,))
-    parts = ("deployments", "replicasets", "nodes")
+    parts = ("deployments", "replicasets", "nodes", "scheduler")
     return Scenario(
         operator=[controller], kinds=[Site], story=story, workloads=WorkloadSettings(parts=parts)
     )

@@ -18,7 +18,7 @@ async def rollout(world: World) -> None:
 
 
 SCENARIO = Scenario(
-    operator=THEY, story=rollout, workloads=WorkloadSettings(parts=("nodes",), nodes=1)
+    operator=THEY, story=rollout, workloads=WorkloadSettings(parts=("nodes", "scheduler"), nodes=1)
 )
 
 

@@ -29,7 +29,7 @@ async def update(world: World) -> None:
 DAEMONS = Scenario(
     operator=daemon_set_controllers(SETTINGS),
     story=update,
-    workloads=WorkloadSettings(parts=("garbage", "nodes"), nodes=1),
+    workloads=WorkloadSettings(parts=("garbage", "nodes", "scheduler"), nodes=1),
 )
 
 
@@ -43,7 +43,9 @@ async def count(world: World) -> None:
 BUDGETS = Scenario(
     operator=budget_controllers(SETTINGS),
     story=count,
-    workloads=WorkloadSettings(parts=("garbage", "nodes", "replicasets", "deployments")),
+    workloads=WorkloadSettings(
+        parts=("garbage", "nodes", "scheduler", "replicasets", "deployments")
+    ),
 )
 
 
@@ -62,7 +64,7 @@ QUOTAS = Scenario(
     operator=(),
     runnables=quota_runnables(SETTINGS),
     story=use,
-    workloads=WorkloadSettings(parts=("garbage", "nodes")),
+    workloads=WorkloadSettings(parts=("garbage", "nodes", "scheduler")),
 )
 
 

@@ -410,7 +410,9 @@ def test_a_pod_that_takes_long_to_start_is_waited_for() -> None:
         status = (await world.get(core_v1.Pod, "slow")).status or core_v1.PodStatus()
         return status.phase, world.clock.monotonic()
 
-    phase, seconds = simulate(main, settings=WorkloadSettings(parts=("namespaces", "nodes")))
+    phase, seconds = simulate(
+        main, settings=WorkloadSettings(parts=("namespaces", "nodes", "scheduler"))
+    )
 
     assert phase == "Running"
     assert 600.0 < seconds < 700.0

@@ -1,6 +1,6 @@
 """``WorkloadSettings``: which parts of a cluster are played, and how large it is."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from steersman.errors import BadSettings
@@ -11,6 +11,7 @@ PARTS: Final = (
     "namespaces",
     "garbage",
     "nodes",
+    "scheduler",
     "volumes",
     "replicasets",
     "deployments",
@@ -48,13 +49,7 @@ class WorkloadSettings:
     storage_class: bool = True
 
     def __post_init__(self) -> None:
-        unknown = [each for each in self.parts if each not in PARTS]
-        if unknown:
-            raise BadSettings(
-                source="parts",
-                problem=f"there is no part {unknown[0]!r} of a cluster",
-                what_now=f"Choose among {', '.join(PARTS)}.",
-            )
+        _check_parts(self.parts)
         if self.nodes < 0 or self.node_pods < 1:
             raise BadSettings(
                 source="nodes",
@@ -63,3 +58,23 @@ class WorkloadSettings:
             )
         for quantity in (self.node_cpu, self.node_memory):
             Quantity(quantity)
+
+    def without(self, *names: str) -> "WorkloadSettings":
+        """The same without these parts; ``BadSettings`` where there is no such part."""
+        _check_parts(names)
+        return replace(self, parts=tuple(each for each in self.parts if each not in names))
+
+
+def _check_parts(names: tuple[str, ...]) -> None:
+    unknown = next((each for each in names if each not in PARTS), None)
+    if unknown is None:
+        return
+    from difflib import get_close_matches  # not needed where all names are right
+
+    like = get_close_matches(unknown.lower(), PARTS, n=1)
+    raise BadSettings(
+        source="parts",
+        problem=f"there is no part {unknown!r} of a cluster"
+        + (f"; did you mean {like[0]!r}?" if like else ""),
+        what_now=f"Choose among {', '.join(PARTS)}.",
+    )

@@ -56,7 +56,7 @@ def node(name: str, *, labels: Mapping[str, str] | None = None, **spec: Any) -> 
 
 def story(tell: Callable[[SimulatedWorld], Awaitable[None]], **settings: Any) -> None:
     """Tell it in a cluster that has nodes and nothing else."""
-    given: dict[str, Any] = {"parts": ("nodes",), **settings}
+    given: dict[str, Any] = {"parts": ("nodes", "scheduler"), **settings}
     simulate(tell, settings=WorkloadSettings(**given))
 
 

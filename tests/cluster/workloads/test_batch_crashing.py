@@ -13,7 +13,7 @@ from tests.cluster.workloads.batch import Job, cron_job, job
 Story: TypeAlias = Callable[[World], Awaitable[None]]
 
 EVERYWHERE = WorkloadSettings()
-NODES = WorkloadSettings(parts=("nodes",))
+NODES = WorkloadSettings(parts=("nodes", "scheduler"))
 # Nobody runs the Pods.
 NOBODY = WorkloadSettings(parts=())
 
@@ -60,6 +60,8 @@ async def test_a_cron_job_comes_to_the_same_wherever_its_controller_crashes() ->
     controllers = cronjobs.controllers(EVERYWHERE)
     await survives_crashes(
         Scenario(
-            operator=controllers, story=story, workloads=WorkloadSettings(parts=("jobs", "nodes"))
+            operator=controllers,
+            story=story,
+            workloads=WorkloadSettings(parts=("jobs", "nodes", "scheduler")),
         )
     )

@@ -11,7 +11,7 @@ from tests.cluster.workloads.batch import CronJob, Job, cron_job, events, job
 
 SCHEDULED = "batch.kubernetes.io/cronjob-scheduled-timestamp"
 # What is cleared away takes no more than is asked: the garbage of a day would take longer to tell.
-BATCH = WorkloadSettings(parts=("nodes", "jobs", "cronjobs"))
+BATCH = WorkloadSettings(parts=("nodes", "scheduler", "jobs", "cronjobs"))
 # Its Jobs never end: nobody runs them.
 ALONE = WorkloadSettings(parts=("cronjobs",))
 HOUR, DAY = 3600.0, 86400.0

@@ -21,7 +21,7 @@ from tests.cluster.workloads.telling import (
 )
 
 DaemonSet = apps_v1.DaemonSet
-PARTS = ("garbage", "nodes", "daemonsets")
+PARTS = ("garbage", "nodes", "scheduler", "daemonsets")
 LABELS = {"app": "agent"}
 NEVER_READY = {"nodes.steersman.dev/never-ready": "true"}
 

@@ -26,7 +26,7 @@ from tests.cluster.workloads.telling import (
 )
 
 Budget = policy_v1.PodDisruptionBudget
-PARTS = ("garbage", "nodes", "replicasets", "deployments", "daemonsets", "disruptions")
+PARTS = ("garbage", "nodes", "scheduler", "replicasets", "deployments", "daemonsets", "disruptions")
 WEB = {"app.kubernetes.io/name": "web"}
 
 
@@ -195,7 +195,7 @@ def test_what_the_server_has_charged_in_the_meantime_is_never_given_back() -> No
         assert let_go == [one, two]
         assert await numbers(world) == (5, 2, 3, 0)
 
-    told(story, parts=("garbage", "nodes", "replicasets", "deployments"))
+    told(story, parts=("garbage", "nodes", "scheduler", "replicasets", "deployments"))
 
 
 def test_a_pod_that_was_let_go_and_is_not_deleted_is_healthy_again_later() -> None:

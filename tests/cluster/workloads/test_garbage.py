@@ -536,5 +536,5 @@ def test_a_deployment_takes_all_that_was_made_of_it_along() -> None:
 
         assert await left(world, apps_v1.Deployment, apps_v1.ReplicaSet, core_v1.Pod) == []
 
-    parts = ("garbage", "nodes", "replicasets", "deployments")
+    parts = ("garbage", "nodes", "scheduler", "replicasets", "deployments")
     told(story, settings=WorkloadSettings(parts=parts))

@@ -81,6 +81,25 @@ def test_an_unknown_part_is_refused_with_those_that_there_are() -> None:
         WorkloadSettings(parts=("unicorns",))
 
 
+def test_an_unknown_part_is_refused_with_the_nearest_name() -> None:
+    with pytest.raises(BadSettings, match=r"no part 'schedular' of a cluster; did you mean 'sche"):
+        WorkloadSettings().without("schedular")
+
+
+def test_a_part_that_is_left_out_does_not_run() -> None:
+    async def main(world: SimulatedWorld) -> tuple[list[str], list[str | None]]:
+        await world.apply(web(replicas=2))
+        await world.settle()
+        nodes = [each.name for each in await world.list(core_v1.Node)]
+        pods = await world.list(Pod)
+        return nodes, [each.spec.node_name for each in pods if each.spec is not None]
+
+    left_out = WorkloadSettings(nodes=1).without("scheduler", "garbage")
+
+    assert {"scheduler", "garbage"}.isdisjoint(left_out.parts)
+    assert simulate(main, settings=left_out) == (["node-1"], [None, None])
+
+
 def test_a_namespace_is_furnished_before_anybody_asks() -> None:
     async def main(world: SimulatedWorld) -> list[str]:
         await world.create(core_v1.Namespace(metadata=meta_v1.ObjectMeta(name="new")))

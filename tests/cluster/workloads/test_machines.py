@@ -10,6 +10,7 @@ from steersman.simulation.world import Operator
 from steersman.units import Quantity
 from steersman.wire import Request
 from steersman.workloads.nodes import controllers, runnables
+from steersman.workloads.scheduler import runnables as scheduler
 from steersman.workloads.settings import WorkloadSettings
 from tests.cluster.workloads.node_stories import (
     conditions_of,
@@ -278,10 +279,12 @@ def test_wherever_it_is_killed_pods_live_on_as_if_nothing_had_happened() -> None
             await world.create(pod(name))
         await world.create(pod("job", restart_policy="Never"))
         killing.operator = await world.run_operator(
-            *controllers(settings), runnables=runnables(settings)
+            *controllers(settings), runnables=(*runnables(settings), *scheduler(settings))
         )
         await world.clock.sleep(10)
-        await world.run_operator(*controllers(settings), runnables=runnables(settings))
+        await world.run_operator(
+            *controllers(settings), runnables=(*runnables(settings), *scheduler(settings))
+        )
         await world.clock.sleep(10)
         await world.delete(Pod, "two")
         await world.settle()
@@ -301,7 +304,9 @@ def test_wherever_it_is_killed_pods_live_on_as_if_nothing_had_happened() -> None
 def test_a_second_look_writes_nothing() -> None:
     async def tell(world: SimulatedWorld) -> None:
         settings = WorkloadSettings(nodes=2)
-        operator = await world.run_operator(*controllers(settings), runnables=runnables(settings))
+        operator = await world.run_operator(
+            *controllers(settings), runnables=(*runnables(settings), *scheduler(settings))
+        )
         await world.create(pod("one"))
         await world.create(pod("job", restart_policy="Never"))
         await world.create(pod("huge", requests={"cpu": "99"}))
@@ -309,7 +314,9 @@ def test_a_second_look_writes_nothing() -> None:
         before = len(world.history)
 
         await operator.stop()
-        await world.run_operator(*controllers(settings), runnables=runnables(settings))
+        await world.run_operator(
+            *controllers(settings), runnables=(*runnables(settings), *scheduler(settings))
+        )
         await world.settle()
 
         assert world.history.writes(since=before) == []

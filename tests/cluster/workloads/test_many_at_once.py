@@ -11,8 +11,8 @@ from steersman.wire import Request
 from steersman.workloads import WorkloadSettings
 from steersman.workloads.garbage import runnables as garbage
 from steersman.workloads.garbage.running import WORKERS as COLLECTORS
-from steersman.workloads.nodes.scheduler import WORKERS as SCHEDULERS
-from steersman.workloads.nodes.scheduler import scheduler
+from steersman.workloads.scheduler.scheduler import WORKERS as SCHEDULERS
+from steersman.workloads.scheduler.scheduler import scheduler
 from tests.cluster.workloads.owners import config_map, of, secret
 
 NOBODY = WorkloadSettings(parts=())

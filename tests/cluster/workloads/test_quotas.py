@@ -25,7 +25,7 @@ from tests.cluster.workloads.telling import (
 )
 
 Quota = core_v1.ResourceQuota
-PARTS = ("garbage", "nodes", "volumes", "replicasets", "deployments", "quotas")
+PARTS = ("garbage", "nodes", "scheduler", "volumes", "replicasets", "deployments", "quotas")
 AT_ONCE: Mapping[str, Any] = {"termination_grace_period_seconds": 0}
 
 
@@ -238,7 +238,7 @@ def test_what_the_server_has_charged_in_the_meantime_stays_charged() -> None:
         assert seen == [{"pods": "2"}]
         assert await used(world) == {"pods": "2"}
 
-    told(story, parts=("garbage", "nodes"))
+    told(story, parts=("garbage", "nodes", "scheduler"))
 
 
 def test_nothing_is_followed_that_no_quota_counts() -> None:

@@ -17,7 +17,7 @@ from tests.cluster.workloads.stateful import (
     told,
 )
 
-PARTS = ("garbage", "nodes", "statefulsets")
+PARTS = ("garbage", "nodes", "scheduler", "statefulsets")
 
 
 class LosesAnswers:
@@ -95,7 +95,7 @@ def test_a_revision_whose_answer_was_lost_is_found_again() -> None:
         assert await names(world, Revision) == [newest]
         assert (await status(world)).collision_count == 0
 
-    told(story, parts=("nodes",))
+    told(story, parts=("nodes", "scheduler"))
 
 
 def test_a_name_that_somebody_else_has_taken_is_counted_as_a_collision() -> None:

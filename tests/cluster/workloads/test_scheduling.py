@@ -10,6 +10,7 @@ from steersman.simulation import Actor, SimulatedWorld, simulate
 from steersman.units import Quantity
 from steersman.wire import Request
 from steersman.workloads.nodes import controllers, in_motion, runnables
+from steersman.workloads.scheduler import runnables as scheduler
 from steersman.workloads.settings import WorkloadSettings
 from tests.cluster.workloads.node_stories import (
     conditions_of,
@@ -389,7 +390,9 @@ def test_a_pod_whose_binding_is_lost_gets_its_node_all_the_same() -> None:
     async def tell(world: SimulatedWorld) -> None:
         world.disturbance = disturbance
         settings = WorkloadSettings(nodes=2)
-        await world.run_operator(*controllers(settings), runnables=runnables(settings))
+        await world.run_operator(
+            *controllers(settings), runnables=(*runnables(settings), *scheduler(settings))
+        )
         for name in ("one", "two", "three"):
             await world.create(pod(name))
         await world.settle()
@@ -455,7 +458,7 @@ def test_a_pod_waits_for_the_volumes_that_it_claims() -> None:
         assert status_of(served).phase == "Running"
         assert status_of(await world.get(Pod, "early")).phase == "Running"
 
-    story(tell, parts=("nodes", "volumes"))
+    story(tell, parts=("nodes", "scheduler", "volumes"))
 
 
 def test_a_claim_that_nobody_serves_is_told_of() -> None:

@@ -26,7 +26,7 @@ async def made_and_deleted(world: World) -> None:
 SCENARIO = Scenario(
     operator=(*statefulsets.controllers(SETTINGS), *volumes.controllers(SETTINGS)),
     story=made_and_deleted,
-    workloads=WorkloadSettings(parts=("garbage", "nodes")),
+    workloads=WorkloadSettings(parts=("garbage", "nodes", "scheduler")),
 )
 
 

@@ -261,7 +261,7 @@ def test_what_the_server_refuses_is_said_in_its_words() -> None:
             " forbidden: exceeded quota: few, requested: pods=1, used: pods=1, limited: pods=1"
         ]
 
-    told(story, parts=("nodes", "statefulsets", "quotas"))
+    told(story, parts=("nodes", "scheduler", "statefulsets", "quotas"))
 
 
 def test_a_claim_that_the_server_refuses_is_told_of_twice() -> None:
@@ -286,7 +286,7 @@ def test_a_claim_that_the_server_refuses_is_told_of_twice() -> None:
             f" data-web-0: {refusal}",
         ]
 
-    told(story, parts=("nodes", "statefulsets", "quotas"))
+    told(story, parts=("nodes", "scheduler", "statefulsets", "quotas"))
 
 
 # Claims
@@ -493,4 +493,4 @@ def test_a_statefulset_that_is_as_it_should_be_is_not_written_to() -> None:
 
         await world.assert_second_pass_writes_nothing()
 
-    told(story, parts=("nodes", "volumes"))
+    told(story, parts=("nodes", "scheduler", "volumes"))

@@ -253,7 +253,7 @@ def test_a_claim_in_use_is_not_gone_before_the_last_pod_is() -> None:
         await world.settle()
         assert await names(world, Claim) == []
 
-    told(story, parts=("nodes", "volumes"))
+    told(story, parts=("nodes", "scheduler", "volumes"))
 
 
 def with_its_own(name: str) -> Pod:
@@ -289,7 +289,7 @@ def test_a_claim_that_a_pod_has_for_itself_comes_and_goes_with_it() -> None:
         assert await names(world, Claim) == []
         assert await names(world, Volume) == []
 
-    told(story, parts=("garbage", "nodes", "volumes"))
+    told(story, parts=("garbage", "nodes", "scheduler", "volumes"))
 
 
 @pytest.mark.parametrize(
@@ -320,7 +320,7 @@ def test_a_pod_gets_no_node_before_the_claim_that_it_has_for_itself(
         [scheduled] = [each for each in pod.status.conditions or () if each.type == "PodScheduled"]
         assert (scheduled.message or "").startswith(f"0/2 nodes are available: {why}. preemption:")
 
-    told(story, parts=("nodes",))
+    told(story, parts=("nodes", "scheduler"))
 
 
 def test_a_pod_that_has_lost_the_claim_it_had_for_itself_gets_another() -> None:

@@ -74,7 +74,7 @@ def real_with_all_controllers() -> Iterator[Cluster]:
 def embedded_with_workloads() -> Iterator[Cluster]:
     """The embedded server with our workloads, but no nodes: who tells the session runs Pods."""
     with embedded() as cluster:
-        parts = [each for each in PARTS if each != "nodes"]
+        parts = [each for each in PARTS if each not in ("nodes", "scheduler")]
         with workloads_beside(cluster, *parts):
             yield cluster
 
@@ -84,7 +84,7 @@ def real_with_our_nodes() -> Iterator[Cluster]:
     """The real control plane and its controllers, whose Pods run on our nodes."""
     with (
         real_with_all_controllers() as cluster,
-        workloads_beside(cluster, "nodes", nodes=NODES),
+        workloads_beside(cluster, "nodes", "scheduler", nodes=NODES),
     ):
         yield cluster
 

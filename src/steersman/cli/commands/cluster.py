@@ -2,10 +2,24 @@
 
 import os
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
+
 _FILE = click.Path(dir_okay=False, path_type=Path)
+
+
+def _some_part(
+    _context: click.Context, _parameter: click.Parameter, incomplete: str
+) -> "list[CompletionItem]":
+    from click.shell_completion import CompletionItem
+
+    from steersman.workloads import PARTS
+
+    return [CompletionItem(each) for each in PARTS if each.startswith(incomplete)]
 
 
 @click.group(
@@ -24,6 +38,7 @@ def cluster() -> None:
 Examples:
   steersman cluster up
   steersman cluster up --nodes 3 --kubeconfig dev.kubeconfig --data .cluster
+  steersman cluster up --without scheduler --without garbage
   steersman cluster up -o json | jq -r .kubeconfig
 """
 )
@@ -99,6 +114,13 @@ Examples:
 @click.option(
     "--no-workloads", is_flag=True, help="A bare API server: nothing acts on what it keeps."
 )
+@click.option(
+    "--without",
+    multiple=True,
+    metavar="NAME",
+    shell_complete=_some_part,
+    help="Leave out one part of the cluster, such as scheduler; repeatable.",
+)
 @click.option("--force", is_flag=True, help="Start even inside a Kubernetes cluster.")
 @click.option(
     "-o",
@@ -121,10 +143,16 @@ def up(
     permit_port_sharing: bool,
     nodes: int,
     no_workloads: bool,
+    without: tuple[str, ...],
     force: bool,
     output: str | None,
 ) -> None:
-    """Start a cluster, and run it until Ctrl-C."""
+    """Start a cluster, and run it until Ctrl-C.
+
+    The parts that --without leaves out are namespaces, garbage, nodes, scheduler, volumes,
+    replicasets, deployments, statefulsets, daemonsets, jobs, cronjobs, services, autoscaling,
+    disruptions and quotas.
+    """
     # Whoever only wants help need not wait until a server is loaded.
     import asyncio
     from random import SystemRandom
@@ -151,11 +179,11 @@ def up(
     )
     # Names and uids that nobody can foretell; a test gives a Random with a seed instead.
     rng = SystemRandom()
-    lively = None if no_workloads else WorkloadSettings(nodes=nodes, heartbeat_seconds=10.0)
+    workloads = WorkloadSettings(nodes=nodes, heartbeat_seconds=10.0).without(*without)
     asyncio.run(
         run_cluster(
             settings,
-            lively,
+            None if no_workloads else workloads,
             clock=SystemClock(),
             rng=rng,
             environ=os.environ,

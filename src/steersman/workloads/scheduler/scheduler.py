@@ -28,13 +28,13 @@ from steersman.kinds import Resource, core_v1, meta_v1
 from steersman.manager import Runnable, Services
 from steersman.names import ObjectKey
 from steersman.units import format_time
-from steersman.workloads.nodes.board import Board
-from steersman.workloads.nodes.claims import missing_claim
 from steersman.workloads.nodes.motion import SCHEDULER
 from steersman.workloads.nodes.node_objects import NOT_READY, has_taint, node_name
-from steersman.workloads.nodes.placing import Placed, Refused, Wish, placed, unplaceable, wish
-from steersman.workloads.nodes.waiting import Waiting
 from steersman.workloads.pods import is_ended
+from steersman.workloads.scheduler.board import Board
+from steersman.workloads.scheduler.claims import missing_claim
+from steersman.workloads.scheduler.placing import Placed, Refused, Wish, placed, unplaceable, wish
+from steersman.workloads.scheduler.waiting import Waiting
 from steersman.workloads.settings import WorkloadSettings
 from steersman.workqueue import WorkQueue, default_limiter
 

@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Final, TypeAlias
 
 from steersman.kinds import core_v1
-from steersman.workloads.nodes.board import Board, Guest
 from steersman.workloads.nodes.fitting import matches_node, untolerated
 from steersman.workloads.pods import is_empty, selects
+from steersman.workloads.scheduler.board import Board, Guest
 
 NOT_NEAR: Final = "node(s) didn't match pod affinity rules"
 NOT_FAR: Final = "node(s) didn't match pod anti-affinity rules"

@@ -11,7 +11,6 @@ from typing import Final
 import msgspec
 
 from steersman.kinds import Codec, Part, core_v1
-from steersman.workloads.nodes.board import UNASKED, Board, Room, owner_of
 from steersman.workloads.nodes.fitting import (
     PORTS_TAKEN,
     TOO_MANY_PODS,
@@ -25,7 +24,8 @@ from steersman.workloads.nodes.fitting import (
     requests,
     unpreferred,
 )
-from steersman.workloads.nodes.neighbours import LabelsOf, Neighbours, has_neighbours
+from steersman.workloads.scheduler.board import UNASKED, Board, Room, owner_of
+from steersman.workloads.scheduler.neighbours import LabelsOf, Neighbours, has_neighbours
 
 NO_NODES: Final = "no nodes available to schedule pods"
 NO_VICTIMS: Final = "No preemption victims found for incoming pod"

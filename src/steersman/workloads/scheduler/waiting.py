@@ -7,7 +7,7 @@ and only if it fits the next. Five thousand of one sort cost one try.
 from heapq import heappop, heappush
 from itertools import count
 
-from steersman.workloads.nodes.placing import Wish
+from steersman.workloads.scheduler.placing import Wish
 
 
 class Waiting:
