@@ -13,7 +13,7 @@ from typing import Generic, Protocol, TypeAlias, TypeVar
 from steersman.cache.background import is_cancelled
 from steersman.cache.delta_fifo import Added, Deleted, Delta, Sync, Updated
 from steersman.clock import Clock
-from steersman.errors import NotFollowed
+from steersman.errors import AUTHOR_ERRORS, NotFollowed, failure_of
 from steersman.kinds import Resource, Unstructured
 from steersman.observe import HandlerFailed, HandlerStuck, Observer
 from steersman.watch import newest_first
@@ -186,8 +186,8 @@ class Registration(Generic[Obj]):
                     raise
                 # Something that the handler waited for was, which is the handler's own affair.
                 self._failed(delta, RuntimeError("what it waited for was cancelled"))
-            except Exception as error:  # noqa: BLE001  the handler is somebody else's
-                self._failed(delta, error)
+            except AUTHOR_ERRORS as error:
+                self._failed(delta, failure_of(error))
             self._count_told()
             told += 1
             if told % TURN == 0:
@@ -294,5 +294,5 @@ class PromptRegistration(Registration[Obj]):
         except asyncio.CancelledError:
             # Whoever hears is not to end for it: something that the handler looked at was.
             self._failed(delta, RuntimeError("what it asked for was cancelled"))
-        except Exception as error:  # noqa: BLE001  as above
-            self._failed(delta, error)
+        except AUTHOR_ERRORS as error:
+            self._failed(delta, failure_of(error))

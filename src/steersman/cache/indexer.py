@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Generic, TypeVar
 
 from steersman.cache.indexes import IndexFunction
-from steersman.errors import UnknownIndex
+from steersman.errors import AUTHOR_ERRORS, UnknownIndex, failure_of
 from steersman.kinds import Resource, Unstructured
 from steersman.names import ObjectKey
 from steersman.watch import key_of
@@ -183,10 +183,11 @@ class _Index(Generic[Obj]):
             for value in found:
                 if not isinstance(value, str):
                     raise TypeError(f"an index function gives texts, not {type(value).__name__}")
-        except Exception as error:  # noqa: BLE001  the function is somebody else's
+        except AUTHOR_ERRORS as error:
+            failure = failure_of(error)
             if key not in self._failing:
                 self._failing.add(key)
-                self._failed(self._name, key, error)
+                self._failed(self._name, key, failure)
             return ()
         if self._failing:
             self._failing.discard(key)

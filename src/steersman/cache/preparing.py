@@ -16,7 +16,7 @@ from steersman._collector import nothing_collected
 from steersman.cache.covering import names_all_of
 from steersman.cache.sharing import Sharing
 from steersman.client import Misfit, Removed, WatchEvent, Wrote
-from steersman.errors import InvalidObject
+from steersman.errors import AUTHOR_ERRORS, InvalidObject, failure_of
 from steersman.kinds import (
     Codec,
     DecodedList,
@@ -101,7 +101,8 @@ class Preparation(Generic[Obj]):
         try:
             after = transform(obj)
             changed = _identity(after) != before
-        except Exception as error:  # The author's function, and the author's error.
+        except AUTHOR_ERRORS as error:
+            failure_of(error)
             raise self._refusal(obj, f"its transform raised {type(error).__name__}") from error
         if changed:
             raise self._refusal(obj, "its transform changed the name, uid or resourceVersion")

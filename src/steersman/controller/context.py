@@ -13,6 +13,7 @@ from steersman.controller.declaring import Controller, Kind
 from steersman.controller.fights import Wrote
 from steersman.controller.outcomes import Status
 from steersman.controller.permits import Permits
+from steersman.controller.verbs import Calls, verb
 from steersman.errors import ContextEnded, NotOurs
 from steersman.kinds import Condition, Part, Resource, Unstructured
 from steersman.names import ObjectKey
@@ -54,6 +55,7 @@ class Context:
         "_refused",
         "_writer",
         "_writing",
+        "calls",
         "failures",
         "whys",
         "writes",
@@ -89,6 +91,8 @@ class Context:
         self._writing: set[asyncio.Task[Any] | None] = set()
         self._client = client
         self._refused = refused
+        #: What was called of it, and may never have been awaited.
+        self.calls = Calls()
         #: Why it runs: what happened since the object was last looked at.
         self.whys = whys
         #: How often in a row it has failed before.
@@ -102,7 +106,7 @@ class Context:
     @property
     def live(self) -> "Live":
         """Reads that ask the server."""
-        return Live(self._client, check=self._may_ask, home=self._home)
+        return Live(self._client, check=self._may_ask, home=self._home, calls=self.calls)
 
     @property
     def rng(self) -> Random:
@@ -133,6 +137,7 @@ class Context:
 
     # Writing
 
+    @verb("ctx")
     async def create(self, obj: Obj) -> Obj:
         """A new object; ``AlreadyExists`` if there is one of its name.
 
@@ -142,6 +147,7 @@ class Context:
         self._may_write(type(obj), "create")
         return await self._sent(self._writer.create(obj, report=self._report))
 
+    @verb("ctx")
     async def create_owned(self, child: Obj) -> Obj:
         """The same for an object that belongs to this one, and goes when it goes.
 
@@ -153,6 +159,7 @@ class Context:
         self._own.append((type(created), created.namespace, created.name))
         return created
 
+    @verb("ctx")
     async def apply(self, obj: Obj, *, force: bool = False) -> Obj:
         """Exactly these fields of it are ours, with these values; its answer.
 
@@ -164,6 +171,7 @@ class Context:
         self._applies += 1
         return applied
 
+    @verb("ctx")
     async def apply_owned(self, child: Obj, *, adopt: bool = False) -> Obj:
         """The same for an object that belongs to this one, and goes when it goes.
 
@@ -184,6 +192,7 @@ class Context:
         self._applies += 1
         return applied
 
+    @verb("ctx")
     async def apply_status(self, obj: Obj, status: Part | dict[str, Any]) -> Obj:
         """Say how things stand with this object, or another one of its kind.
 
@@ -195,6 +204,7 @@ class Context:
         self._applies += 1
         return applied
 
+    @verb("ctx")
     async def patch(
         self, obj: Obj, patch: Patch, *, subresource: Literal["status"] | None = None
     ) -> Obj:
@@ -207,6 +217,7 @@ class Context:
             self._writer.patch(obj, patch, subresource=subresource, report=self._report)
         )
 
+    @verb("ctx")
     async def delete(
         self,
         obj: Resource | Unstructured,
@@ -225,6 +236,7 @@ class Context:
             )
         )
 
+    @verb("ctx")
     async def prune(self, *kinds: Kind) -> None:
         """Delete what this object owns and was neither applied nor created in this run.
 
@@ -364,7 +376,7 @@ class Context:
 class Live:
     """Reads that ask the server, for what a cache will not do."""
 
-    __slots__ = ("_check", "_client", "_home")
+    __slots__ = ("_check", "_client", "_home", "calls")
 
     def __init__(
         self,
@@ -372,16 +384,20 @@ class Live:
         *,
         check: Callable[[type[Any]], None],
         home: Callable[[type[Any], str | None], str | None],
+        calls: Calls,
     ) -> None:
         self._client = client
+        self.calls = calls
         self._check = check
         self._home = home
 
+    @verb("ctx.live")
     async def get(self, kind: type[Obj], name: str, *, namespace: str | None = None) -> Obj:
         """One object, as it is now; ``NotFound`` if it is not there."""
         self._check(kind)
         return await self._client.get(kind, name, namespace=self._home(kind, namespace))
 
+    @verb("ctx.live")
     async def scale(
         self, kind: Kind, name: str, *, namespace: str | None = None
     ) -> "autoscaling_v1.Scale":
@@ -395,10 +411,12 @@ class Live:
         home = self._home(kind, namespace)
         return await self._client.scale(kind, name, namespace=home).get()
 
+    @verb("ctx.live")
     async def served(self, api_version: str, kind: str) -> "ServedResource | None":
         """Where objects of this kind live, if the server serves it; everybody may ask that."""
         return (await self._client.discover()).of_kind(api_version, kind)
 
+    @verb("ctx.live")
     async def list(
         self,
         kind: type[Obj],

@@ -43,12 +43,15 @@ from steersman.controller.threads import Desk, Job, Threads
 from steersman.controller.triggers import Triggers
 from steersman.controller.writing import Writer
 from steersman.errors import (
+    AUTHOR_ERRORS,
     BadOutcome,
+    NotAwaited,
     NotInScope,
     NotOurs,
     QueueClosed,
     ReconcileTimedOut,
     SteersmanError,
+    failure_of,
 )
 from steersman.kinds import Condition, Resource, Unstructured
 from steersman.names import ObjectKey, ObjectRef, ResourceType
@@ -382,8 +385,8 @@ class ControlLoop(Generic[Obj]):
             if is_cancelled():
                 raise
             error = RuntimeError("what it waited for was cancelled")
-        except Exception as caught:  # noqa: BLE001  the one place for other people's errors
-            error = caught
+        except AUTHOR_ERRORS as caught:  # the one place for other people's errors
+            error = failure_of(caught)
         finally:
             context.end()
         verdict = judge(outcome, error, failures=failures)
@@ -497,6 +500,9 @@ class ControlLoop(Generic[Obj]):
             if asyncio.iscoroutine(returned):
                 returned.close()  # else Python complains that nobody has awaited it
             raise BadOutcome(function=name_of(function), ref=str(obj.ref), returned=returned)
+        unawaited = context.calls.drop_unawaited()
+        if unawaited is not None:
+            raise NotAwaited(ref=str(obj.ref), verb=unawaited[0], where=unawaited[1])
         # What it has left behind must not write beside what it has said.
         context.end()
         return returned
@@ -531,7 +537,8 @@ class ControlLoop(Generic[Obj]):
             if verdict.is_final:
                 self._given_up[key] = fingerprint(obj)
             elif verdict.after_seconds is not None:
-                queue.add_after(key, verdict.after_seconds)
+                priority = queue.held_priority(key)
+                queue.add_after(key, verdict.after_seconds, priority=priority)
         if verdict.note is not None:
             reason, note = verdict.note
             self._recorder.record(obj, reason, note, type="Warning")

@@ -17,6 +17,7 @@ from steersman.controller.cached import Cached
 from steersman.controller.declaring import Mapper
 from steersman.controller.sources import Add
 from steersman.controller.whom import keys_in
+from steersman.errors import AUTHOR_ERRORS, failure_of
 from steersman.kinds import Resource, Unstructured
 from steersman.names import ObjectKey, ResourceType
 from steersman.observe import Why, ignore
@@ -179,8 +180,8 @@ class Mappings:
         for state in (*question.before, question.obj):
             try:
                 keys |= keys_in(question.to(state, self._cached), self._kind)
-            except Exception as raised:  # noqa: BLE001  the function is somebody else's
-                error = raised
+            except AUTHOR_ERRORS as raised:
+                error = failure_of(raised)
         return keys, error
 
     def _close(self, question: Question) -> None:

@@ -17,7 +17,7 @@ from steersman.clock import Clock
 from steersman.controller.cached import Cached
 from steersman.controller.declaring import Kind, name_of
 from steersman.controller.whom import key_in, keys_in
-from steersman.errors import BadValue
+from steersman.errors import AUTHOR_ERRORS, BadValue, failure_of
 from steersman.kinds import Resource, Unstructured
 from steersman.names import ObjectKey, ResourceType
 from steersman.observe import Observer, SourceFailed, Why
@@ -140,10 +140,10 @@ class _Timer:
             wait_seconds = self._wait_seconds(rng)
             try:
                 keys = self._keys()
-            except Exception as error:  # noqa: BLE001  the function is somebody else's
+            except AUTHOR_ERRORS as error:
                 failures += 1
                 wait_seconds = min(wait_seconds, _BACKOFF.wait_seconds(failures, rng=rng))
-                failed(error, wait_seconds)
+                failed(failure_of(error), wait_seconds)
                 continue
             failures = 0
             why = Why(about=None, event="timer")
@@ -180,8 +180,8 @@ class _Stream:
                 if is_cancelled():
                     raise
                 problem = RuntimeError("what it waited for was cancelled")
-            except Exception as error:  # noqa: BLE001  the stream is somebody else's
-                problem = error
+            except AUTHOR_ERRORS as error:
+                problem = failure_of(error)
             is_steady = self._clock.monotonic() - opened_at >= _STEADY_SECONDS
             failures = 1 if is_steady else failures + 1
             wait_seconds = _BACKOFF.wait_seconds(failures, rng=rng)

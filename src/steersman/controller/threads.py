@@ -24,7 +24,7 @@ from contextvars import copy_context
 from functools import partial
 from typing import Any, Generic, Protocol, TypeVar
 
-from steersman.errors import ContextEnded
+from steersman.errors import AUTHOR_ERRORS, ContextEnded, failure_of
 from steersman.observe import Observer, ThreadsExhausted
 
 T = TypeVar("T")
@@ -160,10 +160,10 @@ class Job(Generic[T]):
     def _run(self) -> None:
         try:
             returned = self._function(self)
-        except Exception as error:  # noqa: BLE001  raised again by whoever waits
-            self._result.set_exception(error)
-        except BaseException as error:  # noqa: BLE001
-            # To end the thread, as sys.exit() does, is not to end the operator.
+        except AUTHOR_ERRORS as error:
+            # A thread gets no signals: to end it, as sys.exit() does, is not to end the operator.
+            self._result.set_exception(failure_of(error))
+        except BaseException as error:  # noqa: BLE001  raised again by whoever waits
             failure = RuntimeError(f"it raised {type(error).__name__}")
             failure.__cause__ = error
             self._result.set_exception(failure)

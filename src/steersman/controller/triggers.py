@@ -29,6 +29,7 @@ from steersman.controller.mapping import Failed, Mappings
 from steersman.controller.pausing import is_paused
 from steersman.controller.reasons import changes
 from steersman.controller.sources import Add
+from steersman.errors import AUTHOR_ERRORS, failure_of
 from steersman.kinds import Resource, Unstructured
 from steersman.names import ObjectKey
 from steersman.observe import Observer, TriggerFailed, Why
@@ -163,8 +164,8 @@ class Triggers:
                 answer.close()  # else Python complains that nobody has awaited it
                 raise TypeError("it is `async def`; make it a plain function")
             return bool(answer)
-        except Exception as error:  # noqa: BLE001  the function is somebody else's
-            self._tell_failed(delta.obj, when, "predicate", error, None)
+        except AUTHOR_ERRORS as error:
+            self._tell_failed(delta.obj, when, "predicate", failure_of(error), None)
             return True
 
     def _owner_of(self, obj: Object) -> ObjectKey | None:

@@ -42,6 +42,8 @@ SteersmanError
 ├── NotOurs                      refused to take over an object that someone else controls
 ├── BadOwner                     one object cannot be the owner of the other
 ├── BadOutcome                   a reconcile function returned something else than an outcome
+├── NotAwaited                   a reconcile function called a method of ctx without await
+├── ExitRaised                   a function of the author's raised SystemExit
 ├── ReconcileTimedOut            a reconcile function took longer than it may
 ├── ContextEnded                 a context was used after its reconcile had ended
 ├── Permanent                    raised by authors: trying again will not help until someone acts
@@ -99,6 +101,7 @@ from steersman.errors.answers import (
     Unavailable,
     Unreachable,
 )
+from steersman.errors.exits import AUTHOR_ERRORS, ExitRaised, failure_of
 from steersman.errors.making import (
     BadDefinition,
     BadTarget,
@@ -120,6 +123,7 @@ from steersman.errors.operating import (
     ContextEnded,
     ManagerFailed,
     NamespaceHeld,
+    NotAwaited,
     NotFollowed,
     NotHeld,
     NotInScope,
@@ -157,6 +161,7 @@ from steersman.errors.values import (
 )
 
 __all__ = [
+    "AUTHOR_ERRORS",
     "AlreadyExists",
     "ApiError",
     "BadAnswer",
@@ -184,6 +189,7 @@ __all__ = [
     "Deadlock",
     "DidNotSurvive",
     "EditedByHand",
+    "ExitRaised",
     "Expired",
     "Forbidden",
     "Invalid",
@@ -194,6 +200,7 @@ __all__ = [
     "NoConversion",
     "NoSample",
     "NotAKind",
+    "NotAwaited",
     "NotFollowed",
     "NotFound",
     "NotHeld",
@@ -223,4 +230,5 @@ __all__ = [
     "UnknownIndex",
     "UnknownKind",
     "Unreachable",
+    "failure_of",
 ]

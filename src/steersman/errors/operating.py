@@ -158,6 +158,19 @@ class BadOutcome(SteersmanError, TypeError):
         super().__init__(f"{function} returned {self.returned} for {ref}. {what_now}")
 
 
+class NotAwaited(SteersmanError):
+    """A reconcile function called a method of its context without await: nothing was sent."""
+
+    def __init__(self, *, ref: str, verb: str, where: str) -> None:
+        self.ref = ref
+        self.verb = verb
+        self.where = where
+        super().__init__(
+            f"the reconcile of {ref} called {verb} at {where} without await, and nothing was sent."
+            f" Write `await {verb}(…)`."
+        )
+
+
 class ReconcileTimedOut(SteersmanError):
     """A reconcile function took longer than it may, and was cancelled."""
 

@@ -23,7 +23,7 @@ from steersman.controller import (
     Threads,
     prepared,
 )
-from steersman.errors import ManagerFailed, SteersmanError
+from steersman.errors import AUTHOR_ERRORS, ManagerFailed, SteersmanError, failure_of
 from steersman.manager.election import LeaseSettings, unique_identity
 from steersman.manager.fencing import Fence, FencedTransport
 from steersman.manager.needs import lease_name, needed_rules
@@ -193,7 +193,8 @@ class Operation:
     async def _run(self, runnable: Runnable, services: Services) -> None:
         try:
             await runnable.run(services)
-        except Exception as error:
+        except AUTHOR_ERRORS as raised:
+            error = failure_of(raised)
             self._observe(RunnableFailed(runnable=runnable.name, error=error))
             raise ManagerFailed(
                 problem=f"the runnable {runnable.name} raised {type(error).__name__}: {error}",

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 import msgspec
 
+from steersman.errors import AUTHOR_ERRORS, failure_of
 from steersman.observe import AnswerFailed, Observer
 from steersman.wire import ClientCertificate, Reply, Request
 
@@ -40,7 +41,8 @@ def failing(checks: Sequence[Check]) -> tuple[tuple[str, str], ...]:
 def _why_not(check: Check) -> str | None:
     try:
         return check.is_ok()
-    except Exception as error:  # noqa: BLE001 - an author's own function; what fails is not ok
+    except AUTHOR_ERRORS as error:
+        failure_of(error)
         return f"the check itself failed: {type(error).__name__}"
 
 
@@ -70,8 +72,9 @@ class Routes:
             return said(405, "method not allowed", ("Allow", ", ".join(_READS)))
         try:
             return page(request)
-        except Exception as error:  # noqa: BLE001 - collectors and checks are other people's
-            self._observe(AnswerFailed(method=request.method, path=request.path, error=error))
+        except AUTHOR_ERRORS as error:
+            failure = failure_of(error)
+            self._observe(AnswerFailed(method=request.method, path=request.path, error=failure))
             return said(500, "internal error")
 
 

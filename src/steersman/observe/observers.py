@@ -5,6 +5,7 @@ from contextlib import suppress
 from types import FunctionType, MethodType
 from typing import Any, Protocol
 
+from steersman.errors import AUTHOR_ERRORS, failure_of
 from steersman.observe.events import Observation, Observer
 
 
@@ -47,7 +48,8 @@ class _FanOut:
         for number, call in calls:
             try:
                 call(observation)
-            except Exception:
+            except AUTHOR_ERRORS as error:
+                failure_of(error)
                 if number not in self._failed:
                     self._failed.add(number)
                     logging.getLogger("steersman").exception(

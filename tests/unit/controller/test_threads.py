@@ -8,7 +8,7 @@ import pytest
 
 from steersman.controller import Threads
 from steersman.controller.threads import Desk
-from steersman.errors import ContextEnded
+from steersman.errors import ContextEnded, ExitRaised
 from steersman.observe import Observation, ThreadsExhausted
 
 
@@ -178,5 +178,5 @@ async def test_a_function_that_ends_its_thread_does_not_end_the_operator(
 
     job = await threads.start(function, holder="one", ended=ended)
 
-    with pytest.raises(RuntimeError, match="it raised SystemExit"):
+    with pytest.raises(ExitRaised, match="SystemExit was raised at"):
         await job.result()

@@ -1,0 +1,79 @@
+"""``SystemExit`` and ``KeyboardInterrupt`` from a function of the author's: failures like others.
+
+Either one, once it leaves a task, ends the event loop and with it the operator. Every place that
+calls a function of the author's therefore catches ``AUTHOR_ERRORS``, and takes ``failure_of`` what
+it caught.
+"""
+
+import signal
+import threading
+from functools import partial
+from types import CodeType, TracebackType
+from typing import Any, Final
+
+from steersman.errors.root import SteersmanError
+
+AUTHOR_ERRORS: Final = (Exception, SystemExit, KeyboardInterrupt)
+
+
+class ExitRaised(SteersmanError):
+    """A function of the author's raised ``SystemExit`` or ``KeyboardInterrupt``."""
+
+    def __init__(self, *, raised: str, where: str) -> None:
+        self.raised = raised
+        self.where = where
+        super().__init__(
+            f"{raised} was raised at {where}, and the operator goes on: only a signal ends it."
+            f" Raise another exception, or sm.Permanent where a retry does not help."
+        )
+
+
+def failure_of(error: BaseException) -> Exception:
+    """What a function of the author's has failed with.
+
+    Raises a ``KeyboardInterrupt`` again that a signal has caused: it is for the whole process.
+    """
+    if isinstance(error, Exception):
+        return error
+    if isinstance(error, KeyboardInterrupt) and _is_from_signal(error):
+        raise error
+    failure = ExitRaised(raised=type(error).__name__, where=_where(error.__traceback__))
+    failure.__cause__ = error
+    return failure
+
+
+def _is_from_signal(error: KeyboardInterrupt) -> bool:
+    if threading.current_thread() is not threading.main_thread():
+        return False  # Python delivers signals to the main thread.
+    handler: Any = signal.getsignal(signal.SIGINT)
+    innermost = _innermost(error.__traceback__)
+    if innermost is None:
+        return False
+    if handler is signal.default_int_handler:
+        # Python's own handler is no Python code: the traceback ends where the signal has found the
+        # program, and no ``raise`` stands there.
+        return not _is_at_raise(innermost)
+    while isinstance(handler, partial):
+        handler = handler.func
+    code = getattr(getattr(handler, "__func__", handler), "__code__", None)
+    return isinstance(code, CodeType) and innermost.tb_frame.f_code is code
+
+
+def _is_at_raise(trace: TracebackType) -> bool:
+    # Here, because hardly any program needs it.
+    from dis import opname
+
+    return opname[trace.tb_frame.f_code.co_code[trace.tb_lasti]] in {"RAISE_VARARGS", "RERAISE"}
+
+
+def _where(trace: TracebackType | None) -> str:
+    innermost = _innermost(trace)
+    if innermost is None:
+        return "an unknown line"
+    return f"{innermost.tb_frame.f_code.co_filename}:{innermost.tb_lineno}"
+
+
+def _innermost(trace: TracebackType | None) -> TracebackType | None:
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    return trace
