@@ -14,7 +14,7 @@ A request meets ``server``, which asks ``access`` who it is and whether they may
 reads it; ``verbs``, which do it by the ``Rules`` in ``builtin`` and ``custom``, with ``schema``,
 ``cel``, ``patching`` and ``fields``; ``admission``, which shows it to those ``outside`` who want to
 see it; and ``storage``, which keeps it. What is served is in ``served``; in which of the ``forms``
-it is shown is up to who asks, and ``tables`` are one of them.
+it is shown is up to who asks: ``tables`` are one of them, ``messages`` in protobuf another.
 """
 
 from importlib import import_module

@@ -45,6 +45,10 @@ class Form(Protocol):
         """What is no object of a resource: a scale, or the answer to a question."""
         ...
 
+    def unchanged(self, document: Object) -> bytes:
+        """What has no other form than its own: a Status."""
+        ...
+
     def many(
         self, entries: Sequence[Entry], served: Served, *, metadata: dict[str, object]
     ) -> bytes:
@@ -53,6 +57,10 @@ class Form(Protocol):
 
     def lines(self) -> Lines | None:
         """That of a new watch; None where it cannot be watched in this form."""
+        ...
+
+    def failure(self, status: Object) -> bytes:
+        """The event with which a watch ends that cannot go on."""
         ...
 
 
@@ -69,19 +77,14 @@ class _Whole:
     def other(self, document: Object, *, custom: bool = False) -> bytes:  # noqa: ARG002
         return msgspec.json.encode(document)
 
+    def unchanged(self, document: Object) -> bytes:
+        return msgspec.json.encode(document)
+
     def lines(self) -> Lines:
         return self
 
-
-class _LikeMessages(_Whole):
-    """The same, with no list where one is empty, as who reads protobuf has it."""
-
-    def many(
-        self, entries: Sequence[Entry], served: Served, *, metadata: dict[str, object]
-    ) -> bytes:
-        shown = rendering.many(entries, served, metadata=metadata)
-        return shown if entries else shown.removesuffix(b"[]}\n") + b"null}\n"
+    def failure(self, status: Object) -> bytes:
+        return rendering.line(b"ERROR", msgspec.json.encode(status))
 
 
 WHOLE: Form = _Whole()
-LIKE_MESSAGES: Form = _LikeMessages()

@@ -73,6 +73,11 @@ def last_seen(entry: Entry) -> Object:
     return {**last, "metadata": {**last["metadata"], "resourceVersion": str(entry.revision)}}
 
 
+def shown_in(entry: Entry, served: Served) -> Object:
+    """What an entry holds, or what it deleted, in the version in which it is served."""
+    return served.from_stored(_shown(entry))
+
+
 def one(entry: Entry, served: Served) -> bytes:
     """An object, whole."""
     return served.opening + rest_of_entry(entry, served)
@@ -128,12 +133,17 @@ def departure(entry: Entry, served: Served) -> bytes:
 
 def bookmark(revision: int, served: Served, *, initial_events_end: bool) -> bytes:
     """A line of a watch that says how far it has come."""
+    obj = bookmark_object(revision, served, initial_events_end=initial_events_end)
+    return line(b"BOOKMARK", served.opening + msgspec.json.encode(obj)[1:])
+
+
+def bookmark_object(revision: int, served: Served, *, initial_events_end: bool) -> Object:
+    """The object in a bookmark, without its kind: blank, but for its metadata."""
     metadata = bookmark_metadata(revision, initial_events_end=initial_events_end)
     if served.rules.hidden_annotation:
         annotations = {served.rules.hidden_annotation: "0", **metadata.get("annotations", {})}
         metadata = {**metadata, "annotations": annotations}
-    rest = msgspec.json.encode({"metadata": metadata, **served.blank})[1:]
-    return line(b"BOOKMARK", served.opening + rest)
+    return {"metadata": metadata, **served.blank}
 
 
 def bookmark_metadata(revision: int, *, initial_events_end: bool) -> dict[str, Any]:

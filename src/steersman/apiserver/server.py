@@ -27,7 +27,6 @@ from steersman.apiserver.asking.asked import Asked, understand
 from steersman.apiserver.asking.bodies import read_body
 from steersman.apiserver.asking.call import Answer, Call
 from steersman.apiserver.asking.negotiating import (
-    JSON,
     PLAIN,
     AnswerForm,
     answer_form,
@@ -60,7 +59,6 @@ from steersman.apiserver.store import TOO_DEEP, Store
 from steersman.apiserver.tables import table_of
 from steersman.apiserver.terms import Terms
 from steersman.apiserver.verbs.dispatching import check_place, dispatch, not_allowed
-from steersman.apiserver.verbs.watching import error_event
 from steersman.clock import Clock
 from steersman.names import GroupResource, GroupVersionKind, ResourceType
 from steersman.observe import AnswerFailed, Observer
@@ -180,7 +178,7 @@ class ApiServer:
         """The answer to a request; whatever goes wrong is one too."""
         asked = understand(request)
         warnings: list[str] = []
-        pretty, is_found = replies.wants_layout(request, asked), False
+        pretty = replies.wants_layout(request, asked)
         try:
             self.history.keep_short()
             if "timeout" in asked.query:
@@ -192,7 +190,6 @@ class ApiServer:
                 served = self.registry.find(asked.group, asked.version, asked.resource)
                 if served is None:
                     return self._nowhere(asked)
-                is_found = True
                 wished = PLAIN if wants_plain(request) else self._wished(request, asked, served)
                 known = self._asking.begin()
                 about = request, asked, served, user, warnings, wished.form
@@ -202,8 +199,9 @@ class ApiServer:
                     again = partial(self._answer, *about)
                     answer = await self._asking.answered(again, missing, known)
                 if isinstance(answer, AsyncGenerator):
-                    lines = self._watched(answer, request)
-                    reply = Reply(status=200, headers=replies.STREAM, stream=lines)
+                    lines = self._watched(answer, request, wished.form)
+                    headers = replies.STREAMS[wished.language]
+                    reply = Reply(status=200, headers=headers, stream=lines)
                 else:
                     reply = replies.document(
                         answer.status, answer.body, language=wished.language, pretty=pretty
@@ -211,8 +209,7 @@ class ApiServer:
             else:
                 reply = self._description.answer(request, asked)
         except Refusal as refusal:
-            language = refusal_language(request) if is_found else JSON
-            reply = replies.refused(refusal, language=language, pretty=pretty)
+            reply = replies.refused(refusal, language=refusal_language(request), pretty=pretty)
         except RecursionError:
             reply = replies.refused(refusals.bad_request(TOO_DEEP))
         except Exception as error:  # noqa: BLE001 - one request's fault is no other's
@@ -226,11 +223,12 @@ class ApiServer:
             request,
             custom=served.custom,
             watches=asked.verb == "watch",
+            lists=asked.verb in ("list", "watch"),
             table=partial(table_of, asked, served, clock=self.store.clock),
         )
 
     async def _watched(
-        self, lines: AsyncGenerator[bytes, None], request: Request
+        self, lines: AsyncGenerator[bytes, None], request: Request, form: Form
     ) -> AsyncGenerator[bytes, None]:
         """The lines of a watch; one that breaks says so in its last."""
         async with aclosing(lines):
@@ -238,9 +236,9 @@ class ApiServer:
                 async for each in lines:
                     yield each
             except Refusal as refusal:
-                yield error_event(refusal)
+                yield form.failure(refusal.status())
             except Exception as error:  # noqa: BLE001 - as above
-                yield error_event(self._failure(request, error))
+                yield form.failure(self._failure(request, error).status())
 
     def _failure(self, request: Request, error: Exception) -> Refusal:
         self._observe(AnswerFailed(method=request.method, path=request.path, error=error))

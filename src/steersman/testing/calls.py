@@ -20,10 +20,11 @@ JSON = "application/json"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """What came back: a status, a body, and what the server warns of."""
+    """What came back: a status, a body and its type, and what the server warns of."""
 
     status: int
     body: bytes
+    content_type: str = ""
     warnings: tuple[str, ...] = ()
 
     def json(self) -> Any:
@@ -62,6 +63,7 @@ class Caller:
         return Answer(
             status=response.status,
             body=response.read(),
+            content_type=response.headers.get("Content-Type", ""),
             warnings=tuple(
                 json.loads(each.removeprefix("299 - "))
                 for each in response.headers.get_all("Warning", ())

@@ -31,27 +31,28 @@ class MetadataOnly(NamedTuple):
 
     def one(self, entry: Entry, served: Served) -> bytes:
         """The metadata of what an entry holds."""
-        self._check(served, is_list=False)
+        self.check(served, is_list=False)
         return self._opening() + rendering.metadata_in(entry, served) + b"}"
 
     def unkept(self, obj: Object, served: Served) -> bytes:
         """That of an object that is in no entry."""
-        self._check(served, is_list=False)
+        self.check(served, is_list=False)
         return self._object(rendering.ordered(rendering.seen(obj, served)), served)
 
     def other(self, document: Object, *, custom: bool = False) -> bytes:
         """That of what is no object of a resource."""
-        if self.kind == LIST:
-            group, _, version = document["apiVersion"].partition("/")
-            package = version if custom else group.partition(".")[0]
-            raise self._unlike(f"{package}.{document['kind']}", is_list=False)
+        self.check_other(document, custom=custom)
         return self._partial(document["metadata"])
+
+    def unchanged(self, document: Object) -> bytes:
+        """What has no other form than its own: a Status."""
+        return msgspec.json.encode(document)
 
     def many(
         self, entries: Sequence[Entry], served: Served, *, metadata: dict[str, object]
     ) -> bytes:
         """That of each object in a list."""
-        self._check(served, is_list=True)
+        self.check(served, is_list=True)
         rendering.ahead(entries, served)
         head = {**self._head(LIST), "metadata": without_empty(metadata), "items": None}
         opening, begin = msgspec.json.encode(head), self._opening()
@@ -85,6 +86,10 @@ class MetadataOnly(NamedTuple):
         metadata = rendering.bookmark_metadata(revision, initial_events_end=initial_events_end)
         return rendering.line(b"BOOKMARK", self._partial(metadata))
 
+    def failure(self, status: Object) -> bytes:
+        """The line with which a watch ends that cannot go on."""
+        return rendering.line(b"ERROR", msgspec.json.encode(status))
+
     def _object(self, obj: Object, served: Served) -> bytes:
         return self._partial(rendering.metadata_of(obj, served))
 
@@ -100,7 +105,7 @@ class MetadataOnly(NamedTuple):
     def _head(self, kind: str) -> dict[str, str]:
         return {"kind": kind, "apiVersion": f"meta.k8s.io/{self.version}"}
 
-    def _check(self, served: Served, *, is_list: bool) -> None:
+    def check(self, served: Served, *, is_list: bool) -> None:
         """Refuse where one thing was wanted, and it is the other; by the name of its Go type."""
         if is_list == (self.kind == LIST):
             return
@@ -112,6 +117,13 @@ class MetadataOnly(NamedTuple):
         kind = served.list_kind if is_list else served.gvk.kind
         go_type = "unstructured.UnstructuredList" if served.custom else f"{package}.{kind}"
         raise self._unlike(go_type, is_list=is_list)
+
+    def check_other(self, document: Object, *, custom: bool) -> None:
+        """The same for what is no object of a resource, and so never a list."""
+        if self.kind == LIST:
+            group, _, version = document["apiVersion"].partition("/")
+            package = version if custom else group.partition(".")[0]
+            raise self._unlike(f"{package}.{document['kind']}", is_list=False)
 
     def _unlike(self, go_type: str, *, is_list: bool) -> refusals.Refusal:
         it_is = "is a list" if is_list else "is not a list"

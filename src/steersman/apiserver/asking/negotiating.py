@@ -1,18 +1,22 @@
-"""Which language is spoken: JSON, or YAML for those who ask for it. Protobuf is understood."""
+"""Content negotiation: JSON, YAML or protobuf, and objects whole, by metadata, or as a table."""
 
-from collections.abc import Callable, Iterator
-from typing import NamedTuple
+from collections.abc import Callable, Iterator, Mapping
+from typing import NamedTuple, TypeAlias
 
 from steersman.apiserver import refusals
 from steersman.apiserver.asking.metadata_only import LIST, OBJECT, VERSIONS, MetadataOnly
-from steersman.apiserver.forms import LIKE_MESSAGES, WHOLE, Form
+from steersman.apiserver.forms import WHOLE, Form
+from steersman.apiserver.messages import WHOLE_MESSAGES, MetadataMessages
 from steersman.apiserver.schema.protobuf import PROTOBUF
 from steersman.wire import Request
 
 JSON, YAML = "application/json", "application/yaml"
+# Those that every resource is sent in; built-in ones, in protobuf as well.
 SPOKEN = (JSON, YAML)
-_WATCHED = (JSON,)
 UNDERSTOOD = (*SPOKEN, PROTOBUF)
+# Those that a stream of events can be in.
+_STREAMED = (JSON, PROTOBUF)
+_STREAMS = tuple(f"{each};stream=watch" for each in _STREAMED)
 
 JSON_PATCH = "application/json-patch+json"
 MERGE_PATCH = "application/merge-patch+json"
@@ -20,8 +24,12 @@ STRATEGIC_PATCH = "application/strategic-merge-patch+json"
 APPLY_PATCH = "application/apply-patch+yaml"
 PATCHES = (JSON_PATCH, MERGE_PATCH, STRATEGIC_PATCH, APPLY_PATCH)
 
-_WHOLE_TYPES = ("*/*", *SPOKEN)
-_RANGES = {"*/*": JSON, "application/*": JSON, JSON: JSON, YAML: YAML}
+_WHOLE_TYPES = ("*/*", *UNDERSTOOD)
+_RANGES = {"*/*": JSON, "application/*": JSON, JSON: JSON, YAML: YAML, PROTOBUF: PROTOBUF}
+
+
+# How much a media type is wanted, which it is, and its parameters.
+_Clause: TypeAlias = tuple[float, str, dict[str, str]]
 
 
 def header(request: Request, name: str) -> str:
@@ -38,7 +46,7 @@ def header(request: Request, name: str) -> str:
 
 def clauses(accept: str) -> Iterator[tuple[str, dict[str, str]]]:
     """The media types of an Accept header with their parameters, the most wanted first."""
-    found: list[tuple[float, str, dict[str, str]]] = []
+    found: list[_Clause] = []
     for clause in accept.split(","):
         media_type, *parameters = (part.strip() for part in clause.split(";"))
         named = {name: value for name, _, value in (each.partition("=") for each in parameters)}
@@ -46,9 +54,30 @@ def clauses(accept: str) -> Iterator[tuple[str, dict[str, str]]]:
             weight = float(named.pop("q", "1"))
         except ValueError:
             continue
-        found.append((weight, media_type, named))
-    for _, media_type, named in sorted(found, key=lambda each: -each[0]):
+        _insert(found, (weight, media_type, named))
+    for _, media_type, named in found:
         yield media_type, named
+
+
+def _insert(found: list[_Clause], clause: _Clause) -> None:
+    """Put a clause in its place, among few: Go's sort takes one step at a time, and so does this.
+
+    Its order is no order in the strict sense, so a sort by key would give another one.
+    """
+    at = len(found)
+    while at and _precedes(clause, found[at - 1]):
+        at -= 1
+    found.insert(at, clause)
+
+
+def _precedes(clause: _Clause, other: _Clause) -> bool:
+    (weight, media_type, _), (other_weight, other_type, _) = clause, other
+    if weight > other_weight:
+        return True
+    kinds, other_kinds = media_type.partition("/"), other_type.partition("/")
+    return any(
+        ours != "*" and theirs == "*" for ours, theirs in zip(kinds, other_kinds, strict=True)
+    )
 
 
 class AnswerForm(NamedTuple):
@@ -60,10 +89,13 @@ class AnswerForm(NamedTuple):
 
 PLAIN = AnswerForm(JSON)
 
-# How controllers ask for metadata: many times over, and always in these words.
+# What controllers accept: sent many times over, and always in these words.
 _USUAL = {
     f"{JSON};as={kind};g=meta.k8s.io;v=v1": AnswerForm(JSON, MetadataOnly(kind, "v1"))
     for kind in (OBJECT, LIST)
+}
+_USUAL_FOR_BUILTIN: Mapping[str, AnswerForm] = {
+    accept: AnswerForm(PROTOBUF, WHOLE_MESSAGES) for accept in (PROTOBUF, f"{PROTOBUF},{JSON}")
 }
 
 
@@ -83,6 +115,7 @@ def answer_form(
     *,
     custom: bool,
     watches: bool = False,
+    lists: bool = False,
     table: Callable[[str], Form | None] = no_table,
 ) -> AnswerForm:
     """The form of the answer; a transformation that is not made is passed over.
@@ -95,45 +128,68 @@ def answer_form(
     accept = header(request, "Accept")
     if (usual := _USUAL.get(accept)) is not None:
         return usual
+    if not custom and (usual := _USUAL_FOR_BUILTIN.get(accept)) is not None:
+        return usual
     wanted = list(clauses(accept))
     # The way to a built-in resource is found by whole types, before anybody reads the rest.
     if not custom and not any(media_type in _WHOLE_TYPES for media_type, _ in wanted):
-        why = f"406: Not Acceptable\n\nAvailable representations: {', '.join(SPOKEN)}"
+        available = (*UNDERSTOOD, *_STREAMS) if lists else UNDERSTOOD
+        why = f"406: Not Acceptable\n\nAvailable representations: {', '.join(available)}"
         raise refusals.Refusal(406, "NotAcceptable", why, details={})
-    spoken = _WATCHED if watches else SPOKEN
     for media_type, parameters in wanted:
         language = _RANGES.get(media_type, "")
-        if language in spoken and _is_served(parameters):
-            form = _form(parameters, table)
-            if form is WHOLE and wanted[0] == (PROTOBUF, {}):
-                # Who would rather have had it decodes into the same types, and compares them.
-                form = LIKE_MESSAGES
-            if form is not None:
-                return AnswerForm(language, form)
-    named = ", ".join(f"{each};stream=watch" if watches else each for each in spoken)
-    raise refusals.not_acceptable(f"only the following media types are accepted: {named}")
+        if not language or not _is_served(language, parameters, versions=("", "v1")):
+            continue
+        form = _form(language, parameters, table, custom=custom)
+        if form is not None:
+            if watches and language not in _STREAMED:
+                raise not_accepted(_STREAMS)
+            return AnswerForm(language, form)
+    raise not_accepted(UNDERSTOOD)
+
+
+def not_accepted(available: tuple[str, ...]) -> refusals.Refusal:
+    """What the caller accepts is not among what there is."""
+    named = ", ".join(available)
+    return refusals.not_acceptable(f"only the following media types are accepted: {named}")
 
 
 def refusal_language(request: Request) -> str:
     """That of a no, which has no other form than its own."""
     for media_type, parameters in clauses(header(request, "Accept")):
-        if media_type in _RANGES and _form(parameters, no_table) is WHOLE:
-            return _RANGES[media_type]
+        language = _RANGES.get(media_type, "")
+        if language and _is_whole(parameters) and _is_served(language, parameters, versions=("",)):
+            return language
     return JSON
 
 
-def _is_served(parameters: dict[str, str]) -> bool:
-    return parameters.get("stream", "") in ("", "watch") and parameters.get("sv", "") in ("", "v1")
+def _is_served(language: str, parameters: dict[str, str], *, versions: tuple[str, ...]) -> bool:
+    streams = ("", "watch") if language in _STREAMED else ("",)
+    return parameters.get("stream", "") in streams and parameters.get("sv", "") in versions
 
 
-def _form(parameters: dict[str, str], table: Callable[[str], Form | None]) -> Form | None:
+def _is_whole(parameters: dict[str, str]) -> bool:
+    return not parameters.keys() & {"as", "g", "v"}
+
+
+def _form(
+    language: str,
+    parameters: dict[str, str],
+    table: Callable[[str], Form | None],
+    *,
+    custom: bool,
+) -> Form | None:
     """The form that the parameters of a media type ask for; None where there is no such."""
+    in_protobuf = language == PROTOBUF
+    if _is_whole(parameters):
+        if not in_protobuf:
+            return WHOLE
+        return None if custom else WHOLE_MESSAGES
     kind, group, version = (parameters.get(name) for name in ("as", "g", "v"))
-    if kind is None and group is None and version is None:
-        return WHOLE
     if kind == "Table" and group == "meta.k8s.io" and version in VERSIONS:
-        return table(version or "")
-    return MetadataOnly.wished(parameters)
+        return None if in_protobuf else table(version or "")
+    only = MetadataOnly.wished(parameters)
+    return MetadataMessages(only) if only is not None and in_protobuf else only
 
 
 def body_type(request: Request) -> str:

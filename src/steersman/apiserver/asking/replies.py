@@ -1,4 +1,4 @@
-"""Answers as they go out: in JSON or YAML, laid out for people who ask with a browser or curl."""
+"""Answers as they go out, in JSON, YAML or protobuf; JSON is laid out for browsers and curl."""
 
 import json
 from collections.abc import Iterator
@@ -8,15 +8,22 @@ import yaml
 
 from steersman.apiserver.asking.asked import Asked
 from steersman.apiserver.asking.negotiating import JSON, YAML, header
+from steersman.apiserver.messages import encode_document
 from steersman.apiserver.refusals import Refusal
+from steersman.apiserver.schema.protobuf import PROTOBUF
 from steersman.wire import Reply, Request
 
 _COMMON = (("cache-control", "no-cache, private"),)
 _JSON = (*_COMMON, ("content-type", JSON))
 _PLAIN = (*_COMMON, ("content-type", "text/plain; charset=utf-8"))
 
-# Watches are told apart by nothing but that they do not end.
-STREAM = _JSON
+_PROTOBUF = (*_COMMON, ("content-type", PROTOBUF))
+
+# Watches in JSON are told apart by nothing but that they do not end.
+STREAMS = {
+    JSON: _JSON,
+    PROTOBUF: (*_COMMON, ("content-type", f"{PROTOBUF};stream=watch")),
+}
 
 # What may be said beside an answer, in letters: of more, the beginning of each sentence.
 MOST_WARNING = 4096
@@ -42,9 +49,11 @@ def unavailable() -> Reply:
 
 
 def document(status: int, body: bytes, *, language: str = JSON, pretty: bool = False) -> Reply:
-    """An encoded JSON document; an empty body is none."""
+    """An encoded JSON document, or one in protobuf; an empty body is none."""
     if not body:
         return Reply(status=status, headers=_COMMON)
+    if language == PROTOBUF:
+        return Reply(status=status, headers=_PROTOBUF, body=body)
     if language == YAML:
         readable = yaml.safe_dump(msgspec.json.decode(body), sort_keys=False, allow_unicode=True)
         headers = (*_COMMON, ("content-type", YAML))
@@ -59,7 +68,8 @@ def document(status: int, body: bytes, *, language: str = JSON, pretty: bool = F
 
 def refused(refusal: Refusal, *, language: str = JSON, pretty: bool = False) -> Reply:
     """A no."""
-    body = msgspec.json.encode(refusal.status())
+    found = refusal.status()
+    body = encode_document(found) if language == PROTOBUF else msgspec.json.encode(found)
     reply = document(refusal.code, body, language=language, pretty=pretty)
     if refusal.retry_after_seconds:
         after = (("retry-after", str(refusal.retry_after_seconds)),)

@@ -9,8 +9,8 @@ from typing import Any, NamedTuple, TypeAlias
 
 import msgspec
 
-_VARINT, _FIXED64, _SIZED = range(3)
-_SHORT = tuple(bytes((size,)) for size in range(0x80))
+from steersman.apiserver.schema.protobuf_encoder import field_tag, sized, varint
+from steersman.apiserver.schema.protobuf_wire import BYTES, FIXED64, VARINT
 
 Write: TypeAlias = Callable[[Any], bytes]
 
@@ -37,7 +37,7 @@ class Message:
         """``extensions``: where keys go that begin with ``x-``, each with its value."""
         self._fields = fields
         self._extensions = extensions
-        self.value = Value(_SIZED, lambda content: _sized(self.write(content)))
+        self.value = Value(BYTES, lambda content: sized(self.write(content)))
 
     def write(self, content: Mapping[str, Any]) -> bytes:
         """The message itself, without its size."""
@@ -53,67 +53,47 @@ class Message:
 
 def one(number: int, value: Value) -> Field:
     """A field with a single value."""
-    return Field(_tag(number, value.wire_type), value.write, repeated=False)
+    return Field(field_tag(number, value.wire_type), value.write, repeated=False)
 
 
 def many(number: int, value: Value) -> Field:
     """A field with a list of values."""
-    return Field(_tag(number, value.wire_type), value.write, repeated=True)
+    return Field(field_tag(number, value.wire_type), value.write, repeated=True)
 
 
 def wrapped(number: int, value: Value) -> Value:
     """A message that has nothing but this."""
-    tag = _tag(number, value.wire_type)
-    return Value(_SIZED, lambda content: _sized(tag + value.write(content)))
+    tag = field_tag(number, value.wire_type)
+    return Value(BYTES, lambda content: sized(tag + value.write(content)))
 
 
 def named(value: Value) -> Value:
     """A message of a name and a value, from a pair of them."""
-    name_tag, value_tag = _tag(1, _SIZED), _tag(2, value.wire_type)
+    name_tag, value_tag = field_tag(1, BYTES), field_tag(2, value.wire_type)
 
     def write(pair: tuple[str, Any]) -> bytes:
         name, content = pair
-        return _sized(name_tag + TEXT.write(name) + value_tag + value.write(content))
+        return sized(name_tag + TEXT.write(name) + value_tag + value.write(content))
 
-    return Value(_SIZED, write)
+    return Value(BYTES, write)
 
 
 def mapped(value: Value, *, number: int = 1) -> Value:
     """A message that is a map: its entries, each with a name."""
-    tag, write = _tag(number, _SIZED), named(value).write
+    tag, write = field_tag(number, BYTES), named(value).write
     return Value(
-        _SIZED,
-        lambda content: _sized(b"".join([tag + write(pair) for pair in content.items()])),
+        BYTES,
+        lambda content: sized(b"".join([tag + write(pair) for pair in content.items()])),
     )
 
 
 def either(which: Callable[[Any], Value]) -> Value:
     """A message that is this or that, as the content says."""
-    return Value(_SIZED, lambda content: which(content).write(content))
+    return Value(BYTES, lambda content: which(content).write(content))
 
 
-def _varint(number: int) -> bytes:
-    if number < 0:
-        number += 1 << 64  # two's complement
-    written = bytearray()
-    while number > 0x7F:
-        written.append(number & 0x7F | 0x80)
-        number >>= 7
-    written.append(number)
-    return bytes(written)
-
-
-def _tag(number: int, wire_type: int) -> bytes:
-    return _varint(number << 3 | wire_type)
-
-
-def _sized(content: bytes) -> bytes:
-    size = len(content)
-    return (_SHORT[size] if size < len(_SHORT) else _varint(size)) + content
-
-
-TEXT = Value(_SIZED, lambda value: _sized(value.encode()))
-FLAG = Value(_VARINT, lambda value: _SHORT[value])
-INTEGER = Value(_VARINT, _varint)
-NUMBER = Value(_FIXED64, lambda value: pack("<d", value))
-JSON_TEXT = Value(_SIZED, lambda value: _sized(msgspec.json.encode(value)))
+TEXT = Value(BYTES, lambda value: sized(value.encode()))
+FLAG = Value(VARINT, varint)
+INTEGER = Value(VARINT, varint)
+NUMBER = Value(FIXED64, lambda value: pack("<d", value))
+JSON_TEXT = Value(BYTES, lambda value: sized(msgspec.json.encode(value)))

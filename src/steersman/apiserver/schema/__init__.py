@@ -13,7 +13,7 @@ A schema is made of ``node``s. Those of built-in kinds come from ``documents``, 
 their authors write. ``decoding`` reads a body (``go_json``, ``yaml_bodies``, ``protobuf``): what is
 regular goes the quick way, ``canonical``, the rest through ``inspection``, which finds the words.
 Custom resources then meet ``pruning``, ``embedding``, ``defaulting``, ``validating`` and
-``uniqueness``.
+``uniqueness``. ``protobuf_encoder`` writes what ``protobuf`` reads.
 """
 
 __all__: list[str] = []

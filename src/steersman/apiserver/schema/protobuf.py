@@ -160,7 +160,7 @@ class Messages:
         key = id(schema.properties)
         if key not in self._structs:
             fields: dict[int, Field] = {}
-            self._structs[key] = Message(_type_name(schema), fields)
+            self._structs[key] = Message(type_name(schema), fields)
             self._fill(fields, schema)
         return self._structs[key]
 
@@ -181,7 +181,7 @@ class Messages:
             return many(name, schema.go_name, self._value(schema.items))
         if schema.additional is not None:
             return entries(name, schema.go_name, self._value(schema.additional))
-        if _is_struct(schema):
+        if is_struct(schema):
             return part(name, schema.go_name, self.of(schema))
         return one(name, schema.go_name, self._value(schema))
 
@@ -189,7 +189,7 @@ class Messages:
         if schema.format == "schema-or-other" and schema.items is not None:
             return self._schema_or_other(schema, self.of(schema.items))
         if schema.preserve_unknown:
-            return _wrapping(_type_name(schema), {1: one("raw", "Raw", CONTENT)}, _json)
+            return _wrapping(type_name(schema), {1: one("raw", "Raw", CONTENT)}, _json)
         if schema.format in _BY_FORMAT:
             return _BY_FORMAT[schema.format]
         if schema.type in _BY_TYPE:
@@ -197,12 +197,12 @@ class Messages:
         if schema.type == "array" and schema.items is not None:
             # Protobuf knows no lists in maps or lists: such a list is a message with one in it.
             items = many("items", "Items", self._value(schema.items))
-            return _wrapping(_type_name(schema), {1: items}, lambda found: found.get("items", []))
+            return _wrapping(type_name(schema), {1: items}, lambda found: found.get("items", []))
         message = self.of(schema)
         return Value(BYTES, lambda written: message.read(written, {}))
 
     def _schema_or_other(self, schema: Schema, props: Message) -> Value:
-        name = _type_name(schema)
+        name = type_name(schema)
         whole = Value(BYTES, lambda written: props.read(written, {}))
         if name.endswith("OrBool"):
             fields = {1: one("other", "Allows", BOOLEAN), 2: one("schema", "Schema", whole)}
@@ -216,7 +216,8 @@ class Messages:
         return _wrapping(name, fields, lambda found: found.get("other", found.get("schema")))
 
 
-def _is_struct(schema: Schema) -> bool:
+def is_struct(schema: Schema) -> bool:
+    """Whether a type is a message of its own, and JSON has it as an object."""
     return (
         schema.type == "object"
         and not schema.preserve_unknown
@@ -224,5 +225,6 @@ def _is_struct(schema: Schema) -> bool:
     )
 
 
-def _type_name(schema: Schema) -> str:
+def type_name(schema: Schema) -> str:
+    """What Go calls a type in its package."""
     return (schema.name or schema.go_type).rpartition(".")[2]

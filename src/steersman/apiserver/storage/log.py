@@ -19,13 +19,15 @@ class Entry:
     """One write: what stands under a key from this revision on; ``None`` where it was deleted.
 
     ``value`` belongs to everybody and is never changed. ``rendered`` and ``converted`` are room for
-    whoever serves the entry to keep what they made of it, as it is and in another version, and
-    ``metadata_end`` for where in the first of them the metadata ends.
+    whoever serves the entry to keep what they made of it, as it is and in another version,
+    ``metadata_end`` for where in the first of them the metadata ends, and ``message`` for its form
+    in protobuf.
     """
 
     __slots__ = (
         "converted",
         "key",
+        "message",
         "metadata_end",
         "previous",
         "rendered",
@@ -43,6 +45,7 @@ class Entry:
         self.rendered: bytes | None = None
         self.metadata_end: int | None = None
         self.converted: tuple[object, bytes] | None = None  # for whom, and what
+        self.message: tuple[object, bytes] | None = None  # the same
 
     def as_of(self, revision: int) -> "Entry | None":
         """The entry that stood here at ``revision``, if one did."""
@@ -57,6 +60,7 @@ class Entry:
             return self
         alone = Entry(self.revision, self.key, self.value, None)
         alone.rendered, alone.metadata_end = self.rendered, self.metadata_end
+        alone.message = self.message
         return alone
 
     def __repr__(self) -> str:

@@ -50,6 +50,14 @@ class Table:
         carried = None if form is None else form.other(document, custom=custom)
         return self.single(document, carried)
 
+    def unchanged(self, document: Object) -> bytes:
+        """What has no other form than its own: a Status."""
+        return msgspec.json.encode(document)
+
+    def failure(self, status: Object) -> bytes:
+        """The line with which a watch ends that cannot go on."""
+        return rendering.line(b"ERROR", msgspec.json.encode(status))
+
     def many(
         self, entries: Sequence[Entry], served: Served, *, metadata: dict[str, object]
     ) -> bytes:

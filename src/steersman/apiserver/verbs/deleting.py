@@ -7,8 +7,6 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 
-import msgspec
-
 from steersman.apiserver import rendering
 from steersman.apiserver.asking.call import Call
 from steersman.apiserver.asking.delete_options import DeleteOptions
@@ -175,7 +173,7 @@ def answer(deletion: Deletion, served: Served, form: Form) -> bytes:
     if not served.gvk.group:
         del details["group"]
     details["uid"] = metadata["uid"]
-    return msgspec.json.encode(
+    return form.unchanged(
         {
             "kind": "Status",
             "apiVersion": "v1",

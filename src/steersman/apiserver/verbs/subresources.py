@@ -46,7 +46,7 @@ def _bound(call: Call, binding: Object, options: WriteOptions) -> Answer:
     pod = bound(call.live(entry), binding, node=node, now=call.store.clock.now())
     if not options.dry_run:
         call.store.write(entry.key, pod, rules=call.served.rules, replacing=entry)
-    return _created()
+    return _created(call)
 
 
 def bind_by_name(call: Call) -> Answer:
@@ -63,10 +63,10 @@ def bind_by_name(call: Call) -> Answer:
 
 def _evict(call: Call) -> Answer:
     evict(call)
-    return _created()
+    return _created(call)
 
 
-def _created() -> Answer:
+def _created(call: Call) -> Answer:
     status = {
         "kind": "Status",
         "apiVersion": "v1",
@@ -74,7 +74,7 @@ def _created() -> Answer:
         "status": "Success",
         "code": 201,
     }
-    return Answer(201, msgspec.json.encode(status))
+    return Answer(201, call.form.unchanged(status))
 
 
 # Of those that show the whole object.

@@ -2,8 +2,6 @@
 
 from collections.abc import AsyncGenerator, Iterable
 
-import msgspec
-
 from steersman.apiserver import rendering
 from steersman.apiserver.asking.call import Call
 from steersman.apiserver.asking.options import ListOptions
@@ -64,10 +62,10 @@ async def _told(
     try:
         view.check(position)
     except Compacted as gone:
-        yield _too_old(gone)
+        yield call.form.failure(_too_old(gone).status())
         return
     if initial and position > view.revision:
-        yield error_event(too_large_version(position, view.revision))
+        yield call.form.failure(too_large_version(position, view.revision).status())
         return
     if initial or (initial is None and version == 0):
         position = view.revision
@@ -88,7 +86,7 @@ async def _told(
         try:
             entries = view.since(position, served.stored_as)
         except Compacted as gone:
-            yield _too_old(gone)
+            yield call.form.failure(_too_old(gone).status())
             return
         position = max(position, view.revision)  # whoever asked from the future waits for it
         if served.asks_outside:
@@ -153,10 +151,5 @@ def _shows(entry: Entry, selects: Selects | None) -> bool:
     return entry.value is not None and (selects is None or selects(entry))
 
 
-def _too_old(gone: Compacted) -> bytes:
-    return error_event(expired(f"too old resource version: {gone.wanted} ({gone.compacted})"))
-
-
-def error_event(refusal: Refusal) -> bytes:
-    """The line with which a watch ends that cannot go on."""
-    return b'{"type":"ERROR","object":' + msgspec.json.encode(refusal.status()) + b"}\n"
+def _too_old(gone: Compacted) -> Refusal:
+    return expired(f"too old resource version: {gone.wanted} ({gone.compacted})")

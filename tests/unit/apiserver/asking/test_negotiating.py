@@ -14,10 +14,12 @@ from steersman.apiserver.asking.negotiating import (
     AnswerForm,
     answer_form,
     body_type,
+    no_table,
     patch_type,
     refusal_language,
 )
-from steersman.apiserver.forms import LIKE_MESSAGES, Form
+from steersman.apiserver.forms import Form
+from steersman.apiserver.messages import WHOLE_MESSAGES, MetadataMessages
 from steersman.apiserver.refusals import Refusal
 from steersman.apiserver.schema.protobuf import PROTOBUF
 from tests.unit.apiserver.urls import request
@@ -53,16 +55,36 @@ def test_a_header_is_found_however_its_name_is_written(name: str) -> None:
     assert form == AnswerForm(YAML)
 
 
-def test_whoever_would_rather_read_messages_gets_json_that_is_like_them() -> None:
-    form = answer_form(request("/", accept=f"{PROTOBUF},application/json"), custom=False)
+@pytest.mark.parametrize(
+    "accept", [PROTOBUF, f"{PROTOBUF},{JSON}", f"{PROTOBUF}, */*", f"*/*,{PROTOBUF};q=0.5"]
+)
+def test_built_in_resources_are_answered_in_protobuf_where_that_is_wanted(accept: str) -> None:
+    for watches in (False, True):
+        form = answer_form(request("/", accept=accept), custom=False, watches=watches)
 
-    assert form == AnswerForm(JSON, LIKE_MESSAGES)
+        assert form == AnswerForm(PROTOBUF, WHOLE_MESSAGES)
 
 
-def test_who_would_rather_have_protobuf_gets_json_that_says_the_same() -> None:
-    form = answer_form(request("/", accept=f"{PROTOBUF},application/json"), custom=False)
+def test_custom_resources_are_answered_in_json_where_protobuf_is_preferred() -> None:
+    assert answer_form(request("/", accept=f"{PROTOBUF},{JSON}"), custom=True) == PLAIN
 
-    assert form == AnswerForm(JSON, LIKE_MESSAGES)
+
+@pytest.mark.parametrize("custom", [True, False])
+def test_metadata_is_answered_in_protobuf_where_that_is_wanted(custom: bool) -> None:
+    accept = f"{PROTOBUF};as=PartialObjectMetadata;g=meta.k8s.io;v=v1,{JSON}"
+
+    form = answer_form(request("/", accept=accept), custom=custom)
+
+    only = MetadataOnly("PartialObjectMetadata", "v1")
+    assert form == AnswerForm(PROTOBUF, MetadataMessages(only))
+
+
+def test_a_table_is_never_in_protobuf() -> None:
+    accept = TABLE.replace("json", "vnd.kubernetes.protobuf")
+
+    form = answer_form(request("/", accept=f"{accept},{YAML}"), custom=False, table=no_table)
+
+    assert form == AnswerForm(YAML)
 
 
 @pytest.mark.parametrize("version", ["v1", "v1beta1"])
@@ -93,8 +115,9 @@ def test_the_answer_may_be_wanted_as_a_table_where_there_is_one() -> None:
 @pytest.mark.parametrize(
     "accept",
     [
-        PROTOBUF,
         "text/html",
+        f"{PROTOBUF};stream=other",
+        f"{YAML};stream=watch",
         TABLE,
         NO_VERSION,
         "application/json;as=Table",
@@ -111,7 +134,7 @@ def test_where_no_wanted_language_is_spoken_the_spoken_ones_are_named(
         answer_form(request("/", accept=accept), custom=custom)
 
     assert refused.value.code == 406
-    assert refused.value.message.endswith("application/json, application/yaml")
+    assert refused.value.message.endswith(f"application/json, application/yaml, {PROTOBUF}")
 
 
 def test_the_way_to_built_in_resources_is_found_by_whole_types_alone() -> None:
@@ -122,13 +145,23 @@ def test_the_way_to_built_in_resources_is_found_by_whole_types_alone() -> None:
         answer_form(some, custom=False)
 
 
-def test_a_watch_is_told_in_json_alone() -> None:
-    either = request("/", accept="application/yaml, application/json;q=0.5")
-
-    assert answer_form(either, custom=False, watches=True) == PLAIN
+@pytest.mark.parametrize("accept", [YAML, "application/yaml, application/json;q=0.5"])
+def test_a_watch_is_refused_where_yaml_is_preferred(accept: str) -> None:
     with pytest.raises(Refusal) as refused:
-        answer_form(request("/", accept=YAML), custom=False, watches=True)
-    assert refused.value.message.endswith("accepted: application/json;stream=watch")
+        answer_form(request("/", accept=accept), custom=False, watches=True)
+
+    assert refused.value.message.endswith(
+        f"accepted: application/json;stream=watch, {PROTOBUF};stream=watch"
+    )
+
+
+def test_a_list_that_is_not_acceptable_names_the_streams_of_its_watch() -> None:
+    with pytest.raises(Refusal) as refused:
+        answer_form(request("/", accept="text/html"), custom=False, lists=True)
+
+    assert refused.value.message.endswith(
+        f"{PROTOBUF}, application/json;stream=watch, {PROTOBUF};stream=watch"
+    )
 
 
 @pytest.mark.parametrize(
@@ -139,6 +172,10 @@ def test_a_watch_is_told_in_json_alone() -> None:
         ("application/yaml;as=Table;v=v1;g=meta.k8s.io", JSON),
         ("application/yaml;as=Table;v=v1;g=meta.k8s.io,application/yaml", YAML),
         ("text/html", JSON),
+        (PROTOBUF, PROTOBUF),
+        (f"{PROTOBUF};stream=watch", PROTOBUF),
+        (f"{PROTOBUF};sv=v1", JSON),
+        (f"{PROTOBUF};as=Table;v=v1;g=meta.k8s.io", JSON),
     ],
 )
 def test_a_refusal_is_in_a_language_that_was_wanted_for_whole_objects(

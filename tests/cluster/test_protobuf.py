@@ -1,0 +1,62 @@
+"""Answers in protobuf, which Kubernetes' own clients prefer for built-in kinds."""
+
+from steersman.apiserver.messages import encode_document
+from steersman.apiserver.schema.protobuf import PROTOBUF
+from steersman.apiserver.schema.protobuf_encoder import watch_frame
+from steersman.client import Client, MergePatch
+from steersman.kinds import core_v1
+from tests.embedded import World
+from tests.real.objects import config_map, create_config_maps
+
+
+async def test_an_object_is_encoded_again_once_it_has_changed(
+    world: World, client: Client, namespace: str
+) -> None:
+    path = f"/api/v1/namespaces/{namespace}/configmaps/one"
+    await client.create(config_map(namespace, "one", color="blue"))
+    before = await world.ask("GET", path, accept=PROTOBUF)
+
+    red = MergePatch({"data": {"color": "red"}})
+    await client.patch(core_v1.ConfigMap, "one", red, namespace=namespace)
+
+    after = await world.ask("GET", path, accept=PROTOBUF)
+    assert b"blue" in before.body
+    assert after.header("content-type") == PROTOBUF
+    assert after.body == encode_document(await world.asked("GET", path))
+
+
+async def test_one_object_has_a_message_in_each_version(
+    world: World, client: Client, namespace: str
+) -> None:
+    about = core_v1.ObjectReference(kind="ConfigMap", name="one", namespace=namespace)
+    event = core_v1.Event(
+        metadata=config_map(namespace, "e").metadata, involved_object=about, message="hello"
+    )
+    await client.create(event)
+
+    for version in ("/api/v1", "/apis/events.k8s.io/v1", "/api/v1"):
+        path = f"{version}/namespaces/{namespace}/events"
+        answer = await world.ask("GET", path, accept=PROTOBUF)
+        assert answer.body == encode_document(await world.asked("GET", path))
+
+
+async def test_a_watch_from_a_forgotten_version_ends_with_a_status_in_a_frame() -> None:
+    world = World()
+    namespace = await world.namespace()
+    await create_config_maps(world.client(), namespace, "a", "b")
+    world.server.history.forget()
+    path = f"/api/v1/namespaces/{namespace}/configmaps?resourceVersion=1"
+
+    async with world.watch(path) as lines:
+        told = await anext(lines)
+    async with world.pieces(path, accept=PROTOBUF) as pieces:
+        framed = [piece async for piece in pieces]
+
+    assert (told["type"], told["object"]["code"]) == ("ERROR", 410)
+    assert framed == [watch_frame(b"ERROR", encode_document(told["object"]))]
+
+
+async def test_a_stranger_is_refused_in_protobuf(world: World) -> None:
+    refused = await world.ask("GET", "/api/v1/pods", accept=PROTOBUF, token="none")
+
+    assert (refused.status, refused.header("content-type")) == (401, PROTOBUF)

@@ -1,0 +1,321 @@
+"""Answers in protobuf, in the very bytes of the real server: encoded from what it says in JSON."""
+
+import json
+from typing import Any
+from urllib.parse import quote
+
+import pytest
+
+from steersman.apiserver.messages import encode_document
+from steersman.apiserver.schema.documents import META, OBJECT_META, BuiltinSchemas
+from steersman.apiserver.schema.protobuf import MAGIC, PROTOBUF, open_envelope
+from steersman.apiserver.schema.protobuf_encoder import (
+    MessageEncoders,
+    enveloped,
+    field_of,
+    watch_frame,
+)
+from steersman.client import Client, MergePatch
+from steersman.kinds import Resource
+from steersman.testing import Cluster
+from steersman.testing.calls import JSON, Answer
+from tests.real.definitions import GROUP, widget
+from tests.real.objects import AnyConfigMap, config_map, create_config_maps
+from tests.real.samples import reviews, samples
+from tests.real.test_builtin_kinds import as_json, kind_of, sample_of
+
+SCHEMAS, MESSAGES = BuiltinSchemas.read(), MessageEncoders()
+YAML = "application/yaml"
+OBJECT = "as=PartialObjectMetadata;g=meta.k8s.io;v=v1"
+LIST = "as=PartialObjectMetadataList;g=meta.k8s.io;v=v1"
+TABLE = "as=Table;g=meta.k8s.io;v=v1"
+
+
+def path_of(sample: Resource, *, name: str = "") -> str:
+    """Where a sample is, or the list that it is in."""
+    resource = type(sample).resource_type
+    version = f"/apis/{resource.gvk.api_version}" if resource.gvk.group else "/api/v1"
+    place = f"/namespaces/{sample.namespace}" if sample.namespace else ""
+    return f"{version}{place}/{resource.plural}" + (f"/{name}" if name else "")
+
+
+def both(plane: Cluster, path: str) -> tuple[Any, Answer]:
+    """What is there in JSON, and in protobuf, at a moment when no controller changes it."""
+    with plane.caller() as server:
+        before = server.call("GET", path).json()
+        while True:
+            answer = server.call("GET", path, accept=PROTOBUF)
+            after = server.call("GET", path).json()
+            if before == after:
+                return after, answer
+            before = after
+
+
+@pytest.mark.parametrize("kind", [kind_of(each) for each in samples("x")], ids=" ".join)
+async def test_a_sample_of_each_kind_is_answered_in_the_bytes_of_its_messages(
+    kind: tuple[str, str], control_plane: Cluster, client: Client, namespace: str
+) -> None:
+    sample = sample_of(kind, namespace)
+    await client.create(sample)
+    try:
+        document, answer = both(control_plane, path_of(sample, name=sample.name))
+        named = f"?fieldSelector=metadata.name%3D{quote(sample.name)}"
+        documents, answers = both(control_plane, path_of(sample) + named)
+    finally:
+        await client.delete(type(sample), sample.name, namespace=sample.namespace)
+
+    assert (answer.status, answer.content_type) == (200, PROTOBUF)
+    assert answer.body == encode_document(document)
+    assert len(documents["items"]) == 1
+    assert answers.body == encode_document(documents)
+
+
+@pytest.mark.parametrize(
+    "review", [type(each) for each in reviews("x")], ids=lambda kind: kind.kind
+)
+async def test_the_answer_to_a_review_is_in_the_bytes_of_its_message(
+    review: type[Resource], control_plane: Cluster, namespace: str
+) -> None:
+    asked = next(each for each in reviews(namespace) if type(each) is review)
+    path, body = path_of(asked), as_json(asked)
+
+    with control_plane.caller() as server:
+        documents = [server.call("POST", path, body).json() for _ in range(2)]
+        answer = server.call("POST", path, body, accept=PROTOBUF)
+
+    # Each answer says in its managed fields when the question was asked.
+    assert (answer.status, answer.content_type) == (201, PROTOBUF)
+    assert answer.body in [encode_document(each) for each in documents]
+
+
+async def test_an_empty_list_has_nothing_but_metadata(
+    control_plane: Cluster, namespace: str
+) -> None:
+    document, answer = both(control_plane, f"/api/v1/namespaces/{namespace}/pods")
+
+    assert document["items"] == []
+    assert answer.body == encode_document(document)
+
+
+async def test_a_page_of_a_list_says_where_it_goes_on(
+    control_plane: Cluster, client: Client, namespace: str
+) -> None:
+    await create_config_maps(client, namespace, "a", "b", "c")
+
+    document, answer = both(control_plane, f"/api/v1/namespaces/{namespace}/configmaps?limit=2")
+
+    assert document["metadata"]["remainingItemCount"] >= 1
+    assert answer.body == encode_document(document)
+
+
+async def test_a_watch_is_a_row_of_frames_with_the_objects_of_its_lines(
+    control_plane: Cluster, client: Client, namespace: str
+) -> None:
+    await create_config_maps(client, namespace, "a", "b")
+    since = (await client.get(AnyConfigMap, "a", namespace=namespace)).resource_version
+    await client.patch(AnyConfigMap, "b", MergePatch({"data": {"k": "v"}}), namespace=namespace)
+    await client.delete(AnyConfigMap, "a", namespace=namespace)
+    path = f"/api/v1/namespaces/{namespace}/configmaps?watch=1&timeoutSeconds=1"
+
+    with control_plane.caller() as server:
+        told = server.call("GET", f"{path}&resourceVersion={since}")
+        framed = server.call("GET", f"{path}&resourceVersion={since}", accept=PROTOBUF)
+
+    lines = [json.loads(line) for line in told.body.splitlines()]
+    assert [line["type"] for line in lines][-2:] == ["MODIFIED", "DELETED"]
+    assert framed.content_type == f"{PROTOBUF};stream=watch"
+    assert framed.body == b"".join(frame_of(line) for line in lines)
+
+
+def frame_of(line: dict[str, Any]) -> bytes:
+    return watch_frame(line["type"].encode(), encode_document(line["object"]))
+
+
+async def test_a_watch_that_streams_the_list_marks_its_end_in_a_bookmark(
+    control_plane: Cluster, client: Client, namespace: str
+) -> None:
+    await create_config_maps(client, namespace, "a", "b")
+    path = (
+        f"/api/v1/namespaces/{namespace}/configmaps?watch=1&timeoutSeconds=1&allowWatchBookmarks=1"
+        "&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&resourceVersion=0"
+    )
+
+    with control_plane.caller() as server:
+        told = server.call("GET", path)
+        framed = server.call("GET", path, accept=PROTOBUF)
+
+    lines = [json.loads(line) for line in told.body.splitlines()]
+    assert [line["type"] for line in lines][:3] == ["ADDED", "ADDED", "BOOKMARK"]
+    # Those of a later moment say how far the watch has come since.
+    frames = framed.body.split(MAGIC)
+    assert frames[1:3] == b"".join(map(frame_of, lines)).split(MAGIC)[1:3]
+    assert b"k8s.io/initial-events-end" in frames[3]
+
+
+@pytest.mark.parametrize("version", ["v1", "v1beta1"])
+async def test_metadata_is_answered_in_protobuf_even_of_a_custom_resource(
+    version: str, control_plane: Cluster, client: Client, namespace: str, widgets: None
+) -> None:
+    await client.create(config_map(namespace, "one"))
+    await client.create(widget(namespace, "one"))
+    parameters = OBJECT.replace("v=v1", f"v={version}"), LIST.replace("v=v1", f"v={version}")
+    places = (
+        f"/api/v1/namespaces/{namespace}/configmaps",
+        f"/apis/{GROUP}/v1/namespaces/{namespace}/widgets",
+    )
+
+    with control_plane.caller() as server:
+        for path in places:
+            for where, form in zip((f"{path}/one", path), parameters, strict=True):
+                shown = server.call("GET", where, accept=f"{JSON};{form}").json()
+                answer = server.call("GET", where, accept=f"{PROTOBUF};{form}")
+                envelope = open_envelope(answer.body)
+                assert (envelope.api_version, envelope.kind) == (shown["apiVersion"], shown["kind"])
+                assert answer.body == enveloped(*envelope[:2], partial_message(shown, version))
+
+
+def partial_message(shown: dict[str, Any], version: str) -> bytes:
+    """What is in the envelope of metadata, put together by hand."""
+    about = MESSAGES.of(SCHEMAS.named(OBJECT_META))
+    if "items" not in shown:
+        return field_of(1)(about(shown["metadata"]))
+    items = b"".join(
+        field_of(2 if version == "v1" else 1)(field_of(1)(about(each["metadata"])))
+        for each in shown["items"]
+    )
+    own = MESSAGES.of(SCHEMAS.named(f"{META}.ListMeta"))(shown["metadata"])
+    return field_of(1)(own) + items if version == "v1" else items + field_of(2)(own)
+
+
+async def test_a_refusal_is_in_protobuf_where_that_is_accepted(
+    control_plane: Cluster, namespace: str
+) -> None:
+    path = f"/api/v1/namespaces/{namespace}/configmaps"
+    wrong = {"metadata": {"name": "Upper"}}
+
+    with control_plane.caller() as server:
+        for method, where, body in (
+            ("GET", f"{path}/none", None),
+            ("POST", path, wrong),
+            ("GET", "/apis/apps/v1/nothings", None),
+        ):
+            told = server.call(method, where, body)
+            answer = server.call(method, where, body, accept=PROTOBUF)
+            assert (answer.status, answer.content_type) == (told.status, PROTOBUF)
+            assert answer.body == encode_document(told.json())
+
+
+async def test_writes_are_answered_in_protobuf(control_plane: Cluster, namespace: str) -> None:
+    path = f"/api/v1/namespaces/{namespace}/configmaps"
+    one = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "one"}}
+
+    with control_plane.caller() as server:
+
+        def kept() -> bytes:
+            return encode_document(server.call("GET", f"{path}/one").json())
+
+        created = server.call("POST", path, encode_document(one), sends=PROTOBUF, accept=PROTOBUF)
+        assert (created.status, created.body) == (201, kept())
+        one["data"] = {"k": "v"}
+        updated = server.call("PUT", f"{path}/one", one, accept=PROTOBUF)
+        assert (updated.status, updated.body) == (200, kept())
+        change = {"metadata": {"labels": {"a": "b"}}}
+        merge_patch = "application/merge-patch+json"
+        patched = server.call("PATCH", f"{path}/one", change, sends=merge_patch, accept=PROTOBUF)
+        assert (patched.status, patched.body) == (200, kept())
+        uid = server.call("GET", f"{path}/one").json()["metadata"]["uid"]
+        deleted = server.call("DELETE", f"{path}/one", accept=PROTOBUF)
+    success = {
+        "kind": "Status",
+        "apiVersion": "v1",
+        "status": "Success",
+        "details": {"name": "one", "kind": "configmaps", "uid": uid},
+    }
+    assert (deleted.status, deleted.body) == (200, encode_document(success))
+
+
+async def test_a_scale_is_answered_in_protobuf(
+    control_plane: Cluster, client: Client, namespace: str
+) -> None:
+    sample = sample_of(("apps/v1", "Deployment"), namespace)
+    await client.create(sample)
+
+    document, answer = both(control_plane, path_of(sample, name=sample.name) + "/scale")
+
+    assert answer.body == encode_document(document)
+
+
+BUILT_IN, CUSTOM = "configmaps", "widgets"
+ALL = f"{JSON}, {YAML}, {PROTOBUF}"
+STREAMS = f"{JSON};stream=watch, {PROTOBUF};stream=watch"
+
+
+@pytest.mark.parametrize(
+    ("resource", "accept", "language"),
+    [
+        (BUILT_IN, PROTOBUF, PROTOBUF),
+        (BUILT_IN, f"{PROTOBUF},{JSON}", PROTOBUF),
+        (BUILT_IN, f"{JSON},{PROTOBUF}", JSON),
+        (BUILT_IN, f"{PROTOBUF};q=0.1,{JSON}", JSON),
+        (BUILT_IN, f"{PROTOBUF}, */*", PROTOBUF),
+        (BUILT_IN, f"*/*,{PROTOBUF}", PROTOBUF),
+        (BUILT_IN, f"*/*;q=0.9,{PROTOBUF};q=0.8", PROTOBUF),
+        (BUILT_IN, f"{PROTOBUF};stream=watch", PROTOBUF),
+        (BUILT_IN, f"{PROTOBUF};{TABLE},{JSON};{TABLE}", JSON),
+        (BUILT_IN, f"{PROTOBUF};{TABLE},{PROTOBUF}", PROTOBUF),
+        (CUSTOM, f"{PROTOBUF},{JSON}", JSON),
+        (CUSTOM, f"{PROTOBUF}, */*", JSON),
+        (CUSTOM, f"{PROTOBUF};{LIST},{JSON};{LIST},{JSON}", PROTOBUF),
+    ],
+)
+async def test_the_first_language_that_is_accepted_and_spoken_is_chosen(
+    resource: str,
+    accept: str,
+    language: str,
+    control_plane: Cluster,
+    namespace: str,
+    widgets: None,
+) -> None:
+    with control_plane.caller() as server:
+        answer = server.call("GET", place_of(resource, namespace), accept=accept)
+
+    assert (answer.status, answer.content_type) == (200, language)
+
+
+@pytest.mark.parametrize(
+    ("resource", "query", "accept", "accepted"),
+    [
+        (BUILT_IN, "", f"{PROTOBUF};{TABLE}", ALL),
+        (BUILT_IN, "", f"{PROTOBUF};stream=other", ALL),
+        (BUILT_IN, "", f"{YAML};stream=watch", ALL),
+        (BUILT_IN, "", f"{PROTOBUF};sv=v2", ALL),
+        (BUILT_IN, "?watch=1", YAML, STREAMS),
+        (BUILT_IN, "?watch=1", f"{YAML},{JSON};q=0.5", STREAMS),
+        (BUILT_IN, "?watch=1", f"{PROTOBUF};{TABLE}", ALL),
+        (BUILT_IN, "", "text/html", f"{ALL}, {STREAMS}"),
+        (BUILT_IN, "/some", "application/*", ALL),
+        (CUSTOM, "", PROTOBUF, ALL),
+        (CUSTOM, "?watch=1", PROTOBUF, ALL),
+        (CUSTOM, "", "text/html", ALL),
+    ],
+)
+async def test_where_no_accepted_language_is_spoken_the_spoken_ones_are_named(
+    resource: str,
+    query: str,
+    accept: str,
+    accepted: str,
+    control_plane: Cluster,
+    namespace: str,
+    widgets: None,
+) -> None:
+    with control_plane.caller() as server:
+        answer = server.call("GET", place_of(resource, namespace) + query, accept=accept)
+
+    assert answer.status == 406
+    # YAML has long lines in two.
+    assert f": {accepted}".encode() in b" ".join(answer.body.split())
+
+
+def place_of(resource: str, namespace: str) -> str:
+    group = "/api/v1" if resource == BUILT_IN else f"/apis/{GROUP}/v1"
+    return f"{group}/namespaces/{namespace}/{resource}"
