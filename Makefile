@@ -6,7 +6,13 @@ PYTHON ?= $(shell for each in python3.11 python3; do \
 
 VENV := .venv
 BIN := $(VENV)/bin
-READY := $(VENV)/.ready
+# Each stamp stands for a set of packages in the same virtual environment; a later set adds to the
+# one before, and a target names the smallest that it needs.
+PACKAGE := $(VENV)/.package
+TEST := $(VENV)/.test
+CHECK := $(VENV)/.check
+DOCS := $(VENV)/.docs
+PIP := $(BIN)/python -m pip install -q -c constraints.txt
 # A Python that somebody has built without `--enable-optimizations`, as pyenv does, takes a quarter
 # to a third longer for loops; nobody runs operators with that. A distribution's own is not such a one.
 BENCH_PYTHON ?= $(shell for each in /usr/bin/python3 $(PYTHON); do \
@@ -20,8 +26,11 @@ FOREIGN_READY := $(FOREIGN_VENV)/.ready
 EXAMPLES := $(wildcard examples/*/pyproject.toml)
 # What the peers' programs import is in another virtual environment.
 CODE := $(wildcard src tests tools examples docs/code bench/__main__.py bench/living.py bench/harness bench/measures bench/instructions)
-PYTHON_ONLY_TESTS := $(wildcard tests/unit tests/cluster tests/simulation tests/typing tests/architecture examples docs/code)
-PYTEST := $(BIN)/python -m pytest -q
+PYTHON_ONLY_TESTS := $(wildcard tests/unit tests/cluster tests/simulation examples docs/code)
+# The marks are explained in pyproject.toml.
+CHECK_TESTS = tests/architecture tests/typing $(shell grep -rl --include 'test_*.py' 'mark.needs_tools' tests)
+# With FLAKY_TESTS=FILE, failed tests run once more, alone; FILE gets those that pass then.
+PYTEST := $(BIN)/python -m $(if $(FLAKY_TESTS),tools.rerun $(FLAKY_TESTS),pytest) -q
 
 # The version is pinned; a nag about a newer one would only be noise, and a look at the network.
 export PYRIGHT_PYTHON_IGNORE_WARNINGS := 1
@@ -29,58 +38,77 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help install check test docs fuzz control-plane test-real demo bench bench-check bench-living generate constraints clean
+.PHONY: help install check test docs fuzz control-plane test-real test-deep demo bench bench-check bench-living generate constraints clean
 
 help: ## say what there is
 	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 24
 
-install: $(READY) ## the package and its tools, in .venv
+install: $(PACKAGE) ## the package, its command line, the embedded cluster and the examples, in .venv
 
-$(READY): pyproject.toml constraints.txt $(EXAMPLES)
+$(PACKAGE): pyproject.toml constraints.txt $(EXAMPLES)
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install -q -c constraints.txt pip hatchling editables
-	$(BIN)/python -m pip install -q -c constraints.txt --no-build-isolation --group tools --group docs -e '.[dev,webhooks]' $(EXAMPLES:%/pyproject.toml=-e %)
+	$(PIP) hatchling editables
+	$(PIP) --no-build-isolation -e '.[dev]' $(EXAMPLES:%/pyproject.toml=-e %)
 	touch $@
 
-check: $(READY) ## format, lint, types, layers, architecture: what no running program can show
+# Dependency groups need a newer pip than some distributions bring.
+$(TEST): $(PACKAGE)
+	$(PIP) pip
+	$(PIP) --group test
+	touch $@
+
+$(DOCS): $(TEST)
+	$(PIP) --group docs
+	touch $@
+
+$(CHECK): $(DOCS)
+	$(PIP) --group check
+	touch $@
+
+check: $(CHECK) ## format, lint, types, layers, architecture, and all else that needs tools
 	$(BIN)/ruff format --check
 	$(BIN)/ruff check
 	$(BIN)/mypy $(CODE)
 	$(BIN)/pyright
 	$(BIN)/lint-imports --no-cache --no-logo
-	$(PYTEST) tests/architecture
+	$(PYTEST) -n 2 --dist loadfile -m 'needs_tools and not deep' $(CHECK_TESTS)
 
-test: $(READY) ## everything that needs only Python
-	$(PYTEST) -n 2 --dist loadfile $(PYTHON_ONLY_TESTS)
+test: $(TEST) ## everything that needs only Python
+	$(PYTEST) -n 2 --dist loadfile -m 'not needs_tools and not deep' $(PYTHON_ONLY_TESTS)
 
-docs: $(READY) ## the documentation as a site, in docs/_build/html
+docs: $(DOCS) ## the documentation as a site, in docs/_build/html
 	$(BIN)/python -m sphinx -q -W --keep-going -b html -d docs/_build/doctrees docs docs/_build/html
 	@echo docs/_build/html/index.html
 
-fuzz: $(READY) ## ten minutes of nonsense in the embedded API server's ear, and two at its socket
+fuzz: $(TEST) ## ten minutes of nonsense in the embedded API server's ear, and two at its socket
 	$(BIN)/python -m tests.fuzz --minutes 10 --seed $$(date +%j%H%M)000
 	$(BIN)/python -m tests.fuzz.sockets --minutes 2
 
-control-plane: $(READY) ## find or build etcd, kube-apiserver, kube-controller-manager, kubectl
+control-plane: $(PACKAGE) ## find or build etcd, kube-apiserver, kube-controller-manager, kubectl
 	$(BIN)/python -m steersman.testing.binaries
 
-test-real: control-plane $(FOREIGN_READY) ## the same questions, put to a real kube-apiserver
+test-real: $(TEST) control-plane $(FOREIGN_READY) ## the same questions, put to a real kube-apiserver
 	$(BIN)/python -m tests.real.foreign.building
-	$(PYTEST) -n 2 --dist loadfile --durations 40 tests/real
+	$(PYTEST) -n 2 --dist loadfile -m 'not deep' --durations 40 tests/real
+
+test-deep: fuzz control-plane $(FOREIGN_READY) ## what takes long: fuzzing, long properties, many failovers, other projects' suites
+	$(BIN)/python -m tests.real.foreign.building
+	$(PYTEST) -n 2 --dist loadfile -m deep $(PYTHON_ONLY_TESTS) tests/real
+	$(BIN)/python -m tests.real.failover --rounds 50
 
 $(FOREIGN_READY): $(FOREIGN)/requirements.txt
 	test -x $(FOREIGN_VENV)/bin/python || $(PYTHON) -m venv $(FOREIGN_VENV)
 	$(FOREIGN_VENV)/bin/python -m pip install -q -r $(FOREIGN)/requirements.txt
 	touch $@
 
-demo: $(READY) ## the example operator at work, on a cluster of its own
+demo: $(PACKAGE) ## the example operator at work, on a cluster of its own
 	$(BIN)/steersman demo
 
 # MEASURES="cold-sync reconcile" selects; `python -m bench --help` names them all.
 bench: control-plane $(BENCH_READY) ## our numbers, with the same work done by others beside them
 	$(BENCH_VENV)/bin/python -m bench $(MEASURES)
 
-bench-check: $(READY) ## instructions of small workloads, which do not depend on how busy this machine is
+bench-check: $(PACKAGE) ## instructions of small workloads, which do not depend on how busy this machine is
 	$(BIN)/python -m bench.instructions
 
 bench-living: $(BENCH_READY) ## whole runs of a cluster in a minute, and how a large one grows
@@ -101,9 +129,9 @@ constraints: ## every pin at its newest release; look at the diff, then run ever
 	rm -rf $(VENV)
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install -q --upgrade pip hatchling editables
-	$(BIN)/python -m pip install -q --upgrade --no-build-isolation --group tools --group docs -e '.[dev,webhooks]'
+	$(BIN)/python -m pip install -q --upgrade --no-build-isolation --group test --group check --group docs -e '.[dev]'
 	$(BIN)/python -m pip freeze --all --exclude-editable --exclude setuptools > constraints.txt
-	touch $(READY)
+	touch $(PACKAGE) $(TEST) $(DOCS) $(CHECK)
 
 clean: ## nothing left but what git knows
 	rm -rf $(VENV) $(BENCH_VENV) $(FOREIGN_VENV) dist docs/_build .hypothesis .mypy_cache .pytest_cache .ruff_cache .import_linter_cache

@@ -27,6 +27,9 @@ LIMIT_SECONDS = {
     "real": 120,
 }
 
+# Kinds of test that read the code with tools which no other test needs.
+TOOL_KINDS = frozenset(("architecture", "typing"))
+
 # Without a deadline, because a busy machine is no bug. Always the same examples, so that a red
 # run is red again; `pytest --hypothesis-profile=default` looks further.
 settings.register_profile("steersman", deadline=None, derandomize=True)
@@ -56,5 +59,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         kind = item.path.relative_to(TESTS).parts[0]
         if kind == "unit" and is_property(item):
             kind = "property"
+        if kind in TOOL_KINDS:
+            item.add_marker(pytest.mark.needs_tools)
         if kind in LIMIT_SECONDS and item.get_closest_marker("timeout") is None:
             item.add_marker(pytest.mark.timeout(LIMIT_SECONDS[kind]))

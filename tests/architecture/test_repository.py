@@ -5,10 +5,11 @@ import subprocess
 import tomllib
 from collections.abc import Iterator
 from functools import cache
-from importlib.metadata import distribution, requires
+from importlib.metadata import distribution, metadata, requires
 from pathlib import Path
 
 from packaging.requirements import Requirement
+from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
 
 from tests.architecture.tree import ROOT
@@ -65,7 +66,7 @@ def fragments() -> list[Path]:
 
 
 def wanted() -> list[str]:
-    """All that ``make install`` asks for."""
+    """All that the targets of the Makefile install."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     extras = project["project"]["optional-dependencies"].values()
     groups = project["dependency-groups"].values()
@@ -115,6 +116,18 @@ def test_every_installed_tool_and_dependency_is_at_its_pinned_version() -> None:
         (name, version)
         for name, version in with_all_they_bring(wanted())
         if pinned.get(name) != version
+    ] == []
+
+
+def test_every_pinned_version_runs_on_the_first_release_of_the_oldest_python() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    oldest = re.match(r">=(3\.\d+)", project["requires-python"])
+    assert oldest is not None
+
+    assert [
+        (name, version)
+        for name, version in with_all_they_bring(wanted())
+        if f"{oldest[1]}.0" not in SpecifierSet(metadata(name)["Requires-Python"] or "")
     ] == []
 
 

@@ -141,6 +141,7 @@ def test_every_kind_that_is_in_the_list_has_an_example() -> None:
         assert found.example is not None, kind
 
 
+@pytest.mark.needs_tools
 @pytest.mark.parametrize("which", ["project", "long_project"])
 def test_a_formatter_and_a_linter_find_nothing_to_do(
     which: str, request: pytest.FixtureRequest
@@ -151,6 +152,7 @@ def test_a_formatter_and_a_linter_find_nothing_to_do(
     python(made, "-m", "ruff", "check", "--no-cache", "src", "tests")
 
 
+@pytest.mark.needs_tools
 @pytest.mark.timeout(180)
 def test_make_check_finds_nothing_wrong_once_all_is_generated(project: Project) -> None:
     for target in ("generate", "check"):
@@ -159,6 +161,7 @@ def test_make_check_finds_nothing_wrong_once_all_is_generated(project: Project) 
         assert status == 0, said
 
 
+@pytest.mark.needs_tools
 @pytest.mark.timeout(180)
 def test_pyright_finds_nothing_wrong(project: Project) -> None:
     python(project, "-m", "pyright", "--pythonpath", sys.executable)

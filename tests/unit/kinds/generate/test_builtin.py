@@ -74,6 +74,7 @@ def test_the_same_schemas_always_give_the_same_text() -> None:
     assert len(texts) == 1
 
 
+@pytest.mark.needs_tools
 @pytest.mark.timeout(20)
 def test_what_is_generated_is_formatted_as_ruff_would_format_it() -> None:
     ruff = [sys.executable, "-m", "ruff"]
