@@ -12,7 +12,8 @@ PACKAGE := $(VENV)/.package
 TEST := $(VENV)/.test
 CHECK := $(VENV)/.check
 DOCS := $(VENV)/.docs
-PIP := $(BIN)/python -m pip install -q -c constraints.txt
+# Without byte code: Python makes it for the modules that it loads, which are few.
+PIP := $(BIN)/python -m pip install -q --no-compile -c constraints.txt
 # A Python that somebody has built without `--enable-optimizations`, as pyenv does, takes a quarter
 # to a third longer for loops; nobody runs operators with that. A distribution's own is not such a one.
 BENCH_PYTHON ?= $(shell for each in /usr/bin/python3 $(PYTHON); do \
@@ -47,6 +48,7 @@ install: $(PACKAGE) ## the package, its command line, the embedded cluster and t
 
 $(PACKAGE): pyproject.toml constraints.txt $(EXAMPLES)
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip uninstall -q -y setuptools # Python 3.11 brings it, and nothing here needs it
 	$(PIP) hatchling editables
 	$(PIP) --no-build-isolation -e '.[dev]' $(EXAMPLES:%/pyproject.toml=-e %)
 	touch $@
