@@ -8,6 +8,7 @@ Every kind, built-in or an author's own, is made of these. What the metaclass se
   ``""`` and ``()`` included, whether or not it is the default. (msgspec leaves out whatever equals
   a plain default, and server-side apply takes a field that is left out for one given up. It never
   leaves out what a factory made, so such defaults become factories.)
+- a map is read-only: a field gives out a view of the one that it holds;
 - fields named in ``sensitive`` are in no repr.
 """
 
@@ -28,6 +29,7 @@ from steersman.kinds.declaring import (
     read_fields,
 )
 from steersman.kinds.inlining import Inlining
+from steersman.kinds.read_only import map_fields, protect
 
 if TYPE_CHECKING:
     from steersman.kinds.condition import Condition
@@ -77,6 +79,9 @@ else:
         ) -> type:
             check_bases(name, bases)
             check_names(name, bases, namespace.get("__annotations__", ()))
+            maps = map_fields(
+                namespace.get("__annotations__", {}), module=namespace.get("__module__", "")
+            )
             read_fields(name, namespace)
             declaration = ResourceDeclaration.read(name, bases, namespace, declared)
             if declaration is not None:
@@ -105,6 +110,7 @@ else:
                 check_fields(name, "wire_names", wire_names, declared_here)
             if sensitive:
                 check_fields(name, "sensitive", sensitive, cls.__struct_fields__)
+            protect(cls, maps)
             cls._part = info
             cls._inlining = Inlining(cls)
             if declaration is not None:

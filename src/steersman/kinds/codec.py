@@ -7,6 +7,7 @@ whatever else does not fit is an ``InvalidObject``, for that object alone.
 
 from collections.abc import Callable, Mapping
 from functools import lru_cache
+from types import MappingProxyType
 from typing import Any, Generic, Literal, TypeAlias, TypeVar
 
 import msgspec
@@ -324,6 +325,8 @@ def _to_wire(value: Any) -> Any:
         return format_micro_time(value)
     if isinstance(value, Unstructured):
         return value.body
+    if isinstance(value, MappingProxyType):
+        return dict(value)
     raise TypeError(f"no way to send {type(value).__name__} as JSON")
 
 

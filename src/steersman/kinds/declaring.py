@@ -94,8 +94,8 @@ class PartInfo(msgspec.Struct, frozen=True):
         """The field's value as a repr may show it."""
         if field in self.sensitive:
             return _HIDDEN
-        if isinstance(value, dict) and _LAST_APPLIED in value:
-            return {**value, _LAST_APPLIED: _HIDDEN}
+        if isinstance(value, Mapping):
+            return {**value, _LAST_APPLIED: _HIDDEN} if _LAST_APPLIED in value else dict(value)
         return value
 
 

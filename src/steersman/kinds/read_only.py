@@ -1,0 +1,81 @@
+"""Maps that readers cannot change: what a field gives out is a view of the map that it holds.
+
+The cache gives its own objects to every reader, so a reader that changed a map would change what all
+others see. Decoding still makes a plain dict, because msgspec does that fastest; the view is made
+when the field is read.
+"""
+
+import re
+import sys
+from collections.abc import Iterable, Mapping, MutableMapping
+from types import MappingProxyType
+from typing import Any, Final, get_args, get_origin
+
+_MAPS: Final = (dict, Mapping, MutableMapping, Any, object)
+# One that is in the name of something else costs that field a look at its value, and no more.
+_MAPS_IN_TEXT: Final = ("Mapping", "dict", "Dict", "Any", "object")
+_NAME: Final = re.compile(r"[A-Za-z_]\w*")
+
+# Every generated annotation that holds a map says so in its own text.
+_GENERATED: Final = "steersman.kinds."
+
+
+class ReadOnlyField:
+    """Stands before a struct's own field, and gives a map out as a read-only view."""
+
+    __slots__ = ("_read",)
+
+    def __init__(self, member: Any) -> None:
+        self._read = member.__get__
+
+    def __get__(self, part: object, owner: type | None = None) -> Any:
+        if part is None:
+            return self
+        value = self._read(part)
+        return read_only(value) if type(value) is dict else value
+
+
+def read_only(map_: dict[Any, Any]) -> Mapping[Any, Any]:
+    """A view of ``map_`` in which nothing can be set, nor in the maps directly inside it."""
+    for value in map_.values():
+        if type(value) is dict:
+            break
+    else:
+        return MappingProxyType(map_)
+    return MappingProxyType(
+        {name: read_only(each) if type(each) is dict else each for name, each in map_.items()}
+    )
+
+
+def map_fields(annotations: Mapping[str, Any], *, module: str) -> list[str]:
+    """The fields whose annotations allow a map."""
+    return [name for name, each in annotations.items() if _may_be_map(each, module)]
+
+
+def protect(cls: type[Any], fields: Iterable[str]) -> None:
+    """Have these fields of ``cls`` give out their maps as views."""
+    for field in fields:
+        # What is no field is a class variable.
+        if field in cls.__struct_fields__:
+            member = getattr(cls, field)
+            if not isinstance(member, ReadOnlyField):
+                setattr(cls, field, ReadOnlyField(member))
+
+
+def _may_be_map(annotation: Any, module: str) -> bool:
+    if isinstance(annotation, str):
+        for word in _MAPS_IN_TEXT:
+            if word in annotation:
+                return True
+        return not module.startswith(_GENERATED) and _names_map(annotation, module)
+    origin = get_origin(annotation)
+    if any(annotation is each or origin is each for each in _MAPS):
+        return True
+    return any(_may_be_map(each, module) for each in get_args(annotation))
+
+
+def _names_map(annotation: str, module: str) -> bool:
+    # With `from __future__ import annotations`, an alias is a name in its module.
+    known = vars(sys.modules[module]) if module in sys.modules else {}
+    aliases = (known.get(name) for name in _NAME.findall(annotation))
+    return any(get_origin(alias) is not None and _may_be_map(alias, module) for alias in aliases)

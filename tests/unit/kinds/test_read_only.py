@@ -1,0 +1,112 @@
+"""A map in a typed object cannot be changed through the object."""
+
+import copy
+import pickle
+from collections.abc import Mapping
+from typing import Any, ClassVar, TypeAlias
+
+import msgspec
+import pytest
+
+import steersman as sm
+from steersman.kinds import Codec, core_v1, meta_v1
+from tests.unit.kinds import text_annotations
+
+Words: TypeAlias = Mapping[str, str]
+
+
+class Spec(sm.Part):
+    plain: Mapping[str, str] = {}
+    optional: Mapping[str, str] | None = None
+    alias: Words | None = None
+    text: "Words | None" = None
+    built_in: dict[str, int] | None = None
+    nested: Mapping[str, Mapping[str, str]] | None = None
+    anything: Any = None
+    shared: ClassVar[dict[str, str]] = {}
+
+
+class Wider(Spec):
+    more: Mapping[str, str] | None = None
+
+
+FIELDS = ["plain", "optional", "alias", "text", "built_in", "anything"]
+
+
+def config_map(**data: str) -> core_v1.ConfigMap:
+    return core_v1.ConfigMap(metadata=meta_v1.ObjectMeta(name="web", labels={"a": "b"}), data=data)
+
+
+def refuses(change: Mapping[Any, Any]) -> None:
+    before = dict(change)
+    with pytest.raises(TypeError, match="does not support item assignment"):
+        change["new"] = "value"  # type: ignore[index]  # pyright: ignore[reportIndexIssue]
+    assert change == before
+
+
+def test_a_map_of_a_built_in_kind_cannot_be_changed() -> None:
+    decoded = Codec().decode(
+        core_v1.ConfigMap, Codec().encode(config_map(key="value")), wanted="a ConfigMap"
+    )
+
+    assert decoded.data is not None
+    refuses(decoded.data)
+    refuses(decoded.labels)
+    assert decoded == config_map(key="value")
+
+
+@pytest.mark.parametrize("field", FIELDS)
+def test_a_map_of_an_authors_kind_cannot_be_changed(field: str) -> None:
+    refuses(getattr(Spec(**{field: {"a": 1}}), field))
+
+
+def test_a_map_inside_a_map_cannot_be_changed() -> None:
+    spec = Spec(nested={"outer": {"inner": "value"}})
+
+    assert spec.nested is not None
+    refuses(spec.nested)
+    refuses(spec.nested["outer"])
+    assert spec.nested == {"outer": {"inner": "value"}}
+
+
+def test_an_inherited_map_and_one_of_the_class_itself_cannot_be_changed() -> None:
+    wider = Wider(plain={"a": "b"}, more={"c": "d"})
+
+    refuses(wider.plain)
+    assert wider.more is not None
+    refuses(wider.more)
+
+
+def test_annotations_that_are_all_text_protect_maps_too() -> None:
+    spec = text_annotations.Spec(alias={"a": "b"}, plain={"c": "d"})
+
+    refuses(spec.alias)
+    refuses(spec.plain)
+
+
+def test_a_class_variable_is_left_alone() -> None:
+    assert Spec.shared == {}
+
+
+def test_a_map_taken_from_one_object_can_be_put_into_another_and_sent() -> None:
+    first = config_map(key="value")
+
+    second = core_v1.ConfigMap(metadata=first.metadata, data=first.data)
+
+    assert second == first
+    assert Codec().encode(second) == Codec().encode(first)
+    assert meta_v1.ObjectMeta(labels={**first.labels, "c": "d"}).labels == {"a": "b", "c": "d"}
+
+
+def test_a_part_with_maps_is_copied_compared_and_pickled_as_before() -> None:
+    spec = Spec(plain={"a": "b"})
+
+    assert copy.copy(spec) == spec
+    assert copy.deepcopy(spec) == spec
+    assert pickle.loads(pickle.dumps(spec)) == spec  # noqa: S301
+    assert sm.replace(spec, optional={"c": "d"}).plain == {"a": "b"}
+    assert msgspec.to_builtins(spec)["plain"] == {"a": "b"}
+
+
+def test_a_map_is_shown_as_what_it_is() -> None:
+    assert repr(Spec(plain={"a": "b"})) == "Spec(plain={'a': 'b'})"
