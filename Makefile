@@ -95,7 +95,7 @@ test-real: $(TEST) control-plane $(FOREIGN_READY) ## the same questions, put to 
 
 test-deep: fuzz control-plane $(FOREIGN_READY) ## what takes long: fuzzing, long properties, many failovers, other projects' suites
 	$(BIN)/python -m tests.real.foreign.building
-	$(PYTEST) -n 2 --dist loadfile -m deep $(PYTHON_ONLY_TESTS) tests/real
+	$(PYTEST) -n 2 --dist loadfile -m 'deep or hypothesis' --hypothesis-profile deep $(PYTHON_ONLY_TESTS) tests/real
 	$(BIN)/python -m tests.real.failover --rounds 50
 
 $(FOREIGN_READY): $(FOREIGN)/requirements.txt

@@ -13,7 +13,7 @@ TESTS = Path(__file__).parent
 # needs another limit marks itself. A unit test waits for nothing; but some start Python, the
 # garbage of all before it may be collected in its time, and a machine that others use too may stand
 # still for seconds.
-# A property has a hundred examples, and in a fresh clone Hypothesis makes its tables of letters.
+# A property has fifty examples, and in a fresh clone Hypothesis makes its tables of letters.
 # The command line starts as a process of its own, and on a busy machine that takes its time.
 # Rules about the code are the same: the first of them reads all of it, and all the tests.
 # Type checkers read the whole package, cold. A real API server is given time to come up.
@@ -31,8 +31,10 @@ LIMIT_SECONDS = {
 TOOL_KINDS = frozenset(("architecture", "typing"))
 
 # Without a deadline, because a busy machine is no bug. Always the same examples, so that a red
-# run is red again; `pytest --hypothesis-profile=default` looks further.
-settings.register_profile("steersman", deadline=None, derandomize=True)
+# run is red again. `make test-deep` tries ten times as many, and others each time.
+EXAMPLES = 50
+settings.register_profile("steersman", deadline=None, derandomize=True, max_examples=EXAMPLES)
+settings.register_profile("deep", deadline=None, max_examples=10 * EXAMPLES)
 settings.load_profile("steersman")
 
 # A shell has what it runs in the background ignore interrupts, and their children after them; some
@@ -49,9 +51,16 @@ def pytest_collection_finish() -> None:
 
 def is_property(item: pytest.Item) -> bool:
     """Whether Hypothesis chooses the examples."""
-    return hasattr(getattr(item, "obj", None), "hypothesis")
+    return item.get_closest_marker("hypothesis") is not None
 
 
+def patience(item: pytest.Item) -> float:
+    """How many times its usual limit a test may take."""
+    return settings.default.max_examples / EXAMPLES if is_property(item) else 1.0
+
+
+# After Hypothesis has marked the properties.
+@pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if not item.path.is_relative_to(TESTS):
@@ -62,4 +71,4 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         if kind in TOOL_KINDS:
             item.add_marker(pytest.mark.needs_tools)
         if kind in LIMIT_SECONDS and item.get_closest_marker("timeout") is None:
-            item.add_marker(pytest.mark.timeout(LIMIT_SECONDS[kind]))
+            item.add_marker(pytest.mark.timeout(LIMIT_SECONDS[kind] * patience(item)))

@@ -1,8 +1,8 @@
 """Run pytest, then run the failed tests once more, alone, and record those that pass as flaky.
 
-``python -m tools.rerun FILE ARGUMENT…`` passes the arguments to pytest. Tests that fail run a second
-time in one process, with no other test beside them. Those that pass then are appended to FILE, one
-node ID a line. The exit status is that of the first run, or of the second where there is one.
+``python -m tools.rerun FILE ARGUMENT…`` passes the arguments to pytest. Tests that fail run a
+second time in one process, with no other test beside them. Those that pass then are appended to
+FILE, one node ID a line. The exit status is that of the last run.
 """
 
 import json

@@ -8,6 +8,7 @@ from tests.fuzz.stories import Story
 SEEDS = range(7000, 7006)
 
 
+@pytest.mark.deep
 @pytest.mark.timeout(60)
 @pytest.mark.parametrize("seed", SEEDS)
 async def test_whatever_is_asked_is_answered_and_leaves_the_server_sound(seed: int) -> None:

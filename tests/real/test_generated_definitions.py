@@ -127,7 +127,8 @@ def good_spec(**changes: Any) -> Any:
 
 # Servers stay as they are: nothing of all this is kept.
 EXAMPLES: Final = settings(
-    max_examples=400, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
+    max_examples=2 * settings.default.max_examples,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
 
 

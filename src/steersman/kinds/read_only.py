@@ -1,8 +1,8 @@
 """Maps that readers cannot change: what a field gives out is a view of the map that it holds.
 
-The cache gives its own objects to every reader, so a reader that changed a map would change what all
-others see. Decoding still makes a plain dict, because msgspec does that fastest; the view is made
-when the field is read.
+The cache gives its own objects to every reader, so a reader that changed a map would change what
+all others see. Decoding still makes a plain dict, because msgspec does that fastest; the view is
+made when the field is read.
 """
 
 import re

@@ -9,7 +9,7 @@ from steersman.cli.envtest import write_assets
 from steersman.testing.programs import find_binaries
 from tests.real.foreign.go_suites import OURS, QUICK, GoSuite
 
-pytestmark = pytest.mark.timeout(600)
+pytestmark = [pytest.mark.deep, pytest.mark.timeout(600)]
 
 
 @pytest.fixture(scope="module")

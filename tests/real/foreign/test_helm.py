@@ -344,7 +344,7 @@ WORDS = st.text(
 
 
 @given(st.lists(st.dictionaries(WORDS, WORDS), max_size=10))
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_whatever_is_written_in_a_document_comes_out_of_its_template(
     tmp_path: Path, texts: list[dict[str, str]]
 ) -> None:

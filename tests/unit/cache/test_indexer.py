@@ -275,8 +275,6 @@ class Store(RuleBasedStateMachine):
                 assert {key_of(obj): obj for obj in found} == objects
 
 
-@pytest.mark.timeout(20)
+@pytest.mark.hypothesis
 def test_an_index_always_gives_what_a_search_through_everything_would() -> None:
-    run_state_machine_as_test(
-        Store, settings=settings(max_examples=60, stateful_step_count=30, deadline=None)
-    )
+    run_state_machine_as_test(Store, settings=settings(stateful_step_count=30))

@@ -314,10 +314,10 @@ class SelectedStory(OwnWritesStory):
     lays_new = False
 
 
-LONG = settings(max_examples=200, stateful_step_count=40)
+LONG = settings(stateful_step_count=40)
 
 
-@pytest.mark.timeout(60)
+@pytest.mark.hypothesis
 @pytest.mark.parametrize("story", [OwnWritesStory, LabelledStory, SelectedStory])
 def test_whatever_is_heard_and_answered_we_never_see_our_own_past(
     story: type[OwnWritesStory],

@@ -7,7 +7,7 @@ from math import inf
 from random import Random
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
@@ -423,7 +423,6 @@ def overlap(rates: tuple[float, float], story: list[Turn]) -> bool:
     )
 
 
-@settings(max_examples=300)
 @given(
     ratio=st.sampled_from([1 / 1.5, 1.0, 1.5]) | st.floats(1 / 1.5, 1.5),
     story=st.lists(turns, min_size=10, max_size=60),

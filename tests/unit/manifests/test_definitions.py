@@ -5,7 +5,7 @@ from copy import deepcopy
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from steersman.errors import BadDefinition, NoSample
@@ -51,7 +51,6 @@ def spoiled(document: Any, path: tuple[Any, ...], value: Any) -> Any:
     return found
 
 
-@settings(max_examples=150)
 @given(data=st.data())
 def test_a_document_with_junk_in_it_is_understood_or_refused(data: st.DataObject) -> None:
     crd = spoiled(rich(), data.draw(st.sampled_from(places(rich()))), data.draw(junk))

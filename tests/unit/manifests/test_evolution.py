@@ -5,7 +5,7 @@ from copy import deepcopy
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from steersman.apiserver.schema.defaulting import Defaults
@@ -416,7 +416,6 @@ class Server:
         return not self._validator.errors(sent) and not self._sets.errors(sent)
 
 
-@settings(max_examples=200)
 @given(data=st.data())
 def test_where_no_breaking_change_is_named_what_was_kept_is_kept(data: st.DataObject) -> None:
     old = data.draw(schemas)

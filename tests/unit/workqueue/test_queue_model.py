@@ -269,8 +269,6 @@ class QueueMachine(RuleBasedStateMachine):
         self.clock.advance(seconds)
 
 
-@pytest.mark.timeout(60)
+@pytest.mark.hypothesis
 def test_a_queue_does_what_its_model_does() -> None:
-    run_state_machine_as_test(
-        QueueMachine, settings=settings(max_examples=200, stateful_step_count=40, deadline=None)
-    )
+    run_state_machine_as_test(QueueMachine, settings=settings(stateful_step_count=40))

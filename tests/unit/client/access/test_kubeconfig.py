@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from steersman.client.access.cluster_config import (
@@ -337,7 +337,6 @@ values = st.recursive(
 )
 
 
-@settings(max_examples=50)
 @given(
     field=st.sampled_from(["clusters", "users", "contexts", "current-context", "kind"]),
     value=values,

@@ -6,7 +6,7 @@ from types import ModuleType
 from typing import Any
 
 import msgspec
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from steersman.errors import SteersmanError
@@ -37,7 +37,6 @@ def models_of(schema: dict[str, Any]) -> Any:
     return module
 
 
-@settings(max_examples=150)
 @given(data=st.data())
 def test_an_object_that_a_schema_takes_is_read_and_written_as_it_was(data: st.DataObject) -> None:
     schema = data.draw(schemas)

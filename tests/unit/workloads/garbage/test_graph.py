@@ -1,6 +1,6 @@
 """The graph of owners: who is looked at, and when."""
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from steersman.kinds.meta_v1 import OwnerReference
@@ -284,7 +284,6 @@ steps = st.lists(
 )
 
 
-@settings(max_examples=100, deadline=None)
 @given(steps)
 def test_owners_and_dependents_always_know_of_each_other(story: list[Step]) -> None:
     graph = empty_graph()
@@ -321,7 +320,6 @@ def test_owners_and_dependents_always_know_of_each_other(story: list[Step]) -> N
             assert all(uid in told[each] for each in found.dependents)
 
 
-@settings(max_examples=50, deadline=None)
 @given(steps)
 def test_nobody_whose_owner_went_is_forgotten(story: list[Step]) -> None:
     graph = empty_graph()
