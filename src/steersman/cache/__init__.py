@@ -37,7 +37,7 @@ from steersman.cache.indexes import (
     by_namespace,
     by_owner,
 )
-from steersman.cache.informer import Informer, InformerSettings
+from steersman.cache.informer import Informer, InformerSettings, sync_problem
 from steersman.cache.lister import Lister
 from steersman.cache.mutations import Mutation, MutationDetector
 from steersman.cache.scope import Scope
@@ -74,4 +74,5 @@ __all__ = [
     "is_cancelled",
     "key_of",
     "on",
+    "sync_problem",
 ]

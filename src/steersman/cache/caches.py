@@ -1,7 +1,7 @@
 """``Caches``: informers shared by all who need them, and dropped when nobody does."""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Hashable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Hashable, Iterable, Mapping
 from contextlib import asynccontextmanager
 from typing import Any, NamedTuple, TypeVar
 
@@ -86,31 +86,58 @@ class Caches:
         *,
         scope: Scope | None = None,
         indexes: Mapping[str, IndexFunction[Obj]] | None = None,
+        within_seconds: float | None = None,
     ) -> AsyncIterator[Informer[Obj]]:
-        """The informer of this kind and scope, synced, for as long as the block runs."""
-        async with self.following_all({kind: Wanted(scope or Scope(), indexes or {})}) as informers:
+        """The informer of this kind and scope, synced, for as long as the block runs.
+
+        ``CacheSyncTimeout`` if it has not synced ``within_seconds``; without a limit it waits for
+        as long as that takes.
+        """
+        wanted: dict[type[Any], Wanted] = {kind: Wanted(scope or Scope(), indexes or {})}
+        async with self.following_all(wanted, within_seconds=within_seconds) as informers:
             yield informers[kind]
 
     @asynccontextmanager
     async def following_all(
-        self, wanted: Mapping[type[Any], Wanted]
+        self,
+        wanted: Mapping[type[Any], Wanted],
+        *,
+        within_seconds: float | None = None,
+        joined: Callable[[Mapping[type[Any], Informer[Any]]], None] | None = None,
     ) -> AsyncIterator[Mapping[type[Any], Informer[Any]]]:
-        """The same for several kinds: no first list waits for another."""
-        joined: dict[type[Any], _Shared] = {}
+        """The same for several kinds: no first list waits for another.
+
+        ``joined`` is called with the informers before they have synced.
+        """
+        shares: dict[type[Any], _Shared] = {}
         try:
             for kind, (scope, indexes) in wanted.items():
-                joined[kind] = shared = self._join(kind, scope)
+                shares[kind] = shared = self._join(kind, scope)
                 for name, function in indexes.items():
                     shared.informer.add_index(name, function)
-            informers = {kind: shared.informer for kind, shared in joined.items()}
-            for informer in informers.values():
-                await informer.synced()
+            informers = {kind: shared.informer for kind, shared in shares.items()}
+            if joined is not None:
+                joined(informers)
+            await self._synced(informers.values(), within_seconds)
             yield informers
             for informer in informers.values():
                 informer.check_mutations()
         finally:
-            for shared in joined.values():
+            for shared in shares.values():
                 self._leave(shared)
+
+    async def _synced(
+        self, informers: Iterable[Informer[Any]], within_seconds: float | None
+    ) -> None:
+        current: Informer[Any] | None = None
+        try:
+            async with self._client.clock.timeout(within_seconds):
+                for current in informers:
+                    await current.synced()
+        except TimeoutError:
+            if current is None:
+                raise
+            raise current.sync_timeout(within_seconds or 0.0) from current.sync_error
 
     async def noting(self, write: Awaitable[Answer]) -> Answer:
         """The answer to a write of ours, which all informers show from now on.

@@ -37,7 +37,14 @@ from steersman.cache.preparing import Preparation, PreparedSource
 from steersman.cache.scope import Scope
 from steersman.cache.telling import Teller
 from steersman.client import Client, Deletion, is_gone
-from steersman.errors import CacheMutated, InvalidObject, NotFollowed
+from steersman.errors import (
+    CacheMutated,
+    CacheSyncTimeout,
+    InvalidObject,
+    NotFollowed,
+    NotFound,
+    SteersmanError,
+)
 from steersman.kinds import Resource, Unstructured
 from steersman.names import ObjectKey
 from steersman.observe import Observer
@@ -112,10 +119,10 @@ class Informer(Generic[Obj]):
         self._objects: Indexer[Obj] = Indexer(failed=self._tell.index_failed)
         for name, function in (indexes or {}).items():
             self._objects.add_index(name, function)
+        self._pulse = asyncio.Event()
         self._parts = {namespace: self._part(client, namespace) for namespace in self.scope.parts()}
         self._registrations: dict[Registration[Obj], list[asyncio.Task[None]]] = {}
         self._start: Start | None = None
-        self._pulse = asyncio.Event()
         self._is_whole = False
         self._is_stale = False
         self._has_ended = False
@@ -149,8 +156,37 @@ class Informer(Generic[Obj]):
             part.is_fresh and part.lost_seconds < limit for part in self._parts.values()
         )
 
-    async def synced(self) -> None:
-        """Wait until it has; ``NotFollowed`` if it ends before."""
+    @property
+    def sync_error(self) -> SteersmanError | None:
+        """Why its last list or watch failed, while it is not synced; ``None`` if nothing failed."""
+        if self.has_synced:
+            return None
+        errors = (part.reflector.last_error for part in self._parts.values())
+        return next((error for error in errors if error is not None), None)
+
+    async def synced(self, *, within_seconds: float | None = None) -> None:
+        """Wait until it has; ``NotFollowed`` if it ends, ``CacheSyncTimeout`` if it is too late."""
+        try:
+            async with self._clock.timeout(within_seconds):
+                await self._synced()
+        except TimeoutError:
+            raise self.sync_timeout(within_seconds or 0.0) from self.sync_error
+
+    async def synced_or_failing(self) -> None:
+        """Wait until it has synced, a list or watch of it has failed, or it has ended."""
+        while not (self.has_synced or self.sync_error is not None or self._has_ended):
+            self._pulse.clear()
+            await self._pulse.wait()
+
+    def sync_timeout(self, waited_seconds: float) -> CacheSyncTimeout:
+        """The error for waiting so long in vain."""
+        return CacheSyncTimeout(
+            wanted=f"fill the cache of {self.kind.resource_type}, {self.scope}",
+            pending=[(str(self.kind.resource_type.gvk), sync_problem(self.sync_error))],
+            waited_seconds=waited_seconds,
+        )
+
+    async def _synced(self) -> None:
         while not self.has_synced:
             if self._has_ended:
                 raise NotFollowed(
@@ -353,6 +389,7 @@ class Informer(Generic[Obj]):
             rng=self._rng,
             observe=self._observe,
             settings=self._settings.reflector,
+            on_change=self._pulse.set,
         )
 
     def _part_of(self, namespace: str | None) -> Part[Obj] | None:
@@ -412,3 +449,12 @@ def _remember(detector: MutationDetector, deltas: Sequence[Delta[Obj]]) -> None:
             detector.forget(delta.key)
         elif not isinstance(delta, Sync):
             detector.remember(delta.key, delta.obj)
+
+
+def sync_problem(error: SteersmanError | None) -> str:
+    """What keeps a cache from being filled, in a few words that hold no answer of the server."""
+    if error is None:
+        return "its list has not ended"
+    if isinstance(error, NotFound):
+        return "the API server does not serve it"
+    return f"its list fails with {type(error).__name__}"

@@ -48,6 +48,7 @@ class Part(Generic[Obj]):
         rng: Random,
         observe: Observer,
         settings: ReflectorSettings,
+        on_change: Callable[[], None],
     ) -> None:
         self.ref = source.ref
         self._resource = source.resource
@@ -59,7 +60,13 @@ class Part(Generic[Obj]):
             flights=flights,
         )
         self.reflector: Reflector[Obj] = Reflector(
-            source, self, clock=clock, rng=rng, observe=observe, settings=settings
+            source,
+            self,
+            clock=clock,
+            rng=rng,
+            observe=observe,
+            settings=settings,
+            on_change=on_change,
         )
         self.is_whole = False  # whether a list was ever heard
         self.is_fresh = False  # whether one was since the informer began to run

@@ -15,6 +15,7 @@ import sys
 import threading
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from random import Random
@@ -98,9 +99,9 @@ async def _operate(
 
 
 def _settings(manager: Manager) -> ManagerSettings:
-    own = manager.settings
-    return ManagerSettings(
-        namespaces=own.namespaces if own is not None else (),
+    own = manager.settings or ManagerSettings()
+    return replace(
+        own,
         leader_election=False,
         health_address="",
         metrics_address="",

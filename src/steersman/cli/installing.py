@@ -1,6 +1,6 @@
 """CustomResourceDefinitions of an operator on a cluster, and what it needs that is not there."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, Final
 
@@ -73,18 +73,28 @@ def touched_kinds(controllers: Iterable[Controller[Any]]) -> tuple[ResourceType,
     return tuple(found)
 
 
-async def check_served(client: Client, controllers: Sequence[Controller[Any]]) -> None:
-    """Refuse to go on where the server does not know a kind that the controllers follow."""
+async def check_served(
+    client: Client, controllers: Sequence[Controller[Any]]
+) -> Mapping[str, Sequence[GroupVersionKind]]:
+    """The kinds that the server does not know, by the name of the controller that follows them.
+
+    ``ManagerFailed`` where no controller is without one: none of them could start.
+    """
     found = await client.discover()
     served = {each.resource_type.gvk for each in found.resources}
-    missing = [
-        each.gvk
-        for each in touched_kinds(controllers)
-        # What nobody can tell at the moment may well be there.
-        if each.gvk not in served and each.gvk.api_version not in found.stale
-    ]
-    if not missing:
-        return
+
+    def unknown(some: Sequence[Controller[Any]]) -> list[GroupVersionKind]:
+        return [
+            each.gvk
+            for each in touched_kinds(some)
+            # What nobody can tell at the moment may well be there.
+            if each.gvk not in served and each.gvk.api_version not in found.stale
+        ]
+
+    held_up = {each.name: kinds for each in controllers if (kinds := unknown([each]))}
+    if len(held_up) < len(controllers) or not controllers:
+        return held_up
+    missing = unknown(controllers)
     own = {each.resource_type.gvk for each in own_kinds(controllers)}
     of_others = [each for each in missing if each not in own]
     raise ManagerFailed(

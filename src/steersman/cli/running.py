@@ -20,7 +20,8 @@ async def prepare(
 ) -> tuple[str, ...]:
     """See that the cluster is there and knows the operator's kinds; install them, if asked to.
 
-    Gives the names of the definitions that were installed.
+    Gives one line for each definition that was installed, and for each controller that has to
+    wait for a kind that the cluster does not know.
     """
     wanted = definitions(manager.controllers) if install_crds else ()
     async with cluster_at_hand(
@@ -31,5 +32,11 @@ async def prepare(
         environ=environ,
     ) as client:
         await install(client, wanted)
-        await check_served(client, manager.controllers)
-    return tuple(each.name for each in wanted)
+        held_up = await check_served(client, manager.controllers)
+    return (
+        *(f"installed {each.name}" for each in wanted),
+        *(
+            f"the controller {name} starts once the cluster knows {', '.join(map(str, kinds))}"
+            for name, kinds in held_up.items()
+        ),
+    )

@@ -1,6 +1,6 @@
 """From a controller's declaration to one that can work: caches that are whole, and its hands."""
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from typing import Any, Generic, TypeVar
 
@@ -87,8 +87,12 @@ async def prepared(
     threads: Threads,
     instance: str,
     observe: Observer,
+    joined: Callable[[Mapping[type[Any], Informer[Any]]], None] | None = None,
 ) -> AsyncIterator[Prepared[Obj]]:
-    """Follow all kinds that it declares; the block is entered once their caches are whole."""
+    """Follow all kinds that it declares; the block is entered once their caches are whole.
+
+    ``joined`` is called with the informers before that.
+    """
     recorder = Recorder(
         client,
         # A qualified name, as the reporter of events has.
@@ -103,7 +107,7 @@ async def prepared(
         each.kind: Wanted(_scope(each, namespaces), _indexes(controller, each))
         for each in cached_kinds(controller)
     }
-    async with caches.following_all(wanted) as informers, in_background() as start:
+    async with caches.following_all(wanted, joined=joined) as informers, in_background() as start:
         name = f"events of {controller.name}"
         recorder.begin_with(lambda: start(recorder.run(), name=name))
         yield Prepared(

@@ -30,7 +30,8 @@ SteersmanError
 ├── CacheError                   a cache cannot answer
 │   ├── NotFollowed              nobody follows this kind
 │   ├── NotSynced                not everything has been heard yet
-│   └── NotInScope               the cache holds other objects of the kind
+│   ├── NotInScope               the cache holds other objects of the kind
+│   └── CacheSyncTimeout         caches were not filled in time, and which kinds they are of
 ├── UnknownIndex                 a cache has no index of this name
 ├── CacheMutated                 somebody changed objects that belong to a cache
 ├── QueueClosed                  a work queue gives out no more keys
@@ -120,6 +121,7 @@ from steersman.errors.operating import (
     BadSettings,
     CacheError,
     CacheMutated,
+    CacheSyncTimeout,
     ContextEnded,
     ManagerFailed,
     NamespaceHeld,
@@ -176,6 +178,7 @@ __all__ = [
     "BadValue",
     "CacheError",
     "CacheMutated",
+    "CacheSyncTimeout",
     "CannotBeACrd",
     "Cause",
     "CertificateRefused",

@@ -26,6 +26,23 @@ class NotInScope(CacheError):
     """The cache holds other objects of the kind, and knows nothing of these."""
 
 
+class CacheSyncTimeout(CacheError):
+    """Caches were not filled in time; ``pending`` has each kind and what keeps it from that."""
+
+    def __init__(
+        self, *, wanted: str, pending: Sequence[tuple[str, str]], waited_seconds: float
+    ) -> None:
+        self.pending = tuple(pending)
+        self.waited_seconds = waited_seconds
+        listed = "; ".join(f"{kind}: {problem}" for kind, problem in self.pending)
+        super().__init__(
+            wanted=wanted,
+            problem=f"after {waited_seconds:g} s there is no complete list of {listed}",
+            what_now="Install the CustomResourceDefinition of a kind that is not served, or grant"
+            " the right to list it; the list is tried again until it succeeds.",
+        )
+
+
 class UnknownIndex(SteersmanError, LookupError):
     """A cache has no index of this name."""
 

@@ -3,6 +3,7 @@
 Takes:     controllers and runnables, settings, and a way to the cluster
 Gives:     an operator: caches, then leadership, then workers; probes and metrics beside them
 Promises:  - no worker starts before the caches are whole
+           - a controller whose kind is missing holds up no other
            - a write of a replica that no longer leads is not sent
            - a standby keeps its caches warm and writes nothing
            - the lease is released after the last worker has ended

@@ -3,6 +3,9 @@
     probes ──▶ permissions ──▶ caches ──▶ leadership ──▶ workers
     probes ◀─────────────────── caches ◀── release ◀───── workers, within the grace
 
+Each controller has caches of its own kinds. One whose kinds cannot be listed starts later, and
+holds up neither the others nor the leadership.
+
 A replica that does not lead keeps its caches warm. One that has lost its lead ends its workers at
 once, and stands by again.
 """
@@ -10,6 +13,7 @@ once, and stands by again.
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
+from functools import partial
 from math import inf
 from typing import TYPE_CHECKING, Any
 
@@ -24,6 +28,7 @@ from steersman.controller import (
     prepared,
 )
 from steersman.errors import AUTHOR_ERRORS, ManagerFailed, SteersmanError, failure_of
+from steersman.manager.checks import cache_checks
 from steersman.manager.election import LeaseSettings, unique_identity
 from steersman.manager.fencing import Fence, FencedTransport
 from steersman.manager.needs import lease_name, needed_rules
@@ -32,6 +37,7 @@ from steersman.manager.probes import Check, Routes, failing, probe_pages
 from steersman.manager.runnables import Runnable, Services, Surroundings
 from steersman.manager.serving import serving
 from steersman.manager.settings import ManagerSettings
+from steersman.manager.startup import Startup
 from steersman.observe import (
     LoopBlocked,
     Observation,
@@ -82,7 +88,7 @@ class Operation:
         self._is_permitted = False
         self._missing: tuple[Rule, ...] | None = None
         self._caches: Caches | None = None
-        self._are_whole = False
+        self._startup: Startup | None = None
         self._stopping = asyncio.Event()
         self._loops: list[ControlLoop[Any]] = []
         self._is_acting = False
@@ -150,21 +156,24 @@ class Operation:
             async with self._served(reviewing), in_background() as start:
                 start(self._look_after(), name="look after the operator")
                 await self._permit(asking)
-                async with caches.running(), self._all_prepared(client, caches) as ready:
-                    self._are_whole = True
-                    self._reached("caches filled")
+                self._startup = startup = self._new_startup(client, caches)
+                async with caches.running(), startup.running():
+                    await startup.settled()
                     for runnable in self._runnables:
                         if not runnable.needs_leadership:
                             start(self._run(runnable, services), name=runnable.name)
+                    if not any(each.needs_leadership for each in self._runnables):
+                        # Before one controller can start, there is nothing to lead for.
+                        await startup.more(min(len(self._controllers), 1) - 1)
                     leadership = self._leadership(leasing)
                     while not self._stopping.is_set():
                         async with self._leading(leadership) as lost:
                             self._reached("leading")
-                            await self._act(ready, services, lost)
+                            await self._act(startup, services, lost)
 
     async def _act(
         self,
-        ready: Sequence[Prepared[Any]],
+        startup: Startup,
         services: Services,
         lost: Callable[[], Awaitable[None]],
     ) -> None:
@@ -173,10 +182,11 @@ class Operation:
             for runnable in self._runnables:
                 if runnable.needs_leadership:
                     start(self._run(runnable, services), name=runnable.name)
+            ready = startup.ready
             self._loops = [each.loop() for each in ready]
             self._is_acting = True
             try:
-                work = start(self._work(), name="workers")
+                work = start(self._work(startup, ready), name="workers")
                 start(_cancel_after(lost, work), name="watch on the lead")
                 self._reached("at work")
                 await asyncio.wait([work])
@@ -184,11 +194,32 @@ class Operation:
                 self._is_acting = False
                 self._loops = []
 
-    async def _work(self) -> None:
+    async def _work(self, startup: Startup, ready: Sequence[Prepared[Any]]) -> None:
         async with asyncio.TaskGroup() as group:
             for loop in self._loops:
                 group.create_task(loop.run(), name=repr(loop))
+            if startup.is_complete and len(ready) == len(self._controllers):
+                await self._stopping.wait()
+                return
+            late = group.create_task(self._start_late(startup, ready, group), name="late starts")
             await self._stopping.wait()
+            late.cancel()
+
+    async def _start_late(
+        self, startup: Startup, ready: Sequence[Prepared[Any]], group: asyncio.TaskGroup
+    ) -> None:
+        """Start each controller whose kinds come later, when they do."""
+        started = list(ready)
+        while len(started) < len(self._controllers):
+            await startup.more(len(started))
+            if self._stopping.is_set():
+                return  # The loops that run have been stopped, and a new one would not be.
+            for each in startup.ready:
+                if each not in started:
+                    started.append(each)
+                    loop = each.loop()
+                    self._loops.append(loop)
+                    group.create_task(loop.run(), name=repr(loop))
 
     async def _run(self, runnable: Runnable, services: Services) -> None:
         try:
@@ -240,43 +271,27 @@ class Operation:
                 self._observe(each)
         return not any(rule.is_needed for rule in missing)
 
-    @asynccontextmanager
-    async def _all_prepared(
-        self, client: Client, caches: Caches
-    ) -> AsyncIterator[Sequence[Prepared[Any]]]:
+    def _new_startup(self, client: Client, caches: Caches) -> Startup:
+        settings = self._settings
         threads = Threads(
-            self._settings.max_threads,
-            hand_over=self._around.is_simulated,
-            observe=self._observe,
+            settings.max_threads, hand_over=self._around.is_simulated, observe=self._observe
         )
-        loop = asyncio.get_running_loop()
-        ended = asyncio.Event()
-
-        # In a task each, from beginning to end: what fails behind one then ends the operator, and
-        # at the end all write their last events at once.
-        async def prepare(
-            controller: Controller[Any], ready: "asyncio.Future[Prepared[Any]]"
-        ) -> None:
-            async with prepared(
-                controller,
+        return Startup(
+            self._controllers,
+            prepare=partial(
+                prepared,
                 client=client,
                 caches=caches,
-                namespaces=self._settings.namespaces,
+                namespaces=settings.namespaces,
                 threads=threads,
                 instance=self._identity,
                 observe=self._observe,
-            ) as each:
-                ready.set_result(each)
-                await ended.wait()
-
-        async with asyncio.TaskGroup() as group:
-            coming: list[asyncio.Future[Prepared[Any]]] = []
-            for controller in self._controllers:
-                coming.append(loop.create_future())
-                work = prepare(controller, coming[-1])
-                group.create_task(work, name=f"caches of {controller.name}")
-            yield [await each for each in coming]
-            ended.set()
+            ),
+            filled=partial(self._reached, "caches filled"),
+            sync_seconds=settings.cache_sync_seconds,
+            clock=self._clock,
+            observe=self._observe,
+        )
 
     # Leadership
 
@@ -368,14 +383,7 @@ class Operation:
         return (
             Check("running", said(not self._stopping.is_set(), "it has been asked to stop")),
             Check("permissions", said(self._is_permitted, "some are missing")),
-            Check("caches", said(self._are_whole, "not all have been filled yet")),
-            *(
-                Check(
-                    f"cache-of-{each.kind.resource_type.gvr.resource}",
-                    said(each.has_synced, "it is not up to date"),
-                )
-                for each in informers
-            ),
+            *cache_checks(self._startup, informers),
         )
 
     async def _look_after(self) -> None:

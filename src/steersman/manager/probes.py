@@ -1,6 +1,7 @@
 """What the world may ask an operator: whether it lives, whether it is ready, and its metrics.
 
-Answers have the names of checks in them and nothing else: why one fails is for the log.
+Answers have the names of checks in them. Why one fails is for the log, and in the answer only where
+the check says that its words hold nothing secret.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -25,11 +26,13 @@ _READS: Final = ("GET", "HEAD")
 class Check(msgspec.Struct, frozen=True):
     """Something that must hold; ``is_ok`` gives ``None`` if it does, and else says why not.
 
-    It is asked at every probe, so it only looks at what is known already.
+    It is asked at every probe, so it only looks at what is known already. If ``is_public``, why it
+    fails is in the answer, too.
     """
 
     name: str
     is_ok: Callable[[], str | None]
+    is_public: bool = False
 
 
 def failing(checks: Sequence[Check]) -> tuple[tuple[str, str], ...]:
@@ -128,17 +131,23 @@ def _headers(content_type: str) -> tuple[tuple[str, str], ...]:
 def _checking(name: str, checks: Callable[[], Sequence[Check]]) -> Page:
     def page(request: Request) -> Reply:
         # By check and not by name: two caches of one kind are called alike.
-        asked = [(check.name, _why_not(check) is None) for check in checks()]
-        is_well = all(is_ok for _, is_ok in asked)
+        asked = [(check, _why_not(check)) for check in checks()]
+        is_well = all(why_not is None for _, why_not in asked)
         is_verbose = any(key == "verbose" for key, _ in request.query)
         if is_well and not is_verbose:
             return said(200, "ok")
         lines = [
-            f"[+]{check} ok" if is_ok else f"[-]{check} failed"
-            for check, is_ok in asked
-            if is_verbose or not is_ok
+            f"[+]{check.name} ok" if why_not is None else _failed(check, why_not)
+            for check, why_not in asked
+            if is_verbose or why_not is not None
         ]
         verdict = "passed" if is_well else "failed"
         return said(200 if is_well else 503, "\n".join([*lines, f"{name} check {verdict}"]))
 
     return page
+
+
+def _failed(check: Check, why_not: str) -> str:
+    line = f"[-]{check.name} failed"
+    # One line for each check, whatever the text has in it.
+    return f"{line}: {' '.join(why_not.split())}" if check.is_public else line

@@ -376,6 +376,13 @@ SETTINGS: Final[tuple[Setting, ...]] = (
         "How many plain (not async) reconcile functions may run at once.",
     ),
     Setting(
+        "cache_sync_seconds",
+        _seconds,
+        _DURATION,
+        "TIME",
+        "After so long, a controller that still waits for its caches is reported with their kinds.",
+    ),
+    Setting(
         "preflight",
         _one_of(*PREFLIGHT),
         "wait, warn or off",

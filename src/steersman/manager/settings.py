@@ -25,6 +25,16 @@ from steersman.names import check_label, check_subdomain
 _LEVELS: Final = {"debug": 10, "info": 20, "warning": 30, "error": 40}
 
 
+# Fields that are lengths of time.
+_LENGTHS: Final = (
+    "lease_seconds",
+    "renew_seconds",
+    "retry_seconds",
+    "grace_seconds",
+    "cache_sync_seconds",
+)
+
+
 class _Flaw(msgspec.Struct, frozen=True, kw_only=True):
     """What cannot be, in which fields, and what to do."""
 
@@ -81,6 +91,10 @@ class ManagerSettings:
 
     # As many as Python's own pool has on a large machine: they wait for the server, not for a core.
     max_threads: int = 32
+
+    # As controller-runtime has it: longer than any list takes. A controller whose caches are not
+    # filled by then is reported with the kinds that it waits for, and starts once they are.
+    cache_sync_seconds: float = 120.0
 
     # Waiting shows what is missing in the log and in /readyz, and needs no restart once it is
     # granted; a crash loop would.
@@ -147,7 +161,7 @@ class ManagerSettings:
         yield from self._contradictions()
 
     def _bad_values(self) -> Iterator[_Flaw]:
-        for name in ("lease_seconds", "renew_seconds", "retry_seconds", "grace_seconds"):
+        for name in _LENGTHS:
             seconds = getattr(self, name)
             if not (math.isfinite(seconds) and seconds > 0):
                 yield _Flaw(

@@ -67,6 +67,7 @@ from steersman.observe.events import (
 )
 from steersman.observe.logs import LineFormatter, LogObserver, log_to
 from steersman.observe.manager_events import (
+    CacheSyncOverdue,
     ClusterFound,
     LeaderSeen,
     LeadershipGained,
@@ -97,6 +98,7 @@ __all__ = [
     "CacheEnded",
     "CacheLookedAfter",
     "CacheStale",
+    "CacheSyncOverdue",
     "CacheSynced",
     "ClusterFound",
     "CollectorRegistry",

@@ -4,6 +4,7 @@ from typing import TypeAlias
 
 import msgspec
 
+from steersman.errors import CacheSyncTimeout
 from steersman.names import ObjectRef
 
 
@@ -109,6 +110,16 @@ class PermissionsUnknown(msgspec.Struct, frozen=True, kw_only=True):
     error: Exception
 
 
+class CacheSyncOverdue(msgspec.Struct, frozen=True, kw_only=True):
+    """A controller has not started, because caches of its kinds were not filled in time.
+
+    ``error`` names the kinds. The controller starts as soon as they are filled.
+    """
+
+    controller: str
+    error: CacheSyncTimeout
+
+
 class ReadinessChanged(msgspec.Struct, frozen=True, kw_only=True):
     """The operator is ready from now on, or no longer; ``failing`` says which checks say so."""
 
@@ -150,6 +161,7 @@ ManagerObservation: TypeAlias = (
     | StopOverdue
     | PermissionMissing
     | PermissionsUnknown
+    | CacheSyncOverdue
     | ReadinessChanged
     | LoopBlocked
     | Listening

@@ -6,6 +6,7 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, Summ
 
 from steersman.observe.labels import bounded
 from steersman.observe.manager_events import (
+    CacheSyncOverdue,
     ClusterFound,
     LeaderSeen,
     LeadershipGained,
@@ -109,6 +110,12 @@ class ManagerMetrics:
             ("runnable",),
             registry=registry,
         )
+        self._syncs_overdue = Counter(
+            "steersman_manager_cache_syncs_overdue",
+            "Controllers that did not start in time, because their caches were not filled.",
+            ("controller",),
+            registry=registry,
+        )
         self._leases: set[str] = set()
         self._words: set[str] = set()
 
@@ -144,6 +151,8 @@ class ManagerMetrics:
                 self._blocked.observe(seconds)
             case RunnableFailed(runnable=runnable):
                 self._runnables.labels(bounded(runnable, self._words)).inc()
+            case CacheSyncOverdue(controller=controller):
+                self._syncs_overdue.labels(bounded(controller, self._words)).inc()
             case ClusterFound() | StopAsked() | Listening() | PermissionsUnknown():
                 # Said once, at the start or the end: those are for the log.
                 pass

@@ -4,6 +4,7 @@ import logging
 from typing import assert_never
 
 from steersman.observe.manager_events import (
+    CacheSyncOverdue,
     ClusterFound,
     LeaderSeen,
     LeadershipGained,
@@ -43,7 +44,7 @@ def level_of(observation: ManagerObservation) -> int:
             return logging.INFO if is_ready else logging.WARNING
         case PermissionMissing(is_needed=is_needed):
             return logging.ERROR if is_needed else logging.WARNING
-        case LeadershipLost() | StopOverdue() | RunnableFailed():
+        case LeadershipLost() | StopOverdue() | RunnableFailed() | CacheSyncOverdue():
             return logging.ERROR
         case _:
             assert_never(observation)
@@ -94,6 +95,9 @@ def describe(observation: ManagerObservation) -> tuple[str, Fields]:
         case PermissionsUnknown(what=what, error=error):
             text = f"nobody could tell whether the operator may {what}: {error}"
             return text, {"what": what, "error": type(error).__name__}
+        case CacheSyncOverdue(controller=controller, error=error):
+            kinds = ", ".join(kind for kind, _ in error.pending)
+            return str(error), {"controller": controller, "kinds": kinds}
         case ReadinessChanged(is_ready=is_ready, failing=failing):
             reasons = "; ".join(f"{name}: {why}" for name, why in failing)
             text = "ready" if is_ready else f"not ready: {reasons}"

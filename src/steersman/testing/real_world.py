@@ -17,7 +17,14 @@ from steersman.controller import Controller
 from steersman.errors import NotSettled, SteersmanError, TimeCannotBeSkipped
 from steersman.kinds import core_v1
 from steersman.manager import Manager, ManagerSettings, Runnable, Surroundings
-from steersman.observe import Observation, Observer, StageReached, fan_out, ignore
+from steersman.observe import (
+    ControllerStarted,
+    Observation,
+    Observer,
+    StageReached,
+    fan_out,
+    ignore,
+)
 from steersman.simulation import Agenda, Asked, History, Operator, World
 from steersman.testing.cluster import Cluster
 from steersman.testing.noting import NotingTransport
@@ -42,11 +49,13 @@ Starting = Callable[[], "RealOperator"]
 class RealOperator(Operator):
     """An operator in this process, at work on a cluster elsewhere."""
 
-    def __init__(self, name: str, again: Starting) -> None:
+    def __init__(self, name: str, again: Starting, controllers: Sequence[Controller[Any]]) -> None:
         self.name = name
         self.again = again
         self.ways: list[NotingTransport] = []
-        self.is_at_work = False
+        self._is_acting = False
+        # Controllers that have not started: their kinds may be served a moment later.
+        self._starting = {each.name for each in controllers}
         self.stopping: asyncio.Future[str] = asyncio.get_running_loop().create_future()
         self.task: asyncio.Task[None] | None = None
         self._error: SteersmanError | None = None
@@ -54,10 +63,17 @@ class RealOperator(Operator):
     def __repr__(self) -> str:
         return f"<RealOperator {self.name}>"
 
+    @property
+    def is_at_work(self) -> bool:
+        """Whether all its controllers have started."""
+        return self._is_acting and not self._starting
+
     def observe(self, observation: Observation) -> None:
         """Know how far it is."""
         if isinstance(observation, StageReached) and observation.stage == AT_WORK:
-            self.is_at_work = True
+            self._is_acting = True
+        elif isinstance(observation, ControllerStarted):
+            self._starting.discard(observation.controller)
 
     async def run(self, operation: Awaitable[None], *, over: Callable[[str], None]) -> None:
         """Have it live its life; what ends it before its time is kept."""
@@ -130,7 +146,8 @@ class RealWorld(World):
         return self._operate(manager, name, given)
 
     def _operate(self, manager: Manager, name: str, settings: ManagerSettings) -> RealOperator:
-        operator = RealOperator(name, lambda: self._operate(manager, name, settings))
+        again = partial(self._operate, manager, name, settings)
+        operator = RealOperator(name, again, manager.controllers)
 
         @asynccontextmanager
         async def reach() -> AsyncIterator[Transport]:

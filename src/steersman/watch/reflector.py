@@ -5,7 +5,7 @@ long it waits in ``backoff``; here questions are asked and answers passed on.
 """
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import suppress
 from math import inf
 from random import Random
@@ -83,6 +83,7 @@ class Reflector(Generic[Obj]):
         rng: Random,
         observe: Observer,
         settings: ReflectorSettings,
+        on_change: Callable[[], None] | None = None,
     ) -> None:
         self._source = source
         self._into = into
@@ -99,6 +100,8 @@ class Reflector(Generic[Obj]):
         self._is_connected = False
         self._failing_since_at: float | None = None
         self._last_error: SteersmanError | None = None
+        # Called after a failure and when a watch opens, so that waiters look at the state again.
+        self._on_change = on_change
 
     @property
     def is_connected(self) -> bool:
@@ -168,6 +171,8 @@ class Reflector(Generic[Obj]):
         self._tell.failed(error, failures=failures, wait_seconds=wait, is_news=is_news)
         if isinstance(trouble.heard, Missing):
             self._let_ghosts_go(error)
+        if self._on_change is not None:
+            self._on_change()
         await self._clock.sleep(wait)
 
     def _let_ghosts_go(self, error: SteersmanError) -> None:
@@ -382,6 +387,8 @@ class Reflector(Generic[Obj]):
         self._last_error = None
         self._tell.started(self._streak.failures)
         self._last_contact_at = self._clock.monotonic()
+        if self._on_change is not None:
+            self._on_change()
         return self._last_contact_at
 
     def _disconnect(self, started_at: float) -> None:

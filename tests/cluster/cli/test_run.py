@@ -90,6 +90,25 @@ manager = sm.Manager(controllers=[controller, anvils])
     )
 
 
+@pytest.mark.usefixtures("cluster_up")
+def test_a_controller_whose_kind_is_missing_is_named_and_the_others_run(home: Path) -> None:
+    anvils = """
+from steersman.kinds import Unstructured
+
+Anvil = Unstructured.of("acme.io/v1", "Anvil")
+anvils = sm.Controller(Anvil, reconcile=reconcile, name="anvil")
+manager = sm.Manager(controllers=[anvils, controller])
+"""
+    (home / "operator.py").write_text(OPERATOR + anvils, encoding="utf-8")
+
+    with run(home, "--install-crds") as started:
+        started.until("the controller anvil starts once the cluster knows acme.io/v1 Anvil")
+        started.until("setting: started with")
+        started.end()
+
+    assert started.process.returncode == 0
+
+
 def test_a_cluster_that_does_not_answer_is_named_with_what_to_do(home: Path) -> None:
     kubeconfig(home / "kubeconfig", "https://127.0.0.1:1")
 

@@ -37,6 +37,7 @@ OTHERS: dict[str, tuple[str, object]] = {
     "log_level": ("debug", "debug"),
     "grace_seconds": ("5", 5.0),
     "max_threads": ("4", 4),
+    "cache_sync_seconds": ("5m", 300.0),
     "preflight": ("off", "off"),
     "user_agent": ("me/1.0", "me/1.0"),
 }

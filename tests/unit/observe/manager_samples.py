@@ -1,8 +1,9 @@
 """One of each observation of an operator as a whole."""
 
-from steersman.errors import Unreachable
+from steersman.errors import CacheSyncTimeout, Unreachable
 from steersman.names import ObjectRef
 from steersman.observe import (
+    CacheSyncOverdue,
     ClusterFound,
     LeaderSeen,
     LeadershipGained,
@@ -41,6 +42,14 @@ STOP_OVERDUE = StopOverdue(what="the controller appservice", seconds=25.0)
 NOT_ALLOWED = PermissionMissing(what="list deployments.apps", rule=RULE, is_needed=True)
 NOT_MISSED = PermissionMissing(what="create events.events.k8s.io", rule=RULE, is_needed=False)
 UNKNOWN = PermissionsUnknown(what="list deployments.apps", error=LOST)
+SYNC_OVERDUE = CacheSyncOverdue(
+    controller="backup",
+    error=CacheSyncTimeout(
+        wanted="start the controller backup",
+        pending=[("acme.io/v1 Backup", "the API server does not serve it")],
+        waited_seconds=120.0,
+    ),
+)
 READY = ReadinessChanged(is_ready=True)
 NOT_READY = ReadinessChanged(is_ready=False, failing=(("caches", "not filled"),))
 BLOCKED = LoopBlocked(seconds=1.5)
@@ -62,6 +71,7 @@ MANAGED: tuple[Observation, ...] = (
     NOT_ALLOWED,
     NOT_MISSED,
     UNKNOWN,
+    SYNC_OVERDUE,
     READY,
     NOT_READY,
     BLOCKED,

@@ -31,6 +31,7 @@ from tests.unit.observe.manager_samples import (
     STAGE,
     STOP_ASKED,
     STOP_OVERDUE,
+    SYNC_OVERDUE,
     UNKNOWN,
 )
 
@@ -85,6 +86,14 @@ ALARM, LOUD, NORMAL, QUIET = logging.ERROR, logging.WARNING, logging.INFO, loggi
             LOUD,
             "the operator may not create events.events.k8s.io (it works without, and does less)."
             f" This rule would allow it: {RULE}",
+        ),
+        (
+            SYNC_OVERDUE,
+            ALARM,
+            "could not start the controller backup: after 120 s there is no complete list of"
+            " acme.io/v1 Backup: the API server does not serve it. Install the"
+            " CustomResourceDefinition of a kind that is not served, or grant the right to list it;"
+            " the list is tried again until it succeeds.",
         ),
         (
             UNKNOWN,
@@ -166,6 +175,7 @@ def test_whether_a_replica_leads_has_the_name_that_go_gives_it(
         (STOP_OVERDUE, "stops_overdue_total", {}, 1.0),
         (NOT_ALLOWED, "permissions_missing_total", {"is_needed": "true"}, 1.0),
         (NOT_MISSED, "permissions_missing_total", {"is_needed": "false"}, 1.0),
+        (SYNC_OVERDUE, "cache_syncs_overdue_total", {"controller": "backup"}, 1.0),
         (BLOCKED, "loop_blocked_seconds_sum", {}, 1.5),
         (BLOCKED, "loop_blocked_seconds_count", {}, 1.0),
         (RUNNABLE_FAILED, "runnable_failures_total", {"runnable": "webhooks"}, 1.0),

@@ -71,7 +71,7 @@ def run(target: str | None, install_crds: bool, **given: Any) -> None:
         manager = load_manager(operator.target, directory=operator.directory)
     settings = _settings(manager.settings, given)
     with working("looking for the cluster"):
-        installed = asyncio.run(
+        lines = asyncio.run(
             prepare(
                 manager,
                 settings,
@@ -81,8 +81,8 @@ def run(target: str | None, install_crds: bool, **given: Any) -> None:
                 environ=os.environ,
             )
         )
-    for name in installed:
-        click.echo(f"installed {name}", err=True)
+    for line in lines:
+        click.echo(line, err=True)
     Manager(controllers=manager.controllers, runnables=manager.runnables, settings=settings).run()
 
 

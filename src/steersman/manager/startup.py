@@ -1,0 +1,163 @@
+"""Controllers on their way to work: each waits for the caches of its own kinds and no others.
+
+A kind that the API server does not serve, or whose list fails, holds up the controllers that
+declare it. The others start without them, and those that were held up start when it is there.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from typing import Any, Protocol
+
+from steersman.cache import Informer, in_background, sync_problem
+from steersman.clock import Clock
+from steersman.controller import Controller, Prepared
+from steersman.errors import CacheSyncTimeout
+from steersman.observe import CacheSyncOverdue, Observer
+
+
+class Prepare(Protocol):
+    """Makes a controller ready to work, for as long as the block runs."""
+
+    def __call__(
+        self,
+        controller: Controller[Any],
+        *,
+        joined: Callable[[Mapping[type[Any], Informer[Any]]], None],
+    ) -> AbstractAsyncContextManager[Prepared[Any]]:
+        """``joined`` is called with the informers before they have synced."""
+        ...
+
+
+class _Start:
+    """How far one controller has come."""
+
+    def __init__(self, controller: Controller[Any]) -> None:
+        self.controller = controller
+        self.joined = asyncio.Event()
+        self.is_ready = asyncio.Event()
+        self.informers: Mapping[type[Any], Informer[Any]] = {}
+        self.prepared: Prepared[Any] | None = None
+        # Ready, or held up by something that may take for ever.
+        self.is_settled = False
+
+    @property
+    def pending(self) -> tuple[tuple[str, str], ...]:
+        """The kinds that it waits for, each with what keeps its cache from being filled."""
+        if self.prepared is not None:
+            return ()
+        return tuple(
+            (str(kind.resource_type.gvk), sync_problem(informer.sync_error))
+            for kind, informer in self.informers.items()
+            if not informer.has_synced
+        )
+
+
+class Startup:
+    """Prepares controllers side by side, and knows which of them are ready.
+
+    ``filled`` is called once all are.
+    """
+
+    def __init__(
+        self,
+        controllers: Sequence[Controller[Any]],
+        *,
+        prepare: Prepare,
+        filled: Callable[[], None],
+        sync_seconds: float,
+        clock: Clock,
+        observe: Observer,
+    ) -> None:
+        self._starts = tuple(map(_Start, controllers))
+        self._prepare = prepare
+        self._filled = filled
+        self._sync_seconds = sync_seconds
+        self._clock = clock
+        self._observe = observe
+        self._changed = asyncio.Event()
+
+    def __repr__(self) -> str:
+        return f"<Startup {len(self.ready)} of {len(self._starts)} controllers ready>"
+
+    @property
+    def ready(self) -> tuple[Prepared[Any], ...]:
+        """The controllers that can work, in the order in which they were declared."""
+        return tuple(each.prepared for each in self._starts if each.prepared is not None)
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether all controllers are ready."""
+        return all(each.prepared is not None for each in self._starts)
+
+    @property
+    def pending(self) -> tuple[tuple[str, tuple[tuple[str, str], ...]], ...]:
+        """Each controller that is not ready, with the kinds that it waits for and why."""
+        return tuple(
+            (each.controller.name, each.pending) for each in self._starts if each.prepared is None
+        )
+
+    @asynccontextmanager
+    async def running(self) -> AsyncIterator["Startup"]:
+        """Prepare the controllers, and keep what they need until the block ends."""
+        if not self._starts:
+            self._filled()
+        ended = asyncio.Event()
+        # In a task each, from beginning to end: what fails behind one then ends the operator, and
+        # at the end all write their last events at once.
+        async with asyncio.TaskGroup() as group:
+            for each in self._starts:
+                work = self._keep(each, ended)
+                group.create_task(work, name=f"caches of {each.controller.name}")
+            yield self
+            ended.set()
+
+    async def settled(self) -> None:
+        """Wait until each controller is ready, or is held up by a list that fails."""
+        while not all(each.is_settled for each in self._starts):
+            await self._change()
+
+    async def more(self, than: int) -> None:
+        """Wait until more controllers are ready than so many."""
+        while len(self.ready) <= than:
+            await self._change()
+
+    async def _keep(self, start: _Start, ended: asyncio.Event) -> None:
+        def joined(informers: Mapping[type[Any], Informer[Any]]) -> None:
+            start.informers = informers
+            start.joined.set()
+
+        async with in_background() as background:
+            name = f"cache sync of {start.controller.name}"
+            background(self._attend(start), name=name)
+            async with self._prepare(start.controller, joined=joined) as start.prepared:
+                start.is_ready.set()
+                if self.is_complete:
+                    self._filled()
+                self._settle(start)
+                await ended.wait()
+
+    async def _attend(self, start: _Start) -> None:
+        try:
+            async with self._clock.timeout(self._sync_seconds):
+                await start.joined.wait()
+                for informer in start.informers.values():
+                    await informer.synced_or_failing()
+                self._settle(start)
+                await start.is_ready.wait()
+        except TimeoutError:
+            error = CacheSyncTimeout(
+                wanted=f"start the controller {start.controller.name}",
+                pending=start.pending,
+                waited_seconds=self._sync_seconds,
+            )
+            self._observe(CacheSyncOverdue(controller=start.controller.name, error=error))
+            self._settle(start)
+
+    def _settle(self, start: _Start) -> None:
+        start.is_settled = True
+        self._changed.set()
+
+    async def _change(self) -> None:
+        self._changed.clear()
+        await self._changed.wait()

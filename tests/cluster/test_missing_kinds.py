@@ -1,0 +1,185 @@
+"""Kinds that the server does not serve: their controllers wait, and the others work."""
+
+import asyncio
+from typing import Any
+
+import pytest
+
+import steersman as sm
+from steersman.errors import CacheSyncTimeout
+from steersman.kinds import core_v1, meta_v1
+from steersman.manager import Runnable, Services
+from steersman.manager.address import Address
+from steersman.observe import (
+    CacheSyncOverdue,
+    ControllerStarted,
+    LeadershipGained,
+    Listening,
+    ReconcileFinished,
+    StageReached,
+)
+from tests.cluster.informing import Scene
+from tests.cluster.operators import Operator, is_quiet, operating
+from tests.cluster.test_probes import ask
+from tests.real.definitions import OCTOPODES, Octopus, OctopusSpec, Widget, install
+
+KIND = "toys.example.com/v1 Octopus"
+
+
+async def nothing(obj: Any, ctx: sm.Context) -> sm.Outcome:
+    return sm.Done()
+
+
+def of_widgets() -> sm.Controller[Widget]:
+    return sm.Controller(Widget, reconcile=nothing, owns=(core_v1.ConfigMap,))
+
+
+def of_octopodes(**rest: Any) -> sm.Controller[Octopus]:
+    return sm.Controller(Octopus, reconcile=nothing, **rest)
+
+
+def octopus(name: str) -> Octopus:
+    return Octopus(metadata=meta_v1.ObjectMeta(name=name), spec=OctopusSpec())
+
+
+def started(operator: Operator) -> list[str]:
+    return [each.controller for each in operator.seen(ControllerStarted)]
+
+
+def reconciled(operator: Operator) -> set[str]:
+    return {str(each.ref) for each in operator.seen(ReconcileFinished)}
+
+
+def stages(operator: Operator) -> list[str]:
+    return [each.stage for each in operator.seen(StageReached)]
+
+
+@pytest.mark.parametrize("leader_election", [True, False])
+async def test_a_controller_whose_kind_is_missing_holds_up_no_other(
+    scene: Scene, leader_election: bool
+) -> None:
+    async with operating(
+        scene, of_octopodes(), of_widgets(), leader_election=leader_election
+    ) as operator:
+        await scene.until(lambda: len(reconciled(operator)) == 2, seconds=0.1)
+
+    assert started(operator) == ["widget"]
+    assert "caches filled" not in stages(operator)
+
+
+async def test_a_controller_starts_when_its_kind_is_there(scene: Scene) -> None:
+    async with operating(scene, of_octopodes(), of_widgets(), leader_election=True) as operator:
+        await scene.until(lambda: started(operator) == ["widget"], seconds=0.1)
+        begun_at = scene.clock.monotonic()
+        await scene.until(lambda: scene.clock.monotonic() > begun_at + 600.0, seconds=1.0)
+        await install(scene.server, OCTOPODES)
+        await scene.server.create(octopus("paul"))
+        installed_at = scene.clock.monotonic()
+        await scene.until(lambda: "Octopus paul" in reconciled(operator), seconds=0.5)
+        waited_seconds = scene.clock.monotonic() - installed_at
+
+    assert started(operator) == ["widget", "octopus"]
+    # At most the longest wait between two looks for a kind that is missing.
+    assert waited_seconds <= 21.0
+    assert stages(operator)[-1] == "caches filled"
+    assert len(operator.seen(LeadershipGained)) == 1
+
+
+async def test_controllers_that_share_an_informer_start_apart(scene: Scene) -> None:
+    second = of_octopodes(watches=(sm.Watch(Widget, to=lambda widget, cached: ()),))
+
+    async with operating(scene, second, of_widgets()) as operator:
+        await scene.until(lambda: started(operator) == ["widget"], seconds=0.1)
+        await install(scene.server, OCTOPODES)
+        await scene.until(lambda: "octopus" in started(operator), seconds=0.5)
+        lists = [
+            each
+            for each in operator.ways[0].requests
+            if each.path.endswith("/widgets") and ("watch", "true") not in each.query
+        ]
+
+    assert len(lists) == 1
+
+
+async def test_a_deadline_says_which_kind_is_missing(scene: Scene) -> None:
+    async with operating(scene, of_octopodes(), of_widgets(), cache_sync_seconds=30.0) as operator:
+        await scene.until(lambda: operator.seen(CacheSyncOverdue), seconds=1.0)
+        overdue = operator.seen(CacheSyncOverdue)
+
+        await install(scene.server, OCTOPODES)
+        await scene.until(lambda: "octopus" in started(operator), seconds=0.5)
+
+    assert [each.controller for each in overdue] == ["octopus"]
+    error = overdue[0].error
+    assert error.pending == ((KIND, "the API server does not serve it"),)
+    assert str(error) == (
+        "could not start the controller octopus: after 30 s there is no complete list of"
+        f" {KIND}: the API server does not serve it. Install the CustomResourceDefinition of a kind"
+        " that is not served, or grant the right to list it; the list is tried again until it"
+        " succeeds."
+    )
+
+
+async def test_readiness_names_the_controller_and_the_kind_that_it_waits_for(scene: Scene) -> None:
+    async with operating(
+        scene, of_octopodes(), of_widgets(), health_address="127.0.0.1:0"
+    ) as operator:
+        await scene.until(lambda: started(operator) == ["widget"], seconds=0.1)
+        port = int(operator.seen(Listening)[0].address.rpartition(":")[2])
+        status, body = await ask(Address("127.0.0.1", port), "/readyz")
+
+    assert status == 503
+    assert f"[-]controller-octopus failed: it waits for {KIND}: the API server" in body
+
+
+async def test_a_runnable_that_installs_the_missing_kind_can_start(scene: Scene) -> None:
+    async def installing(services: Services) -> None:
+        await install(services.client, OCTOPODES)
+
+    runnable = Runnable(installing, name="installing")
+    async with operating(
+        scene, of_octopodes(), runnables=[runnable], leader_election=True
+    ) as operator:
+        await scene.until(lambda: started(operator) == ["octopus"], seconds=0.5)
+
+
+async def test_what_needs_no_leadership_runs_beside_a_missing_kind(scene: Scene) -> None:
+    has_run = asyncio.Event()
+
+    async def run(services: Services) -> None:
+        has_run.set()
+
+    runnable = Runnable(run, needs_leadership=False)
+    async with operating(scene, of_octopodes(), runnables=[runnable]):
+        await scene.until(has_run.is_set, seconds=0.1)
+
+
+async def test_an_operator_ends_while_a_controller_waits_for_its_kind(scene: Scene) -> None:
+    async with operating(scene, of_octopodes(), of_widgets(), leader_election=True) as operator:
+        await is_quiet(scene, operator)
+        operator.stop.set_result("SIGTERM")
+        await scene.settle()
+        await install(scene.server, OCTOPODES)
+        await scene.settle()
+
+    assert "octopus" not in started(operator)
+
+
+async def test_whoever_follows_a_missing_kind_can_set_a_deadline(scene: Scene) -> None:
+    async with scene.caches().running() as caches, asyncio.TaskGroup() as group:
+
+        async def follow() -> Exception | None:
+            try:
+                async with caches.following(Octopus, within_seconds=20.0):
+                    return None
+            except CacheSyncTimeout as error:
+                return error
+
+        following = group.create_task(follow())
+        await scene.until(following.done, seconds=1.0)
+        error = following.result()
+
+    assert isinstance(error, CacheSyncTimeout)
+    assert error.pending == ((KIND, "the API server does not serve it"),)
+    assert error.waited_seconds == 20.0
+    assert len(caches) == 0
