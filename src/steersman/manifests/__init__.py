@@ -35,7 +35,7 @@ from steersman.manifests.bundle import bundle_tree
 from steersman.manifests.crd import crd_of, crds_of
 from steersman.manifests.documents import Document, as_document, yaml_of
 from steersman.manifests.evolution import BreakingChange, breaking_changes
-from steersman.manifests.files import Changes, Tree, check_trees, under, write_trees
+from steersman.manifests.files import Changes, Tree, check_trees, under, was_generated, write_trees
 from steersman.manifests.helm import helm_tree
 from steersman.manifests.install import Parts, crd_documents, install_documents, parts_of
 from steersman.manifests.installation import Installation, own_kinds
@@ -67,6 +67,7 @@ __all__ = [
     "reference_of",
     "sample_of",
     "under",
+    "was_generated",
     "write_trees",
     "yaml_of",
 ]

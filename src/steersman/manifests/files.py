@@ -89,6 +89,11 @@ def check_trees(directory: Path, parts: Mapping[str, Tree], *, record: str = REC
         raise OutOfDate(paths=paths, what_now="Run `steersman generate`, and keep what it writes.")
 
 
+def was_generated(directory: Path, folder: str, *, record: str = RECORD) -> bool:
+    """Whether ``directory`` has a record of generated files, or ``folder``, in which they are."""
+    return (directory / record).exists() or (directory / folder).exists()
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Plan:
     stale: tuple[str, ...]  # to be written; nobody's work is lost

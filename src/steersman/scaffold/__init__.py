@@ -8,19 +8,24 @@ Promises:  - all of it is written or nothing is
            - what a project starts with works
            - what the author wrote stays as it is
            - an upgrade keeps what the author changed
-Never:     runs the author's code, talks to a network, or needs a git repository
+Never:     runs the author's code, opens a connection, or needs a git repository
 """
 
+from steersman.scaffold.declared import Declared
 from steersman.scaffold.making import Made, create_api, create_controller, init_project
+from steersman.scaffold.origin import Origin, installed_origin
 from steersman.scaffold.project import Project
 from steersman.scaffold.upgrading import Upgraded, upgrade_project
 
 __all__ = [
+    "Declared",
     "Made",
+    "Origin",
     "Project",
     "Upgraded",
     "create_api",
     "create_controller",
     "init_project",
+    "installed_origin",
     "upgrade_project",
 ]

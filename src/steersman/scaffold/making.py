@@ -2,15 +2,16 @@
 
 import ast
 import shlex
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from importlib.metadata import version as installed
 from pathlib import Path
 from typing import Final
 
 from steersman.errors import BadName, ProjectError
-from steersman.manifests import Tree, under
+from steersman.manifests import Tree
 from steersman.names import check_group, check_kind, check_plural, check_version, plural_of
+from steersman.scaffold.base import BASE, base_text
 from steersman.scaffold.declared import Declared, bases_of, declared_in, parsed, types_of
 from steersman.scaffold.editing import with_controller, with_import, with_served_version
 from steersman.scaffold.foreign import Foreign, foreign_kind
@@ -22,12 +23,10 @@ from steersman.scaffold.naming import (
     module_of,
     package_of,
 )
+from steersman.scaffold.origin import Origin, index_origin
 from steersman.scaffold.project import PYPROJECT, Project
 from steersman.scaffold.rendering import Answers, frame_of, render
 from steersman.scaffold.writing import read_text, require_absent, require_room, write_files
-
-# The frame as it was rendered: over this, ``steersman upgrade`` merges.
-BASE: Final = ".steersman/base"
 
 # What may be in a directory in which a project is made.
 _NOBODYS: Final = frozenset({".git"})
@@ -50,19 +49,26 @@ class Made:
 
 
 def init_project(
-    directory: Path, *, domain: str, name: str | None = None, package: str | None = None
+    directory: Path,
+    *,
+    domain: str,
+    name: str | None = None,
+    package: str | None = None,
+    origin: Callable[[], Origin] = index_origin,
 ) -> Made:
     """A new project in a directory that is not there yet, or in which there is nothing.
 
     It is called like the directory, and its package like it, unless told otherwise. ``domain`` is
-    what the groups of its kinds end in.
+    what the groups of its kinds end in. ``origin`` finds out where its steersman comes
+    from.
     """
     answers = _answers(directory, domain=domain, name=name, package=package)
     require_room(directory, besides=_NOBODYS)
-    frame = frame_of(answers)
-    write_files(directory, {**frame, **under(BASE, frame)})
+    found = origin()  # last: to build a wheel takes a while
+    frame = frame_of(replace(answers, origin=found.source))
+    write_files(directory, {**frame, BASE: base_text(frame), **found.files})
     return Made(
-        written=tuple(frame),
+        written=(*frame, *found.files),
         what_now=(
             f"cd {shlex.quote(str(directory))}",
             "steersman create api --group app --version v1 --kind AppService",
@@ -79,18 +85,20 @@ def create_api(
     kind: str,
     namespaced: bool = True,
     plural: str | None = None,
+    operator_kinds: Sequence[Declared] = (),
 ) -> Made:
     """A kind of one's own: a module with its types and a reconcile that works, tests, a sample.
 
     A ``group`` without a dot is one of the project's domain: ``app`` is ``app.example.com``. If
     the kind is there already in another version, it is served in this one too: types only.
+    ``operator_kinds`` are those that the operator says it has, however its source spells them.
     """
     group = _full_group(group, project.domain)
     check_version(version)
     _check_own_kind(kind)
     check_plural(plural or plural_of(kind))
     sources = _sources(project)
-    others = [each for each in declared_in(sources) if each.kind == kind]
+    others = [each for each in _known_kinds(sources, operator_kinds) if each.kind == kind]
     same = [each for each in others if each.group == group]
     for found in same:
         if found.version == version:
@@ -134,12 +142,14 @@ def create_controller(
     namespaced: bool = True,
     plural: str | None = None,
     models: str | None = None,
+    operator_kinds: Sequence[Declared] = (),
 ) -> Made:
     """A controller of a kind that exists elsewhere: built in, or somebody else's.
 
     ``models`` is a module with a class of that name; without it, objects of a kind that is not
-    built in are ``Unstructured``.
+    built in are ``Unstructured``. ``operator_kinds`` are those that the operator says it has.
     """
+    _require_foreign(project, operator_kinds, group=group, kind=kind)
     foreign = foreign_kind(
         group=group,
         version=version,
@@ -172,6 +182,28 @@ def create_controller(
         f"tests/test_{module}.py": render("test_controller.py", **words),
     }
     return _added(project, written, module=module)
+
+
+def _known_kinds(sources: Tree, operator_kinds: Sequence[Declared]) -> list[Declared]:
+    """What the operator says it has, and what the source has beside that."""
+    known = {(each.group, each.version, each.kind): each for each in declared_in(sources)}
+    for each in operator_kinds:
+        known.setdefault((each.group, each.version, each.kind), each)
+    return list(known.values())
+
+
+def _require_foreign(
+    project: Project, operator_kinds: Sequence[Declared], *, group: str, kind: str
+) -> None:
+    """Refuse a kind that ``create api`` has made, or the author has written."""
+    groups = {group, group if "." in group else f"{group}.{project.domain}".lstrip(".")}
+    for found in _known_kinds(_sources(project), operator_kinds):
+        if found.kind == kind and found.group in groups:
+            raise ProjectError(
+                problem=f"{kind} is a kind of this project and has its controller there: {found}",
+                what_now="Change `reconcile` there. `create controller` is for kinds that another"
+                " project defines.",
+            )
 
 
 def version_of_steersman() -> str:
@@ -286,8 +318,13 @@ def _further_version(
     stored = same[0]
     for each in same:
         # The stored one is in the module that has the controller.
-        if "Controller(" in sources[each.path]:
+        if "Controller(" in sources.get(each.path, ""):
             stored = each
+    if stored.path not in sources:
+        raise ProjectError(
+            problem=f"the kind is there already: {stored}, which is no module of this project",
+            what_now="Add the version where the kind is defined.",
+        )
     source = sources[stored.path]
     module = f"{Path(stored.path).stem}_{version.replace('-', '_')}"
     class_name = f"{stored.kind}{class_suffix(version)}"

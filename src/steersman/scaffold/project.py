@@ -35,6 +35,7 @@ class Project:
     domain: str
     image: str
     scaffold: str  # the steersman that made it, or last brought it up to date
+    origin: str = "index"  # where that steersman came from
     namespaces: tuple[str, ...] = ()
 
     # What is in the table project.
@@ -75,12 +76,13 @@ class Project:
             project = cls(
                 directory=directory,
                 **{each: said.text(each) for each in _SETTINGS},
+                origin=said.text("origin", usual="index"),
                 namespaces=said.texts("namespaces"),
                 version=str(about.get("version", "0.0.0")),
                 description=str(about.get("description", "")),
                 maintainers=_people(about),
             )
-            said.check_known((*_SETTINGS, "namespaces"))
+            said.check_known((*_SETTINGS, "origin", "namespaces"))
             check_project_name(project.name)
             check_domain(project.domain)
             check_package(project.package)
@@ -110,8 +112,8 @@ class _Said:
             raise self.wrong("it is no table")
         self._table: Mapping[str, object] = table
 
-    def text(self, key: str) -> str:
-        value = self._table.get(key)
+    def text(self, key: str, *, usual: str | None = None) -> str:
+        value = self._table.get(key, usual)
         if value is None:
             raise self.wrong(f"{key!r} is missing")
         if not isinstance(value, str) or not value:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from steersman.manifests import Tree
 from steersman.scaffold.editing import call_lines, import_line
+from steersman.scaffold.origin import INDEX
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -41,6 +42,7 @@ class Answers:
     domain: str
     package: str
     scaffold: str  # the version of steersman
+    origin: str = INDEX  # where that came from
 
 
 def frame_of(answers: Answers) -> Tree:
@@ -50,6 +52,7 @@ def frame_of(answers: Answers) -> Tree:
         "domain": answers.domain,
         "package": answers.package,
         "scaffold": answers.scaffold,
+        "origin": answers.origin,
     }
     return {
         path.format(package=answers.package): render(template, **words)

@@ -1,6 +1,6 @@
 """A project brought to what this steersman would write: three-way, over what was written before.
 
-    base       what steersman wrote, kept in .steersman/base
+    base       what steersman wrote, kept in .steersman/base.json
     yours      the file as it is
     theirs     what steersman would write today
 
@@ -11,21 +11,24 @@
     a new file                    added, unless there is one of that name
     a file no longer written      removed, unless it was changed
 
-Only the frame of a project is looked at: what was made for a kind is its author's.
+Only the frame of a project is looked at: what was made for a kind is its author's. The wheel of
+steersman that a project carries is replaced by that of this one.
 """
 
 import re
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
 from steersman.errors import ProjectError
-from steersman.manifests import Tree, under
-from steersman.scaffold.making import BASE, version_of_steersman
+from steersman.manifests import Tree
+from steersman.scaffold.base import BASE, base_text, old_base_files, read_base
+from steersman.scaffold.making import version_of_steersman
+from steersman.scaffold.origin import VENDOR, Origin, index_origin
 from steersman.scaffold.project import CHOOSE, PYPROJECT, Project, is_torn
 from steersman.scaffold.rendering import Answers, frame_of
 from steersman.scaffold.writing import read_text, write_files
@@ -61,10 +64,13 @@ class _Plan:
             self.texts[path] = text
 
 
-def upgrade_project(project: Project, *, search_path: str | None) -> Upgraded:
+def upgrade_project(
+    project: Project, *, search_path: str | None, origin: Callable[[], Origin] = index_origin
+) -> Upgraded:
     """Bring the frame of a project to what this steersman writes; nothing of the author's is lost.
 
-    ``search_path`` is where git is looked for.
+    ``search_path`` is where git is looked for, and ``origin`` finds out where this steersman came
+    from.
     """
     git = shutil.which("git", path=search_path)
     if git is None:
@@ -80,18 +86,23 @@ def upgrade_project(project: Project, *, search_path: str | None) -> Upgraded:
             f" {project.scaffold}",
             what_now="Upgrade steersman first: pip install --upgrade steersman",
         )
-    base = _base(directory)
+    base = read_base(directory)
+    found = origin()
     theirs = frame_of(
-        Answers(name=project.name, domain=project.domain, package=project.package, scaffold=after)
+        Answers(
+            name=project.name,
+            domain=project.domain,
+            package=project.package,
+            scaffold=after,
+            origin=found.source,
+        )
     )
     yours = {path: read_text(directory / path) for path in sorted({*base, *theirs})}
     _refuse_markers(yours)
+    renewed = _Renewal(project, after=after, origin=found.source)
     plan = _planned(
-        {path: _renewed(path, text, project.scaffold, after) for path, text in base.items()},
-        {
-            path: None if text is None else _renewed(path, text, project.scaffold, after)
-            for path, text in yours.items()
-        },
+        {path: renewed.of(path, text) for path, text in base.items()},
+        {path: None if text is None else renewed.of(path, text) for path, text in yours.items()},
         theirs,
         merger=_Merger(git, after=after),
     )
@@ -99,10 +110,11 @@ def upgrade_project(project: Project, *, search_path: str | None) -> Upgraded:
     for path in texts:
         if not any(path in paths for paths in plan.done.values()):  # only the version is another
             plan.do("replaced" if yours[path] == base.get(path) else "merged", path)
-    gone = [f"{BASE}/{path}" for path in base if path not in theirs]
-    fresh = {path: text for path, text in theirs.items() if base.get(path) != text}
+    carried = _plan_wheel(plan, directory, found)
+    fresh = {BASE: base_text(theirs)} if _is_stale(directory, theirs) else {}
+    gone = [each.relative_to(directory).as_posix() for each in old_base_files(directory)]
     removed = plan.done.get("removed", [])
-    write_files(directory, {**texts, **under(BASE, fresh)}, removed=[*removed, *gone])
+    write_files(directory, {**texts, **carried, **fresh}, removed=[*removed, *gone])
     return Upgraded(
         before=project.scaffold,
         after=after,
@@ -182,27 +194,45 @@ def _release(version: str) -> tuple[int, ...]:
     return tuple(map(int, numbers[0].split("."))) if numbers else ()
 
 
-def _base(directory: Path) -> Tree:
-    root = directory / BASE
-    paths = sorted(each for each in root.rglob("*") if each.is_file())
-    if not paths:
-        raise ProjectError(
-            problem=f"{root} is gone, which says what steersman once wrote, and without it nobody"
-            f" knows what you have changed since",
-            what_now=f"Bring it back from your repository: git checkout -- {BASE}",
+def _is_stale(directory: Path, theirs: Tree) -> bool:
+    return read_text(directory / BASE) != base_text(theirs)
+
+
+def _plan_wheel(plan: _Plan, directory: Path, origin: Origin) -> dict[str, bytes]:
+    """The wheel that the project carries: this steersman's and no other."""
+    wanted = origin.files
+    there = {
+        each.relative_to(directory).as_posix(): each.read_bytes()
+        for each in sorted((directory / VENDOR).glob("steersman-*.whl"))
+    }
+    for path in there:
+        if path not in wanted:
+            plan.do("removed", path)
+    changed = {path: wheel for path, wheel in wanted.items() if there.get(path) != wheel}
+    for path in changed:
+        plan.do("replaced" if path in there else "added", path)
+    return changed
+
+
+class _Renewal:
+    """Version and origin of steersman in a pyproject.toml, brought to those of this one.
+
+    They are replaced before the merge, in the base and in the author's file alike, so that a change
+    of the author's to a line next to them is no conflict.
+    """
+
+    def __init__(self, project: Project, *, after: str, origin: str) -> None:
+        self._words = (
+            (f'scaffold = "{project.scaffold}"', f'scaffold = "{after}"'),
+            (f'"steersman[webhooks]>={project.scaffold}"', f'"steersman[webhooks]>={after}"'),
+            (f'origin = "{project.origin}"', f'origin = "{origin}"'),
         )
-    texts = {each.relative_to(root).as_posix(): read_text(each) for each in paths}
-    return {path: text for path, text in texts.items() if text is not None}
 
-
-def _renewed(path: str, text: str, before: str, after: str) -> str:
-    """The version is written anew whatever stands beside it: no change of the author's to a line
-    next to it is ever in its way."""
-    if path != PYPROJECT:
+    def of(self, path: str, text: str) -> str:
+        if path == PYPROJECT:
+            for before, after in self._words:
+                text = text.replace(before, after)
         return text
-    for said in ('scaffold = "{}"', '"steersman[webhooks]>={}"'):
-        text = text.replace(said.format(before), said.format(after))
-    return text
 
 
 def _refuse_markers(yours: Mapping[str, str | None]) -> None:

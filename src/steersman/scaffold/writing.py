@@ -4,12 +4,11 @@ The only module here that writes.
 """
 
 import shutil
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping
 from contextlib import ExitStack, suppress
 from pathlib import Path
 
 from steersman.errors import ProjectError
-from steersman.manifests import Tree
 
 
 def read_text(path: Path) -> str | None:
@@ -58,13 +57,15 @@ def require_absent(directory: Path, paths: Iterable[str]) -> None:
         )
 
 
-def write_files(directory: Path, texts: Tree, *, removed: Iterable[str] = ()) -> None:
+def write_files(
+    directory: Path, files: Mapping[str, str | bytes], *, removed: Iterable[str] = ()
+) -> None:
     """Bring ``directory`` to have these files and not those; as it was, if that cannot be."""
     with ExitStack() as undo:
         try:
-            for path, text in texts.items():
-                _prepare(directory / path, text, undo)
-            for path in texts:
+            for path, content in files.items():
+                _prepare(directory / path, content, undo)
+            for path in files:
                 _put(directory / path, undo)
             for path in removed:
                 _take_away(directory / path, undo)
@@ -81,14 +82,14 @@ def _unfinished(path: Path) -> Path:
     return path.with_name(f".{path.name}.unfinished")
 
 
-def _prepare(path: Path, text: str, undo: ExitStack) -> None:
+def _prepare(path: Path, content: str | bytes, undo: ExitStack) -> None:
     missing = [each for each in path.parents if not each.exists()]
     for each in reversed(missing):
         each.mkdir()
         undo.callback(_try, each.rmdir)
     unfinished = _unfinished(path)
     undo.callback(_try, unfinished.unlink)
-    unfinished.write_bytes(text.encode("utf-8"))
+    unfinished.write_bytes(content.encode("utf-8") if isinstance(content, str) else content)
     if path.exists():
         shutil.copymode(path, unfinished)
 

@@ -213,3 +213,61 @@ def test_an_upgrade_to_what_is_there_says_so(made: Path) -> None:
 
     assert done.returncode == 0
     assert done.stderr.startswith("up to date with steersman ")
+
+
+def test_a_new_project_has_nothing_that_could_be_out_of_date(tmp_path: Path) -> None:
+    steersman("init", "shop", "--domain=example.com", directory=tmp_path)
+    empty = steersman("generate", "--check", directory=tmp_path / "shop")
+    kind = ("--group=app", "--version=v1", "--kind=Web")
+    steersman("create", "api", *kind, directory=tmp_path / "shop")
+
+    fresh = steersman("generate", "--check", directory=tmp_path / "shop")
+
+    said = "nothing is generated yet: steersman generate writes deploy/ and docs/\n"
+    assert (empty.returncode, empty.stderr) == (0, said)
+    assert (fresh.returncode, fresh.stderr) == (0, said)
+
+
+def test_create_asks_the_operator_which_kinds_there_are(tmp_path: Path) -> None:
+    steersman("init", "shop", "--domain=example.com", directory=tmp_path)
+    project = tmp_path / "shop"
+    kind = ("--group=app", "--version=v1", "--kind=Web")
+    steersman("create", "api", *kind, directory=project)
+    module = project / "src/shop/web.py"
+    text = module.read_text(encoding="utf-8")
+    # Where no reader of source finds it: the group is a name, and so is the file.
+    text = text.replace('group="app.example.com"', "group=GROUP")
+    text = text.replace("class Spec", 'GROUP = "app.example.com"\n\n\nclass Spec')
+    module.unlink()
+    (project / "src/shop/sites.py").write_text(text, encoding="utf-8")
+    operator = project / "src/shop/operator.py"
+    operator.write_text(operator.read_text().replace("web", "sites"), encoding="utf-8")
+    for left in ("tests/test_web.py", "samples/web.yaml"):
+        (project / left).unlink()
+    before = files(project)
+
+    again = steersman("create", "api", *kind, directory=project)
+    controller = steersman("create", "controller", *kind, directory=project)
+
+    assert (again.returncode, controller.returncode) == (1, 1)
+    assert "the kind is there already: app.example.com/v1 Web in src/shop/sites.py" in again.stderr
+    assert "Web is a kind of this project and has its controller there" in controller.stderr
+    assert files(project) == before
+
+
+def test_create_reads_the_source_of_an_operator_that_does_not_load(tmp_path: Path) -> None:
+    steersman("init", "shop", "--domain=example.com", directory=tmp_path)
+    project = tmp_path / "shop"
+    kind = ("--group=app", "--version=v1", "--kind=Web")
+    steersman("create", "api", *kind, directory=project)
+    operator = project / "src/shop/operator.py"
+    text = operator.read_text(encoding="utf-8")
+    operator.write_text(f"{text}\nimport not_installed_yet\n", encoding="utf-8")
+
+    again = steersman("create", "api", *kind, directory=project)
+    other = steersman("create", "api", *kind[:2], "--kind=Other", directory=project)
+
+    assert "the kind is there already" in again.stderr
+    assert other.returncode == 0
+    assert "note: its kinds are read from its source: " in other.stderr
+    assert "not_installed_yet" in other.stderr

@@ -176,13 +176,16 @@ def test_the_manager_is_found_where_the_project_says(project: Project) -> None:
     assert said.startswith("<Manager of appservice, ")
 
 
-def test_a_python_that_is_named_or_active_is_used_as_it_is(project: Project) -> None:
+def test_a_python_that_is_named_is_used_as_it_is_and_an_active_one_is_given_what_it_lacks(
+    project: Project,
+) -> None:
     _, named = ran(project, "make", "-n", "test", "PYTHON=my-python")
     _, active = ran(project, "make", "-n", "test", VIRTUAL_ENV="my-venv")
     _, neither = ran(project, "make", "-n", "test")
 
     assert named == "my-python -m pytest\n"
-    assert active == "my-venv/bin/python -m pytest\n"
+    assert active.endswith("my-venv/bin/python -m pytest\n")
+    assert "my-venv/bin/python -c 'import mypy, pytest, pytest_asyncio, ruff'" in active
     assert "python3 -m venv .venv\n" in neither
     assert ".venv/bin/python -m pip install --quiet --group dev --editable .\n" in neither
 

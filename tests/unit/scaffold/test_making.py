@@ -1,5 +1,6 @@
 """Projects, kinds and controllers: what is written, and what is refused."""
 
+import json
 import os
 import re
 import subprocess
@@ -10,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from steersman.errors import BadName, ProjectError, SteersmanError
-from steersman.scaffold import Project, create_api, create_controller, init_project
+from steersman.scaffold import Declared, Project, create_api, create_controller, init_project
 from tests.unit.scaffold.projects import edit, files_in, new_project
 
 OPERATOR = "src/shop_operator/operator.py"
@@ -33,9 +34,9 @@ def test_a_project_has_what_it_takes_and_its_base(tmp_path: Path) -> None:
     made = init_project(tmp_path / "shop-operator", domain="example.com")
 
     files = files_in(tmp_path / "shop-operator")
-    assert set(made.written) | {f".steersman/base/{path}" for path in made.written} == set(files)
-    for path in made.written:
-        assert files[path] == files[f".steersman/base/{path}"]
+    base = json.loads(files[".steersman/base.json"])["files"]
+    assert {*made.written, ".steersman/base.json"} == set(files)
+    assert base == {path: files[path] for path in made.written}
     assert {"Makefile", "Dockerfile", "pyproject.toml", OPERATOR} <= set(made.written)
 
 
@@ -387,3 +388,45 @@ def test_a_controller_of_what_cannot_be_looked_after_is_not_made(
         create_controller(project, group=group, version=version, kind=kind, models=models)
 
     assert files_in(tmp_path) == before
+
+
+def test_a_kind_that_the_operator_has_is_not_made_again_however_it_is_spelled(
+    tmp_path: Path,
+) -> None:
+    project = new_project(tmp_path)
+    create_api(project, group="app", version="v1", kind="Web")
+    edit(project, "src/shop_operator/web.py", 'group="app.example.com"', "group=GROUP")
+    (project.directory / "src/shop_operator/web.py").rename(
+        project.directory / "src/shop_operator/sites.py"
+    )
+    has = Declared(
+        path="src/shop_operator/sites.py",
+        class_name="Web",
+        group="app.example.com",
+        version="v1",
+        kind="Web",
+    )
+
+    with pytest.raises(ProjectError, match=r"there already: app\.example\.com/v1 Web in .*sites"):
+        create_api(project, group="app", version="v1", kind="Web", operator_kinds=[has])
+    made = create_api(project, group="app", version="v2", kind="Web", operator_kinds=[has])
+
+    assert "src/shop_operator/sites_v2.py" in made.written
+    assert made.changed == ("src/shop_operator/sites.py",)
+
+
+@pytest.mark.parametrize("group", ["app", "app.example.com"])
+def test_a_controller_of_a_kind_of_the_project_is_said_to_be_there(
+    tmp_path: Path, group: str
+) -> None:
+    project = new_project(tmp_path)
+    create_api(project, group="app", version="v1", kind="Web")
+
+    with pytest.raises(ProjectError) as caught:
+        create_controller(project, group=group, version="v1", kind="Web")
+
+    assert str(caught.value) == (
+        "Web is a kind of this project and has its controller there: app.example.com/v1 Web in"
+        " src/shop_operator/web.py. Change `reconcile` there. `create controller` is for kinds"
+        " that another project defines."
+    )

@@ -1,5 +1,7 @@
 """Projects of an older steersman, brought up to date: what the author changed is kept."""
 
+import subprocess
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 from shutil import which
@@ -7,12 +9,20 @@ from shutil import which
 import pytest
 
 from steersman.errors import ProjectError
-from steersman.scaffold import Project, Upgraded, create_api, upgrade_project
+from steersman.scaffold import (
+    Origin,
+    Project,
+    Upgraded,
+    create_api,
+    init_project,
+    upgrade_project,
+)
+from steersman.scaffold.base import base_text, read_base
 from steersman.scaffold.making import version_of_steersman
 from tests.unit.scaffold.projects import edit, files_in, new_project
 
 BEFORE = "0.0.9"
-BASE = ".steersman/base"
+BASE = ".steersman/base.json"
 
 PATH = str(Path(which("git") or "").parent)
 
@@ -27,12 +37,22 @@ def older_project(directory: Path, *, changes: Mapping[str, tuple[str, str]] = {
         f'scaffold = "{project.scaffold}"': f'scaffold = "{BEFORE}"',
         f">={project.scaffold}": f">={BEFORE}",
     }
+    base = base_of(project)
     for today, once in (*changes.values(), *dated.items()):
         for path in (*changes, "pyproject.toml"):
-            for place in (path, f"{BASE}/{path}"):
-                text = (project.directory / place).read_text()
-                (project.directory / place).write_text(text.replace(today, once))
+            text = text_of(project, path)
+            (project.directory / path).write_text(text.replace(today, once))
+            base[path] = base[path].replace(today, once)
+    write_base(project, base)
     return Project.find(project.directory)
+
+
+def base_of(project: Project) -> dict[str, str]:
+    return dict(read_base(project.directory))
+
+
+def write_base(project: Project, base: Mapping[str, str]) -> None:
+    (project.directory / BASE).write_text(base_text(base))
 
 
 def upgraded(project: Project) -> Upgraded:
@@ -142,8 +162,11 @@ def test_a_file_that_the_author_deleted_stays_deleted(tmp_path: Path) -> None:
 
 def test_a_file_that_is_new_is_added_unless_there_is_one(tmp_path: Path) -> None:
     project = older_project(tmp_path)
-    for path in (".dockerignore", ".gitignore", f"{BASE}/.dockerignore", f"{BASE}/.gitignore"):
+    base = base_of(project)
+    for path in (".dockerignore", ".gitignore"):
         (project.directory / path).unlink()
+        del base[path]
+    write_base(project, base)
     (project.directory / ".gitignore").write_text("mine\n")
 
     done = upgraded(project)
@@ -151,14 +174,14 @@ def test_a_file_that_is_new_is_added_unless_there_is_one(tmp_path: Path) -> None
     assert done.added == (".dockerignore",)
     assert done.kept == (".gitignore",)
     assert text_of(project, ".gitignore") == "mine\n"
-    assert text_of(project, ".dockerignore") == text_of(project, f"{BASE}/.dockerignore")
+    assert text_of(project, ".dockerignore") == base_of(project)[".dockerignore"]
 
 
 def test_a_file_that_is_written_no_more_goes_unless_it_was_changed(tmp_path: Path) -> None:
     project = older_project(tmp_path)
     for name in ("old.cfg", "changed.cfg"):
         (project.directory / name).write_text("a\n")
-        (project.directory / BASE / name).write_text("a\n")
+    write_base(project, {**base_of(project), "old.cfg": "a\n", "changed.cfg": "a\n"})
     (project.directory / "changed.cfg").write_text("mine\n")
 
     done = upgraded(project)
@@ -166,8 +189,7 @@ def test_a_file_that_is_written_no_more_goes_unless_it_was_changed(tmp_path: Pat
     assert (done.removed, done.kept) == (("old.cfg",), ("changed.cfg",))
     left = files_in(project.directory)
     assert "old.cfg" not in left
-    assert f"{BASE}/old.cfg" not in left
-    assert f"{BASE}/changed.cfg" not in left
+    assert not {"old.cfg", "changed.cfg"} & set(base_of(project))
     assert left["changed.cfg"] == "mine\n"
 
 
@@ -220,8 +242,68 @@ def test_without_a_base_nothing_is_merged(tmp_path: Path) -> None:
     project = older_project(tmp_path)
     (project.directory / BASE).rename(tmp_path / "elsewhere")
 
-    with pytest.raises(ProjectError, match=r"git checkout -- \.steersman/base$"):
+    with pytest.raises(ProjectError, match=r"git checkout -- \.steersman/base\.json$"):
         upgraded(project)
+
+
+def test_tools_that_look_at_every_file_leave_the_base_alone(tmp_path: Path) -> None:
+    project = older_project(tmp_path, changes={"Makefile": ("-m pytest\n", "-m unittest\n")})
+    before = base_of(project)
+
+    for command in (("check", "--fix", "--select=ALL"), ("format", "--line-length=40")):
+        subprocess.run(
+            [sys.executable, "-m", "ruff", *command, "."],
+            cwd=project.directory,
+            check=False,
+            capture_output=True,
+        )
+
+    assert base_of(project) == before
+    assert "Makefile" in upgraded(project).replaced
+
+
+def test_a_base_of_many_files_becomes_one_file(tmp_path: Path) -> None:
+    project = older_project(tmp_path, changes={"Makefile": ("-m pytest\n", "-m unittest\n")})
+    old = project.directory / ".steersman" / "base"
+    for path, text in base_of(project).items():
+        (old / path).parent.mkdir(parents=True, exist_ok=True)
+        (old / path).write_text(text)
+    (old / ".ruff_cache").mkdir()
+    (old / ".ruff_cache" / "1").write_bytes(b"\xff\xfe")
+    (project.directory / BASE).unlink()
+
+    done = upgraded(project)
+
+    assert done.replaced == ("Makefile", "pyproject.toml")
+    assert "-m pytest\n" in base_of(project)["Makefile"]
+    assert not [each for each in old.rglob("*") if each.is_file()]
+
+
+@pytest.mark.parametrize("text", ["", "[]", '{"files": 1}'])
+def test_a_base_that_cannot_be_read_says_how_to_bring_it_back(tmp_path: Path, text: str) -> None:
+    project = older_project(tmp_path)
+    (project.directory / BASE).write_text(text)
+
+    with pytest.raises(ProjectError, match=r"git checkout -- \.steersman/base\.json$"):
+        upgraded(project)
+
+
+def test_an_upgrade_brings_the_wheel_of_this_steersman(tmp_path: Path) -> None:
+    old = Origin(source="file:///old", wheel_name="steersman-0.0.9-py3-none-any.whl", wheel=b"old")
+    new = Origin(source="file:///new", wheel_name="steersman-0.1.0-py3-none-any.whl", wheel=b"new")
+    init_project(tmp_path / "shop-operator", domain="example.com", origin=lambda: old)
+    project = Project.find(tmp_path / "shop-operator")
+    edit(project, "pyproject.toml", "origin =", "namespaces = []\norigin =")
+
+    done = upgrade_project(project, search_path=PATH, origin=lambda: new)
+    vendored = {each.name: each.read_bytes() for each in (project.directory / "vendor").iterdir()}
+    released = upgrade_project(Project.find(project.directory), search_path=PATH)
+
+    assert (project.origin, done.conflicts) == ("file:///old", ())
+    assert vendored == {new.wheel_name: b"new"}
+    assert f"vendor/{new.wheel_name}" in released.removed
+    assert Project.find(project.directory).origin == "index"
+    assert list((project.directory / "vendor").iterdir()) == []
 
 
 def test_a_file_that_is_no_text_is_told_and_nothing_is_merged(tmp_path: Path) -> None:
@@ -236,7 +318,7 @@ def test_a_file_that_is_no_text_is_told_and_nothing_is_merged(tmp_path: Path) ->
 
 def test_an_upgrade_that_cannot_be_written_changes_nothing(tmp_path: Path) -> None:
     project = older_project(tmp_path, changes={"Makefile": ("-m pytest\n", "-m unittest\n")})
-    (project.directory / BASE / ".Makefile.unfinished").mkdir()
+    (project.directory / ".Makefile.unfinished").mkdir()
     before = files_in(project.directory)
 
     with pytest.raises(ProjectError, match="nothing was changed"):

@@ -6,10 +6,12 @@ from typing import TYPE_CHECKING
 
 import click
 
-from steersman.cli.commands.common import Failed, echo_files, echo_json, output_option
+from steersman.cli.commands.common import Failed, echo_files, echo_json, output_option, working
 
 if TYPE_CHECKING:
-    from steersman.scaffold import Made
+    from collections.abc import Sequence
+
+    from steersman.scaffold import Declared, Made, Project
 
 _as_json = output_option("json", help="Print what was done as JSON.")
 _cluster_scoped = click.option(
@@ -39,9 +41,12 @@ def init(
 
     DIR is made, unless it is there and empty.
     """
-    from steersman.scaffold import init_project
+    from steersman.scaffold import init_project, installed_origin
 
-    made = init_project(directory, domain=domain, name=name, package=package)
+    with working("packing this steersman"):
+        made = init_project(
+            directory, domain=domain, name=name, package=package, origin=installed_origin
+        )
     _tell(made, output=output)
 
 
@@ -86,13 +91,15 @@ def api(
     """
     from steersman.scaffold import Project, create_api
 
+    project = Project.find(Path.cwd())
     made = create_api(
-        Project.find(Path.cwd()),
+        project,
         group=group,
         version=version,
         kind=kind,
         namespaced=not cluster_scoped,
         plural=plural,
+        operator_kinds=_kinds_of(project),
     )
     _tell(made, output=output)
 
@@ -125,14 +132,16 @@ def controller(
     """Add a controller for a kind that somebody else defines."""
     from steersman.scaffold import Project, create_controller
 
+    project = Project.find(Path.cwd())
     made = create_controller(
-        Project.find(Path.cwd()),
+        project,
         group=group,
         version=version,
         kind=kind,
         namespaced=not cluster_scoped,
         plural=plural,
         models=models,
+        operator_kinds=_kinds_of(project),
     )
     _tell(made, output=output)
 
@@ -150,9 +159,11 @@ def upgrade(output: str | None) -> None:
     What you have changed is kept; where both have changed a line, the file has both, marked as git
     marks them, and the exit status is 1.
     """
-    from steersman.scaffold import Project, upgrade_project
+    from steersman.scaffold import Project, installed_origin, upgrade_project
 
-    done = upgrade_project(Project.find(Path.cwd()), search_path=os.environ.get("PATH"))
+    project = Project.find(Path.cwd())
+    with working("merging"):
+        done = upgrade_project(project, search_path=os.environ.get("PATH"), origin=installed_origin)
     files = {
         "added": done.added,
         "replaced": done.replaced,
@@ -174,6 +185,19 @@ def upgrade(output: str | None) -> None:
             f"lines that both have changed are marked in {', '.join(done.conflicts)}",
             hint="git grep -n '<<<<<<<'",
         )
+
+
+def _kinds_of(project: "Project") -> "Sequence[Declared]":
+    """What the operator says it has; where it does not load, its source has to do."""
+    from steersman.cli.operator_kinds import kinds_of_operator
+    from steersman.errors import BadTarget
+
+    try:
+        with working(f"loading {project.target}"):
+            return kinds_of_operator(project)
+    except BadTarget as error:
+        click.echo(f"note: its kinds are read from its source: {error}", err=True)
+        return ()
 
 
 def _tell(made: "Made", *, output: str | None) -> None:

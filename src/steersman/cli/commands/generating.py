@@ -361,10 +361,15 @@ def _write_project(
     parts: Sequence[str], *, check: bool, force: bool, output: str | None, **about: Any
 ) -> None:
     from steersman.cli.generating import project_trees
-    from steersman.manifests import check_trees, write_trees
+    from steersman.manifests import check_trees, was_generated, write_trees
     from steersman.scaffold import Project
 
     directory = Project.find(Path.cwd()).directory
+    if check and not was_generated(directory, "deploy"):
+        click.echo(
+            "nothing is generated yet: steersman generate writes deploy/ and docs/", err=True
+        )
+        return
     with working("generating"):
         trees = project_trees(_installation(None, **about), parts)
         if check:

@@ -1,0 +1,65 @@
+"""The frame of a project as steersman last wrote it, which ``steersman upgrade`` merges over.
+
+It is one JSON file, because linters, formatters, type checkers and dependency scanners all read, or
+rewrite, Python and TOML files wherever they find them, in directories with a dot as well.
+"""
+
+import json
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Final
+
+from steersman.errors import ProjectError
+from steersman.manifests import Tree
+from steersman.scaffold.writing import read_text
+
+BASE: Final = ".steersman/base.json"
+
+# A tree of files in older projects, into which tools wrote caches and fixes.
+_OLD_BASE: Final = ".steersman/base"
+
+_ABOUT: Final = "What steersman wrote, over which `steersman upgrade` merges: keep it in git."
+
+
+def base_text(frame: Tree) -> str:
+    """The file for this frame."""
+    document = {"about": _ABOUT, "files": dict(sorted(frame.items()))}
+    return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
+
+
+def read_base(directory: Path) -> Tree:
+    """The frame that was written last."""
+    text = read_text(directory / BASE)
+    if text is None:
+        old = {
+            path.relative_to(directory / _OLD_BASE).as_posix(): path.read_bytes()
+            for path in old_base_files(directory)
+        }
+        if old:
+            return {path: content.decode() for path, content in old.items() if _is_text(content)}
+        raise ProjectError(
+            problem=f"{directory / BASE} is gone, which says what steersman once wrote, and without"
+            f" it upgrade cannot know what you have changed since",
+            what_now=f"Bring it back from your repository: git checkout -- {BASE}",
+        )
+    try:
+        files = json.loads(text)["files"]
+        return {str(path): str(content) for path, content in files.items()}
+    except (ValueError, TypeError, LookupError, AttributeError) as error:
+        raise ProjectError(
+            problem=f"{directory / BASE} is not as steersman wrote it: {error}",
+            what_now=f"Bring it back from your repository: git checkout -- {BASE}",
+        ) from error
+
+
+def old_base_files(directory: Path) -> Iterable[Path]:
+    """What is left of the base of an older project."""
+    return sorted(each for each in (directory / _OLD_BASE).rglob("*") if each.is_file())
+
+
+def _is_text(content: bytes) -> bool:
+    try:
+        content.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
