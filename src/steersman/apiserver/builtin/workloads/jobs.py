@@ -64,7 +64,8 @@ def _default_job(job: Object) -> None:
     spec: Object = job.setdefault("spec", {})
     _default_spec(spec)
     if (labels := template_labels(spec)) and not job["metadata"].get("labels"):
-        job["metadata"]["labels"] = {**labels}
+        # The same map, which tells _prepare_job that the labels are not the author's own.
+        job["metadata"]["labels"] = labels
     spec.setdefault("completionMode", "NonIndexed")
     spec.setdefault("suspend", False)
     policy = "Failed" if "podFailurePolicy" in spec else "TerminatingOrFailed"
@@ -94,13 +95,14 @@ def _prepare_job(job: Object, _: Surroundings) -> None:
     spec, metadata = job["spec"], job["metadata"]
     if spec["manualSelector"]:
         return
-    labels = spec["template"]["metadata"].setdefault("labels", {})
-    # A job that was given its template's labels is given these too.
-    has_own = metadata.get("labels", {}) != labels
+    about = spec["template"]["metadata"]
+    labels = about.setdefault("labels", {})
+    has_own = metadata.get("labels") and metadata["labels"] is not labels
     for key in ("job-name", _NAME_LABEL):
         labels.setdefault(key, metadata.get("name", ""))
     for key in ("controller-uid", _UID_LABEL):
         labels.setdefault(key, metadata.get("uid", ""))
+    about["labels"] = dict(sorted(labels.items()))
     if not has_own:
         metadata["labels"] = {**labels}
     selected = spec.setdefault("selector", {}).setdefault("matchLabels", {})

@@ -53,6 +53,20 @@ def test_a_job_with_a_selector_by_hand_is_left_alone() -> None:
     assert stored["spec"]["template"]["metadata"]["labels"] == labels
 
 
+async def test_a_job_that_has_the_labels_of_its_template_has_no_others() -> None:
+    template = {**TEMPLATE, "metadata": {"labels": {"app": "web"}}}
+    job: Object = {"metadata": {"name": "once"}, "spec": {"template": template}}
+    named: Object = {**job, "metadata": {"name": "named", "labels": {"app": "web"}}}
+    world, path = World(), "/apis/batch/v1/namespaces/default/jobs"
+
+    given = await world.asked("POST", path, job)
+    own = await world.asked("POST", path, named)
+
+    assert own["metadata"]["labels"] == {"app": "web"}
+    assert given["metadata"]["labels"] == given["spec"]["template"]["metadata"]["labels"]
+    assert len(own["spec"]["template"]["metadata"]["labels"]) == 5
+
+
 def test_pods_of_a_job_must_end() -> None:
     forever = {"spec": {**TEMPLATE["spec"], "restartPolicy": "Always"}}
 
