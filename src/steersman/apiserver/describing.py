@@ -127,7 +127,7 @@ class SelfDescription:
         if len(parts) > 3 and parts[1] == "apis":
             if self._registry.is_remote(*parts[2:4]):
                 return replies.unavailable()
-            if self._registry.is_served(*parts[2:4]):
+            if self._registry.is_builtin(parts[2]):
                 raise refusals.no_such_path()
         return replies.nothing_there()
 

@@ -58,7 +58,12 @@ from steersman.apiserver.storage import RevisionLog
 from steersman.apiserver.store import TOO_DEEP, Store
 from steersman.apiserver.tables import table_of
 from steersman.apiserver.terms import Terms
-from steersman.apiserver.verbs.dispatching import check_place, dispatch, not_allowed
+from steersman.apiserver.verbs.dispatching import (
+    check_place,
+    dispatch,
+    is_out_of_scope,
+    not_allowed,
+)
 from steersman.clock import Clock
 from steersman.names import GroupResource, GroupVersionKind, ResourceType
 from steersman.observe import AnswerFailed, Observer
@@ -186,10 +191,10 @@ class ApiServer:
             wanted = _attributes(asked)
             user = self._user(request, certificate, wanted)
             self._authorize(user, wanted)
-            if asked.resource:
-                served = self.registry.find(asked.group, asked.version, asked.resource)
-                if served is None:
-                    return self._nowhere(asked)
+            served = self.registry.find(asked.group, asked.version, asked.resource)
+            if asked.resource and (served is None or is_out_of_scope(asked, served)):
+                reply = self._nowhere(asked)
+            elif served is not None:
                 wished = PLAIN if wants_plain(request) else self._wished(request, asked, served)
                 known = self._asking.begin()
                 about = request, asked, served, user, warnings, wished.form
@@ -245,10 +250,10 @@ class ApiServer:
         return refusals.internal_error("the server failed to answer; see its log")
 
     def _nowhere(self, asked: Asked) -> Reply:
-        """Nothing is served there; of a group of which nothing is, there is not even a Status."""
+        """Nothing is served there; only groups of the server's own answer with a Status."""
         if self.registry.is_remote(asked.group, asked.version):
             return replies.unavailable()
-        if self.registry.is_served(asked.group, asked.version):
+        if self.registry.is_builtin(asked.group):
             raise refusals.no_such_path()
         return replies.nothing_there()
 

@@ -213,9 +213,9 @@ def _union(ways: Sequence[Sequence[Step]]) -> Step:
 
 
 def _slice(text: str) -> Step:
-    """``[2]``, ``[1:3]``, ``[::2]``; from an index that is not there one is led astray."""
+    """``[2]``, ``[1:3]``, ``[::2]``; ``[]`` is ``[0]``. An index out of bounds leads astray."""
     found = _SLICE.fullmatch(text)
-    if found is None or found[0] in ("", "-"):
+    if found is None:
         raise BadPath(f"invalid array index {text}")
     start_text, end_text, step_text = found.groups()
     try:

@@ -28,6 +28,18 @@ def not_allowed() -> Refusal:
     )
 
 
+def is_out_of_scope(asked: Asked, served: Served) -> bool:
+    """Whether a custom resource is asked for in a namespace and has none, or the other way around.
+
+    The part of the server that answers for custom resources then leaves the request to nobody.
+    """
+    if not served.custom:
+        return False
+    if served.namespaced:
+        return not asked.namespace and asked.verb not in ("list", "watch")
+    return bool(asked.namespace)
+
+
 def check_place(asked: Asked, served: Served) -> None:
     """A resource is served in namespaces or outside of them, and a subresource where it is one."""
     if asked.subresource and asked.subresource not in served.subresources:
@@ -36,7 +48,7 @@ def check_place(asked: Asked, served: Served) -> None:
         raise refusals.no_such_path()
     if asked.subresource and asked.subresource not in SUBRESOURCES:
         raise not_allowed()  # what only a kubelet, or somebody in a container, could answer
-    if asked.rest:
+    if asked.rest and not served.custom:
         raise refusals.no_such_path()
     if asked.verb == "watch" and "watch" not in served.verbs and "watch" not in asked.query:
         raise refusals.no_such_path()  # what cannot be watched has no path for it
@@ -48,7 +60,7 @@ def check_place(asked: Asked, served: Served) -> None:
     elif asked.namespace and served.plural != "namespaces":
         raise refusals.no_such_path()
     if not asked.name and asked.verb in ("update", "patch"):
-        raise not_allowed()
+        raise refusals.bad_request("name must be provided") if served.custom else not_allowed()
 
 
 def dispatch(call: Call) -> Answer | AsyncGenerator[bytes, None]:
@@ -73,8 +85,10 @@ def dispatch(call: Call) -> Answer | AsyncGenerator[bytes, None]:
         if call.request.method != "GET":
             raise not_allowed()
         return watch(call)
-    if asked.verb not in VERBS or (asked.verb == "create" and asked.name):
+    if asked.verb not in VERBS:
         raise not_allowed()
+    if asked.verb == "create" and asked.name and not served.custom:
+        raise not_allowed()  # a custom resource is created by the name in its body
     return _UNKEPT.get(served.group_resource, VERBS)[asked.verb](call)
 
 

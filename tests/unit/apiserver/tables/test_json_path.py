@@ -28,6 +28,8 @@ LEADS: dict[str, Any] = {
     ".labels['c']": 1,
     ".list": ["a", "b", "c"],
     ".list[0]": "a",
+    ".list[]": "a",
+    ".items[].value": 1,
     ".list[-1]": "c",
     ".list[1:]": "b",
     ".list[-2:]": "b",
@@ -88,7 +90,7 @@ def test_a_path_that_does_not_fit_leads_nowhere(path: str) -> None:
     [
         ".a[x]",
         ".a[",
-        ".a[]",
+        ".a[-]",
         ".a[1:x]",
         ".a[?(@.b",
         ".a[?(@.b)",
