@@ -15,7 +15,7 @@ from steersman.apiserver.storage import Entry
 from steersman.apiserver.store import Store
 from steersman.apiserver.verbs import deleting
 from steersman.names import GroupResource
-from steersman.units import format_time
+from steersman.units import format_time, same_json
 
 DEFINITIONS = GroupResource("apiextensions.k8s.io", "customresourcedefinitions")
 
@@ -87,7 +87,7 @@ class Definitions:
             served = tuple(served_by(crd, object_meta=self._object_meta))
             self._served[name] = (crd, served)
             self._registry.define(name, served)
-            if known is not None and known["spec"] != crd["spec"]:
+            if known is not None and not same_json(known["spec"], crd["spec"]):
                 self._store.dismiss(name)
         if crd["metadata"].get("deletionTimestamp"):
             self._ending = True

@@ -43,7 +43,9 @@ def rest_of_entry(entry: Entry, served: Served) -> bytes:
     """The same for an entry; a deletion shows what was deleted, at the revision of that."""
     if served.converts:
         if entry.converted is None or entry.converted[0] is not served.mark:
-            entry.converted = served.mark, rest_of(served.from_stored(_shown(entry)))
+            kept = _shown(entry)
+            shown = served.from_stored(kept)
+            entry.converted = served.mark, _kept(entry) if shown is kept else rest_of(shown)
         return entry.converted[1]
     return entry.rendered or _kept(entry)
 

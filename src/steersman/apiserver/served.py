@@ -16,6 +16,7 @@ from steersman.apiserver.rules import Object, Rules, Surroundings
 from steersman.apiserver.schema.canonical import Canonical, Walk
 from steersman.apiserver.schema.node import UNSET, Schema
 from steersman.names import GroupResource, GroupVersionKind
+from steersman.units import same_json
 
 if TYPE_CHECKING:
     from steersman.apiserver.tables.printing import Printer
@@ -236,11 +237,11 @@ class Served:
         """Whether what the author wants has changed."""
         if not self.custom:
             parts = self.rules.generation_of
-            return any(_part(obj, part) != _part(old, part) for part in parts)
+            return any(not same_json(_part(obj, part), _part(old, part)) for part in parts)
         # A status without a subresource of its own is the author's like everything else.
         apart = _APART if self.rules.has_status else _APART - {"status"}
         names = (obj.keys() | old.keys()) - apart
-        return any(obj.get(name) != old.get(name) for name in names)
+        return any(not same_json(obj.get(name), old.get(name)) for name in names)
 
     def place(self, namespace: str, name: str) -> str:
         """Where an object of this resource is kept among its like."""
@@ -279,11 +280,9 @@ class Registry:
         """A resource in each version that is served."""
         return self._versions.get(resource, [])
 
-    def is_served(self, group: str, version: str) -> bool:
-        """Whether there is anything in that version, or might be: built-in groups answer for it."""
-        if any(each == group for each, _, _ in self._builtin):
-            return True
-        return any((group, version) == each[:2] for each in self._all)
+    def is_builtin(self, group: str) -> bool:
+        """Whether the group is the server's own, which answers for all of its versions."""
+        return any(each == group for each, _, _ in self._builtin)
 
     def is_remote(self, group: str, version: str) -> bool:
         """Whether another server answers for that version."""

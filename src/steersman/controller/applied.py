@@ -33,6 +33,7 @@ import msgspec
 from steersman.controller.owned_fields import Fields, differing, fields_in, is_just_so, stated
 from steersman.kinds import Codec, Resource, Unstructured
 from steersman.names import GroupVersionKind, ObjectKey
+from steersman.units import same_json
 
 # An object, and the subresource that is applied to; ``""`` for the object itself.
 Place: TypeAlias = tuple[GroupVersionKind, ObjectKey, str]
@@ -165,8 +166,8 @@ def _is_alike(
     Cheap, because objects share what has not changed.
     """
     if subresource:
-        return bool(_content(old, subresource) == _content(new, subresource))
-    if _contents(old) != _contents(new):
+        return same_json(_content(old, subresource), _content(new, subresource))
+    if not same_json(_contents(old), _contents(new)):
         return False
     before, after = _metadata(old), _metadata(new)
     if before == after:

@@ -10,6 +10,8 @@ from typing import Any, Final, TypeAlias
 
 import msgspec
 
+from steersman.units import same_json
+
 Fields: TypeAlias = Mapping[str, Any]
 Path: TypeAlias = tuple[str, ...]
 
@@ -112,7 +114,7 @@ def differing(fields: Fields, live: Any, body: Any) -> Iterator[Path]:
         elif below:
             for path in differing(below, one, other):
                 yield (step, *path)
-        elif one != other:
+        elif not same_json(one, other):
             yield (step,)
     places.sort()
     if not _are_in_order(places):
@@ -169,7 +171,7 @@ def _is_list_so(fields: Fields, live: Any, body: list[Any]) -> bool:
 
 
 def _is_value_so(fields: Fields, one: Any, other: Any) -> bool:
-    return is_just_so(fields, one, other) if fields else bool(one == other)
+    return is_just_so(fields, one, other) if fields else same_json(one, other)
 
 
 def only_held(fields: Fields, value: Any) -> Any:
@@ -212,7 +214,9 @@ def _field(value: Any, name: str) -> Any:
 
 
 def _has(values: Any, value: Any) -> bool:
-    return isinstance(values, list) and value in values
+    if not isinstance(values, list) or value not in values:
+        return False
+    return isinstance(value, str) or any(same_json(each, value) for each in values)
 
 
 def _place(items: Any, keys: Mapping[str, Any]) -> int:

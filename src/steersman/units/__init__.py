@@ -1,8 +1,8 @@
-"""The amounts, lengths of time and moments that Kubernetes writes as text.
+"""The amounts, lengths of time and moments that Kubernetes writes as text, and JSON's equality.
 
 Takes:     text as it stands in objects: "1500m", "1h30m", "2006-01-02T15:04:05Z", "25%",
            "*/5 * * * *"
-Gives:     values to compute with, and the text for the way back
+Gives:     values to compute with, and the text for the way back; whether JSON values are equal
 Promises:  - a quantity prints exactly the text it was made from
            - quantities of one value are equal, whatever their suffix
            - sums and products of quantities are exact to the nano, rounding away from zero
@@ -10,6 +10,7 @@ Promises:  - a quantity prints exactly the text it was made from
            - a moment is always in UTC, and a naive datetime is refused
            - a schedule comes due when that of Go does
            - a schedule loses no day because clocks change at midnight
+           - a boolean never equals a number
            - text of any length is read or refused in time proportional to its length
 Never:     asks what time it is, holds an amount in a float, or guesses at malformed text
 """
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from steersman.units.duration import format_duration, parse_duration
     from steersman.units.duration_words import duration_problem
     from steersman.units.int_or_string import IntOrString, scaled
+    from steersman.units.json_equality import same_booleans, same_json
     from steersman.units.moment import MicroTime, format_micro_time, format_time, parse_time
     from steersman.units.quantity import Quantity
     from steersman.units.quoting import quoted
@@ -40,6 +42,8 @@ __all__ = [
     "parse_schedule",
     "parse_time",
     "quoted",
+    "same_booleans",
+    "same_json",
     "scaled",
     "time_zone",
 ]
@@ -59,6 +63,8 @@ _DOORS = {
     "parse_schedule": "schedule",
     "parse_time": "moment",
     "quoted": "quoting",
+    "same_booleans": "json_equality",
+    "same_json": "json_equality",
     "scaled": "int_or_string",
     "time_zone": "zones",
 }

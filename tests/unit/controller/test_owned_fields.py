@@ -196,6 +196,24 @@ def test_what_is_there_otherwise_than_it_is_said_is_not_just_so(live: Any) -> No
     assert not is_just_so(FIELDS, live, body())
 
 
+@pytest.mark.parametrize(
+    ("live", "wanted"),
+    [({"on": 1}, {"on": True}), ({"on": False}, {"on": 0}), ({"on": [0]}, {"on": [False]})],
+)
+def test_a_boolean_in_the_place_of_the_same_number_differs(live: Any, wanted: Any) -> None:
+    fields: dict[str, Any] = {"f:on": {}}
+
+    assert not is_just_so(fields, live, wanted)
+    assert shown(differing(fields, live, wanted)) == ("on",)
+
+
+def test_a_boolean_in_a_set_is_not_the_same_number() -> None:
+    fields: dict[str, Any] = {"f:flags": {"v:true": {}}}
+
+    assert not is_just_so(fields, {"flags": [1]}, {"flags": [True]})
+    assert shown(differing(fields, {"flags": [1]}, {"flags": [True]})) == ("flags[true]",)
+
+
 def test_a_list_item_is_known_by_keys_that_the_server_adds_to() -> None:
     fields: dict[str, Any] = {
         "f:ports": {'k:{"port":80,"protocol":"TCP"}': {".": {}, "f:port": {}}}

@@ -32,7 +32,7 @@ from steersman.apiserver.schema.decoding import (
 )
 from steersman.apiserver.schema.inspection import duplicates
 from steersman.apiserver.schema.protobuf import PROTOBUF
-from steersman.apiserver.schema.pruning import accept
+from steersman.apiserver.schema.pruning import accept, accept_applied
 from steersman.apiserver.schema.yaml_bodies import BadYaml, parse_yaml
 from steersman.names import GroupVersionKind
 
@@ -180,7 +180,7 @@ def applied_object(call: Call, *, made: Object) -> Object:
             raise
         raise _inconvertible(call, made, found["unread"] or found["unfit"]) from None
     if call.is_pruned:
-        _pruned(obj, call)
+        accept_applied(obj, call.schema)
     return obj
 
 

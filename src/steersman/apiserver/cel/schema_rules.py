@@ -14,12 +14,13 @@ from steersman.apiserver.cel.declared_schemas import (
     with_resource_fields,
 )
 from steersman.apiserver.cel.problems import NotEvaluated
-from steersman.apiserver.cel.ratcheting import ALONE, Correlation, by_key, correlated
+from steersman.apiserver.cel.ratcheting import ALONE, Correlation, correlated
 from steersman.apiserver.cel.rules import Budget, Exhausted, Rule, compiled_rule
 from steersman.apiserver.cel.selecting import escaped
 from steersman.apiserver.cel.soundness import soundness
 from steersman.apiserver.cel.values import NONE, Broken
 from steersman.apiserver.field_errors import FieldError, invalid
+from steersman.apiserver.schema.correlation import by_key
 from steersman.apiserver.schema.node import UNSET
 
 _UNKNOWN: Final = NotEvaluated("no such attribute(s): oldSelf")

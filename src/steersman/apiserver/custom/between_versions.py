@@ -9,9 +9,10 @@ from steersman.apiserver.outside import Known
 from steersman.apiserver.outside.places import place_of
 from steersman.apiserver.rules import Object, Surroundings
 from steersman.apiserver.schema.defaulting import Defaults, copied
-from steersman.apiserver.schema.node import Schema
+from steersman.apiserver.schema.node import UNSET, Schema
 from steersman.apiserver.schema.pruning import accept
 from steersman.apiserver.served import Served
+from steersman.units import same_json
 
 
 def converting(
@@ -25,7 +26,7 @@ def converting(
     stored = next(each for each in spec["versions"] if each.get("storage"))
     if stored is version and generation == 1:
         # Nothing was ever kept in another version, or by another schema.
-        return served
+        return _with_default_status(served)
     every = {f"{spec['group']}/{name}": _Version(schema) for name, schema in schemas.items()}
     shown, kept = (f"{spec['group']}/{each['name']}" for each in (version, stored))
     if spec["conversion"]["strategy"] == "Webhook":
@@ -38,11 +39,28 @@ def converting(
 
     def to_stored(obj: Object) -> Object:
         renamed = {**obj, "apiVersion": kept}
-        if version.get("schema") == stored.get("schema"):
+        if same_json(version.get("schema"), stored.get("schema")):
             return renamed
         return every[kept].filled(every[kept].known_of(copied(renamed)))
 
     return replace(served, from_stored=from_stored, to_stored=to_stored)
+
+
+def _with_default_status(served: Served) -> Served:
+    """``served`` with the default of a status that the object was created without.
+
+    A create drops the status after defaults are filled, so it is missing from what is kept.
+    """
+    schema = served.schema.properties.get("status")
+    if not served.rules.has_status or schema is None or schema.default is UNSET:
+        return served
+    status = copied(schema.default)
+    Defaults(schema).fill(status)
+
+    def from_stored(obj: Object) -> Object:
+        return obj if "status" in obj else {**obj, "status": copied(status)}
+
+    return replace(served, from_stored=from_stored)
 
 
 class _Version:

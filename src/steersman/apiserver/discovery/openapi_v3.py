@@ -19,6 +19,7 @@ from steersman.apiserver.discovery.openapi_paths import (
 from steersman.apiserver.discovery.resources import DiscoveredResource
 from steersman.apiserver.schema.documents import META, OBJECT_META, REF, VERSION
 from steersman.names import GroupVersionKind
+from steersman.units import same_json
 
 INDEX = "/openapi/v3"
 
@@ -84,7 +85,7 @@ class OpenApi:
         self._made = {
             root: made
             for root, made in self._made.items()
-            if self._sources.get(root) == sources.get(root)
+            if root in sources and _is_same(self._sources[root], sources[root])
         }
         self._sources = sources
 
@@ -155,6 +156,12 @@ class OpenApi:
                 found[name] = custom[name] if name in custom else self.written[name]
                 wanted += _references(found[name])
         return dict(sorted(found.items()))
+
+
+def _is_same(one: _Source, other: _Source) -> bool:
+    return one == other and all(
+        same_json(schema, other.custom[gvk]) for gvk, schema in one.custom.items()
+    )
 
 
 def _root_path(source: _Source) -> tuple[str, Json]:

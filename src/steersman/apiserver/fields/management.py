@@ -37,13 +37,13 @@ from steersman.apiserver.fields.walking import (
     applied_fields,
     as_divided,
     compared,
-    is_same,
 )
 from steersman.apiserver.refusals import Refusal, bad_request
 from steersman.apiserver.rules import Object
 from steersman.apiserver.schema.defaulting import copied
 from steersman.apiserver.schema.node import UNSET, Schema
 from steersman.names import GroupVersionKind
+from steersman.units import same_json
 
 BEFORE_FIRST_APPLY = "before-first-apply"
 
@@ -129,7 +129,7 @@ class FieldManagement:
         status = new.get("status")
         if not status or self._schema.name is not None or "f:status" not in self.reset:
             return False
-        if live is not None and live.get("status") == status:
+        if live is not None and same_json(live.get("status"), status):
             return False
         return bool(misfits(status, self._schema.properties.get("status") or UNDECLARED))
 
@@ -221,7 +221,7 @@ class FieldManagement:
             if not force:
                 self._check_conflicts(current, managers, changes, name)
             managers = changes.left_of_all(managers)
-        same = is_same(result, current)
+        same = same_json(result, current)
         since = (last.time if last is not None else None) if same else time
         if fields := ordered(difference(wanted, _NOBODYS)):
             managers[me] = Managed(fields, self.gvk.api_version, since)
@@ -297,7 +297,7 @@ def keep_times(old: Object, new: Object) -> None:
     after = new["metadata"].get("managedFields", [])
     if before == after or len(before) != len(after):
         return
-    if _timeless(before) == _timeless(after) and _unmanaged(old) == _unmanaged(new):
+    if _timeless(before) == _timeless(after) and same_json(_unmanaged(old), _unmanaged(new)):
         new["metadata"]["managedFields"] = [dict(entry) for entry in before]
 
 

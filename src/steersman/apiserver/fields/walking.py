@@ -10,6 +10,7 @@ from typing import Any, Final, TypeAlias, TypeGuard
 from steersman.apiserver.fields.elements import element_of
 from steersman.apiserver.fields.sets import SELF, FieldSet, as_member
 from steersman.apiserver.schema.node import Schema
+from steersman.units import same_booleans
 
 # Most values are of another type than these, and then the schema need not be asked.
 _PARTED: Final = (dict, list)
@@ -89,31 +90,11 @@ def whole(value: Any, schema: Schema) -> FieldSet:
     return fields
 
 
-def is_same(one: Any, other: Any) -> bool:
-    """Equality for which true is not 1, though Python's finds them equal."""
-    return one is other or (bool(one == other) and _has_same_truths(one, other))
-
-
-def _has_same_truths(one: Any, other: Any) -> bool:
-    """Of two values that Python finds equal."""
-    if one.__class__ is dict:
-        for name, each in one.items():
-            # Most values are text, or the very same.
-            if each.__class__ is str or each is (its := other[name]):
-                continue
-            if not _has_same_truths(each, its):
-                return False
-        return True
-    if one.__class__ is list:
-        return all(map(_has_same_truths, one, other))
-    return (one.__class__ is bool) is (other.__class__ is bool)
-
-
 def compared(old: Any, new: Any, schema: Schema) -> tuple[FieldSet, FieldSet]:
     """Two sets: what the change from ``old`` to ``new`` added or modified, and what it removed."""
     # Only where types are not declared can a truth take the place of a number.
     typed = schema.name is not None
-    if old == new and (typed or _has_same_truths(old, new)):
+    if old == new and (typed or same_booleans(old, new)):
         return {}, {}
     changed, removed = _change(old, new, schema, typed=typed)
     return changed or {}, removed or {}
@@ -144,7 +125,7 @@ def _change_of_maps(old: Any, new: Any, schema: Schema, *, typed: bool) -> Chang
             changed["f:" + name] = whole(each, child_of(schema, name)) if parted else {}
             continue
         was = before[name]
-        if was is each or (was == each and (typed or _has_same_truths(was, each))):
+        if was is each or (was == each and (typed or same_booleans(was, each))):
             continue  # as nearly all are, and then nobody need look for their schema
         if was.__class__ not in _PARTED and each.__class__ not in _PARTED:
             changed["f:" + name] = {}
@@ -170,7 +151,7 @@ def _change_of_lists(old: list[Any], new: list[Any], schema: Schema, *, typed: b
     before, after = by_element(old, schema), by_element(new, schema)
     for element in before | after:
         were, are = before.get(element, []), after.get(element, [])
-        if were == are and (typed or _has_same_truths(were, are)):
+        if were == are and (typed or same_booleans(were, are)):
             continue
         more, less = _change_of_items(were, are, item_schema(schema), typed=typed)
         if more is not None:

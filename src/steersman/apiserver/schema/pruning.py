@@ -4,6 +4,8 @@ The server reads built-in kinds into Go structs, which do this by themselves: fi
 knows are dropped, nulls in places that cannot be null are nothing, and metadata is metadata.
 """
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any, Final
 
 from steersman.apiserver.refusals import bad_request
@@ -25,8 +27,25 @@ def accept(obj: Object, schema: Schema) -> list[str]:
 
     Its own metadata has been seen to; that of resources inside it is made proper here.
     """
-    try:
+    with _refusing_misfits(obj):
         return prune(obj, schema) + make_proper(obj, schema)
+
+
+def accept_applied(obj: Object, schema: Schema) -> None:
+    """Make the result of an apply fit, in place, without pruning it.
+
+    The real server prunes what it decodes, and an apply is merged after that: unknown fields and
+    nulls reach the rules of the kind, and are dropped when the object is read from storage.
+    """
+    with _refusing_misfits(obj):
+        _regular(obj)
+        make_proper(obj, schema)
+
+
+@contextmanager
+def _refusing_misfits(obj: Object) -> Iterator[None]:
+    try:
+        yield
     except (Improper, NoFloat) as error:
         kind, version = obj["kind"], obj["apiVersion"].rpartition("/")[2]
         raise bad_request(

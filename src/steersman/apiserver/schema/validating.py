@@ -17,10 +17,12 @@ from steersman.apiserver.field_errors import (
     too_many,
     type_invalid,
 )
+from steersman.apiserver.schema.correlation import is_unchanged
 from steersman.apiserver.schema.formats import recognized, text_format
 from steersman.apiserver.schema.node import UNSET
 from steersman.apiserver.schema.numbers import is_integral, number_check
 from steersman.apiserver.schema.patterns import compile_pattern
+from steersman.units import same_json
 
 Written: TypeAlias = Mapping[str, Any]
 # (value, the old value or UNSET, path, what was found wrong so far)
@@ -80,9 +82,11 @@ class _Node:
         "one_of",
         "properties",
         "types",
+        "written",
     )
 
     def __init__(self, written: Written) -> None:
+        self.written = written
         type_name = written.get("type")
         both = ("integer", "string") if written.get("x-kubernetes-int-or-string") else ()
         self.types: tuple[str, ...] = both or ((type_name,) if type_name else ())
@@ -150,7 +154,7 @@ class _Node:
         known = len(found)
         for each in self.checks[type(value)]:
             each(value, old, path, found)
-        if len(found) > known and old is not UNSET and old == value:
+        if len(found) > known and old is not UNSET and is_unchanged(value, old, self.written):
             del found[known:]
 
     def accepts(self, value: Any, path: str) -> bool:
@@ -329,11 +333,9 @@ def _enum_check(values: list[Any]) -> Check:
 
 
 def _equal(value: Any, listed: Any) -> bool:
-    if isinstance(value, bool) or isinstance(listed, bool):
-        return value is listed
-    if isinstance(value, float) and isinstance(listed, int):
+    if type(value) is float and type(listed) is int:
         return int(value) == listed  # what the server compares has been cut to an integer
-    return value is not None and value == listed
+    return value is not None and same_json(value, listed)
 
 
 def _list_check(node: _Node, written: Written) -> Check | None:

@@ -27,7 +27,6 @@ from steersman.apiserver.asking.options import WriteOptions
 from steersman.apiserver.builtin.cluster.namespaces import check_namespace
 from steersman.apiserver.field_errors import FieldError
 from steersman.apiserver.fields.management import keep_times
-from steersman.apiserver.fields.walking import is_same
 from steersman.apiserver.patching import (
     apply_json_patch,
     apply_merge_patch,
@@ -35,11 +34,11 @@ from steersman.apiserver.patching import (
 )
 from steersman.apiserver.rules import Object
 from steersman.apiserver.schema.defaulting import copied
-from steersman.apiserver.schema.pruning import accept
+from steersman.apiserver.schema.pruning import accept, prune
 from steersman.apiserver.storage import Entry, Key
 from steersman.apiserver.verbs.charging import charge, charged_quotas_of
 from steersman.apiserver.verbs.deleting import may_go
-from steersman.units import format_time
+from steersman.units import format_time, same_json
 
 # How often a name is made up before the server gives up; a million names per prefix are then safe.
 NAME_ATTEMPTS = 8
@@ -127,7 +126,13 @@ def _apply(call: Call, options: WriteOptions) -> Answer:
         time=format_time(call.store.clock.now()),
     )
     settle_applied(call, options, complaints)
-    if entry is not None and obj is live and call.admission.is_idle and _is_settled(call, entry):
+    if (
+        entry is not None
+        and obj is live
+        and call.admission.is_idle
+        and _is_settled(call, entry)
+        and _is_kept_as_shown(call, entry, obj)
+    ):
         return Answer(200, call.form.one(entry, call.served))
     obj = applied_object(call, made=copied(obj) if obj is live else obj)
     uid = obj["metadata"].get("uid")
@@ -145,8 +150,9 @@ def _apply(call: Call, options: WriteOptions) -> Answer:
         call.may("create")
         # Of what is gone; the real server does not mind either.
         obj["metadata"].pop("resourceVersion", None)
-        return Answer(201, _keep_new(call, obj, options))
-    return Answer(200, replace(call, entry, _admitted(call, entry, obj), options))
+        return Answer(201, _keep_new(call, obj, options, is_applied=True))
+    made = _admitted(call, entry, obj)
+    return Answer(200, replace(call, entry, made, options, is_applied=True))
 
 
 def _admitted(call: Call, entry: Entry | None, obj: Object) -> Object:
@@ -214,7 +220,7 @@ def _make_up_name(call: Call, obj: Object) -> None:
             return
 
 
-def _keep_new(call: Call, obj: Object, options: WriteOptions) -> bytes:
+def _keep_new(call: Call, obj: Object, options: WriteOptions, *, is_applied: bool = False) -> bytes:
     served, store, rules = call.served, call.store, call.served.rules
     about = obj["metadata"]
     name = about.get("name") or about.get("generateName", "")
@@ -251,6 +257,8 @@ def _keep_new(call: Call, obj: Object, options: WriteOptions) -> bytes:
         raise _taken(call, obj, current)
     if not options.dry_run:
         metadata.refuse_resource_version(about)
+    if is_applied and call.is_pruned:
+        prune(kept, call.schema)
     return _written(call, key, served.finished(kept), options, replacing=None, charged=charged)
 
 
@@ -294,10 +302,11 @@ def replace(
     options: WriteOptions,
     *,
     seen_as: Callable[[Object], Object] = _same,
+    is_applied: bool = False,
 ) -> bytes:
     """Keep ``obj``, complete with the owners of its fields, in place of what ``entry`` holds.
 
-    Who judges it sees what ``seen_as`` makes of it.
+    Who judges it sees what ``seen_as`` makes of it. What ``is_applied`` is pruned only now.
     """
     served, store, rules = call.served, call.store, call.served.rules
     stored = entry.value or {}
@@ -332,9 +341,12 @@ def replace(
     about["resourceVersion"] = was["resourceVersion"]
     _check(call, kept, old, seen_as=seen_as)
     charged = [] if call.asked.subresource else charged_quotas_of(call, kept, old)
+    is_change = False
+    if is_applied and call.is_pruned:
+        is_change = not same_json(kept, old)  # which is a write, even if all of it is pruned
+        prune(kept, call.schema)
     kept = served.finished(kept)
-    # To Python, true is 1.
-    if kept == stored and is_same(kept, stored) and _is_settled(call, entry):
+    if not is_change and same_json(kept, stored) and _is_settled(call, entry):
         return call.form.one(entry, served)
     if may_go(kept, stored) and not rules.is_held(kept):
         answer = call.form.unkept(kept, served)
@@ -347,6 +359,18 @@ def replace(
 def _is_settled(call: Call, entry: Entry) -> bool:
     """Whether a write that changes nothing is none; of some kinds the first update always is."""
     return not call.served.rules.settles_late or entry.previous is not None
+
+
+def _is_kept_as_shown(call: Call, entry: Entry, live: Object) -> bool:
+    """Whether a write of ``live`` as it is would leave the entry as it is.
+
+    Defaults that are filled in on read are not kept until the next write.
+    """
+    served = call.served
+    if live is entry.value or not served.custom:
+        return True
+    kept_in = f"{served.gvk.group}/{served.stored_version}"
+    return same_json({**live, "apiVersion": kept_in}, entry.value)
 
 
 def _written(

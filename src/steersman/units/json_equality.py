@@ -1,0 +1,24 @@
+"""Equality of JSON values, where Python's own takes true for 1."""
+
+from typing import Any
+
+
+def same_json(one: Any, other: Any) -> bool:
+    """Whether two decoded JSON values are equal; ``True`` is not ``1``, and ``1`` is ``1.0``."""
+    # Python compares the whole in C; only what it finds equal is walked.
+    return one is other or (bool(one == other) and same_booleans(one, other))
+
+
+def same_booleans(one: Any, other: Any) -> bool:
+    """The same for two values that Python finds equal."""
+    if one.__class__ is dict:
+        for name, each in one.items():
+            # Most values are text, or the very same.
+            if each.__class__ is str or each is (its := other[name]):
+                continue
+            if not same_booleans(each, its):
+                return False
+        return True
+    if one.__class__ is list:
+        return all(map(same_booleans, one, other))
+    return (one.__class__ is bool) is (other.__class__ is bool)

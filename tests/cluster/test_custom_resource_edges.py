@@ -1,0 +1,357 @@
+"""What the real server does with custom resources at the edges of their schemas.
+
+The same requests are in ``tests/real/differential/corpus/edges.py``, put to both servers.
+"""
+
+from typing import Any
+
+import pytest
+
+from tests.embedded import APPLY, MERGE_PATCH, World
+
+DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
+GROUP = "/apis/example.com/v1"
+THINGS = f"{GROUP}/namespaces/default/things"
+TABLE = "application/json;as=Table;v=v1;g=meta.k8s.io"
+NOT_FOUND = (404, "text/plain; charset=utf-8", b"404 page not found\n")
+
+
+@pytest.fixture
+def world() -> World:
+    """A cluster of its own for each test, because each has another definition."""
+    return World()
+
+
+def definition(spec: Any = None, *, scope: str = "Namespaced", **version: Any) -> Any:
+    schema = {
+        "type": "object",
+        "properties": {
+            "spec": spec or {"type": "object", "x-kubernetes-preserve-unknown-fields": True},
+            **version.pop("properties", {}),
+        },
+    }
+    return {
+        "metadata": {"name": "things.example.com"},
+        "spec": {
+            "group": "example.com",
+            "scope": scope,
+            "names": {"plural": "things", "kind": "Thing"},
+            "versions": [
+                {
+                    "name": "v1",
+                    "served": True,
+                    "storage": True,
+                    "schema": {"openAPIV3Schema": schema},
+                    **version,
+                }
+            ],
+        },
+    }
+
+
+def thing(name: str = "one", **parts: Any) -> Any:
+    about = {"apiVersion": "example.com/v1", "kind": "Thing", "metadata": {"name": name}}
+    return {**about, **parts}
+
+
+async def applied(world: World, spec: Any, *, name: str = "one") -> Any:
+    path = f"{THINGS}/{name}?fieldManager=me"
+    return await world.ask("PATCH", path, thing(name, spec=spec), sends=APPLY)
+
+
+# The default of a status
+
+
+def with_status_default() -> Any:
+    status = {
+        "type": "object",
+        "default": {"observedGeneration": -1},
+        "properties": {
+            "observedGeneration": {"type": "integer"},
+            "phase": {"type": "string", "default": "New"},
+        },
+    }
+    return definition(properties={"status": status}, subresources={"status": {}})
+
+
+async def test_a_new_custom_resource_shows_the_default_of_its_status_everywhere(
+    world: World,
+) -> None:
+    await world.asked("POST", DEFINITIONS, with_status_default())
+    filled = {"observedGeneration": -1, "phase": "New"}
+
+    dry = await world.asked("POST", f"{THINGS}?dryRun=All", thing(status={"phase": "Sent"}))
+    made = await world.asked("POST", THINGS, thing(status={"phase": "Sent"}))
+    listed = await world.asked("GET", THINGS)
+    async with world.watch(f"{THINGS}?resourceVersion=0") as events:
+        [event] = await events.first(1)
+
+    assert dry["status"] == made["status"] == filled
+    assert [each["status"] for each in listed["items"]] == [filled]
+    assert event["object"] == made
+    assert await world.asked("GET", f"{THINGS}/one") == made
+    assert "managedFields" not in made["metadata"]
+
+
+async def test_the_first_write_keeps_the_default_of_the_status_even_if_it_changes_nothing_else(
+    world: World,
+) -> None:
+    await world.asked("POST", DEFINITIONS, with_status_default())
+    made = await world.asked("POST", THINGS, thing(spec={"a": 1}))
+
+    first = await world.asked("PUT", f"{THINGS}/one", made)
+    second = await world.asked("PUT", f"{THINGS}/one", first)
+
+    versions = [each["metadata"].pop("resourceVersion") for each in (made, first, second)]
+    assert versions[0] != versions[1] == versions[2]
+    assert made == first == second
+
+
+async def test_the_first_apply_keeps_the_default_of_the_status_even_if_it_changes_nothing_else(
+    world: World,
+) -> None:
+    await world.asked("POST", DEFINITIONS, with_status_default())
+
+    made, first, second = [(await applied(world, {"a": 1})).json for _ in range(3)]
+
+    versions = [each["metadata"]["resourceVersion"] for each in (made, first, second)]
+    assert versions[0] != versions[1] == versions[2]
+
+
+async def test_a_status_that_is_written_is_no_default_any_more(world: World) -> None:
+    await world.asked("POST", DEFINITIONS, with_status_default())
+    await world.asked("POST", THINGS, thing())
+
+    written = await world.asked(
+        "PATCH", f"{THINGS}/one/status", {"status": {"phase": "Old"}}, sends=MERGE_PATCH
+    )
+    emptied = await world.asked(
+        "PATCH", f"{THINGS}/one/status", {"status": None}, sends=MERGE_PATCH
+    )
+
+    assert written["status"] == {"observedGeneration": -1, "phase": "Old"}
+    assert emptied["status"] == {"observedGeneration": -1, "phase": "New"}
+
+
+# What an apply brings along
+
+
+SPEC = {
+    "type": "object",
+    "properties": {
+        "count": {"type": "integer"},
+        "text": {"type": "string", "default": "x"},
+        "perhaps": {"type": "integer", "nullable": True},
+        "bare": {"type": "object"},
+    },
+}
+
+
+@pytest.mark.parametrize(
+    ("spec", "message"),
+    [
+        (
+            {"count": None},
+            'spec.count: Invalid value: "null": spec.count in body must be of type integer: "null"',
+        ),
+        (
+            {"bare": None},
+            'spec.bare: Invalid value: "null": spec.bare in body must be of type object: "null"',
+        ),
+    ],
+)
+async def test_a_null_in_an_apply_reaches_validation(world: World, spec: Any, message: str) -> None:
+    await world.asked("POST", DEFINITIONS, definition(SPEC))
+
+    answer = await applied(world, spec)
+
+    assert answer.status == 422
+    assert answer.json["message"] == f'Thing.example.com "one" is invalid: {message}'
+
+
+async def test_a_null_in_an_apply_becomes_the_default_or_stays_where_it_may(world: World) -> None:
+    await world.asked("POST", DEFINITIONS, definition(SPEC))
+
+    made = await applied(world, {"text": None, "perhaps": None})
+
+    assert made.status == 201
+    assert made.json["spec"] == {"text": "x", "perhaps": None}
+
+
+async def test_an_apply_of_what_is_pruned_is_a_new_generation_each_time(world: World) -> None:
+    await world.asked("POST", DEFINITIONS, definition(SPEC))
+    made = (await applied(world, {"count": 1})).json
+
+    first, second = [
+        (await applied(world, {"count": 1, "bare": {"lost": 1}})).json for _ in range(2)
+    ]
+
+    assert made["metadata"]["generation"] == 1
+    assert [each["metadata"]["generation"] for each in (first, second)] == [2, 3]
+    assert first["spec"] == second["spec"] == {"count": 1, "text": "x", "bare": {}}
+    [owner] = second["metadata"]["managedFields"]
+    assert owner["fieldsV1"]["f:spec"] == {"f:bare": {"f:lost": {}}, "f:count": {}}
+    assert await world.asked("GET", f"{THINGS}/one") == second
+
+
+# Booleans and numbers
+
+
+async def test_a_boolean_in_the_place_of_the_same_number_is_a_change(world: World) -> None:
+    await world.asked("POST", DEFINITIONS, definition())
+    made = await world.asked("POST", f"{THINGS}?fieldManager=me", thing(spec={"free": 0}))
+    world.clock.advance(60.0)
+
+    changed = await world.asked(
+        "PATCH",
+        f"{THINGS}/one?fieldManager=me",
+        {"spec": {"free": False}},
+        sends=MERGE_PATCH,
+    )
+
+    assert (made["metadata"]["generation"], changed["metadata"]["generation"]) == (1, 2)
+    [before], [after] = (each["metadata"]["managedFields"] for each in (made, changed))
+    assert before["time"] != after["time"]
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "status"),
+    [
+        (0, 0, 200),
+        (0, False, 422),
+        (True, True, 200),
+        (True, 1, 422),
+        ([0], [0], 200),
+        ([0], [False], 422),
+        (
+            {"a": 0},
+            {"a": 0},
+            422,
+        ),  # of what no schema describes nobody can say that it is as it was
+    ],
+)
+async def test_ratcheting_lets_through_what_is_unchanged_and_takes_no_boolean_for_a_number(
+    world: World, before: Any, after: Any, status: int
+) -> None:
+    await world.asked("POST", DEFINITIONS, definition())
+    await world.asked("POST", THINGS, thing(spec={"x": before}))
+    stricter = {"x-kubernetes-preserve-unknown-fields": True, "enum": ["fine"]}
+    found = await world.asked("GET", f"{DEFINITIONS}/things.example.com")
+    schema = found["spec"]["versions"][0]["schema"]["openAPIV3Schema"]
+    schema["properties"]["spec"]["properties"] = {"x": stricter}
+    await world.asked("PUT", f"{DEFINITIONS}/things.example.com", found)
+
+    answer = await world.ask("PATCH", f"{THINGS}/one", {"spec": {"x": after}}, sends=MERGE_PATCH)
+
+    assert answer.status == status, answer.body
+
+
+async def test_a_default_that_turns_from_a_number_into_a_boolean_is_published(
+    world: World,
+) -> None:
+    crd = definition({"type": "object", "properties": {}})
+    free = {"x-kubernetes-preserve-unknown-fields": True}
+    properties = crd["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["properties"]
+    properties["spec"]["properties"] = {"x": {**free, "default": 1}}
+    await world.asked("POST", DEFINITIONS, crd)
+    document = f"/openapi/v3{GROUP}"
+    await world.asked("GET", document)
+
+    properties["spec"]["properties"] = {"x": {**free, "default": True}}
+    found = await world.asked("GET", f"{DEFINITIONS}/things.example.com")
+    crd["metadata"] = found["metadata"]
+    changed = await world.asked("PUT", f"{DEFINITIONS}/things.example.com", crd)
+    published = await world.asked("GET", document)
+
+    assert changed["metadata"]["generation"] == 2
+    spec = published["components"]["schemas"]["com.example.v1.Thing"]["properties"]["spec"]
+    assert spec["properties"]["x"]["default"] is True
+
+
+# Columns
+
+
+async def test_an_empty_index_in_the_path_of_a_column_is_the_first_element(world: World) -> None:
+    columns = [
+        {"name": "First", "type": "string", "jsonPath": ".spec.list[]"},
+        {"name": "Field", "type": "integer", "jsonPath": ".spec.parts[].size"},
+        {"name": "None", "type": "string", "jsonPath": ".spec.empty[]"},
+        {"name": "Last", "type": "string", "jsonPath": ".metadata.name"},
+    ]
+    await world.asked("POST", DEFINITIONS, definition(additionalPrinterColumns=columns))
+    spec = {"list": ["a", "b"], "parts": [{"size": 3}], "empty": []}
+    await world.asked("POST", THINGS, thing(spec=spec))
+
+    table = await world.asked("GET", THINGS, accept=TABLE)
+
+    assert [each["name"] for each in table["columnDefinitions"]] == [
+        "Name",
+        "First",
+        "Field",
+        "None",
+        "Last",
+    ]
+    assert [each["cells"] for each in table["rows"]] == [["one", "a", 3, None, "one"]]
+
+
+# Paths
+
+
+@pytest.mark.parametrize(
+    ("method", "path"),
+    [
+        ("GET", f"{GROUP}/nothings"),
+        ("GET", f"{GROUP}/namespaces/default/nothings/one"),
+        ("POST", f"{GROUP}/namespaces/default/nothings"),
+        ("GET", f"{GROUP}/watch/nothings"),
+        ("GET", "/apis/example.com/v2/things"),
+        ("GET", "/apis/example.com/v2"),
+        ("GET", f"{GROUP}/things/one"),
+        ("POST", f"{GROUP}/things"),
+        ("PUT", f"{GROUP}/things/one"),
+        ("DELETE", f"{GROUP}/things"),
+    ],
+)
+async def test_what_a_group_of_definitions_does_not_serve_is_no_page(
+    world: World, method: str, path: str
+) -> None:
+    await world.asked("POST", DEFINITIONS, definition())
+
+    answer = await world.ask(method, path, thing() if method in ("POST", "PUT") else None)
+
+    assert (answer.status, answer.header("content-type"), answer.body) == NOT_FOUND
+
+
+@pytest.mark.parametrize("method", ["GET", "POST"])
+async def test_a_resource_without_namespaces_is_no_page_in_one(world: World, method: str) -> None:
+    await world.asked("POST", DEFINITIONS, definition(scope="Cluster"))
+
+    answer = await world.ask(method, THINGS, thing() if method == "POST" else None)
+
+    assert (answer.status, answer.header("content-type"), answer.body) == NOT_FOUND
+
+
+async def test_built_in_groups_answer_for_what_they_do_not_serve_with_a_status(
+    world: World,
+) -> None:
+    answer = await world.ask("GET", "/apis/apps/v1/nothings")
+
+    assert answer.status == 404
+    assert answer.json["message"] == "the server could not find the requested resource"
+
+
+async def test_a_custom_resource_is_created_by_the_name_in_its_body(world: World) -> None:
+    await world.asked("POST", DEFINITIONS, definition())
+
+    made = await world.asked("POST", f"{THINGS}/other", thing("one"))
+
+    assert made["metadata"]["name"] == "one"
+
+
+@pytest.mark.parametrize("method", ["PUT", "PATCH"])
+async def test_a_custom_resource_is_written_by_name(world: World, method: str) -> None:
+    await world.asked("POST", DEFINITIONS, definition())
+
+    answer = await world.ask(method, THINGS, thing(), sends=MERGE_PATCH)
+
+    assert (answer.status, answer.json["message"]) == (400, "name must be provided")
