@@ -44,7 +44,7 @@ async def an_errand(cluster: World) -> None:
 
 
 async def test_a_pod_whose_name_nobody_could_write_down_is_made_once_more() -> None:
-    scenario = Scenario(operator=[controller], kinds=[Errand], story=an_errand)
+    scenario = Scenario(operator=lambda: [controller], kinds=[Errand], story=an_errand)
 
     with pytest.raises(DidNotSurvive) as caught:
         await survives_crashes(scenario)

@@ -10,6 +10,7 @@ from steersman.kinds import apps_v1, core_v1, meta_v1
 from steersman.simulation import (
     Scenario,
     World,
+    survives_concurrent_writes,
     survives_crashes,
     survives_cut_watches,
     survives_late_caches,
@@ -99,11 +100,15 @@ async def a_whole_trial(cluster: World) -> None:
     await cluster.settle()
 
 
-SCENARIO = Scenario(operator=[controller], kinds=[Trial], story=a_whole_trial)
+SCENARIO = Scenario(operator=lambda: [controller], kinds=[Trial], story=a_whole_trial)
 
 
 async def test_it_comes_to_the_same_wherever_it_crashes() -> None:
     await survives_crashes(SCENARIO)
+
+
+async def test_it_comes_to_the_same_whatever_users_do_meanwhile() -> None:
+    await survives_concurrent_writes(SCENARIO)
 
 
 async def test_it_comes_to_the_same_whatever_it_hears_late_or_not_at_all() -> None:

@@ -20,7 +20,7 @@ OF_ONES_OWN_LOOP = {
     "steersman/cache/background.py": {"the loop's create_task"},
     "steersman/simulation/clock.py": {"asyncio.sleep", "the loop's call_later"},
     "steersman/simulation/simulated.py": {"the loop's create_task"},
-    "steersman/simulation/sweeping.py": {"the loop's call_later"},
+    "steersman/simulation/scenario_run.py": {"the loop's call_later", "the loop's create_task"},
     "steersman/testing/stages.py": {"the loop's create_task"},
     # Clients come when they like, and what one of them breaks is no matter of the others: in a
     # group, it would end them all.

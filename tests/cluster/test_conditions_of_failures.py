@@ -264,4 +264,6 @@ async def ups_and_downs(cluster: World) -> None:
 
 @pytest.mark.timeout(60)
 async def test_why_is_said_wherever_the_operator_crashes() -> None:
-    await survives_crashes(Scenario(operator=[CONTROLLER], kinds=[Widget], story=ups_and_downs))
+    await survives_crashes(
+        Scenario(operator=lambda: [CONTROLLER], kinds=[Widget], story=ups_and_downs)
+    )

@@ -150,7 +150,11 @@ def naming(reconcile: Callable[[Site, sm.Context], Awaitable[sm.Outcome]], **res
         Site, reconcile=reconcile, owns=(core_v1.ConfigMap,), writes=(core_v1.ConfigMap,)
     )
     return Scenario(
-        operator=[controller], kinds=[Site], story=life_of_a_site, workloads=SETTINGS, **rest
+        operator=lambda: [controller],
+        kinds=[Site],
+        story=life_of_a_site,
+        workloads=SETTINGS,
+        **rest,
     )
 
 
@@ -216,7 +220,10 @@ def rollout(
     controller = sm.Controller(Site, reconcile=reconcile, owns=(apps_v1.Deployment,))
     parts = ("deployments", "replicasets", "nodes", "scheduler")
     return Scenario(
-        operator=[controller], kinds=[Site], story=story, workloads=WorkloadSettings(parts=parts)
+        operator=lambda: [controller],
+        kinds=[Site],
+        story=story,
+        workloads=WorkloadSettings(parts=parts),
     )
 
 

@@ -9,6 +9,7 @@ from docs.code import appservice_plain
 from steersman.simulation import (
     Scenario,
     World,
+    survives_concurrent_writes,
     survives_crashes,
     survives_cut_watches,
     survives_late_caches,
@@ -30,7 +31,7 @@ async def life_of_an_app(world: World) -> None:
 
 
 def scenario(controller: sm.Controller[AppService]) -> Scenario:
-    return Scenario(operator=[controller], kinds=[AppService], story=life_of_an_app)
+    return Scenario(operator=lambda: [controller], kinds=[AppService], story=life_of_an_app)
 
 
 @pytest.mark.parametrize(
@@ -38,6 +39,10 @@ def scenario(controller: sm.Controller[AppService]) -> Scenario:
 )
 async def test_an_app_service_survives_crashes(controller: sm.Controller[AppService]) -> None:
     await survives_crashes(scenario(controller))
+
+
+async def test_an_app_service_survives_concurrent_writes() -> None:
+    await survives_concurrent_writes(scenario(appservice.controller))
 
 
 async def test_an_app_service_survives_cut_watches() -> None:

@@ -1,11 +1,13 @@
 """An operator comes to the same, wherever it crashes; one with a mistake is found out."""
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
 import steersman as sm
-from steersman.errors import DidNotSurvive
+from steersman.errors import BadScenario, DidNotSurvive
+from steersman.kinds import core_v1
 from steersman.simulation import (
     Scenario,
     World,
@@ -28,6 +30,9 @@ from tests.simulation.operators import (
     rollout,
     site,
 )
+
+# For what the checkers refuse as well.
+UNCHECKED: Any = Scenario
 
 
 async def test_a_child_created_with_a_random_name_is_found() -> None:
@@ -128,7 +133,7 @@ async def test_an_operator_that_is_never_content_is_found_without_any_fault() ->
 
     controller = sm.Controller(Site, reconcile=again_and_again, when=sm.changed.generation)
     scenario = Scenario(
-        operator=[controller], kinds=[Site], story=life_of_a_site, workloads=SETTINGS
+        operator=lambda: [controller], kinds=[Site], story=life_of_a_site, workloads=SETTINGS
     )
 
     with pytest.raises(DidNotSurvive) as caught:
@@ -144,7 +149,7 @@ async def test_an_operator_that_never_rests_is_found_without_any_fault() -> None
         return sm.Later(after_seconds=60)
 
     scenario = Scenario(
-        operator=[sm.Controller(Site, reconcile=restless)],
+        operator=lambda: [sm.Controller(Site, reconcile=restless)],
         kinds=[Site],
         story=life_of_a_site,
         workloads=SETTINGS,
@@ -164,6 +169,64 @@ async def test_a_story_may_ask_for_a_second_pass_itself() -> None:
     await survives_crashes(replace(naming(own_name), story=story))
 
 
-async def test_an_operator_is_a_function_exactly_if_there_is_something_outside() -> None:
-    with pytest.raises(TypeError, match="says with outside="):
-        Scenario(operator=lambda _: (), story=life_of_a_site)  # type: ignore[call-overload]
+def test_an_operator_takes_a_system_exactly_if_there_is_one_outside() -> None:
+    with pytest.raises(BadScenario, match="must take nothing, and does not"):
+        UNCHECKED(operator=lambda _: (), story=life_of_a_site)
+    with pytest.raises(BadScenario, match="must take the system that outside= makes"):
+        UNCHECKED(operator=lambda: (), outside=dict, story=life_of_a_site)
+
+
+def test_an_operator_that_is_there_already_is_refused_with_what_to_write_instead() -> None:
+    controller = sm.Controller(Site, reconcile=own_name)
+
+    with pytest.raises(BadScenario) as refused:
+        UNCHECKED(operator=[controller], story=life_of_a_site)
+
+    assert "is a function, not a list of Controller: a crash loses what" in str(refused.value)
+    assert "operator=lambda: [controller]" in str(refused.value)
+
+
+async def test_a_factory_that_keeps_an_operators_memory_is_refused() -> None:
+    class Remembering:
+        async def reconcile(self, a_site: Site, ctx: sm.Context) -> sm.Outcome:
+            return sm.Done()
+
+    kept = Remembering()
+    scenario = Scenario(
+        operator=lambda: sm.Controller(Site, reconcile=kept.reconcile),
+        kinds=[Site],
+        story=life_of_a_site,
+        workloads=SETTINGS,
+    )
+
+    with pytest.raises(BadScenario) as refused:
+        await survives_crashes(scenario)
+
+    assert "reconcile of the controller site is a method of the same Remembering" in (
+        str(refused.value)
+    )
+    assert "Create the Remembering inside the function that builds" in str(refused.value)
+
+
+async def test_what_builds_something_else_than_an_operator_is_refused() -> None:
+    scenario = UNCHECKED(operator=lambda: [own_name], story=life_of_a_site)
+
+    with pytest.raises(BadScenario, match="has returned a function"):
+        await survives_crashes(scenario)
+
+
+async def test_an_operator_may_be_a_manager_with_runnables() -> None:
+    started: list[object] = []
+
+    async def run(services: object) -> None:
+        started.append(services)
+
+    def build() -> sm.Manager:
+        controller = sm.Controller(Site, reconcile=own_name, owns=(core_v1.ConfigMap,))
+        return sm.Manager(controllers=[controller], runnables=[sm.Runnable(run)])
+
+    await survives_crashes(
+        Scenario(operator=build, kinds=[Site], story=life_of_a_site, workloads=SETTINGS)
+    )
+
+    assert len({id(each) for each in started}) > 1

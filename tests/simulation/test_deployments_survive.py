@@ -2,9 +2,15 @@
 
 from steersman.client import MergePatch
 from steersman.kinds import apps_v1
-from steersman.simulation import Scenario, World, survives_crashes, survives_late_caches
-from steersman.workloads import WorkloadSettings
-from tests.cluster.workloads.replicated import THEY
+from steersman.simulation import (
+    Scenario,
+    World,
+    survives_concurrent_writes,
+    survives_crashes,
+    survives_late_caches,
+)
+from steersman.workloads import WorkloadSettings, workloads
+from tests.cluster.workloads.replicated import PARTS
 from tests.real.deployment_stories import WEB, deployment
 
 NEW = {"spec": {"template": {"spec": {"containers": [{"name": WEB, "image": "web:2"}]}}}}
@@ -18,12 +24,18 @@ async def rollout(world: World) -> None:
 
 
 SCENARIO = Scenario(
-    operator=THEY, story=rollout, workloads=WorkloadSettings(parts=("nodes", "scheduler"), nodes=1)
+    operator=lambda: workloads(WorkloadSettings(parts=PARTS, nodes=0)).controllers,
+    story=rollout,
+    workloads=WorkloadSettings(parts=("nodes", "scheduler"), nodes=1),
 )
 
 
 async def test_a_rollout_survives_a_crash_of_its_controllers_at_every_call() -> None:
     await survives_crashes(SCENARIO)
+
+
+async def test_a_rollout_survives_what_users_write_while_its_controllers_are_down() -> None:
+    await survives_concurrent_writes(SCENARIO)
 
 
 async def test_a_rollout_survives_news_that_come_late() -> None:

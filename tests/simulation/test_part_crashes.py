@@ -27,7 +27,7 @@ async def update(world: World) -> None:
 
 
 DAEMONS = Scenario(
-    operator=daemon_set_controllers(SETTINGS),
+    operator=lambda: daemon_set_controllers(SETTINGS),
     story=update,
     workloads=WorkloadSettings(parts=("garbage", "nodes", "scheduler"), nodes=1),
 )
@@ -41,7 +41,7 @@ async def count(world: World) -> None:
 
 
 BUDGETS = Scenario(
-    operator=budget_controllers(SETTINGS),
+    operator=lambda: budget_controllers(SETTINGS),
     story=count,
     workloads=WorkloadSettings(
         parts=("garbage", "nodes", "scheduler", "replicasets", "deployments")
@@ -61,8 +61,7 @@ async def use(world: World) -> None:
 
 
 QUOTAS = Scenario(
-    operator=(),
-    runnables=quota_runnables(SETTINGS),
+    operator=lambda: quota_runnables(SETTINGS),
     story=use,
     workloads=WorkloadSettings(parts=("garbage", "nodes", "scheduler")),
 )

@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 import steersman as sm
-from steersman.errors import ManagerFailed, NotSettled
+from steersman.errors import BadScenario, ManagerFailed, NotSettled
 from steersman.kinds import core_v1, meta_v1
 from steersman.simulation import SimulatedWorld, VirtualLoop, simulate, simulated_world
 from steersman.workloads import WorkloadSettings
@@ -163,6 +163,37 @@ def test_a_second_pass_of_an_operator_that_is_content_writes_nothing() -> None:
         await world.assert_second_pass_writes_nothing()
 
     simulate(main, settings=BARE)
+
+
+def test_an_operator_that_is_started_again_is_built_again() -> None:
+    built: list[list[str]] = []
+
+    class Remembering:
+        def __init__(self) -> None:
+            self.names: list[str] = []
+            built.append(self.names)
+
+        async def reconcile(self, a_note: Note, ctx: sm.Context) -> sm.Outcome:
+            self.names.append(a_note.name)
+            return sm.Done()
+
+    async def main(world: SimulatedWorld) -> None:
+        await world.install(Note)
+        await world.apply(note())
+        await world.run_operator(lambda: sm.Controller(Note, reconcile=Remembering().reconcile))
+        await world.assert_second_pass_writes_nothing()
+
+    simulate(main, settings=BARE)
+
+    assert built == [["one"], ["one"]]
+
+
+def test_a_function_that_builds_an_operator_builds_all_of_it() -> None:
+    async def main(world: SimulatedWorld) -> None:
+        await world.run_operator(lambda: controller, controller)
+
+    with pytest.raises(BadScenario, match="Return all controllers and runnables"):
+        simulate(main, settings=BARE)
 
 
 def test_a_second_pass_of_an_operator_that_never_is_content_is_shown() -> None:

@@ -64,7 +64,9 @@ async def life_of_a_site(cluster: World) -> None:
 
 @pytest.mark.timeout(60)
 async def test_no_record_is_left_wherever_the_operator_crashes() -> None:
-    await survives_crashes(Scenario(operator=[controller], kinds=[Site], story=life_of_a_site))
+    await survives_crashes(
+        Scenario(operator=lambda: [controller], kinds=[Site], story=life_of_a_site)
+    )
 
 
 async def test_a_timer_looks_outside_once_a_second(cluster: World) -> None:

@@ -79,5 +79,5 @@ async def test_what_is_permanent_is_said_and_not_tried_again(cluster: World) -> 
 @pytest.mark.timeout(30)
 async def test_it_comes_to_the_same_wherever_the_operator_crashes() -> None:
     await survives_crashes(
-        Scenario(operator=[controller], kinds=[Greeting], story=life_of_a_greeting)
+        Scenario(operator=lambda: [controller], kinds=[Greeting], story=life_of_a_greeting)
     )

@@ -96,5 +96,5 @@ async def life(cluster: World) -> None:
 
 
 async def test_it_comes_to_the_same_wherever_the_operator_crashes() -> None:
-    scenario = Scenario(operator=[controller], kinds=[AppService], story=life)
+    scenario = Scenario(operator=lambda: [controller], kinds=[AppService], story=life)
     await survives_crashes(scenario)

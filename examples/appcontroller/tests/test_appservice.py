@@ -281,4 +281,4 @@ async def life(cluster: World) -> None:
 
 @pytest.mark.timeout(60)
 async def test_it_comes_to_the_same_wherever_the_operator_crashes() -> None:
-    await survives_crashes(Scenario(operator=[controller], kinds=[AppService], story=life))
+    await survives_crashes(Scenario(operator=lambda: [controller], kinds=[AppService], story=life))

@@ -188,7 +188,9 @@ async def life_of_an_app(cluster: World) -> None:
 
 
 async def test_it_comes_to_the_same_wherever_it_crashes() -> None:
-    scenario = Scenario(operator=[appservice.controller], kinds=[AppService], story=life_of_an_app)
+    scenario = Scenario(
+        operator=lambda: [appservice.controller], kinds=[AppService], story=life_of_an_app
+    )
     await survives_crashes(scenario)
 
 

@@ -232,7 +232,7 @@ async def the_end(cluster: World) -> None:
 async def test_it_comes_to_the_same_whatever_goes_wrong_and_whenever(
     survives: Callable[[Scenario], Awaitable[None]], story: Callable[[World], Awaitable[None]]
 ) -> None:
-    await survives(Scenario(operator=[controller], kinds=[PodSet], story=story))
+    await survives(Scenario(operator=lambda: [controller], kinds=[PodSet], story=story))
 
 
 def test_a_cache_that_is_late_leads_to_no_pod_too_many() -> None:

@@ -255,7 +255,7 @@ async def life_of_a_robot(cluster: World) -> None:
 
 @pytest.mark.timeout(60)
 async def test_it_comes_to_the_same_wherever_the_operator_crashes() -> None:
-    scenario = Scenario(operator=[], runnables=[OPERATOR], kinds=[Robot], story=life_of_a_robot)
+    scenario = Scenario(operator=lambda: OPERATOR, kinds=[Robot], story=life_of_a_robot)
     await survives_crashes(scenario)
 
 

@@ -56,6 +56,7 @@ SteersmanError
 ├── NotSettled                   a condition that was waited for did not come about in time
 ├── Deadlock                     in a simulation, everybody waits and nothing can happen any more
 ├── DidNotSurvive                an operator came to something else when it was disturbed
+├── BadScenario                  a scenario that no sweep can run
 ├── TimeCannotBeSkipped          a test of a real cluster asked for what only a virtual one can do
 ├── ControlPlaneError            a control plane for tests could not be built, started or used
 ├── ClusterError                 the embedded cluster could not be started
@@ -144,6 +145,7 @@ from steersman.errors.root import (
     SteersmanError,
 )
 from steersman.errors.trying import (
+    BadScenario,
     ClusterError,
     ControlPlaneError,
     Deadlock,
@@ -173,6 +175,7 @@ __all__ = [
     "BadOutcome",
     "BadOwner",
     "BadRequest",
+    "BadScenario",
     "BadSettings",
     "BadTarget",
     "BadValue",

@@ -47,6 +47,14 @@ class DidNotSurvive(SteersmanError):
         super().__init__(f"with {what} and seed {seed} this happened:\n\n{lines}\n{replay}")
 
 
+class BadScenario(SteersmanError, TypeError):
+    """A scenario that no sweep can run, or in which a crash would not lose what is in memory."""
+
+    def __init__(self, *, problem: str, what_now: str) -> None:
+        self.problem = problem
+        super().__init__(f"{problem}. {what_now}")
+
+
 class TimeCannotBeSkipped(SteersmanError):
     """A test on a real cluster asked for what only time that is a number can do."""
 

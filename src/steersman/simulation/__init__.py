@@ -1,12 +1,13 @@
 """A whole cluster and the operators on it in one thread, in time that is a number.
 
-Takes:     a seed, operators, and a story that a test tells
+Takes:     a seed, what builds operators, and a story that a test tells
 Gives:     a ``SimulatedWorld``, in which an hour of waiting costs milliseconds; ``survives_…``,
            which tells a ``Scenario`` again with a fault at every place where there can be one
 Promises:  - the same seed gives the same history
            - time passes only when everybody waits
            - a deadlock is an error that names who waits
            - what is killed stops where it is, and none of its finally blocks runs
+           - an operator that is started again is built again
            - a plain function is run by hand-over, one at a time
            - a failure is replayed by its seed and fault
 Never:     opens a socket, asks what time it really is, or runs two things at once
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from steersman.simulation.actors import Actor
     from steersman.simulation.apart import one_generation
     from steersman.simulation.clock import VirtualClock
+    from steersman.simulation.factory import Built, Factory, factory_of
     from steersman.simulation.history import Asked, History
     from steersman.simulation.loop import VirtualLoop
     from steersman.simulation.scenario import Scenario
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
     from steersman.simulation.simulated import SimulatedWorld, simulate, simulated_world
     from steersman.simulation.story import story_of
     from steersman.simulation.sweeping import (
+        survives_concurrent_writes,
         survives_crashes,
         survives_cut_watches,
         survives_late_caches,
@@ -38,8 +41,10 @@ __all__ = [
     "Actor",
     "Agenda",
     "Asked",
+    "Built",
     "Calm",
     "Disturbance",
+    "Factory",
     "History",
     "Operator",
     "Scenario",
@@ -47,10 +52,12 @@ __all__ = [
     "VirtualClock",
     "VirtualLoop",
     "World",
+    "factory_of",
     "one_generation",
     "simulate",
     "simulated_world",
     "story_of",
+    "survives_concurrent_writes",
     "survives_crashes",
     "survives_cut_watches",
     "survives_late_caches",
@@ -62,8 +69,10 @@ _DOORS = {
     "Actor": "actors",
     "Agenda": "settling",
     "Asked": "history",
+    "Built": "factory",
     "Calm": "ways",
     "Disturbance": "ways",
+    "Factory": "factory",
     "History": "history",
     "Operator": "world",
     "Scenario": "scenario",
@@ -71,10 +80,12 @@ _DOORS = {
     "VirtualClock": "clock",
     "VirtualLoop": "loop",
     "World": "world",
+    "factory_of": "factory",
     "one_generation": "apart",
     "simulate": "simulated",
     "simulated_world": "simulated",
     "story_of": "story",
+    "survives_concurrent_writes": "sweeping",
     "survives_crashes": "sweeping",
     "survives_cut_watches": "sweeping",
     "survives_late_caches": "sweeping",

@@ -5,7 +5,7 @@ something and the events that are heard, over all lives of an operator in one ru
 """
 
 import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import wraps
@@ -36,6 +36,15 @@ class Trouble(StrEnum):
     LOST = "answer lost to call"
     CUT = "watch cut at event"
     LATE = "children late from event"
+    STALE = "caches late and answer lost to call"
+    OVERTAKEN = "users overtake call"
+    DOWN_BEFORE = "users write after a crash before call"
+    DOWN_AFTER = "users write after a crash after call"
+
+    @property
+    def waits_for_users(self) -> bool:
+        """Whether it lasts until users have written something."""
+        return self in (Trouble.OVERTAKEN, Trouble.DOWN_BEFORE, Trouble.DOWN_AFTER)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,9 +70,9 @@ class Fault:
 class Disturber:
     """Counts what an operator does and hears in one run, and strikes where its fault says.
 
-    ``kill`` ends the operator, ``note`` puts a line into the story, and ``strike`` the one about
-    the fault itself. ``child_watches`` are the beginnings and ends of the paths at which one
-    watches what the operator's objects own.
+    ``kill`` ends the operator, ``hold`` returns once users have written something, ``note`` puts a
+    line into the story, and ``strike`` the one about the fault itself. ``child_watches`` are the
+    beginnings and ends of the paths at which one watches what the operator's objects own.
     """
 
     def __init__(
@@ -72,6 +81,7 @@ class Disturber:
         *,
         clock: Clock,
         kill: Callable[[], None],
+        hold: Callable[[], Awaitable[None]],
         note: Callable[[str], None],
         strike: Callable[[str], None],
     ) -> None:
@@ -83,9 +93,14 @@ class Disturber:
         self.is_endless = False
         self._clock = clock
         self._kill = kill
+        self._hold = hold
         self.note = note
         self._strike = strike
         self.child_watches: Sequence[tuple[str, str]] = ()
+        # How often users had written something before each call.
+        self.user_writes = 0
+        self.written_before: list[int] = []
+        self._silent_until_at = 0.0
         self._under_way: dict[int, int] = {}
 
     def reaching(self, system: Any) -> Any:
@@ -107,6 +122,9 @@ class Disturber:
 
     async def telling(self, actor: Actor, request: Request, piece: bytes) -> None:  # noqa: ARG002
         """Some lines of a watch are about to arrive."""
+        silent_seconds = self._silent_until_at - self._clock.monotonic()
+        if silent_seconds > 0:
+            await self._clock.sleep(silent_seconds)
         if piece.startswith(_BOOKMARK):
             return
         self.events += 1
@@ -125,19 +143,35 @@ class Disturber:
         """A call that changes something is about to be made; its number."""
         self.calls += 1
         number = self.calls
+        self.written_before.append(self.user_writes)
         if number > MOST_CALLS:
             self.is_endless = True
             await self._die(f"is ended after {MOST_CALLS} calls")
         if self._strikes(Trouble.BEFORE, number):
             await self._die(f"is killed before {what}")
+        if self._strikes(Trouble.DOWN_BEFORE, number):
+            await self._die(f"is killed before {what}, and users go on meanwhile")
+        if self._strikes(Trouble.OVERTAKEN, number):
+            self._strike(f"is about to send {what}, and users are faster")
+            await self._hold()
         return number
 
     async def after(self, what: str, number: int) -> None:
         """It was made, and the answer is on its way."""
         if self._strikes(Trouble.AFTER, number):
             await self._die(f"is killed after {what}")
+        if self._strikes(Trouble.DOWN_AFTER, number):
+            await self._die(f"is killed after {what}, and users go on meanwhile")
+        is_lost = self._strikes(Trouble.STALE, number)
+        if is_lost:
+            # One failure of a network does both: it resets one connection, and the others are
+            # open on this side only.
+            self._silent_until_at = self._clock.monotonic() + LATE_SECONDS
+            self._strike(f"gets no answer to {what}, and no watch event for {LATE_SECONDS:g} s")
         if self._strikes(Trouble.LOST, number):
             self._strike(f"never hears the answer to {what}")
+            is_lost = True
+        if is_lost:
             raise Unreachable(f"{what}: the answer was lost on the way back")
 
     def _is_of_children(self, path: str) -> bool:

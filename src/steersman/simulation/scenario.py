@@ -1,18 +1,19 @@
 """``Scenario``: an operator, and what its users do while it works."""
 
+import inspect
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, overload
 
-from steersman.controller import Controller
+from steersman.errors import BadScenario
 from steersman.kinds import CustomResource
-from steersman.manager import Runnable
+from steersman.simulation.factory import Built, Factory, OperatorFactory, check_factory
 from steersman.simulation.world import USUAL, World
 from steersman.workloads import WorkloadSettings
 
 System = TypeVar("System")
 
-Controllers: TypeAlias = Sequence[Controller[Any]]
 Kinds: TypeAlias = Sequence[type[CustomResource[Any, Any]]]
 Story: TypeAlias = Callable[[World], Awaitable[None]]
 
@@ -21,21 +22,22 @@ Story: TypeAlias = Callable[[World], Awaitable[None]]
 class Scenario:
     """An operator on a cluster, and the story of what its users do.
 
-    - ``operator`` are its controllers; or, where it reaches beyond the cluster, a function that
-      makes them for the system that they reach.
+    - ``operator`` is a function that builds the operator: it returns a ``Manager``, or controllers
+      and runnables. It is called for each start, also for the one after a crash, so what the
+      operator remembers must be created in it. Where the operator reaches beyond the cluster, it
+      takes the system that it reaches.
     - ``story`` does what users do, and settles in between: ``await world.settle()``. At each of
       those moments the world must be as it is without faults.
-    - ``runnables`` are what the operator runs beside its controllers.
     - ``kinds`` are installed before it begins.
-    - ``outside`` makes a system beyond the cluster, anew for each run: a plain object. Each of its
-      coroutine methods is a call like those to the API server, and its attributes are compared.
+    - ``outside`` makes a system beyond the cluster, once for each run: a plain object, which a
+      crash of the operator does not touch. Each of its coroutine methods is a call like those to
+      the API server, and its attributes are compared.
     - ``workloads`` says which of a cluster's own controllers run; all, unless told otherwise.
     """
 
-    operator: Controllers | Callable[[Any], Controllers]
+    operator: Factory | Callable[[Any], Built]
     story: Story
     kinds: Kinds = ()
-    runnables: Sequence[Runnable] = ()
     outside: Callable[[], Any] | None = None
     workloads: WorkloadSettings = USUAL
 
@@ -45,10 +47,9 @@ class Scenario:
         def __init__(
             self,
             *,
-            operator: Controllers,
+            operator: Factory,
             story: Story,
             kinds: Kinds = (),
-            runnables: Sequence[Runnable] = (),
             workloads: WorkloadSettings = ...,
         ) -> None: ...
 
@@ -56,11 +57,10 @@ class Scenario:
         def __init__(
             self,
             *,
-            operator: Callable[[System], Controllers],
+            operator: Callable[[System], Built],
             outside: Callable[[], System],
             story: Story,
             kinds: Kinds = (),
-            runnables: Sequence[Runnable] = (),
             workloads: WorkloadSettings = ...,
         ) -> None: ...
 
@@ -68,15 +68,26 @@ class Scenario:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "kinds", tuple(self.kinds))
-        object.__setattr__(self, "runnables", tuple(self.runnables))
-        if not callable(self.operator):
-            object.__setattr__(self, "operator", tuple(self.operator))
-        if callable(self.operator) != (self.outside is not None):
-            raise TypeError(
-                "a scenario whose operator is a function of a system beyond the cluster says with"
-                " outside=… how that is made, and no other does"
+        check_factory(self.operator)
+        takes = "the system that outside= makes" if self.outside is not None else "nothing"
+        if not _can_take(self.operator, 0 if self.outside is None else 1):
+            raise BadScenario(
+                problem=f"the function that builds the operator must take {takes}, and does not",
+                what_now="A scenario says with outside=… how a system beyond the cluster is made,"
+                " and then operator= is a function of that system; otherwise of nothing.",
             )
 
-    def controllers(self, system: Any) -> Controllers:
-        """The operator, at work on this system."""
-        return self.operator(system) if callable(self.operator) else self.operator
+    def factory(self, system: Any) -> OperatorFactory:
+        """What builds the operator, with this system beyond the cluster."""
+        operator: Callable[..., Built] = self.operator
+        return OperatorFactory(operator if self.outside is None else partial(operator, system))
+
+
+def _can_take(function: Callable[..., Any], number: int) -> bool:
+    try:
+        inspect.signature(function).bind(*(None,) * number)
+    except TypeError:
+        return False
+    except ValueError:  # it is written in C, and does not say what it takes
+        return True
+    return True

@@ -22,6 +22,7 @@ from steersman.observe import Observation
 from steersman.simulation.actors import Actor
 from steersman.simulation.apart import run_apart
 from steersman.simulation.clock import VirtualClock
+from steersman.simulation.factory import Factory, factory_of
 from steersman.simulation.history import Asked, History
 from steersman.simulation.loop import VirtualLoop
 from steersman.simulation.settling import Agenda
@@ -162,9 +163,10 @@ class SimulatedWorld(World):
             is_furnished=True,
         )
         self._users = Actor("user")
+        self.user_way = self._way(self._users, Calm())
         super().__init__(
             Client(
-                self._way(self._users, Calm()),
+                self.user_way,
                 clock=clock,
                 rng=Random(self.rng.random()),
                 observe=self._observer("user"),
@@ -179,19 +181,19 @@ class SimulatedWorld(World):
 
     async def run_operator(
         self,
-        *controllers: Controller[Any],
+        *operator: Controller[Any] | Factory,
         name: str = "operator",
         runnables: Sequence[Runnable] = (),
         settings: ManagerSettings | None = None,
     ) -> SimulatedOperator:
-        """An operator at work, until it is stopped, killed, or the test is over."""
-        manager = Manager(controllers=controllers, runnables=runnables)
+        """An operator, which runs until it is stopped, killed, or the test is over."""
+        build = factory_of(operator, runnables)
         settings = settings or ManagerSettings(**ALONE)
-        return self.operate(manager, self._unused(name), settings, self.disturbance)
+        return self.operate(build, self._unused(name), settings, self.disturbance)
 
     def operate(
         self,
-        manager: Manager,
+        build: Callable[[], Manager],
         name: str,
         settings: ManagerSettings,
         disturbance: Disturbance,
@@ -199,11 +201,12 @@ class SimulatedWorld(World):
         *,
         part: str = "",
     ) -> SimulatedOperator:
-        """The same, for a manager; of one ``part``, where several have this name."""
+        """The same, for what builds a manager; of one ``part``, where several have this name."""
         actor = Actor(name)
+        manager = build()
 
         def again() -> SimulatedOperator:
-            return self.operate(manager, name, settings, disturbance, reflector, part=part)
+            return self.operate(build, name, settings, disturbance, reflector, part=part)
 
         operator = SimulatedOperator(self, actor, again, part=part)
 
@@ -454,8 +457,8 @@ def _enliven(
     world: SimulatedWorld, settings: WorkloadSettings, *, asleep: Sequence[str] = ()
 ) -> None:
     def operate(settings: WorkloadSettings, part: str = "") -> None:
-        manager, alone = workloads(settings).manager(), ManagerSettings(**ALONE)
-        world.operate(manager, WORKLOADS, alone, Calm(), UNDISTURBED, part=part)
+        build, alone = workloads(settings).manager, ManagerSettings(**ALONE)
+        world.operate(build, WORKLOADS, alone, Calm(), UNDISTURBED, part=part)
 
     def wake(part: str) -> None:
         # What is made at the start was made before: if it is gone, somebody did not want it.

@@ -64,15 +64,19 @@ class Way:
     ) -> None:
         self._inner = inner
         self._actor = actor
-        self._disturbance = disturbance
-        # Not who takes after it, and only changes what they need.
-        self._is_calm = type(disturbance) is Calm
+        self.disturb(disturbance)
         self._revision = revision
         self._history = history
         self._latency_seconds = latency_seconds
         self._clock = clock
         self._rng = rng
         self.is_cut = False
+
+    def disturb(self, disturbance: Disturbance) -> None:
+        """From now on, this comes between the actor and the server."""
+        self._disturbance = disturbance
+        # Not who takes after it, and only changes what they need.
+        self._is_calm = type(disturbance) is Calm
 
     def open(self, request: Request) -> AbstractAsyncContextManager[Response]:
         """Send ``request``."""

@@ -11,6 +11,7 @@ from steersman.errors import NotFound
 from steersman.kinds import CustomResource, Resource, Unstructured, is_ready, replace
 from steersman.manager import ManagerSettings, Runnable
 from steersman.manifests import crd_of
+from steersman.simulation.factory import Factory
 from steersman.simulation.history import Asked, History
 from steersman.workloads import WorkloadSettings
 
@@ -120,12 +121,16 @@ class World(ABC):
     @abstractmethod
     async def run_operator(
         self,
-        *controllers: Controller[Any],
+        *operator: Controller[Any] | Factory,
         name: str = "operator",
         runnables: Sequence[Runnable] = (),
         settings: ManagerSettings | None = None,
     ) -> Operator:
-        """An operator at work, until it is stopped, killed, or the test is over."""
+        """An operator, which runs until it is stopped, killed, or the test is over.
+
+        It is given by its controllers; or, where it remembers anything, by one function that
+        builds them, and that is called again whenever the operator is started again.
+        """
 
     # Time
 
@@ -162,7 +167,7 @@ class World(ABC):
 
     @abstractmethod
     async def look_again(self) -> None:
-        """Start each operator anew, so that it looks at everything once more."""
+        """Start each operator again, so that it looks at everything once more."""
 
     def _home(self, kind: type[Any], namespace: str | None) -> str | None:
         if namespace is None and kind.resource_type.namespaced:

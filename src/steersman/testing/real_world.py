@@ -25,7 +25,7 @@ from steersman.observe import (
     fan_out,
     ignore,
 )
-from steersman.simulation import Agenda, Asked, History, Operator, World
+from steersman.simulation import Agenda, Asked, Factory, History, Operator, World, factory_of
 from steersman.testing.cluster import Cluster
 from steersman.testing.noting import NotingTransport
 from steersman.wire import Transport
@@ -135,18 +135,21 @@ class RealWorld(World):
 
     async def run_operator(
         self,
-        *controllers: Controller[Any],
+        *operator: Controller[Any] | Factory,
         name: str = "operator",
         runnables: Sequence[Runnable] = (),
         settings: ManagerSettings | None = None,
     ) -> RealOperator:
-        """An operator at work, until it is stopped, killed, or the test is over."""
-        manager = Manager(controllers=controllers, runnables=runnables)
+        """An operator, which runs until it is stopped, killed, or the test is over."""
+        build = factory_of(operator, runnables)
         given = settings or ManagerSettings(**ALONE, namespaces=(self.namespace,))
-        return self._operate(manager, name, given)
+        return self._operate(build, name, given)
 
-    def _operate(self, manager: Manager, name: str, settings: ManagerSettings) -> RealOperator:
-        again = partial(self._operate, manager, name, settings)
+    def _operate(
+        self, build: Callable[[], Manager], name: str, settings: ManagerSettings
+    ) -> RealOperator:
+        manager = build()
+        again = partial(self._operate, build, name, settings)
         operator = RealOperator(name, again, manager.controllers)
 
         @asynccontextmanager

@@ -6,7 +6,7 @@ from typing import TypeAlias
 import pytest
 
 from steersman.client import MergePatch
-from steersman.simulation import Scenario, World, survives_crashes
+from steersman.simulation import Built, Scenario, World, survives_crashes
 from steersman.workloads import WorkloadSettings, cronjobs, jobs
 from tests.cluster.workloads.batch import Job, cron_job, job
 
@@ -47,9 +47,10 @@ async def suspended(world: World) -> None:
 async def test_a_job_comes_to_the_same_wherever_its_controller_crashes(
     story: Story, beside: WorkloadSettings
 ) -> None:
-    controllers = jobs.controllers(EVERYWHERE)
+    def build() -> Built:
+        return jobs.controllers(EVERYWHERE)
 
-    await survives_crashes(Scenario(operator=controllers, story=story, workloads=beside))
+    await survives_crashes(Scenario(operator=build, story=story, workloads=beside))
 
 
 async def test_a_cron_job_comes_to_the_same_wherever_its_controller_crashes() -> None:
@@ -57,10 +58,12 @@ async def test_a_cron_job_comes_to_the_same_wherever_its_controller_crashes() ->
         await world.create(cron_job("*/10 * * * *"))
         await world.advance(700.0)
 
-    controllers = cronjobs.controllers(EVERYWHERE)
+    def build() -> Built:
+        return cronjobs.controllers(EVERYWHERE)
+
     await survives_crashes(
         Scenario(
-            operator=controllers,
+            operator=build,
             story=story,
             workloads=WorkloadSettings(parts=("jobs", "nodes", "scheduler")),
         )

@@ -2,7 +2,13 @@
 
 import pytest
 
-from steersman.simulation import Scenario, World, survives_crashes, survives_late_caches
+from steersman.simulation import (
+    Scenario,
+    World,
+    survives_concurrent_writes,
+    survives_crashes,
+    survives_late_caches,
+)
 from steersman.workloads import WorkloadSettings, statefulsets, volumes
 from steersman.workloads.volumes.provisioning import standard_class
 from tests.cluster.workloads.stateful import StatefulSet, claim, retention, stateful_set
@@ -24,7 +30,7 @@ async def made_and_deleted(world: World) -> None:
 
 
 SCENARIO = Scenario(
-    operator=(*statefulsets.controllers(SETTINGS), *volumes.controllers(SETTINGS)),
+    operator=lambda: (*statefulsets.controllers(SETTINGS), *volumes.controllers(SETTINGS)),
     story=made_and_deleted,
     workloads=WorkloadSettings(parts=("garbage", "nodes", "scheduler")),
 )
@@ -32,6 +38,10 @@ SCENARIO = Scenario(
 
 async def test_a_stateful_set_survives_the_crash_of_its_controllers_at_every_call() -> None:
     await survives_crashes(SCENARIO)
+
+
+async def test_a_stateful_set_survives_what_users_write_while_its_controllers_are_down() -> None:
+    await survives_concurrent_writes(SCENARIO)
 
 
 async def test_a_stateful_set_survives_caches_that_are_late() -> None:

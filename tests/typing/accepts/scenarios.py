@@ -38,9 +38,14 @@ async def story(world: World) -> None:
 
 
 async def use(world: World) -> None:
-    scenario = Scenario(operator=[controller], kinds=[App], story=story)
+    scenario = Scenario(operator=lambda: [controller], kinds=[App], story=story)
     await survives_crashes(scenario)
     await survives_crashes(scenario, seed=3, only="after call 7")
     await survives_crashes(Scenario(operator=reaching, outside=Buckets, story=story))
+    await survives_crashes(
+        Scenario(operator=lambda: sm.Manager(controllers=[controller]), story=story)
+    )
+    await world.run_operator(controller)
+    await world.run_operator(lambda: [controller])
     apps: list[App] = await world.list(App)
     del apps

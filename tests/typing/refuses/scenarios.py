@@ -37,7 +37,9 @@ async def story(world: World) -> None:
 async def misuse() -> None:
     Scenario(operator=reaching, story=story)  # refused
     Scenario(operator=reaching, outside=dict, story=story)  # refused
-    Scenario(operator=[controller])  # refused
-    scenario = Scenario(operator=[controller], story=story)
+    Scenario(operator=lambda: [controller])  # refused
+    Scenario(operator=[controller], story=story)  # refused
+    Scenario(operator=lambda: ["controller"], story=story)  # refused
+    scenario = Scenario(operator=lambda: [controller], story=story)
     scenario.story = story  # refused
     await survives_crashes(scenario, only=7)  # refused

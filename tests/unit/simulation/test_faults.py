@@ -25,10 +25,12 @@ class Stage:
         self.clock = FakeClock()
         self.told: list[str] = []
         self.deaths = 0
+        self.released = asyncio.Event()
         self.disturber = Disturber(
             Fault.named(words) if words else None,
             clock=self.clock,
             kill=self._kill,
+            hold=self._hold,
             note=self.told.append,
             strike=self.told.append,
         )
@@ -36,6 +38,9 @@ class Stage:
 
     def _kill(self) -> None:
         self.deaths += 1
+
+    async def _hold(self) -> None:
+        await self.released.wait()
 
     async def call(self, request: Request = WRITE) -> None:
         await self.disturber.sending(ACTOR, request)
@@ -161,3 +166,34 @@ async def test_what_is_set_on_a_system_beyond_the_cluster_is_set_on_the_system()
     Stage("answer lost to call 1").disturber.reaching(bell).rung = 7
 
     assert bell.rung == 7
+
+
+async def test_a_call_that_users_overtake_is_made_when_they_have_written() -> None:
+    stage = Stage("users overtake call 1")
+
+    assert not await ended(stage.call())
+    stage.released.set()
+
+    assert await ended(stage.call())
+    assert "users are faster" in stage.told[0]
+
+
+@pytest.mark.parametrize(
+    "words", ["users write after a crash before call 1", "users write after a crash after call 1"]
+)
+async def test_who_is_killed_while_users_write_goes_no_further(words: str) -> None:
+    stage = Stage(words)
+
+    assert not await ended(stage.call())
+    assert stage.deaths == 1
+
+
+async def test_a_lost_answer_with_late_caches_delays_every_event() -> None:
+    stage = Stage("caches late and answer lost to call 1")
+    began_at = stage.clock.monotonic()
+
+    with pytest.raises(Unreachable):
+        await stage.call()
+    await stage.disturber.telling(ACTOR, WATCH, b'{"type":"ADDED"}')
+
+    assert stage.clock.monotonic() == began_at + LATE_SECONDS

@@ -14,6 +14,7 @@ from steersman.workloads.volumes.matching import (
     Claim,
     Volume,
 )
+from steersman.workloads.volumes.provisioning import volume_name
 
 PROTECTION: Final = "kubernetes.io/pv-protection"
 
@@ -27,9 +28,10 @@ async def reconcile(volume: Volume, ctx: Context) -> Outcome:
 
 
 def volume_of_claim(claim: Claim, _cached: object) -> list[ObjectKey]:
-    """Whom a change of a claim is about: the volume that it names."""
+    """Whom a change of a claim is about: the volume that it names, or that is made for it."""
     name = claim.spec.volume_name if claim.spec is not None else None
-    return [ObjectKey(None, name)] if name else []
+    # A claim may be deleted before it names the volume that was made for it.
+    return [ObjectKey(None, name or volume_name(claim))]
 
 
 def is_of_volume(old: Claim | None, new: Claim) -> bool:
