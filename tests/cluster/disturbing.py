@@ -48,8 +48,10 @@ class DisturbedTransport:
         self.requests.append(request)
         if isinstance(self.answer, Exception):
             raise self.answer
-        if self.answer is not None:
-            yield ScriptedResponse(self.answer)
+        if (answer := self.answer) is not None:
+            if answer.after is not None:
+                await answer.after()
+            yield ScriptedResponse(answer)
             return
         async with self.server.open(request) as response:
             if ("watch", "true") not in request.query:

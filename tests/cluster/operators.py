@@ -7,6 +7,7 @@ from random import Random
 from typing import Any, TypeVar
 
 from steersman.apiserver import InProcessTransport
+from steersman.cache import InformerSettings
 from steersman.controller import Controller
 from steersman.manager import Manager, ManagerSettings, Runnable, Surroundings
 from steersman.observe import Observation
@@ -16,6 +17,9 @@ from tests.cluster.informing import HERE, Scene
 from tests.transports import Answer
 
 E = TypeVar("E")
+
+# As people know the server.
+SERVER = "https://10.0.0.1:6443"
 
 WRITES = frozenset(("POST", "PUT", "PATCH", "DELETE"))
 
@@ -40,6 +44,7 @@ class Operator:
         self.stop: asyncio.Future[str] = asyncio.get_running_loop().create_future()
         # What each new way says in the server's place.
         self.answer: Answer | Exception | None = None
+        self.informers: InformerSettings | None = None
 
     def observe(self, observation: Observation) -> None:
         """Remember it."""
@@ -78,11 +83,12 @@ class Operator:
             reach=self.reach,
             namespace=HERE,
             hostname=self.hostname,
+            server=SERVER,
             clock=self.scene.clock,
             rng=Random(self.hostname),
             observe=self.observe,
         )
-        manager = Manager(controllers=controllers, runnables=runnables)
+        manager = Manager(controllers=controllers, runnables=runnables, informers=self.informers)
         await manager.operate(around, settings=settings, stop=self.stop)
 
 
@@ -93,11 +99,13 @@ async def operating(
     runnables: Sequence[Runnable] = (),
     hostname: str = "one",
     answer: Answer | Exception | None = None,
+    informers: InformerSettings | None = None,
     **settings: Any,
 ) -> AsyncIterator[Operator]:
     """An operator that runs while the block does; it is cut off at the end."""
     operator = Operator(scene, hostname)
     operator.answer = answer
+    operator.informers = informers
     given: dict[str, Any] = {**ALONE, **settings}
     chosen = ManagerSettings(**given)
     async with asyncio.TaskGroup() as group:

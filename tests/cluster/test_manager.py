@@ -278,7 +278,9 @@ async def test_it_is_not_ready_while_a_cache_is_stale(scene: Scene) -> None:
     def said() -> list[bool]:
         return [each.is_ready for each in operator.seen(ReadinessChanged)]
 
-    async with operating(scene, owning()) as operator:
+    # Nothing else notices before: the cache alone says that it is stale.
+    patient: Any = {"server_probe_seconds": 1000.0, "server_timeout_seconds": 2000.0}
+    async with operating(scene, owning(), **patient) as operator:
         await scene.until(lambda: said() == [True], seconds=0.5)
 
         (way, _) = operator.ways

@@ -27,7 +27,13 @@ LOOPBACK = Address("127.0.0.1", 0)
 
 
 async def ask(
-    address: Address, path: str, *, method: str = "GET", token: str = "", secure: bool = False
+    address: Address,
+    path: str,
+    *,
+    method: str = "GET",
+    token: str = "",
+    secure: bool = False,
+    query: tuple[tuple[str, str], ...] = (),
 ) -> tuple[int, str]:
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.check_hostname = False
@@ -40,7 +46,7 @@ async def ask(
             server=f"{scheme}://127.0.0.1:{address.port}",
             tls=lambda: context if secure else None,
         ) as transport,
-        transport.open(Request(method=method, path=path, headers=headers)) as response,
+        transport.open(Request(method=method, path=path, query=query, headers=headers)) as response,
     ):
         return response.status, (await response.read(limit_bytes=2**20)).decode()
 

@@ -20,6 +20,7 @@ from collections.abc import (
 )
 from contextlib import asynccontextmanager
 from functools import partial
+from math import inf
 from typing import Any, Generic, TypeVar
 
 import msgspec
@@ -38,6 +39,7 @@ from steersman.cache.scope import Scope
 from steersman.cache.telling import Teller
 from steersman.client import Client, Deletion, is_gone
 from steersman.errors import (
+    BadSettings,
     CacheMutated,
     CacheSyncTimeout,
     InvalidObject,
@@ -48,7 +50,7 @@ from steersman.errors import (
 from steersman.kinds import Resource, Unstructured
 from steersman.names import ObjectKey
 from steersman.observe import Observer
-from steersman.watch import ClientSource, ReflectorSettings, key_of
+from steersman.watch import ClientSource, Reflector, ReflectorSettings, key_of
 
 Obj = TypeVar("Obj", bound=Resource | Unstructured)
 Answer = TypeVar("Answer", bound=Resource | Unstructured | Deletion[Any])
@@ -77,8 +79,13 @@ class InformerSettings(msgspec.Struct, frozen=True, kw_only=True):
 
     def __post_init__(self) -> None:
         for name in ("stale_seconds", "look_seconds"):
-            if not getattr(self, name) > 0:
-                raise ValueError(f"{name} must be positive, got {getattr(self, name)}")
+            seconds = getattr(self, name)
+            if not 0 < seconds < inf:
+                raise BadSettings(
+                    source=f"InformerSettings({name}={seconds!r})",
+                    problem=f"{name} must be a length of time",
+                    what_now="Correct it, or leave it out.",
+                )
 
 
 class Informer(Generic[Obj]):
@@ -155,6 +162,25 @@ class Informer(Generic[Obj]):
         return self._start is not None and all(
             part.is_fresh and part.lost_seconds < limit for part in self._parts.values()
         )
+
+    @property
+    def is_running(self) -> bool:
+        """Whether it follows, or tries to."""
+        return self._start is not None
+
+    @property
+    def last_contact_at(self) -> float | None:
+        """When the server last sent anything to one of its lists or watches; ``None``: never."""
+        contacts = [part.reflector.last_contact_at for part in self._parts.values()]
+        return max((each for each in contacts if each is not None), default=None)
+
+    def silent_watches(self, *, since_at: float) -> Sequence[Reflector[Obj]]:
+        """Those of its watches that are open, and through which nothing came since then."""
+        return [
+            part.reflector
+            for part in self._parts.values()
+            if part.reflector.is_connected and (part.reflector.last_contact_at or 0.0) <= since_at
+        ]
 
     @property
     def sync_error(self) -> SteersmanError | None:

@@ -91,6 +91,7 @@ async def _operate(
         reach=partial(reaching, config, clock=clock, observe=observe),
         namespace=config.namespace,
         hostname=socket.gethostname(),
+        server=config.server,
         clock=clock,
         rng=rng,
         observe=observe,

@@ -29,6 +29,11 @@ class Asker:
         """The same connections, decoders and retry budget, under other settings."""
         return Asker(self._caller, self.codec, settings)
 
+    @property
+    def answered_at(self) -> float | None:
+        """When the server last answered, on the monotonic clock; ``None`` if it never did."""
+        return self._caller.answered_at
+
     async def body(self, question: Question) -> bytes:
         """The answer's body."""
         return await self._caller.fetch(self._call(question), self.settings.retry)

@@ -43,6 +43,8 @@ class Caller:
         self._rng = rng
         self._observe = observe
         self._budget = RetryBudget()
+        # When the server last answered a request with anything but a failure of its own.
+        self.answered_at: float | None = None
 
     async def fetch(self, call: Call, policy: RetryPolicy) -> bytes:
         """The body of a successful answer."""
@@ -174,13 +176,19 @@ class Caller:
         code: int | None = None,
         error: SteersmanError | None = None,
     ) -> None:
+        now_at = self._clock.monotonic()
+        if isinstance(error, ApiError):
+            code = error.code
+        if code is not None and code < 500:
+            # What stands between answers 502 to 504 when the server does not.
+            self.answered_at = now_at
         self._observe(
             RequestFinished(
                 verb=call.question.verb,
                 resource=call.question.resource,
                 ref=call.question.ref,
-                code=error.code if isinstance(error, ApiError) else code,
-                took_seconds=self._clock.monotonic() - started_at,
+                code=code,
+                took_seconds=now_at - started_at,
                 attempts=attempts,
                 error=error,
             )

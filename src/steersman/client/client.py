@@ -33,7 +33,7 @@ from steersman.client.subresources import (
 from steersman.client.watching import WatchEvent, events_in
 from steersman.clock import Clock
 from steersman.kinds import Codec, DecodedList, Part, Resource, Unstructured
-from steersman.names import ObjectKey
+from steersman.names import ObjectKey, ObjectRef
 from steersman.observe import Observer
 from steersman.wire import Transport
 
@@ -85,6 +85,15 @@ class Client:
     def settings(self) -> ClientSettings:
         """What this client does unless told otherwise."""
         return self._ask.settings
+
+    @property
+    def answered_at(self) -> float | None:
+        """When the server last answered a request, on the monotonic clock; ``None``: never.
+
+        A failure of the server's own (5xx) is no answer: it may come from what stands between. What
+        comes through a watch after its beginning is not counted.
+        """
+        return self._ask.answered_at
 
     def adjusted(self, **changes: Unpack[SettingsChanges]) -> "Client":
         """The same client with other settings: a dry run, someone else's name, a shorter deadline.
@@ -443,6 +452,18 @@ class Client:
 
         return pod_log(
             self._ask, pod, namespace=namespace, options=options or LogOptions(), clock=self.clock
+        )
+
+    async def ping(self) -> None:
+        """Have the server answer a request that costs it next to nothing, and needs no right."""
+        await self._ask.body(
+            Question(
+                verb="get",
+                method="GET",
+                path="/version",
+                ref=ObjectRef("version", None, "of the API server"),
+                resource="version",
+            )
         )
 
     async def discover(self) -> "Discovery":

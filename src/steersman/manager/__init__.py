@@ -10,6 +10,8 @@ Promises:  - no worker starts before the caches are whole
            - a stop ends within its grace
            - a second signal ends an operator at once
            - it is not ready while a cache is stale
+           - it is not ready within a minute of a server that hangs
+           - an operator whose server is away is alive
            - metrics are told to nobody who may not read them
            - a missing permission is named with the rule that would grant it
            - an operator that lacks a right goes on by itself once it has it

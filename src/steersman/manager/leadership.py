@@ -109,6 +109,7 @@ class Leadership:
         self._rng = rng
         self._observe = observe
         self._standing = Standing()
+        self._tried_at = clock.monotonic()
         self._lease = ObjectRef("Lease", settings.namespace, settings.name)
 
     def __repr__(self) -> str:
@@ -119,6 +120,11 @@ class Leadership:
     def holder(self) -> str:
         """Who holds the lease, as it was last seen; empty if nobody does."""
         return self._standing.seen.record.holder
+
+    @property
+    def idle_seconds(self) -> float:
+        """For how long it has tried neither to get the lease nor to renew it."""
+        return self._clock.monotonic() - self._tried_at
 
     @asynccontextmanager
     async def term(self) -> AsyncIterator[Term]:
@@ -212,7 +218,8 @@ class Leadership:
 
     async def _try(self, *, within_seconds: float, must_look: bool = False) -> None:
         """Look if need be, and claim or renew the lease if that is for us to do."""
-        deadline_at = self._clock.monotonic() + within_seconds
+        self._tried_at = self._clock.monotonic()
+        deadline_at = self._tried_at + within_seconds
         try:
             if must_look:
                 await self._look(deadline_at)

@@ -9,11 +9,13 @@ import sys
 import threading
 from collections.abc import Awaitable, Callable, Generator, Sequence
 from contextlib import suppress
+from copy import copy
 from functools import partial
 from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING, Any, Final, Self
 
+from steersman.cache import InformerSettings
 from steersman.client import find_config, reaching
 from steersman.clock import Clock, SystemClock
 from steersman.controller import Controller
@@ -37,7 +39,7 @@ class Manager:
     """Controllers and runnables that share a client and caches, of which one replica acts.
 
     Making one has no effect. ``run`` is for a program of one's own; whoever has a loop, a clock and
-    a way to a cluster uses ``operate``.
+    a way to a cluster uses ``operate``. ``informers`` says how the caches list and watch.
     """
 
     def __init__(
@@ -46,10 +48,12 @@ class Manager:
         controllers: Sequence[Controller[Any]] = (),
         runnables: Sequence[Runnable] = (),
         settings: ManagerSettings | None = None,
+        informers: InformerSettings | None = None,
     ) -> None:
         self.controllers = tuple(controllers)
         self.runnables = tuple(runnables)
         self._settings = settings
+        self.informers = informers or InformerSettings()
         _check_names(self.controllers)
 
     def __repr__(self) -> str:
@@ -61,6 +65,12 @@ class Manager:
     def settings(self) -> ManagerSettings | None:
         """Those that it was given; without any, they are read when it is run."""
         return self._settings
+
+    def under(self, settings: ManagerSettings) -> "Manager":
+        """The same manager with other settings."""
+        other = copy(self)
+        other._settings = settings
+        return other
 
     def run(self, *, new_loop: Callable[[], asyncio.AbstractEventLoop] | None = None) -> None:
         """Operate until SIGTERM or SIGINT; a second one ends it at once.
@@ -89,7 +99,13 @@ class Manager:
         self, around: Surroundings, *, settings: ManagerSettings, stop: Awaitable[str]
     ) -> None:
         """Operate in these surroundings until ``stop`` comes, with a word on why."""
-        operation = Operation(self.controllers, self.runnables, settings=settings, around=around)
+        operation = Operation(
+            self.controllers,
+            self.runnables,
+            settings=settings,
+            informers=self.informers,
+            around=around,
+        )
         await operation.run(stop)
 
     async def _main(self, settings: ManagerSettings, stop: Awaitable[str]) -> None:
@@ -112,6 +128,7 @@ class Manager:
             reach=partial(reaching, config, clock=clock, observe=observe),
             namespace=config.namespace,
             hostname=socket.gethostname(),
+            server=config.server,
             clock=clock,
             rng=Random(),
             observe=observe,

@@ -17,6 +17,8 @@ from functools import partial
 from math import inf
 from typing import TYPE_CHECKING, Any
 
+from msgspec.structs import replace
+
 from steersman.cache import Caches, InformerSettings, in_background
 from steersman.client import Client, ClientSettings, RetryPolicy
 from steersman.controller import (
@@ -28,13 +30,14 @@ from steersman.controller import (
     prepared,
 )
 from steersman.errors import AUTHOR_ERRORS, ManagerFailed, SteersmanError, failure_of
-from steersman.manager.checks import cache_checks
+from steersman.manager.checks import cache_checks, live_checks, server_checks
 from steersman.manager.election import LeaseSettings, unique_identity
 from steersman.manager.fencing import Fence, FencedTransport
 from steersman.manager.needs import lease_name, needed_rules
 from steersman.manager.preflight import missing_permissions
 from steersman.manager.probes import Check, Routes, failing, probe_pages
 from steersman.manager.runnables import Runnable, Services, Surroundings
+from steersman.manager.server_probe import ServerProbe
 from steersman.manager.serving import serving
 from steersman.manager.settings import ManagerSettings
 from steersman.manager.startup import Startup
@@ -73,11 +76,13 @@ class Operation:
         runnables: Sequence[Runnable],
         *,
         settings: ManagerSettings,
+        informers: InformerSettings,
         around: Surroundings,
     ) -> None:
         self._controllers = controllers
         self._runnables = runnables
         self._settings = settings
+        self._informers = informers
         self._around = around
         self._clock = around.clock
         # It is called in the middle of the work, and must not raise there.
@@ -93,6 +98,10 @@ class Operation:
         self._loops: list[ControlLoop[Any]] = []
         self._is_acting = False
         self._slowness = SLOWNESS if around.is_simulated else 1.0
+        self._turned_at = self._started_at
+        self._workers: list[asyncio.Task[None]] = []
+        self._candidacy: Leadership | None = None
+        self._server: ServerProbe | None = None
 
     async def run(self, stop: Awaitable[str]) -> None:
         """Operate until ``stop`` comes, with a word on why; then within the grace, to the end."""
@@ -135,14 +144,16 @@ class Operation:
             client, asking, reviewing, leasing = map(
                 self._client, (fenced, transport, apart, apart)
             )
+            reflector = around.reflector or self._informers.reflector
             managers = frozenset(each.field_manager for each in self._controllers)
             self._caches = caches = Caches(
                 client,
                 observe=self._observe,
-                settings=InformerSettings(
-                    reflector=around.reflector,
-                    kept_managers=managers,
-                    look_seconds=10.0 * self._slowness,
+                settings=replace(
+                    self._informers,
+                    reflector=reflector,
+                    kept_managers=self._informers.kept_managers | managers,
+                    look_seconds=self._informers.look_seconds * self._slowness,
                 ),
             )
             services = Services(
@@ -155,6 +166,9 @@ class Operation:
             )
             async with self._served(reviewing), in_background() as start:
                 start(self._look_after(), name="look after the operator")
+                if reflector.silence_seconds != inf and not around.is_simulated:
+                    self._server = self._server_probe(asking, (client, reviewing, leasing), caches)
+                    start(self._server.run(), name="server probe")
                 await self._permit(asking)
                 self._startup = startup = self._new_startup(client, caches)
                 async with caches.running(), startup.running():
@@ -165,7 +179,7 @@ class Operation:
                     if not any(each.needs_leadership for each in self._runnables):
                         # Before one controller can start, there is nothing to lead for.
                         await startup.more(min(len(self._controllers), 1) - 1)
-                    leadership = self._leadership(leasing)
+                    self._candidacy = leadership = self._leadership(leasing)
                     while not self._stopping.is_set():
                         async with self._leading(leadership) as lost:
                             self._reached("leading")
@@ -193,11 +207,11 @@ class Operation:
             finally:
                 self._is_acting = False
                 self._loops = []
+                self._workers = []
 
     async def _work(self, startup: Startup, ready: Sequence[Prepared[Any]]) -> None:
         async with asyncio.TaskGroup() as group:
-            for loop in self._loops:
-                group.create_task(loop.run(), name=repr(loop))
+            self._workers = [group.create_task(loop.run(), name=repr(loop)) for loop in self._loops]
             if startup.is_complete and len(ready) == len(self._controllers):
                 await self._stopping.wait()
                 return
@@ -219,7 +233,7 @@ class Operation:
                     started.append(each)
                     loop = each.loop()
                     self._loops.append(loop)
-                    group.create_task(loop.run(), name=repr(loop))
+                    self._workers.append(group.create_task(loop.run(), name=repr(loop)))
 
     async def _run(self, runnable: Runnable, services: Services) -> None:
         try:
@@ -270,6 +284,21 @@ class Operation:
             for each in told:
                 self._observe(each)
         return not any(rule.is_needed for rule in missing)
+
+    def _server_probe(
+        self, client: Client, beside: Sequence[Client], caches: Caches
+    ) -> ServerProbe:
+        settings = self._settings
+        return ServerProbe(
+            client,
+            beside=beside,
+            caches=caches,
+            server=self._around.server,
+            probe_seconds=settings.server_probe_seconds,
+            timeout_seconds=settings.server_timeout_seconds,
+            clock=self._clock,
+            observe=self._observe,
+        )
 
     def _new_startup(self, client: Client, caches: Caches) -> Startup:
         settings = self._settings
@@ -343,7 +372,7 @@ class Operation:
         settings, observe = self._settings, self._observe
         async with AsyncExitStack() as stack:
             if settings.health is not None:
-                pages = probe_pages(live=lambda: (), ready=self._checks)
+                pages = probe_pages(live=self._live_checks, ready=self._checks)
                 await stack.enter_async_context(
                     serving(
                         Routes(pages, observe=observe),
@@ -383,7 +412,21 @@ class Operation:
         return (
             Check("running", said(not self._stopping.is_set(), "it has been asked to stop")),
             Check("permissions", said(self._is_permitted, "some are missing")),
+            *server_checks(self._server),
             *cache_checks(self._startup, informers),
+        )
+
+    def _live_checks(self) -> Sequence[Check]:
+        is_stopping = self._stopping.is_set()
+        return tuple(
+            live_checks(
+                loop_idle_seconds=(self._clock.monotonic() - self._turned_at) / self._slowness,
+                informers=self._caches.informers if self._caches is not None else (),
+                # Whoever is told to stop ends one by one, within the grace.
+                workers=() if is_stopping else self._workers,
+                leadership=None if is_stopping else self._candidacy,
+                lease_seconds=self._settings.lease_seconds,
+            )
         )
 
     async def _look_after(self) -> None:
@@ -395,7 +438,7 @@ class Operation:
             if is_ready is bool(why_not) and not self._stopping.is_set():
                 is_ready = not why_not
                 self._observe(ReadinessChanged(is_ready=is_ready, failing=why_not))
-            slept_at = self._clock.monotonic()
+            self._turned_at = slept_at = self._clock.monotonic()
             await self._clock.sleep(TURN_SECONDS * self._slowness)
             late_seconds = self._clock.monotonic() - slept_at - TURN_SECONDS * self._slowness
             if late_seconds > LATE_SECONDS:

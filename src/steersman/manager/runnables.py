@@ -64,7 +64,8 @@ class Surroundings:
     """What an operator needs from outside: a way to the cluster, time, chance and an audience.
 
     Each call of ``reach`` gives connections of its own. ``namespace`` is where the operator itself
-    lives, and ``hostname`` on which machine. ``reflector`` is how its caches hear of what is there,
+    lives, and ``hostname`` on which machine. ``server`` is the address of the API server, as people
+    know it. ``reflector`` takes the place of the manager's own reflector settings, if there is one,
     and ``heralds`` is passed on to runnables.
     In a simulation plain functions run one at a time, and nothing else meanwhile, so that the same
     story can be told twice; and who looks after themselves every second does so less often, because
@@ -78,6 +79,7 @@ class Surroundings:
     rng: Random
     observe: Observer
     registry: "CollectorRegistry | None" = None
-    reflector: ReflectorSettings = ReflectorSettings()
+    server: str = "the API server"
+    reflector: ReflectorSettings | None = None
     heralds: Heralds | None = None
     is_simulated: bool = False

@@ -376,6 +376,20 @@ SETTINGS: Final[tuple[Setting, ...]] = (
         "How many plain (not async) reconcile functions may run at once.",
     ),
     Setting(
+        "server_probe_seconds",
+        _seconds,
+        _DURATION,
+        "TIME",
+        "After so long without a sign of life from the API server, it is asked for one.",
+    ),
+    Setting(
+        "server_timeout_seconds",
+        _seconds,
+        _DURATION,
+        "TIME",
+        "After so long without one, the operator is not ready.",
+    ),
+    Setting(
         "cache_sync_seconds",
         _seconds,
         _DURATION,

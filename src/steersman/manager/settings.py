@@ -31,6 +31,8 @@ _LENGTHS: Final = (
     "renew_seconds",
     "retry_seconds",
     "grace_seconds",
+    "server_probe_seconds",
+    "server_timeout_seconds",
     "cache_sync_seconds",
 )
 
@@ -91,6 +93,12 @@ class ManagerSettings:
 
     # As many as Python's own pool has on a large machine: they wait for the server, not for a core.
     max_threads: int = 32
+
+    # Any sign of life counts: events, bookmarks, answers, renewals of the lease. After so long
+    # without one the server is asked, and after so long the operator is not ready. Leaves time for
+    # two questions, and is less than the minute after which caches count as stale.
+    server_probe_seconds: float = 30.0
+    server_timeout_seconds: float = 50.0
 
     # As controller-runtime has it: longer than any list takes. A controller whose caches are not
     # filled by then is reported with the kinds that it waits for, and starts once they are.
@@ -248,6 +256,15 @@ class ManagerSettings:
                 problem=f"retry_seconds={self.retry_seconds:g} leaves no time for a second try"
                 f" within renew_seconds={self.renew_seconds:g}",
                 what_now="Raise renew_seconds, or lower retry_seconds; 10 and 2 are usual.",
+            )
+        if not self.server_probe_seconds < self.server_timeout_seconds:
+            yield _Flaw(
+                fields=("server_probe_seconds", "server_timeout_seconds"),
+                problem=f"server_probe_seconds={self.server_probe_seconds:g} is not less than"
+                f" server_timeout_seconds={self.server_timeout_seconds:g}, so that the server would"
+                " count as unresponsive before it is asked",
+                what_now="Raise server_timeout_seconds, or lower server_probe_seconds; 50 and 30"
+                " are usual.",
             )
         if (self.tls_cert_file is None) != (self.tls_key_file is None):
             yield _Flaw(

@@ -110,6 +110,24 @@ class PermissionsUnknown(msgspec.Struct, frozen=True, kw_only=True):
     error: Exception
 
 
+class ServerUnresponsive(msgspec.Struct, frozen=True, kw_only=True):
+    """Nothing has come from the API server for so long, although it was asked.
+
+    ``watches`` are those that were open, and are opened again.
+    """
+
+    server: str
+    silent_seconds: float
+    watches: tuple[str, ...] = ()
+
+
+class ServerAnswers(msgspec.Struct, frozen=True, kw_only=True):
+    """The API server answers again, after so long without a sign of life."""
+
+    server: str
+    silent_seconds: float
+
+
 class CacheSyncOverdue(msgspec.Struct, frozen=True, kw_only=True):
     """A controller has not started, because caches of its kinds were not filled in time.
 
@@ -161,6 +179,8 @@ ManagerObservation: TypeAlias = (
     | StopOverdue
     | PermissionMissing
     | PermissionsUnknown
+    | ServerUnresponsive
+    | ServerAnswers
     | CacheSyncOverdue
     | ReadinessChanged
     | LoopBlocked

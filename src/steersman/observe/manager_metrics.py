@@ -21,6 +21,8 @@ from steersman.observe.manager_events import (
     ReadinessChanged,
     RenewalFailed,
     RunnableFailed,
+    ServerAnswers,
+    ServerUnresponsive,
     StageReached,
     StopAsked,
     StopOverdue,
@@ -110,6 +112,22 @@ class ManagerMetrics:
             ("runnable",),
             registry=registry,
         )
+        self._responsive = Gauge(
+            "steersman_manager_server_responsive",
+            "Whether the API server answers: 1 if it does.",
+            registry=registry,
+        )
+        self._responsive.set(1)
+        self._outages = Summary(
+            "steersman_manager_server_outage_seconds",
+            "Times for which nothing came from the API server.",
+            registry=registry,
+        )
+        self._unresponsive = Counter(
+            "steersman_manager_server_unresponsive",
+            "Times that nothing came from the API server for too long.",
+            registry=registry,
+        )
         self._syncs_overdue = Counter(
             "steersman_manager_cache_syncs_overdue",
             "Controllers that did not start in time, because their caches were not filled.",
@@ -151,6 +169,12 @@ class ManagerMetrics:
                 self._blocked.observe(seconds)
             case RunnableFailed(runnable=runnable):
                 self._runnables.labels(bounded(runnable, self._words)).inc()
+            case ServerUnresponsive():
+                self._responsive.set(0)
+                self._unresponsive.inc()
+            case ServerAnswers(silent_seconds=seconds):
+                self._responsive.set(1)
+                self._outages.observe(seconds)
             case CacheSyncOverdue(controller=controller):
                 self._syncs_overdue.labels(bounded(controller, self._words)).inc()
             case ClusterFound() | StopAsked() | Listening() | PermissionsUnknown():

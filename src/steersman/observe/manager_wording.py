@@ -19,6 +19,8 @@ from steersman.observe.manager_events import (
     ReadinessChanged,
     RenewalFailed,
     RunnableFailed,
+    ServerAnswers,
+    ServerUnresponsive,
     StageReached,
     StopAsked,
     StopOverdue,
@@ -36,7 +38,7 @@ def level_of(observation: ManagerObservation) -> int:
             return logging.DEBUG  # LeadershipGained says so
         case LeaderSeen() | LeadershipGained() | LeadershipReleased():
             return logging.INFO
-        case ClusterFound() | StageReached() | StopAsked() | Listening():
+        case ClusterFound() | StageReached() | StopAsked() | Listening() | ServerAnswers():
             return logging.INFO
         case RenewalFailed() | WriteHeldBack() | LoopBlocked() | PermissionsUnknown():
             return logging.WARNING
@@ -45,6 +47,8 @@ def level_of(observation: ManagerObservation) -> int:
         case PermissionMissing(is_needed=is_needed):
             return logging.ERROR if is_needed else logging.WARNING
         case LeadershipLost() | StopOverdue() | RunnableFailed() | CacheSyncOverdue():
+            return logging.ERROR
+        case ServerUnresponsive():
             return logging.ERROR
         case _:
             assert_never(observation)
@@ -95,6 +99,15 @@ def describe(observation: ManagerObservation) -> tuple[str, Fields]:
         case PermissionsUnknown(what=what, error=error):
             text = f"nobody could tell whether the operator may {what}: {error}"
             return text, {"what": what, "error": type(error).__name__}
+        case ServerUnresponsive(server=server, silent_seconds=seconds, watches=watches):
+            text = (
+                f"{server} has not answered for {length(seconds)}; watches that are opened again:"
+                f" {', '.join(watches) or 'none'}"
+            )
+            return text, {"server": server, "silent_seconds": seconds, "watches": len(watches)}
+        case ServerAnswers(server=server, silent_seconds=seconds):
+            text = f"{server} answers again, after {length(seconds)}"
+            return text, {"server": server, "silent_seconds": seconds}
         case CacheSyncOverdue(controller=controller, error=error):
             kinds = ", ".join(kind for kind, _ in error.pending)
             return str(error), {"controller": controller, "kinds": kinds}

@@ -197,7 +197,7 @@ class SimulatedWorld(World):
         name: str,
         settings: ManagerSettings,
         disturbance: Disturbance,
-        reflector: ReflectorSettings = ReflectorSettings(),
+        reflector: ReflectorSettings | None = None,
         *,
         part: str = "",
     ) -> SimulatedOperator:

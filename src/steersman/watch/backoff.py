@@ -17,15 +17,20 @@ FIRST_MISSING_SECONDS: Final = 2.0
 LONGEST_MISSING_SECONDS: Final = 10.0
 
 
-def wait_seconds(failures: int, error: SteersmanError, *, rng: Random) -> float:
-    """How long to wait after so many failures in a row, of which ``error`` is the last."""
+def wait_seconds(
+    failures: int, error: SteersmanError, *, rng: Random, longest_retry_after_seconds: float
+) -> float:
+    """How long to wait after so many failures in a row, of which ``error`` is the last.
+
+    What the server asks for is followed up to ``longest_retry_after_seconds``.
+    """
     first, longest = FIRST_SECONDS, LONGEST_SECONDS
     if isinstance(error, NotFound):
         first, longest = FIRST_MISSING_SECONDS, LONGEST_MISSING_SECONDS
     # 2.0 ** 1024 overflows; long before that the wait has stopped growing.
     pause = min(first * 2.0 ** min(failures - 1, 64), longest)
     asked = error.retry_after_seconds if isinstance(error, ApiError) else None
-    return max(pause, asked or 0.0) + pause * rng.random()
+    return max(pause, min(asked or 0.0, longest_retry_after_seconds)) + pause * rng.random()
 
 
 class Streak:

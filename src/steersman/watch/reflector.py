@@ -23,6 +23,7 @@ from steersman.errors import (
     Unreachable,
 )
 from steersman.kinds import Resource, Unstructured
+from steersman.names import ObjectRef
 from steersman.observe import Observer
 from steersman.watch.backoff import Streak, wait_seconds
 from steersman.watch.collecting import Collection
@@ -102,6 +103,8 @@ class Reflector(Generic[Obj]):
         self._last_error: SteersmanError | None = None
         # Called after a failure and when a watch opens, so that waiters look at the state again.
         self._on_change = on_change
+        # While a watch is open that is cut when it is silent: set to cut it now.
+        self._cut: asyncio.Event | None = None
 
     @property
     def is_connected(self) -> bool:
@@ -126,6 +129,22 @@ class Reflector(Generic[Obj]):
     def __repr__(self) -> str:
         state = "connected" if self._is_connected else "not connected"
         return f"<Reflector {self._source.ref} {state}, {self._position}>"
+
+    @property
+    def ref(self) -> ObjectRef:
+        """What it lists and watches."""
+        return self._source.ref
+
+    def reconnect(self) -> bool:
+        """Cut the watch that is open, as if it had been silent for too long; whether there was one.
+
+        It is resumed from the last version, after the usual wait. A reflector that never cuts a
+        silent watch does not do so here.
+        """
+        if self._cut is None:
+            return False
+        self._cut.set()
+        return True
 
     async def run(self) -> NoReturn:
         """Listen and tell, until cancelled; begins with a list, whatever was heard before."""
@@ -167,7 +186,12 @@ class Reflector(Generic[Obj]):
             self._failing_since_at = self._clock.monotonic()
         is_news = self._streak.add(error)
         failures = self._streak.failures
-        wait = wait_seconds(failures, error, rng=self._rng)
+        wait = wait_seconds(
+            failures,
+            error,
+            rng=self._rng,
+            longest_retry_after_seconds=self._settings.longest_retry_after_seconds,
+        )
         self._tell.failed(error, failures=failures, wait_seconds=wait, is_news=is_news)
         if isinstance(trouble.heard, Missing):
             self._let_ghosts_go(error)
@@ -261,18 +285,21 @@ class Reflector(Generic[Obj]):
         """Cancel the listener once nothing was heard for too long; after how long that was."""
         # No timeout for each event: an event only notes when it came.
         opened_at = self._clock.monotonic()
-        ended = asyncio.Event()
-        listener.add_done_callback(lambda _: ended.set())
-        while not listener.done():
-            heard_at = max(opened_at, self._last_contact_at or opened_at)
-            silent_seconds = self._clock.monotonic() - heard_at
-            if silent_seconds >= self._settings.silence_seconds:
-                listener.cancel()
-                return silent_seconds
-            with suppress(TimeoutError):
-                async with self._clock.timeout(self._settings.silence_seconds - silent_seconds):
-                    await ended.wait()
-        return None
+        self._cut = cut = asyncio.Event()
+        listener.add_done_callback(lambda _: cut.set())
+        try:
+            while not listener.done():
+                heard_at = max(opened_at, self._last_contact_at or opened_at)
+                silent_seconds = self._clock.monotonic() - heard_at
+                if cut.is_set() or silent_seconds >= self._settings.silence_seconds:
+                    listener.cancel()
+                    return silent_seconds
+                with suppress(TimeoutError):
+                    async with self._clock.timeout(self._settings.silence_seconds - silent_seconds):
+                        await cut.wait()
+            return None
+        finally:
+            self._cut = None
 
     async def _listen(self, start: MayWatch | MustList) -> _Trouble | None:
         """One watch, from beginning to end.

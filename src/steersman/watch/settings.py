@@ -1,8 +1,11 @@
 """What a reflector does unless told otherwise, as one frozen value."""
 
+from math import inf
 from typing import Literal, TypeAlias
 
 import msgspec
+
+from steersman.errors import BadSettings
 
 Initial: TypeAlias = Literal["listed", "streamed"]
 
@@ -29,6 +32,10 @@ class ReflectorSettings(msgspec.Struct, frozen=True, kw_only=True):
     # quiet cluster they come from etcd, and cost the server five times as much.
     page_size: int | None = None
 
+    # The longest that a server's Retry-After is followed. A server that sheds load asks for a few
+    # seconds; one that asks for an hour would leave the cache without changes for that long.
+    longest_retry_after_seconds: float = 60.0
+
     # So many answers in a row that the server has not got so far, and its history was rewound.
     too_large_limit: int = 3
 
@@ -36,12 +43,25 @@ class ReflectorSettings(msgspec.Struct, frozen=True, kw_only=True):
     missing_limit: int = 3
 
     def __post_init__(self) -> None:
-        lengths = (self.silence_seconds, self.watch_seconds)
-        counts = (self.too_large_limit, self.missing_limit, self.page_size or 1)
-        if not all(length > 0 for length in lengths) or min(counts) < 1 or self.page_size == 0:
-            raise ValueError(
-                f"settings must satisfy silence_seconds > 0, watch_seconds > 0, page_size >= 1 and"
-                f" limits >= 1, got {self}"
+        if not self.silence_seconds > 0:
+            raise _bad(
+                "silence_seconds", self.silence_seconds, "a length of time, or inf for never"
             )
+        for name in ("watch_seconds", "longest_retry_after_seconds"):
+            seconds = getattr(self, name)
+            if not 0 < seconds < inf:
+                raise _bad(name, seconds, "a length of time")
+        for name in ("too_large_limit", "missing_limit", "page_size"):
+            count = getattr(self, name)
+            if count is not None and count < 1:
+                raise _bad(name, count, "a number of at least 1")
         if self.initial not in ("listed", "streamed"):
-            raise ValueError(f"initial must be 'listed' or 'streamed', got {self.initial!r}")
+            raise _bad("initial", self.initial, "'listed' or 'streamed'")
+
+
+def _bad(name: str, value: object, wanted: str) -> BadSettings:
+    return BadSettings(
+        source=f"ReflectorSettings({name}={value!r})",
+        problem=f"{name} must be {wanted}",
+        what_now="Correct it, or leave it out.",
+    )

@@ -37,6 +37,8 @@ OTHERS: dict[str, tuple[str, object]] = {
     "log_level": ("debug", "debug"),
     "grace_seconds": ("5", 5.0),
     "max_threads": ("4", 4),
+    "server_probe_seconds": ("20", 20.0),
+    "server_timeout_seconds": ("40s", 40.0),
     "cache_sync_seconds": ("5m", 300.0),
     "preflight": ("off", "off"),
     "user_agent": ("me/1.0", "me/1.0"),

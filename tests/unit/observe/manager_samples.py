@@ -18,6 +18,8 @@ from steersman.observe import (
     ReadinessChanged,
     RenewalFailed,
     RunnableFailed,
+    ServerAnswers,
+    ServerUnresponsive,
     StageReached,
     StopAsked,
     StopOverdue,
@@ -42,6 +44,10 @@ STOP_OVERDUE = StopOverdue(what="the controller appservice", seconds=25.0)
 NOT_ALLOWED = PermissionMissing(what="list deployments.apps", rule=RULE, is_needed=True)
 NOT_MISSED = PermissionMissing(what="create events.events.k8s.io", rule=RULE, is_needed=False)
 UNKNOWN = PermissionsUnknown(what="list deployments.apps", error=LOST)
+UNRESPONSIVE = ServerUnresponsive(
+    server="https://10.0.0.1", silent_seconds=50.0, watches=("Pod */*", "Node *")
+)
+ANSWERS = ServerAnswers(server="https://10.0.0.1", silent_seconds=75.0)
 SYNC_OVERDUE = CacheSyncOverdue(
     controller="backup",
     error=CacheSyncTimeout(
@@ -71,6 +77,8 @@ MANAGED: tuple[Observation, ...] = (
     NOT_ALLOWED,
     NOT_MISSED,
     UNKNOWN,
+    UNRESPONSIVE,
+    ANSWERS,
     SYNC_OVERDUE,
     READY,
     NOT_READY,

@@ -14,6 +14,7 @@ from steersman.observe.labels import MOST_VALUES
 from steersman.observe.wording import describe, level_of
 from tests.clocks import FakeClock
 from tests.unit.observe.manager_samples import (
+    ANSWERS,
     BLOCKED,
     GAINED,
     HELD_BACK,
@@ -33,6 +34,7 @@ from tests.unit.observe.manager_samples import (
     STOP_OVERDUE,
     SYNC_OVERDUE,
     UNKNOWN,
+    UNRESPONSIVE,
 )
 
 ALARM, LOUD, NORMAL, QUIET = logging.ERROR, logging.WARNING, logging.INFO, logging.DEBUG
@@ -87,6 +89,13 @@ ALARM, LOUD, NORMAL, QUIET = logging.ERROR, logging.WARNING, logging.INFO, loggi
             "the operator may not create events.events.k8s.io (it works without, and does less)."
             f" This rule would allow it: {RULE}",
         ),
+        (
+            UNRESPONSIVE,
+            ALARM,
+            "https://10.0.0.1 has not answered for 50.0 s; watches that are opened again:"
+            " Pod */*, Node *",
+        ),
+        (ANSWERS, NORMAL, "https://10.0.0.1 answers again, after 75.0 s"),
         (
             SYNC_OVERDUE,
             ALARM,
@@ -175,6 +184,9 @@ def test_whether_a_replica_leads_has_the_name_that_go_gives_it(
         (STOP_OVERDUE, "stops_overdue_total", {}, 1.0),
         (NOT_ALLOWED, "permissions_missing_total", {"is_needed": "true"}, 1.0),
         (NOT_MISSED, "permissions_missing_total", {"is_needed": "false"}, 1.0),
+        (UNRESPONSIVE, "server_responsive", {}, 0.0),
+        (UNRESPONSIVE, "server_unresponsive_total", {}, 1.0),
+        (ANSWERS, "server_outage_seconds_sum", {}, 75.0),
         (SYNC_OVERDUE, "cache_syncs_overdue_total", {"controller": "backup"}, 1.0),
         (BLOCKED, "loop_blocked_seconds_sum", {}, 1.5),
         (BLOCKED, "loop_blocked_seconds_count", {}, 1.0),

@@ -4,7 +4,7 @@ from random import Random
 
 import pytest
 
-from steersman.errors import SteersmanError
+from steersman.errors import SteersmanError, TooManyRequests
 from steersman.watch.backoff import Streak, wait_seconds
 from tests.unit.watch.errors import BUSY, DROPPED, FORBIDDEN, MISSING, UNAVAILABLE
 
@@ -23,8 +23,12 @@ class Always(Random):
         return 1.0
 
 
+def waited(failures: int, error: SteersmanError, rng: Random) -> float:
+    return wait_seconds(failures, error, rng=rng, longest_retry_after_seconds=60.0)
+
+
 def waits(error: SteersmanError, rng: Random) -> list[float]:
-    return [wait_seconds(failures, error, rng=rng) for failures in range(1, 9)]
+    return [waited(failures, error, rng) for failures in range(1, 9)]
 
 
 def test_waits_double_up_to_half_a_minute() -> None:
@@ -36,7 +40,7 @@ def test_chance_adds_up_to_as_much_again() -> None:
 
 
 def test_after_years_of_failures_the_wait_is_still_a_number() -> None:
-    assert wait_seconds(10**9, DROPPED, rng=Never()) == 30.0
+    assert waited(10**9, DROPPED, Never()) == 30.0
 
 
 def test_a_missing_kind_is_asked_for_seconds_apart_and_at_least_every_ten() -> None:
@@ -47,6 +51,16 @@ def test_what_the_server_asks_for_is_the_least() -> None:
     assert waits(BUSY, Never())[:2] == [17.0, 17.0]
     assert waits(BUSY, Always())[0] == 17.8
     assert waits(BUSY, Never())[6] == 30.0
+
+
+@pytest.mark.parametrize("asked_seconds", [3600.0, 1e300, float("inf")])
+def test_what_the_server_asks_for_is_followed_for_a_minute_at_most(asked_seconds: float) -> None:
+    error = TooManyRequests(
+        wanted="list Pod *", code=429, reason="", message="", retry_after_seconds=asked_seconds
+    )
+
+    assert waited(1, error, Never()) == 60.0
+    assert waited(1, error, Always()) == 60.8
 
 
 def news_in(errors: list[SteersmanError]) -> list[int]:

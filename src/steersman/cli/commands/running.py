@@ -64,7 +64,6 @@ def run(target: str | None, install_crds: bool, **given: Any) -> None:
     from steersman.cli.running import prepare
     from steersman.cli.targets import load_manager
     from steersman.clock import SystemClock
-    from steersman.manager import Manager
 
     operator = chosen(target, directory=Path.cwd())
     with working(f"loading {operator.target}"):
@@ -83,7 +82,7 @@ def run(target: str | None, install_crds: bool, **given: Any) -> None:
         )
     for line in lines:
         click.echo(line, err=True)
-    Manager(controllers=manager.controllers, runnables=manager.runnables, settings=settings).run()
+    manager.under(settings).run()
 
 
 def _settings(own: "ManagerSettings | None", given: dict[str, Any]) -> "ManagerSettings":
