@@ -5,9 +5,16 @@ from typing import Any
 
 import pytest
 
-from steersman.apiserver.discovery import Swagger
+from steersman.apiserver.discovery import OpenApi, Swagger, installed_descriptions
 from steersman.testing import ControlPlane
-from tests.unit.apiserver.discovery.served import AGGREGATED, BUILTIN, content, discovery, open_api
+from tests.unit.apiserver.discovery.served import (
+    AGGREGATED,
+    BUILTIN,
+    SCHEMAS,
+    content,
+    discovery,
+    open_api,
+)
 
 JSON = "application/json"
 ROOTS = sorted(
@@ -157,6 +164,51 @@ def test_the_definitions_of_the_v2_document_are_the_servers(control_plane: Contr
         if name in OF_EVERY_GROUP:
             schema[GVK], theirs[name][GVK] = None, None
         assert schema == without_words(theirs[name]), name
+
+
+def described() -> OpenApi:
+    """The documents with what fields mean, from the package that has it."""
+    found = OpenApi(SCHEMAS.written, find_descriptions=installed_descriptions)
+    found.serve(BUILTIN, {})
+    return found
+
+
+# Not even the project's own published documents, from which the package is made, have these texts.
+NOT_IN_THE_PACKAGE = {
+    "io.k8s.apimachinery.pkg.api.resource.Quantity",
+    "io.k8s.apimachinery.pkg.util.intstr.IntOrString",
+}
+
+
+def texts(schema: Any) -> Any:
+    """What a schema says about itself and its fields, without what single values mean."""
+    fields = schema.get("properties", {})
+    said = {key: fields[key].get("description", "") for key in fields}
+    said[""] = schema.get("description", "")
+    return {key: text.partition("Possible enum values:")[0].strip() for key, text in said.items()}
+
+
+def test_with_the_package_types_are_described_in_the_servers_words(
+    control_plane: ControlPlane,
+) -> None:
+    theirs = asked(control_plane, "/openapi/v2")["definitions"]
+
+    ours = content(Swagger(described()).find(JSON))["definitions"]
+
+    for name in ours.keys() - NOT_IN_THE_PACKAGE:
+        assert texts(ours[name]) == texts(theirs[name]), name
+
+
+@pytest.mark.parametrize("root", ROOTS)
+def test_with_the_package_a_v3_document_describes_types_in_the_servers_words(
+    control_plane: ControlPlane, root: str
+) -> None:
+    theirs = asked(control_plane, f"/openapi/v3/{root}")["components"]["schemas"]
+
+    ours = content(described().find(f"/openapi/v3/{root}"))["components"]["schemas"]
+
+    for name in theirs.keys() - NOT_IN_THE_PACKAGE:
+        assert texts(ours[name]) == texts(theirs[name]), name
 
 
 def test_the_v2_document_knows_of_every_patch_what_the_server_knows(

@@ -4,8 +4,8 @@ import pytest
 
 from tests.real.kubectl_sessions.normal import (
     normal,
-    without_descriptions,
     without_steps_on_the_way,
+    without_unpublished_texts,
 )
 from tests.real.kubectl_sessions.scripts import End, Run, Start, Write, parsed
 
@@ -65,21 +65,15 @@ def test_a_table_may_have_no_headers() -> None:
     assert not alike("web   1   5s", "web   2   12s", headers=False)
 
 
-def test_of_an_explanation_names_types_and_values_are_kept() -> None:
+def test_of_an_explanation_all_is_kept_but_what_single_values_mean() -> None:
     text = (
-        "KIND:       Pod\n\nDESCRIPTION:\n    Sentences.\n\nFIELDS:\n"
-        "  spec\t<PodSpec> -required-\n    A sentence.\n\n  policy\t<string>\n  enum: A, B\n"
+        "FIELDS:\n  policy\t<string>\n  enum: A, B\n    A sentence.\n    \n"
+        '    Possible enum values:\n     - `"A"` is one\n     - `"B"`\n\n  spec\t<Spec>\n\n\n'
     )
 
-    assert without_descriptions(text).splitlines() == [
-        "KIND:       Pod",
-        "",
-        "DESCRIPTION:",
-        "FIELDS:",
-        "  spec\t<PodSpec> -required-",
-        "  policy\t<string>",
-        "  enum: A, B",
-    ]
+    assert without_unpublished_texts(text) == (
+        "FIELDS:\n  policy\t<string>\n  enum: A, B\n    A sentence.\n\n  spec\t<Spec>"
+    )
 
 
 def test_a_uid_is_one_even_if_it_has_the_digits_of_a_port() -> None:

@@ -17,6 +17,7 @@ from steersman.apiserver.discovery import (
     Discovery,
     OpenApi,
     Swagger,
+    installed_descriptions,
     open_id_document,
     stored_version,
 )
@@ -68,7 +69,7 @@ class SelfDescription:
         self._schemas = schemas
         self._account_tokens = account_tokens
         self._server_address = server_address
-        self._open_api = OpenApi(schemas.written)
+        self._open_api = OpenApi(schemas.written, find_descriptions=installed_descriptions)
         self._swagger = Swagger(self._open_api)
         self._unwritten: Sequence[DiscoveredResource] | None = None
         self._revision = -1

@@ -4,7 +4,7 @@ Takes:     sessions, in the files of ``sessions/``, and two servers that nobody 
 Gives:     the steps whose output, complaints or exit status are not the same on both
 Promises:  - what differs from run to run is replaced, and nothing else
            - a step that differs does not keep the next ones from being compared
-Never:     excuses a difference, except the descriptions that ``explain`` prints
+Never:     excuses a difference, except texts of ``explain`` that only a real server has
 """
 
 from tests.real.kubectl_sessions.comparing import Difference, differences

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from tests.real.kubectl_sessions.normal import (
     normal,
-    without_descriptions,
     without_steps_on_the_way,
+    without_unpublished_texts,
 )
 from tests.real.kubectl_sessions.running import Outcome, Place
 from tests.real.kubectl_sessions.scripts import Session
@@ -49,7 +49,7 @@ def comparable(outcome: Outcome, place: Place, *, hashes: bool = False) -> Outco
     headers = "--no-headers" not in outcome.arguments
     stdout = normal(outcome.stdout, names=names, headers=headers, hashes=hashes)
     if outcome.arguments[0] == "explain":
-        stdout = without_descriptions(stdout)
+        stdout = without_unpublished_texts(stdout)
     if outcome.arguments[:2] == ("rollout", "status"):
         stdout = without_steps_on_the_way(stdout, done=outcome.status == 0)
     return Outcome(

@@ -123,6 +123,13 @@ def _cells(line: str, columns: list[int]) -> list[str]:
     return [line[at:end].strip() for at, end in zip(columns, ends, strict=True)]
 
 
+# What the published documents of Kubernetes leave out: what single values of an enumeration mean,
+# to the end of the paragraph that lists them, and what a Quantity is, to the end of everything.
+_UNPUBLISHED = re.compile(
+    r"\s*\n +(?:Possible enum values:\n(?: .*\n)*|Quantity is a fixed-point (?:.*\n?)*)"
+)
+
+
 def without_steps_on_the_way(text: str, *, done: bool) -> str:
     """What ``rollout status`` says in the end: which states it saw before is chance."""
     lines = text.splitlines(keepends=True)
@@ -131,17 +138,6 @@ def without_steps_on_the_way(text: str, *, done: bool) -> str:
     return "".join(rest if done else [*waiting[-1:], *rest])
 
 
-def without_descriptions(text: str) -> str:
-    """What ``explain`` prints, without the sentences."""
-    kept: list[str] = []
-    section = ""
-    recursive = re.search(r"^ {4}\w+\t<", text, re.MULTILINE) is not None
-    for line in text.splitlines():
-        if title := re.match(r"[A-Z]+:", line):
-            section = title[0]
-        if section == "DESCRIPTION:" and not title:
-            continue
-        if section == "FIELDS:" and not recursive and not re.match(r" {2,3}\S", line) and not title:
-            continue
-        kept.append(line)
-    return "\n".join(kept)
+def without_unpublished_texts(text: str) -> str:
+    """What ``explain`` prints, without the texts that only a real server has."""
+    return _UNPUBLISHED.sub("\n", text).rstrip()

@@ -137,5 +137,7 @@ def test_pip_installs_a_wheel_that_was_made_again(tmp_path: Path) -> None:
 def test_a_source_that_cannot_be_built_says_why(tmp_path: Path) -> None:
     with pytest.raises(ProjectError, match=r"nothing, which is gone, .* Install steersman again"):
         build_wheel(tmp_path / "nothing")
-    with pytest.raises(ProjectError, match=r"cannot be built: .*`project` metadata.* See what `pip"):
+    with pytest.raises(
+        ProjectError, match=r"cannot be built: .*`project` metadata.* See what `pip"
+    ):
         build_wheel(tmp_path)

@@ -1,6 +1,7 @@
 """What the server tells clients about itself: which kinds it serves, and what they look like.
 
-Takes:     resources and their schemas, in words of our own
+Takes:     resources and their schemas, in words of our own; what fields mean, from a package that
+           may be installed
 Gives:     the documents that clients read: discovery, classic and aggregated, OpenAPI v2
            and v3, and where the keys of tokens are
 Promises:  - a document is made once, when it is first asked for
@@ -10,6 +11,7 @@ Promises:  - a document is made once, when it is first asked for
 Never:     knows who asks, or what is stored
 """
 
+from steersman.apiserver.discovery.descriptions import Descriptions, installed_descriptions
 from steersman.apiserver.discovery.open_id import OPEN_ID_PATHS, open_id_document
 from steersman.apiserver.discovery.openapi_v2 import Swagger
 from steersman.apiserver.discovery.openapi_v3 import OpenApi, OpenApiDocument
@@ -23,6 +25,7 @@ from steersman.apiserver.discovery.serving import Discovery, DiscoveryDocument
 
 __all__ = [
     "OPEN_ID_PATHS",
+    "Descriptions",
     "DiscoveredResource",
     "DiscoveredSubresource",
     "Discovery",
@@ -31,6 +34,7 @@ __all__ = [
     "OpenApiDocument",
     "Swagger",
     "discovered_builtin",
+    "installed_descriptions",
     "open_id_document",
     "stored_version",
 ]

@@ -77,10 +77,12 @@ def _definitions(open_api: OpenApi) -> Iterator[tuple[str, Json]]:
         # Numbers that may be text, and the like: v2 has only one type for them.
         form = {"type": "string"} if "oneOf" in written else {}
         yield name, {**_schema(written), **form}
-    for gvk, written in open_api.custom():
+    describe = open_api.descriptions
+    for gvk, plural, written in open_api.custom():
         name = custom_name(gvk)
-        yield name, _kind(written, gvk)
-        yield f"{name}List", _schema(list_of(name, gvk))
+        yield name, describe.of_object(_kind(written, gvk))
+        listed = describe.of_list(list_of(name, gvk), kind=gvk.kind, plural=plural)
+        yield f"{name}List", _schema(listed)
 
 
 def _kind(written: Mapping[str, Any], gvk: GroupVersionKind) -> Json:

@@ -1,6 +1,6 @@
 """OpenAPI v3: an index, and a document for each version of each group, made when asked for."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cached_property
 from hashlib import sha512
 from typing import Any, NamedTuple
@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from steersman.apiserver.asking.negotiating import JSON
+from steersman.apiserver.discovery.descriptions import NO_DESCRIPTIONS, Descriptions
 from steersman.apiserver.discovery.openapi_paths import (
     API_RESOURCE_LIST,
     WATCH_EVENT,
@@ -54,17 +55,36 @@ class _Source(NamedTuple):
 class OpenApi:
     """The documents of what is served now; those of what stays the same are kept."""
 
-    def __init__(self, written: Mapping[str, Any]) -> None:
-        """``written``: the built-in schemas by their full names."""
-        self.written = written
+    def __init__(
+        self,
+        written: Mapping[str, Any],
+        *,
+        find_descriptions: Callable[[], Descriptions] = lambda: NO_DESCRIPTIONS,
+    ) -> None:
+        """``written``: the built-in schemas by their full names.
+
+        Descriptions are looked for when the first document is made.
+        """
+        self._plain = written
+        self._find_descriptions = find_descriptions
         self._sources: dict[str, _Source] = {}
         self._made: dict[str, OpenApiDocument] = {}
+
+    @cached_property
+    def descriptions(self) -> Descriptions:
+        """What fields mean."""
+        return self._find_descriptions()
+
+    @property
+    def written(self) -> Mapping[str, Any]:
+        """The built-in schemas, with what their fields mean."""
+        return self.descriptions.described(self._plain)
 
     @cached_property
     def _names(self) -> dict[GroupVersionKind, str]:
         return {
             GroupVersionKind(gvk["group"], gvk["version"], gvk["kind"]): name
-            for name, schema in self.written.items()
+            for name, schema in self._plain.items()
             for gvk in schema.get("x-kubernetes-group-version-kind", ())
         }
 
@@ -101,11 +121,13 @@ class OpenApi:
         for source in self._sources.values():
             yield from self._paths(source)
 
-    def custom(self) -> Iterator[tuple[GroupVersionKind, Mapping[str, Any]]]:
-        """Every custom kind, with its schema as its author wrote it."""
+    def custom(self) -> Iterator[tuple[GroupVersionKind, str, Mapping[str, Any]]]:
+        """Every custom kind, its plural, and its schema as its author wrote it."""
         for source in self._sources.values():
-            for gvk, written in source.custom.items():
-                yield gvk, written or _UNKNOWN
+            for resource in source.resources:
+                if resource.custom:
+                    written = source.custom[resource.gvk]
+                    yield resource.gvk, resource.plural, written or _UNKNOWN
 
     def _index(self) -> Json:
         return {
@@ -128,7 +150,7 @@ class OpenApi:
         wanted = list(_references(paths))
         if any("watch" in resource.verbs for resource in source.resources):
             wanted.append(WATCH_EVENT)
-        schemas = self._closure(wanted, _custom_schemas(source))
+        schemas = self._closure(wanted, self._custom_schemas(source))
         return {
             "openapi": "3.0.0",
             "info": {"title": "Kubernetes", "version": VERSION},
@@ -146,6 +168,19 @@ class OpenApi:
             return self._names[gvk]
         source = self._sources.get(root_of(gvk.group, gvk.version))
         return custom_name(gvk) if source and gvk in source.custom else None
+
+    def _custom_schemas(self, source: _Source) -> Json:
+        schemas: Json = {}
+        describe = self.descriptions
+        for resource in source.resources:
+            if resource.custom:
+                gvk, name = resource.gvk, custom_name(resource.gvk)
+                whole = as_kind(_published(source.custom[gvk] or _UNKNOWN), gvk)
+                schemas[name] = describe.of_object(whole)
+                schemas[f"{name}List"] = describe.of_list(
+                    list_of(name, gvk), kind=gvk.kind, plural=resource.plural
+                )
+        return schemas
 
     def _closure(self, wanted: list[str], custom: Mapping[str, Any]) -> Json:
         """The wanted schemas, and those that they refer to, and so on."""
@@ -193,15 +228,6 @@ def _references(value: Any) -> Iterator[str]:
 def custom_name(gvk: GroupVersionKind) -> str:
     """The full name of a custom kind's schema."""
     return ".".join([*reversed(gvk.group.split(".")), gvk.version, gvk.kind])
-
-
-def _custom_schemas(source: _Source) -> Json:
-    schemas: Json = {}
-    for gvk, written in source.custom.items():
-        name = custom_name(gvk)
-        schemas[name] = as_kind(_published(written or _UNKNOWN), gvk)
-        schemas[f"{name}List"] = list_of(name, gvk)
-    return schemas
 
 
 def _published(written: Mapping[str, Any]) -> Json:

@@ -1,0 +1,106 @@
+"""What fields mean, for ``kubectl explain``: texts of the Kubernetes project, from a package.
+
+They are not part of this package. The optional dependency ``kubernetes-validate`` carries them, in
+JSON schemas; without it the documents have none. Nothing of it is imported, and its file is read
+when the first OpenAPI document is made.
+"""
+
+from collections.abc import Mapping
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import msgspec
+
+from steersman.apiserver.schema.documents import VERSION
+
+Json: TypeAlias = dict[str, Any]
+
+_PACKAGE = "kubernetes_validate"
+_FILE = Path("kubernetes-json-schema", f"v{VERSION}.0-local", "_definitions.json")
+
+# Custom resources have the same texts as this kind for what all objects have in common.
+_OBJECT, _LIST = "io.k8s.api.core.v1.Pod", "io.k8s.api.core.v1.PodList"
+_IN_COMMON = ("apiVersion", "kind", "metadata")
+_MORE = "More info: "
+
+
+class Descriptions:
+    """The texts, by the full names of types; none where there are none."""
+
+    def __init__(self, types: Mapping[str, Any]) -> None:
+        self._types = types
+        self._made: tuple[Mapping[str, Any], Json] | None = None
+
+    def described(self, written: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Built-in schemas with their texts; the same for the same schemas."""
+        if not self._types:
+            return written
+        if self._made is None or self._made[0] is not written:
+            made = {name: self._with_texts(name, schema) for name, schema in written.items()}
+            self._made = written, made
+        return self._made[1]
+
+    def of_object(self, schema: Json) -> Json:
+        """The schema of a custom kind, with the texts of what every object has."""
+        return self._with_common(schema, _OBJECT)
+
+    def of_list(self, schema: Json, *, kind: str, plural: str) -> Json:
+        """The schema of a list of a custom kind, with the texts of what every list has."""
+        schema = self._with_common(schema, _LIST)
+        if not self._types or "items" not in schema.get("properties", {}):
+            return schema
+        # Those are the same sentences for every kind, with a place to read on.
+        _, _, place = self._property(_LIST, "metadata").partition(_MORE)
+        items = f"List of {plural}. {_MORE}{place.partition('#')[0]}"
+        properties = schema["properties"]
+        return {
+            **schema,
+            "description": f"{kind}List is a list of {kind}",
+            "properties": {**properties, "items": {**properties["items"], "description": items}},
+        }
+
+    def _with_texts(self, name: str, schema: Json) -> Json:
+        described = dict(schema)
+        if text := self._types.get(name, {}).get("description"):
+            described["description"] = text
+        if "properties" in schema:
+            described["properties"] = {
+                key: _with_text(each, self._property(name, key))
+                for key, each in schema["properties"].items()
+            }
+        return described
+
+    def _with_common(self, schema: Json, name: str) -> Json:
+        properties = schema.get("properties")
+        if not self._types or not properties:
+            return schema
+        common = {
+            key: _with_text(properties[key], self._property(name, key))
+            for key in _IN_COMMON
+            if key in properties
+        }
+        return {**schema, "properties": {**properties, **common}}
+
+    def _property(self, name: str, key: str) -> str:
+        found = self._types.get(name, {}).get("properties", {}).get(key, {})
+        return str(found.get("description", ""))
+
+
+def _with_text(schema: Json, text: str) -> Json:
+    return {**schema, "description": text} if text else schema
+
+
+NO_DESCRIPTIONS = Descriptions({})
+
+
+@cache
+def installed_descriptions() -> Descriptions:
+    """Those of the package, where it is installed and knows this version of Kubernetes."""
+    # The name of a package is found without running it.
+    spec = find_spec(_PACKAGE)
+    for directory in (spec.submodule_search_locations if spec is not None else None) or ():
+        if (file := Path(directory) / _FILE).exists():
+            return Descriptions(msgspec.json.decode(file.read_bytes())["$defs"])
+    return NO_DESCRIPTIONS

@@ -1,0 +1,65 @@
+"""``kubectl explain``: what fields mean, of built-in kinds and of custom ones."""
+
+from typing import Any
+
+import pytest
+
+from steersman.testing import Cluster
+from tests.real.definitions import GROUP
+
+WIDGET = ".".join([*reversed(GROUP.split(".")), "v1", "Widget"])
+POD, POD_LIST = "io.k8s.api.core.v1.Pod", "io.k8s.api.core.v1.PodList"
+
+
+@pytest.fixture
+async def published(control_plane: Cluster, widgets: None) -> None:
+    """The documents know Widgets, which takes the real server a moment."""
+    with control_plane.caller() as server:
+        while WIDGET not in server.call("GET", "/openapi/v2").json()["definitions"] or (
+            server.call("GET", f"/openapi/v3/apis/{GROUP}/v1").status != 200
+        ):
+            pass
+
+
+@pytest.mark.parametrize(
+    ("what", "said"),
+    [
+        ("configmap", "ConfigMap holds configuration data for pods to consume."),
+        ("configmap.data", "Each key must consist of"),
+        ("deployment.spec.replicas", "Number of desired pods."),
+        ("pod.spec.containers.image", "Container image name."),
+        ("widgets", "APIVersion defines the versioned schema of this representation"),
+        ("widgets", "Kind is a string value representing the REST resource"),
+        ("widgets", "Standard object's metadata."),
+        ("widgets.metadata.labels", "Map of string keys and values"),
+    ],
+)
+async def test_explain_says_what_a_kind_or_a_field_means(
+    what: str, said: str, control_plane: Cluster, published: None
+) -> None:
+    found = " ".join(control_plane.kubectl("explain", what).split())
+
+    assert said in found
+
+
+async def test_a_custom_kind_and_its_list_are_described_like_others_in_both_documents(
+    control_plane: Cluster, published: None
+) -> None:
+    with control_plane.caller() as server:
+        v2 = server.call("GET", "/openapi/v2").json()["definitions"]
+        v3 = server.call("GET", f"/openapi/v3/apis/{GROUP}/v1").json()["components"]["schemas"]
+
+    for found in (v2, v3):
+        widget, listed = found[WIDGET]["properties"], found[f"{WIDGET}List"]["properties"]
+        for key in ("apiVersion", "kind", "metadata"):
+            assert text(widget[key]) == text(v2[POD]["properties"][key])
+            assert text(listed[key]) == text(v2[POD_LIST]["properties"][key])
+        assert text(found[f"{WIDGET}List"]) == "WidgetList is a list of Widget"
+        assert text(listed["items"]).startswith("List of widgets. More info: https://")
+        assert text(listed["items"]).endswith("api-conventions.md")
+
+
+def text(schema: Any) -> str:
+    said = schema["description"]
+    assert said
+    return str(said)

@@ -1,0 +1,150 @@
+"""What fields mean, in the documents that ``kubectl explain`` reads."""
+
+import subprocess
+import sys
+from typing import Any
+
+from steersman.apiserver.discovery import Descriptions, OpenApi, Swagger, installed_descriptions
+from steersman.apiserver.discovery.descriptions import NO_DESCRIPTIONS
+from tests.unit.apiserver.discovery.served import BUILTIN, SCHEMAS, ZOO, content, custom
+
+JSON = "application/json"
+POD, POD_LIST = "io.k8s.api.core.v1.Pod", "io.k8s.api.core.v1.PodList"
+ZEBRA = ".".join([*reversed(ZOO.split(".")), "v1", "Zebra"])
+SCHEMA = {
+    "type": "object",
+    "description": "Has stripes.",
+    "properties": {"spec": {"type": "object", "description": "What it is to be."}},
+}
+
+
+def text(said: str) -> dict[str, str]:
+    return {"description": said}
+
+
+TEXTS = Descriptions(
+    {
+        POD: {
+            "description": "A pod.",
+            "properties": {
+                "apiVersion": text("Which version."),
+                "kind": text("Which kind."),
+                "metadata": text("About it."),
+                "spec": text("Its wishes."),
+            },
+        },
+        POD_LIST: {
+            "properties": {
+                "apiVersion": text("Which version."),
+                "kind": text("Which kind."),
+                "metadata": text("About them. More info: https://example.com/doc.md#lists"),
+            }
+        },
+    }
+)
+
+
+def documents(descriptions: Descriptions) -> OpenApi:
+    found = OpenApi(SCHEMAS.written, find_descriptions=lambda: descriptions)
+    found.serve([*BUILTIN, custom()], {custom().gvk: SCHEMA})
+    return found
+
+
+def schemas(found: OpenApi, root: str) -> Any:
+    return content(found.find(f"/openapi/v3/{root}"))["components"]["schemas"]
+
+
+def definitions(found: OpenApi) -> Any:
+    return content(Swagger(found).find(JSON))["definitions"]
+
+
+def test_built_in_types_and_their_fields_are_described_in_both_documents() -> None:
+    found = documents(TEXTS)
+
+    for described in (schemas(found, "api/v1"), definitions(found)):
+        assert described[POD]["description"] == "A pod."
+        assert described[POD]["properties"]["spec"]["description"] == "Its wishes."
+        assert described[POD]["properties"]["metadata"]["description"] == "About it."
+        assert "description" not in described[POD]["properties"]["status"]
+
+
+def test_a_custom_kind_has_the_texts_of_what_all_objects_have_and_its_own() -> None:
+    found = documents(TEXTS)
+
+    for described in (schemas(found, f"apis/{ZOO}/v1"), definitions(found)):
+        said = {key: each["description"] for key, each in described[ZEBRA]["properties"].items()}
+        assert described[ZEBRA]["description"] == "Has stripes."
+        assert said == {
+            "apiVersion": "Which version.",
+            "kind": "Which kind.",
+            "metadata": "About it.",
+            "spec": "What it is to be.",
+        }
+
+
+def test_a_list_of_a_custom_kind_says_what_it_is_a_list_of() -> None:
+    found = documents(TEXTS)
+
+    for described in (schemas(found, f"apis/{ZOO}/v1"), definitions(found)):
+        listed = described[f"{ZEBRA}List"]
+        assert listed["description"] == "ZebraList is a list of Zebra"
+        assert listed["properties"]["items"]["description"] == (
+            "List of zebras. More info: https://example.com/doc.md"
+        )
+        assert listed["properties"]["metadata"]["description"].startswith("About them.")
+
+
+def test_without_descriptions_the_documents_are_as_they_are_without_the_package() -> None:
+    plain = OpenApi(SCHEMAS.written)
+    plain.serve([*BUILTIN, custom()], {custom().gvk: SCHEMA})
+
+    found = documents(NO_DESCRIPTIONS)
+
+    assert schemas(found, f"apis/{ZOO}/v1") == schemas(plain, f"apis/{ZOO}/v1")
+    assert definitions(found) == definitions(plain)
+    assert definitions(found)[ZEBRA]["properties"]["kind"] == {"type": "string"}
+
+
+def test_descriptions_are_looked_for_with_the_first_document_and_once() -> None:
+    looked: list[str] = []
+
+    def find() -> Descriptions:
+        looked.append("now")
+        return TEXTS
+
+    found = OpenApi(SCHEMAS.written, find_descriptions=find)
+    found.serve([*BUILTIN, custom()], {custom().gvk: SCHEMA})
+    before = list(looked)
+    schemas(found, "api/v1")
+    definitions(found)
+
+    assert before == []
+    assert looked == ["now"]
+
+
+def test_nearly_every_field_of_every_built_in_type_is_described_by_the_package() -> None:
+    described = installed_descriptions().described(SCHEMAS.written)
+
+    fields = [
+        each for schema in described.values() for each in schema.get("properties", {}).values()
+    ]
+    silent = [each for each in fields if not each.get("description")]
+    assert len(fields) > 2000
+    assert len(silent) < len(fields) / 50
+    assert "APIVersion defines the versioned schema" in str(
+        described[POD]["properties"]["apiVersion"]["description"]
+    )
+
+
+def test_the_package_is_read_and_never_imported() -> None:
+    program = (
+        "import sys;"
+        "from steersman.apiserver.discovery import installed_descriptions as find;"
+        "from steersman.apiserver.schema.documents import BuiltinSchemas;"
+        "found = find().described(BuiltinSchemas.read().written);"
+        f"print('description' in found['{POD}'], 'kubernetes_validate' in sys.modules)"
+    )
+
+    said = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True)
+
+    assert said.stdout.split() == [b"True", b"False"]
