@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 from copy import deepcopy
+from dataclasses import replace
 from functools import partial
 from itertools import product
 from pathlib import Path
@@ -15,7 +16,14 @@ from steersman.client import Client
 from steersman.clock import SystemClock
 from steersman.controller import Watch
 from steersman.errors import BadRequest, Forbidden, NotFound, SteersmanError
-from steersman.kinds import authorization_v1, core_v1, events_v1, meta_v1, rbac_v1
+from steersman.kinds import (
+    authorization_v1,
+    core_v1,
+    events_v1,
+    meta_v1,
+    networking_v1,
+    rbac_v1,
+)
 from steersman.manager import needed_rules
 from steersman.manager.preflight import missing_permissions
 from steersman.manager.token_reviews import TokenReviews, Verdict
@@ -41,6 +49,7 @@ from tests.real.connecting import connected
 from tests.real.installing import apply, as_object, installed, operating, remove, until
 from tests.real.rights import GROUP, new_account, token_for
 from tests.real.seeing import Seen
+from tests.unit.manifests.operators import ADDED
 
 # Where, and what of which group, perhaps by name, to do what with.
 Right: TypeAlias = tuple[str, str, str, str]
@@ -142,6 +151,23 @@ async def test_everything_is_accepted_as_it_is(
             if document not in parts.crds:
                 await client.create(as_object(document))
 
+    assert seen.of(ApiWarned) == []
+
+
+@pytest.mark.parametrize("is_limited", [True, False], ids=["some namespaces", "everywhere"])
+async def test_what_an_author_adds_is_accepted_as_it_is(
+    client: Client, namespace: str, seen: Seen, *, is_limited: bool
+) -> None:
+    bare = installation_of(GADGETS, namespace, *([namespace] if is_limited else ()))
+    what = replace(bare, deploy=ADDED, replicas=3, image=f"op:0.1.0@sha256:{'ab' * 32}")
+    parts = parts_of(what)
+
+    async with installed(client, what, parts.in_order):
+        await apply(client, parts.in_order)
+        policy = await client.get(networking_v1.NetworkPolicy, what.name, namespace=what.namespace)
+
+    assert policy.spec is not None
+    assert (policy.spec.egress or ())[2:] == ADDED.egress
     assert seen.of(ApiWarned) == []
 
 

@@ -8,6 +8,8 @@ from steersman.cli.choosing import Chosen
 from steersman.cli.targets import load_manager
 from steersman.errors import BadDefinition, BadTarget
 from steersman.manifests import (
+    DEFAULT_REPLICAS,
+    BundleSettings,
     Document,
     Installation,
     Tree,
@@ -24,6 +26,7 @@ from steersman.manifests import (
     sample_of,
     under,
 )
+from steersman.scaffold import BundleTable
 
 # In the order in which somebody looks at them.
 PARTS: Final = ("crd", "rbac", "deploy", "chart", "bundle", "docs")
@@ -59,15 +62,25 @@ def installation_of(
             version=release,
             namespaces=tuple(namespaces),
         )
+    settings, digest = project.deploy.settings, project.deploy.digest
+    pinned = project.image if digest is None else f"{project.image.partition('@')[0]}@{digest}"
     return Installation(
         name=name or project.name,
         controllers=manager.controllers,
-        image=image or project.image,
+        image=image or pinned,
         version=version or project.version,
         namespaces=tuple(namespaces) or project.namespaces,
         description=project.description,
         maintainers=project.maintainers,
+        replicas=project.deploy.replicas or DEFAULT_REPLICAS,
+        deploy=settings,
+        bundle=_bundle(project.bundle),
     )
+
+
+def _bundle(table: BundleTable) -> BundleSettings:
+    icon = None if table.icon is None else (table.icon[0], table.icon[1].read_bytes())
+    return BundleSettings(channel=table.channel, replaces=table.replaces, icon=icon)
 
 
 def tree_of(part: str, installation: Installation) -> Tree:

@@ -67,6 +67,7 @@ SteersmanError
 ├── UnknownExample               there is no example of this name
 ├── NotRefused                   in a demo, the server took what it was to refuse
 └── ProjectError                 a project that cannot be made, found or changed as asked
+    ├── BadProjectSetting        a setting in pyproject.toml that cannot be used, by its key
     ├── EditedByHand             generated files that somebody has changed since
     └── OutOfDate                generated files that no longer say what the types say
 
@@ -106,6 +107,7 @@ from steersman.errors.answers import (
 from steersman.errors.exits import AUTHOR_ERRORS, ExitRaised, failure_of
 from steersman.errors.making import (
     BadDefinition,
+    BadProjectSetting,
     BadTarget,
     CannotBeACrd,
     EditedByHand,
@@ -174,6 +176,7 @@ __all__ = [
     "BadName",
     "BadOutcome",
     "BadOwner",
+    "BadProjectSetting",
     "BadRequest",
     "BadScenario",
     "BadSettings",

@@ -75,6 +75,15 @@ class ProjectError(SteersmanError):
         super().__init__(f"{problem}. {what_now}")
 
 
+class BadProjectSetting(ProjectError):
+    """A setting in a project's pyproject.toml that cannot be used; ``key`` says which."""
+
+    def __init__(self, *, path: str, key: str, problem: str) -> None:
+        self.path = path
+        self.key = key
+        super().__init__(problem=f"{key} in {path}: {problem}", what_now="Correct it there.")
+
+
 class EditedByHand(ProjectError):
     """Generated files that somebody has changed since: they are kept, and ``diff`` shows how."""
 

@@ -20,7 +20,8 @@ apart, ``scalars`` know the types without anything inside, ``ruling`` adds what 
 people. ``crd`` puts the definition around it, and follows its ``paths`` through the schema; what
 cannot be is refused at its place, by ``places``.
 
-From an ``installation`` to files: ``install`` has its objects, made by ``crd``, ``rbac`` and
+From an ``installation``, to which ``deploy_settings`` add what its author says, to files:
+``install`` has its objects, made by ``crd``, ``rbac`` and
 ``deployment``; ``kustomize``, ``helm`` (with ``helm_text`` and ``helm_values``) and ``bundle``
 (with ``bundle_csv``) make trees of them, and ``files`` brings those to the disk. ``catalog`` and
 ``scopes`` are what charts and bundles have in common; ``documents`` is how all is written.
@@ -33,20 +34,36 @@ schema says.
 
 from steersman.manifests.bundle import bundle_tree
 from steersman.manifests.crd import crd_of, crds_of
+from steersman.manifests.deploy_settings import BundleSettings, DeploySettings, ExtraRule
+from steersman.manifests.deployment import API_SERVER_PORTS, DNS_PORT
 from steersman.manifests.documents import Document, as_document, yaml_of
 from steersman.manifests.evolution import BreakingChange, breaking_changes
 from steersman.manifests.files import Changes, Tree, check_trees, under, was_generated, write_trees
 from steersman.manifests.helm import helm_tree
 from steersman.manifests.install import Parts, crd_documents, install_documents, parts_of
-from steersman.manifests.installation import Installation, own_kinds
+from steersman.manifests.installation import (
+    DEFAULT_REPLICAS,
+    LIMITS,
+    REQUESTS,
+    Installation,
+    own_kinds,
+)
 from steersman.manifests.kustomize import crd_tree, deploy_tree, rbac_tree
 from steersman.manifests.reference import reference_of
 from steersman.manifests.samples import sample_of
 
 __all__ = [
+    "API_SERVER_PORTS",
+    "DEFAULT_REPLICAS",
+    "DNS_PORT",
+    "LIMITS",
+    "REQUESTS",
     "BreakingChange",
+    "BundleSettings",
     "Changes",
+    "DeploySettings",
     "Document",
+    "ExtraRule",
     "Installation",
     "Parts",
     "Tree",

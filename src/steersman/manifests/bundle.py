@@ -40,9 +40,11 @@ def bundle_tree(
 
     It is offered in ``channel``: ``stable``, or ``candidate`` while its version promises nothing.
     ``replaces`` is the version that it is an upgrade of; ``icon`` is a media type and an image.
+    Each is as ``installation.bundle`` says, unless it is given.
     """
     parts = parts_of(installation)
-    offered_in = channel or ("stable" if is_mature(installation) else "candidate")
+    said = installation.bundle
+    offered_in = channel or said.channel or ("stable" if is_mature(installation) else "candidate")
     annotations = {
         f"{_PREFIX}.mediatype.v1": "registry+v1",
         f"{_PREFIX}.manifests.v1": "manifests/",
@@ -51,7 +53,9 @@ def bundle_tree(
         f"{_PREFIX}.channels.v1": offered_in,
         f"{_PREFIX}.channel.default.v1": offered_in,
     }
-    csv = cluster_service_version(installation, parts, replaces=replaces, icon=icon)
+    csv = cluster_service_version(
+        installation, parts, replaces=replaces or said.replaces, icon=icon or said.icon
+    )
     documents = {
         f"{installation.name}.clusterserviceversion": csv,
         **{f"{crd['metadata']['name']}.crd": crd for crd in parts.crds},

@@ -68,7 +68,9 @@ def cluster_service_version(
         "kind": "ClusterServiceVersion",
         "metadata": {
             "name": _csv_name(installation.name, installation.version),
+            **({"labels": dict(installation.deploy.labels)} if installation.deploy.labels else {}),
             "annotations": {
+                **installation.deploy.annotations,
                 "alm-examples": _examples(parts.crds),
                 "capabilities": "Basic Install",
                 "containerImage": installation.image,

@@ -17,11 +17,6 @@ from steersman.units import Quantity
 API_SERVER_PORTS: Final = (443, 6443, 8443, 16443)
 DNS_PORT: Final = 53
 
-# Twice what an idle operator was seen to take (65 MB), and room for some ten thousand objects in
-# its caches. No limit for the CPU: an operator that is held back loses its lease.
-REQUESTS: Final = {"cpu": Quantity("10m"), "memory": Quantity("128Mi")}
-LIMITS: Final = {"memory": Quantity("512Mi")}
-
 # A certificate and its key, for a moment.
 TMP_SIZE: Final = Quantity("16Mi")
 
@@ -55,7 +50,17 @@ def deployment(installation: Installation) -> Document:
                 selector=selector,
                 template=core_v1.PodTemplateSpec(
                     metadata=meta_v1.ObjectMeta(
-                        labels={**installation.labels, **installation.selector}
+                        labels={
+                            **installation.deploy.labels,
+                            **installation.deploy.pod_labels,
+                            **installation.labels,
+                            **installation.selector,
+                        },
+                        annotations={
+                            **installation.deploy.annotations,
+                            **installation.deploy.pod_annotations,
+                        }
+                        or None,
                     ),
                     spec=_pod(installation, selector),
                 ),
@@ -96,9 +101,9 @@ def disruption_budget(installation: Installation) -> Document:
 
 
 def network_policy(installation: Installation) -> Document:
-    """In: probes, and metrics from within the cluster. Out: names, and the API server.
+    """In: probes, and metrics from within the cluster.
 
-    An operator that talks to something else needs a second policy: they add up.
+    Out: names, the API server, and what else the author says.
     """
     port = networking_v1.NetworkPolicyPort
     # Kubelets are no Pods, and neither are API servers: no selector finds them.
@@ -124,6 +129,7 @@ def network_policy(installation: Installation) -> Document:
                 egress=(
                     networking_v1.NetworkPolicyEgressRule(ports=names),
                     networking_v1.NetworkPolicyEgressRule(ports=api_servers),
+                    *(installation.deploy.egress or ()),
                 ),
             ),
         )
@@ -197,14 +203,18 @@ def _container(installation: Installation) -> core_v1.Container:
     if installation.metrics:
         ports.append(core_v1.ContainerPort(name=METRICS, container_port=METRICS_PORT))
     environ = installation.settings.environ()
+    requests, limits = installation.resources
     return core_v1.Container(
         name="operator",
         image=installation.image,
-        env=tuple(core_v1.EnvVar(name=name, value=value) for name, value in environ.items()),
+        env=(
+            *(core_v1.EnvVar(name=name, value=value) for name, value in environ.items()),
+            *installation.deploy.env,
+        ),
         ports=tuple(ports),
         liveness_probe=_probe("/livez", period_seconds=20),
         readiness_probe=_probe("/readyz", period_seconds=10),
-        resources=core_v1.ResourceRequirements(requests=REQUESTS, limits=LIMITS),
+        resources=core_v1.ResourceRequirements(requests=requests, limits=limits),
         security_context=core_v1.SecurityContext(
             allow_privilege_escalation=False,
             capabilities=core_v1.Capabilities(drop=("ALL",)),

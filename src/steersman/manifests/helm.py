@@ -99,7 +99,9 @@ class _Chart:
         self._installation = installation
         self._name = installation.name
         # With all there can be: what is not wanted is left out by values.
-        self._full = replace(installation, metrics=True, namespaces=())
+        # What an author adds and a cluster may want otherwise is the default of a value.
+        adds = replace(installation.deploy, env=(), egress=None, pod_labels={}, pod_annotations={})
+        self._full = replace(installation, metrics=True, namespaces=(), deploy=adds)
         self._parts = parts_of(self._full)
         self._fullname = f'{{{{ include "{self._name}.fullname" $ }}}}'
         self._account = f'{{{{ include "{self._name}.account" $ }}}}'
@@ -183,7 +185,7 @@ class _Chart:
         account["metadata"] = {
             **account["metadata"],
             "name": Filled(self._account),
-            "annotations": Given("$.Values.serviceAccount.annotations"),
+            "annotations": self._annotations("$.Values.serviceAccount.annotations"),
         }
         return template_of(account, when="$.Values.serviceAccount.create")
 
@@ -230,7 +232,7 @@ class _Chart:
         labels = template["metadata"]["labels"]
         template["metadata"] = {
             "labels": {**labels, Given("$.Values.podLabels"): None},
-            "annotations": Given("$.Values.podAnnotations"),
+            "annotations": self._annotations("$.Values.podAnnotations"),
         }
         template["spec"] = {
             **pod,
@@ -286,7 +288,8 @@ class _Chart:
         ingress = [
             rule if rule in without else When(_HAS_METRICS, [rule]) for rule in spec["ingress"]
         ]
-        document["spec"] = {**spec, "ingress": ingress}
+        egress = [*spec["egress"], Given("$.Values.networkPolicy.egress")]
+        document["spec"] = {**spec, "ingress": ingress, "egress": egress}
         return template_of(document, when="$.Values.networkPolicy.enabled")
 
     def _monitor(self) -> str:
@@ -296,6 +299,11 @@ class _Chart:
         labels = {**metadata["labels"], Given("$.Values.metrics.serviceMonitor.labels"): None}
         document["metadata"] = {**metadata, "labels": labels}
         return template_of(document, when=_HAS_MONITOR)
+
+    def _annotations(self, expression: str) -> Any:
+        """Those that every object has, and those that a value gives."""
+        every = self._full.deploy.annotations
+        return {**every, Given(expression): None} if every else Given(expression)
 
     # Names that follow the release
 

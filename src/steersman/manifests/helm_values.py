@@ -11,7 +11,7 @@ from textwrap import wrap
 from typing import Any, Final, TypeAlias
 
 from steersman.manifests.documents import yaml_of
-from steersman.manifests.install import Parts
+from steersman.manifests.install import Parts, parts_of
 from steersman.manifests.installation import Installation
 
 _WIDTH: Final = 100
@@ -73,6 +73,7 @@ def split_image(image: str) -> tuple[str, str, str]:
 def _table(installation: Installation, parts: Parts) -> _Table:
     repository, tag, digest = split_image(installation.image)
     (container,) = parts.deployment["spec"]["template"]["spec"]["containers"]
+    adds = _added(installation, parts)
     return {
         "image": {
             "repository": _Value("", repository, {**_STRING, "minLength": 1}),
@@ -113,7 +114,7 @@ def _table(installation: Installation, parts: Parts) -> _Table:
         "env": _Value(
             "More variables for the operator. STEERSMAN_… are settings of its manager: --help of"
             " the image lists them.",
-            [],
+            adds["env"],
             _OBJECTS,
             is_optional=True,
         ),
@@ -122,8 +123,10 @@ def _table(installation: Installation, parts: Parts) -> _Table:
         "tolerations": _Value("", [], _OBJECTS, is_optional=True),
         "affinity": _Value("", {}, _OBJECT, is_optional=True),
         "priorityClassName": _Value("", "", _STRING, is_optional=True),
-        "podAnnotations": _Value("", {}, _WORDS, is_optional=True),
-        "podLabels": _Value("", {}, _WORDS, is_optional=True),
+        "podAnnotations": _Value(
+            "", dict(installation.deploy.pod_annotations), _WORDS, is_optional=True
+        ),
+        "podLabels": _Value("", dict(installation.deploy.pod_labels), _WORDS, is_optional=True),
         "serviceAccount": {
             "create": _Value("Whether to make it; otherwise it must be there.", True, _FLAG),
             "name": _Value("Empty: the operator's own name.", "", _STRING),
@@ -168,10 +171,15 @@ def _table(installation: Installation, parts: Parts) -> _Table:
         },
         "networkPolicy": {
             "enabled": _Value(
-                "In: probes and metrics. Out: names and the API server. What else the operator"
-                " talks to needs a policy of its own: they add up.",
+                "In: probes and metrics. Out: names, the API server, and what egress says.",
                 True,
                 _FLAG,
+            ),
+            "egress": _Value(
+                "More that the operator may reach: egress rules of a NetworkPolicy.",
+                adds["egress"],
+                _OBJECTS,
+                is_optional=True,
             ),
         },
         "podDisruptionBudget": {
@@ -182,6 +190,18 @@ def _table(installation: Installation, parts: Parts) -> _Table:
             "",
             {**_STRING, "pattern": "^([a-z]([-a-z0-9]{0,48}[a-z0-9])?)?$"},
         ),
+    }
+
+
+def _added(installation: Installation, parts: Parts) -> dict[str, list[Any]]:
+    """What the author adds to the variables and the egress of ``parts``, which are without."""
+    whole = parts_of(installation)
+    (container,) = whole.deployment["spec"]["template"]["spec"]["containers"]
+    own = installation.settings.environ()
+    usual = len(parts.network_policy["spec"]["egress"])
+    return {
+        "env": [each for each in container["env"] if each["name"] not in own],
+        "egress": list(whole.network_policy["spec"]["egress"][usual:]),
     }
 
 

@@ -1,6 +1,7 @@
 """An installation as its objects: each by its name, and all in the order in which to apply them."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from typing import Any
 
 from steersman.manifests import deployment, rbac
 from steersman.manifests.crd import crds_of
@@ -53,7 +54,7 @@ class Parts:
 def parts_of(installation: Installation) -> Parts:
     """All the objects of an installation."""
     crds = crd_documents(installation)
-    return Parts(
+    parts = Parts(
         namespace=deployment.namespace(installation),
         crds=crds,
         account=rbac.service_account(installation),
@@ -67,6 +68,26 @@ def parts_of(installation: Installation) -> Parts:
         network_policy=deployment.network_policy(installation),
         monitor=deployment.service_monitor(installation),
     )
+    if not installation.deploy.labels and not installation.deploy.annotations:
+        return parts
+    return Parts(
+        **{each.name: _marked(getattr(parts, each.name), installation) for each in fields(parts)}
+    )
+
+
+def _marked(part: Any, installation: Installation) -> Any:
+    """The same with the labels and annotations that the author wants on every object."""
+    if part is None:
+        return None
+    if isinstance(part, tuple):
+        return tuple(_marked(each, installation) for each in part)
+    metadata = part["metadata"]
+    marks = {
+        "labels": {**installation.deploy.labels, **metadata.get("labels", {})},
+        "annotations": {**installation.deploy.annotations, **metadata.get("annotations", {})},
+    }
+    added = {key: value for key, value in marks.items() if value}
+    return {**part, "metadata": {**metadata, **added}}
 
 
 def crd_documents(installation: Installation) -> tuple[Document, ...]:

@@ -2,17 +2,27 @@
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 from steersman.controller import Controller
 from steersman.errors import BadName, BadValue
 from steersman.kinds import Resource
 from steersman.manager import ManagerSettings, lease_name
+from steersman.manifests.deploy_settings import BundleSettings, DeploySettings
 from steersman.names import check_label
+from steersman.units import Quantity
+
+# Of two, one acts: when a node goes, the other takes over within a lease.
+DEFAULT_REPLICAS: Final = 2
 
 HEALTH_PORT: Final = 8081
 METRICS_PORT: Final = 8443
+
+# Twice what an idle operator was seen to take (65 MB), and room for some ten thousand objects in
+# its caches. No limit for the CPU: an operator that is held back loses its lease.
+REQUESTS: Final = {"cpu": Quantity("10m"), "memory": Quantity("128Mi")}
+LIMITS: Final = {"memory": Quantity("512Mi")}
 
 # Services and namespaces have names of 63 characters at most, and ours have something behind.
 _LONGEST_NAME: Final = 50
@@ -47,13 +57,15 @@ class Installation:
     image: str
     version: str
     namespaces: tuple[str, ...] = ()
-    # Two, of which one acts: when a node goes, the other takes over within a lease.
-    replicas: int = 2
+    replicas: int = DEFAULT_REPLICAS
     metrics: bool = True
     # For people who look at it in a catalog.
     title: str = ""
     description: str = ""
     maintainers: tuple[tuple[str, str], ...] = ()  # name and e-mail
+    # What the author adds.
+    deploy: DeploySettings = field(default_factory=DeploySettings)
+    bundle: BundleSettings = field(default_factory=BundleSettings)
 
     def __post_init__(self) -> None:
         _require(
@@ -86,6 +98,33 @@ class Installation:
             raise BadValue(
                 wanted="a number of replicas", value=self.replicas, rule="there is at least one"
             )
+        self._check_env()
+        self._check_resources()
+
+    def _check_env(self) -> None:
+        own = self.settings.environ()
+        for each in self.deploy.env:
+            if each.name in own:
+                raise BadValue(
+                    wanted="a variable that can be added",
+                    value=each.name,
+                    rule="the installation sets it itself",
+                )
+
+    def _check_resources(self) -> None:
+        requests, limits = self.resources
+        for name, amount in requests.items():
+            if name in limits and limits[name] < amount:
+                raise BadValue(
+                    wanted=f"a limit for {name}",
+                    value=str(limits[name]),
+                    rule=f"{amount} are requested, and a limit is no less",
+                )
+
+    @property
+    def resources(self) -> tuple[dict[str, Quantity], dict[str, Quantity]]:
+        """What its container requests, and the limits of that."""
+        return {**REQUESTS, **self.deploy.requests}, {**LIMITS, **self.deploy.limits}
 
     @property
     def namespace(self) -> str:

@@ -39,7 +39,12 @@ def operator_grants(installation: Installation) -> tuple[Document, ...]:
     needed = needed_rules(
         installation.controllers, settings=settings, namespace=installation.namespace
     )
-    work = (rule for rule in needed if rule not in asides)
+    extra = (
+        rule
+        for each in installation.deploy.rules
+        for rule in each.rules(installation.settings.namespaces)
+    )
+    work = (*(rule for rule in needed if rule not in asides), *extra)
     return tuple(
         document
         for place, rules in by_namespace(work).items()

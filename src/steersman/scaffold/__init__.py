@@ -12,19 +12,24 @@ Never:     runs the author's code, opens a connection, or needs a git repository
 """
 
 from steersman.scaffold.declared import Declared
+from steersman.scaffold.deploy_table import BundleTable, DeployTable
+from steersman.scaffold.egress import egress_warnings
 from steersman.scaffold.making import Made, create_api, create_controller, init_project
 from steersman.scaffold.origin import Origin, installed_origin
 from steersman.scaffold.project import Project
 from steersman.scaffold.upgrading import Upgraded, upgrade_project
 
 __all__ = [
+    "BundleTable",
     "Declared",
+    "DeployTable",
     "Made",
     "Origin",
     "Project",
     "Upgraded",
     "create_api",
     "create_controller",
+    "egress_warnings",
     "init_project",
     "installed_origin",
     "upgrade_project",

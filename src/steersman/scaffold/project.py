@@ -3,13 +3,20 @@
 import re
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
 from steersman.errors import BadName, ProjectError
 from steersman.names import check_label
+from steersman.scaffold.deploy_table import (
+    BundleTable,
+    DeployTable,
+    bundle_table,
+    deploy_table,
+)
 from steersman.scaffold.naming import check_domain, check_package, check_project_name
+from steersman.scaffold.table import Table
 
 PYPROJECT: Final = "pyproject.toml"
 
@@ -37,11 +44,14 @@ class Project:
     scaffold: str  # the steersman that made it, or last brought it up to date
     origin: str = "index"  # where that steersman came from
     namespaces: tuple[str, ...] = ()
+    deploy: DeployTable = field(default_factory=DeployTable)
+    bundle: BundleTable = field(default_factory=BundleTable)
 
     # What is in the table project.
     version: str
     description: str = ""
     maintainers: tuple[tuple[str, str], ...] = ()  # name and e-mail
+    dependencies: tuple[str, ...] = ()
 
     @classmethod
     def find(cls, directory: Path) -> "Project":
@@ -78,11 +88,14 @@ class Project:
                 **{each: said.text(each) for each in _SETTINGS},
                 origin=said.text("origin", usual="index"),
                 namespaces=said.texts("namespaces"),
+                deploy=deploy_table(said.table("deploy")),
+                bundle=bundle_table(said.table("bundle"), directory=directory),
                 version=str(about.get("version", "0.0.0")),
                 description=str(about.get("description", "")),
                 maintainers=_people(about),
+                dependencies=tuple(map(str, about.get("dependencies", ()))),
             )
-            said.check_known((*_SETTINGS, "origin", "namespaces"))
+            said.check_known((*_SETTINGS, "origin", "namespaces", "deploy", "bundle"))
             check_project_name(project.name)
             check_domain(project.domain)
             check_package(project.package)
@@ -128,6 +141,9 @@ class _Said:
             raise self.wrong(f"{key!r} is {value!r}, not a list of texts")
         return tuple(value)
 
+    def table(self, key: str) -> Table:
+        return Table(self._path, f"tool.steersman.{key}", self._table.get(key, {}))
+
     def check_known(self, known: tuple[str, ...]) -> None:
         strangers = sorted(set(self._table).difference(known))
         if strangers:
@@ -137,7 +153,7 @@ class _Said:
         return ProjectError(
             problem=f"[tool.steersman] in {self._path} cannot be used: {problem.rstrip('.')}",
             what_now='It has target = "PACKAGE.operator:manager", name, domain, image and scaffold,'
-            " all of them texts, and perhaps namespaces = [].",
+            " all of them texts, and perhaps namespaces = [] and the tables deploy and bundle.",
         )
 
 

@@ -271,3 +271,38 @@ def test_create_reads_the_source_of_an_operator_that_does_not_load(tmp_path: Pat
     assert other.returncode == 0
     assert "note: its kinds are read from its source: " in other.stderr
     assert "not_installed_yet" in other.stderr
+
+
+def test_deploy_settings_of_the_project_are_in_what_is_generated(tmp_path: Path) -> None:
+    steersman("init", "shop", "--domain=example.com", directory=tmp_path)
+    project = tmp_path / "shop"
+    steersman("create", "api", "--group=app", "--version=v1", "--kind=Web", directory=project)
+    digest = f"sha256:{'ab' * 32}"
+    text = (project / "pyproject.toml").read_text(encoding="utf-8")
+    text += f"""
+[tool.steersman.deploy]
+replicas = 3
+digest = "{digest}"
+env = {{ DATABASE_URL = "postgres://db/shop" }}
+
+[tool.steersman.bundle]
+channel = "fast"
+"""
+    (project / "pyproject.toml").write_text(text, encoding="utf-8")
+
+    done = steersman("generate", directory=project)
+    wrong = text.replace("replicas = 3", "replicas = 0")
+    (project / "pyproject.toml").write_text(wrong, encoding="utf-8")
+    refused = steersman("generate", directory=project)
+
+    warning = "warning: DATABASE_URL is postgres://db, and the NetworkPolicy lets nothing out to"
+    assert done.returncode == 0
+    assert warning in done.stderr
+    deployment = yaml.safe_load((project / "deploy/operator/deployment.yaml").read_text())
+    (container,) = deployment["spec"]["template"]["spec"]["containers"]
+    assert deployment["spec"]["replicas"] == 3
+    assert container["image"] == f"shop:0.1.0@{digest}"
+    assert {"name": "DATABASE_URL", "value": "postgres://db/shop"} in container["env"]
+    assert 'channels.v1="fast"' in (project / "deploy/bundle/bundle.Dockerfile").read_text()
+    assert refused.returncode == 1
+    assert "tool.steersman.deploy.replicas in " in refused.stderr

@@ -195,7 +195,7 @@ def test_make_says_what_there_is(project: Project) -> None:
 
     assert [line.split()[1] for line in said.splitlines()] == [
         *("help", "install", "test", "test-real", "check", "run", "dev", "generate"),
-        *("image", "deploy", "undeploy"),
+        *("image", "push", "deploy", "undeploy"),
     ]
 
 
@@ -214,10 +214,12 @@ def test_an_image_is_built_with_what_is_there(
     program.chmod(0o755)
 
     status, said = ran(project, "make", "-s", "image", PATH=str(tools), PIP_INDEX_URL="somewhere")
+    pushed = ran(project, "make", "-s", "push", PATH=str(tools))
 
     assert status == 0
     expected = f"{program} build --tag shop-operator:0.1.0 --build-arg PIP_INDEX_URL .\n"
     assert said == expected
+    assert pushed == (0, f"{program} push shop-operator:0.1.0\n")
 
 
 def test_without_a_builder_one_is_told_what_to_install(project: Project) -> None:

@@ -9,9 +9,9 @@ from opdemo import appservice
 import steersman as sm
 from docs.code import appservice_plain
 from steersman.kinds import core_v1
-from steersman.manifests import Installation, bundle_tree
+from steersman.manifests import BundleSettings, Installation, bundle_tree
 from tests.real.foreign.packages import Refused, verdict_on, verdict_on_bundle
-from tests.unit.manifests.operators import REGIONS, SHOPS, installation, reconcile
+from tests.unit.manifests.operators import ADDED, REGIONS, SHOPS, installation, reconcile
 
 PICTURE = ("image/svg+xml", b"<svg xmlns='http://www.w3.org/2000/svg'/>")
 
@@ -53,6 +53,7 @@ INSTALLATIONS = {
     "plain": installation(appservice_plain.controller, version="0.1.0-alpha.1+build"),
     "both scopes": installation(SHOPS, REGIONS),
     "some namespaces": installation(SHOPS, REGIONS, namespaces=("team-a", "team-b")),
+    "added": installation(SHOPS, REGIONS, deploy=ADDED, bundle=BundleSettings(channel="fast")),
     "two versions": installation(
         sm.Controller(Port, reconcile=reconcile), metrics=False, maintainers=(("Ada", ""),)
     ),

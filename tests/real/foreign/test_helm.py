@@ -14,10 +14,16 @@ from opdemo import appservice
 import steersman as sm
 from docs.code import appservice_plain
 from steersman.kinds import core_v1
-from steersman.manifests import Document, Installation, install_documents, parts_of
+from steersman.manifests import (
+    DeploySettings,
+    Document,
+    Installation,
+    install_documents,
+    parts_of,
+)
 from steersman.manifests.helm_text import Filled, template_of
 from tests.real.foreign.packages import Chart, Refused, chart_of, rendered
-from tests.unit.manifests.operators import REGIONS, SHOPS, installation, reconcile
+from tests.unit.manifests.operators import ADDED, REGIONS, SHOPS, installation, reconcile
 
 KEEP = "helm.sh/resource-policy"
 
@@ -53,6 +59,8 @@ INSTALLATIONS = {
     "both scopes": installation(SHOPS, REGIONS),
     "some namespaces": installation(SHOPS, REGIONS, namespaces=("team-a", "team-b")),
     "no metrics": installation(metrics=False),
+    "added": installation(SHOPS, REGIONS, deploy=ADDED, replicas=3),
+    "added to some namespaces": installation(SHOPS, namespaces=("team-a",), deploy=ADDED),
     "foreign kind": installation(sm.Controller(core_v1.Secret, reconcile=reconcile)),
     "odd words": installation(
         sm.Controller(Oddity, reconcile=reconcile),
@@ -121,6 +129,10 @@ def test_helm_finds_nothing_to_complain_about(what: Installation, tmp_path: Path
     ("values", "changes"),
     [
         ({"replicas": 5}, {"replicas": 5}),
+        (
+            {"networkPolicy": {"egress": [{"ports": [{"port": 5432, "protocol": "TCP"}]}]}},
+            {"deploy": DeploySettings(egress=(ADDED.egress or ())[-1:])},
+        ),
         ({"metrics": {"enabled": False}}, {"metrics": False}),
         ({"image": {"tag": "next"}}, {"image": "shops:next"}),
         ({"image": {"repository": "host:1/a"}}, {"image": "host:1/a:1.2.3"}),

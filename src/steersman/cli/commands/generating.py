@@ -362,9 +362,10 @@ def _write_project(
 ) -> None:
     from steersman.cli.generating import project_trees
     from steersman.manifests import check_trees, was_generated, write_trees
-    from steersman.scaffold import Project
+    from steersman.scaffold import Project, egress_warnings
 
-    directory = Project.find(Path.cwd()).directory
+    project = Project.find(Path.cwd())
+    directory = project.directory
     if check and not was_generated(directory, "deploy"):
         click.echo(
             "nothing is generated yet: steersman generate writes deploy/ and docs/", err=True
@@ -377,6 +378,8 @@ def _write_project(
             done = None
         else:
             done = write_trees(directory, trees, force=force)
+    for each in egress_warnings(project):
+        click.echo(f"warning: {each}", err=True)
     if done is None:
         click.echo("all generated files are up to date", err=True)
     else:

@@ -1,0 +1,145 @@
+"""Connections that a project seems to need, and that its NetworkPolicy does not let through.
+
+A NetworkPolicy drops packets without a word: a connection that it does not allow ends in a timeout,
+and nothing names the cause. So what can be seen from a project is said when manifests are made: a
+library that it depends on whose servers listen elsewhere, and addresses in its variables.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from types import MappingProxyType
+from typing import Final
+from urllib.parse import urlsplit
+
+from steersman.kinds import networking_v1
+from steersman.manifests import API_SERVER_PORTS, DNS_PORT
+from steersman.scaffold.project import Project
+
+# Clients by their names in an index, and the port on which their servers usually listen. Those of
+# HTTP have none: their servers listen anywhere.
+_CLIENTS: Final[Mapping[str, int | None]] = MappingProxyType(
+    {
+        **dict.fromkeys(("aiohttp", "httpx", "requests", "urllib3", "grpcio", "websockets")),
+        **dict.fromkeys(("asyncpg", "aiopg", "psycopg", "psycopg2", "psycopg2-binary"), 5432),
+        **dict.fromkeys(("aiomysql", "mysql-connector-python", "mysqlclient", "pymysql"), 3306),
+        **dict.fromkeys(("redis", "valkey"), 6379),
+        **dict.fromkeys(("motor", "pymongo"), 27017),
+        **dict.fromkeys(("aiokafka", "confluent-kafka", "kafka-python"), 9092),
+        **dict.fromkeys(("aio-pika", "pika"), 5672),
+        **dict.fromkeys(("elasticsearch", "opensearch-py"), 9200),
+        **dict.fromkeys(("asyncssh", "paramiko"), 22),
+        "aiosmtplib": 587,
+        "cassandra-driver": 9042,
+        "clickhouse-connect": 8123,
+        "hvac": 8200,
+        "influxdb-client": 8086,
+        "ldap3": 636,
+        "minio": 9000,
+        "nats-py": 4222,
+        "neo4j": 7687,
+        "oracledb": 1521,
+        "paho-mqtt": 1883,
+        "pymemcache": 11211,
+    }
+)
+
+_SCHEMES: Final[Mapping[str, int]] = MappingProxyType(
+    {
+        "amqp": 5672,
+        "http": 80,
+        "https": 443,
+        "kafka": 9092,
+        "ldap": 389,
+        "ldaps": 636,
+        "mongodb": 27017,
+        "mysql": 3306,
+        "nats": 4222,
+        "postgres": 5432,
+        "postgresql": 5432,
+        "redis": 6379,
+        "rediss": 6379,
+        "smtp": 25,
+    }
+)
+
+_HOST_AND_PORT: Final = re.compile(
+    r"(?P<host>[\w.-]*[a-zA-Z][\w.-]*|\d+(\.\d+){3}):(?P<port>\d{1,5})"
+)
+_NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
+_WHAT_NOW: Final = (
+    "say what it talks to in [[tool.steersman.deploy.egress]], or egress = [] if to nothing else"
+)
+
+
+def egress_warnings(project: Project) -> tuple[str, ...]:
+    """A sentence for each connection that the NetworkPolicy of the project would drop."""
+    policy = project.deploy.settings.egress
+    found = [
+        f"{variable} is {_shown(value)}, and the NetworkPolicy lets nothing out to port {port}:"
+        f" {_WHAT_NOW}"
+        for variable, value, port in _addresses(project)
+        if not _is_open(port, policy or ())
+    ]
+    if policy is None:
+        usual = ", ".join(map(str, (DNS_PORT, *API_SERVER_PORTS)))
+        found += [
+            f"{project.name} depends on {name}, and the NetworkPolicy lets connections out to the"
+            f" ports {usual} only: {_WHAT_NOW}"
+            for name, port in _clients(project)
+            if port is None or not _is_open(port, ())
+        ]
+    return tuple(found)
+
+
+def _clients(project: Project) -> Iterator[tuple[str, int | None]]:
+    for requirement in project.dependencies:
+        found = _NAME.match(requirement.strip())
+        name = re.sub(r"[-_.]+", "-", found[0]).lower() if found else ""
+        if name in _CLIENTS:
+            yield name, _CLIENTS[name]
+
+
+def _addresses(project: Project) -> Iterator[tuple[str, str, int]]:
+    for each in project.deploy.settings.env:
+        port = _port_of(each.value or "")
+        if port is not None:
+            yield each.name, each.value or "", port
+
+
+def _port_of(value: str) -> int | None:
+    """The port of an address, such as ``postgres://db/shop`` or ``db.example.com:5432``."""
+    if "://" in value:
+        try:
+            parts = urlsplit(value)
+            if parts.hostname:
+                # postgresql+asyncpg:// is how libraries name their drivers.
+                return parts.port or _SCHEMES.get(parts.scheme.partition("+")[0])
+        except ValueError:
+            pass
+        return None
+    found = _HOST_AND_PORT.fullmatch(value)
+    return int(found["port"]) if found else None
+
+
+def _shown(value: str) -> str:
+    """The address without what may be a secret in it."""
+    if "://" not in value:
+        return value
+    parts = urlsplit(value)
+    port = f":{parts.port}" if parts.port else ""
+    return f"{parts.scheme}://{parts.hostname}{port}"
+
+
+def _is_open(port: int, policy: tuple[networking_v1.NetworkPolicyEgressRule, ...]) -> bool:
+    if port in (DNS_PORT, *API_SERVER_PORTS):
+        return True
+    return any(
+        rule.ports is None or any(_covers(each, port) for each in rule.ports) for rule in policy
+    )
+
+
+def _covers(allowed: networking_v1.NetworkPolicyPort, port: int) -> bool:
+    first = allowed.port
+    if not isinstance(first, int):
+        return first is None
+    return first <= port <= (allowed.end_port or first)

@@ -1,0 +1,302 @@
+"""``[tool.steersman.deploy]`` and ``[tool.steersman.bundle]``: what they say, and what not."""
+
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from steersman.errors import BadProjectSetting
+from steersman.kinds import core_v1, meta_v1, networking_v1
+from steersman.manifests import DeploySettings, ExtraRule
+from steersman.scaffold import Project, egress_warnings
+from steersman.units import Quantity
+from tests.unit.scaffold.projects import new_project
+
+DIGEST = "sha256:" + "ab" * 32
+
+WHOLE = f"""
+[tool.steersman.deploy]
+replicas = 3
+digest = "{DIGEST}"
+
+[tool.steersman.deploy.env]
+DATABASE_URL = "postgres://db.databases:5432/shop"
+DATABASE_PASSWORD = {{ secret = "shop-database", key = "password" }}
+REGION = {{ config_map = "shop", key = "region", optional = true }}
+NODE = {{ field = "spec.nodeName" }}
+
+[tool.steersman.deploy.resources]
+requests = {{ cpu = "50m" }}
+limits = {{ memory = "1Gi" }}
+
+[tool.steersman.deploy.metadata]
+labels = {{ team = "shop" }}
+annotations = {{ "example.com/contact" = "Shop & Co" }}
+pod_labels = {{ mesh = "on" }}
+pod_annotations = {{ "example.com/scrape" = "true" }}
+
+[[tool.steersman.deploy.egress]]
+namespace = "databases"
+pods = {{ "app.kubernetes.io/name" = "postgres" }}
+ports = [5432]
+
+[[tool.steersman.deploy.egress]]
+cidr = "10.0.0.0/8"
+except = ["10.1.0.0/16"]
+ports = ["8000-8010", "53/UDP"]
+
+[[tool.steersman.deploy.rules]]
+groups = ["apps"]
+resources = ["deployments/scale"]
+verbs = ["get", "patch"]
+names = ["web"]
+
+[tool.steersman.bundle]
+channel = "fast"
+replaces = "0.0.9"
+icon = "icon.svg"
+"""
+
+
+def project_with(directory: Path, more: str, *, dependencies: str = "") -> Project:
+    """A project whose pyproject.toml says this, too."""
+    project = new_project(directory)
+    (project.directory / "icon.svg").write_text("<svg/>")
+    path = project.directory / "pyproject.toml"
+    text = path.read_text()
+    if dependencies:
+        text = text.replace("dependencies = [\n", f"dependencies = [\n    {dependencies},\n")
+    path.write_text(text + more)
+    return Project.read(project.directory, tomllib.loads(path.read_text()))
+
+
+def test_a_project_says_how_its_operator_is_deployed(tmp_path: Path) -> None:
+    project = project_with(tmp_path, WHOLE)
+
+    port = networking_v1.NetworkPolicyPort
+    assert (project.deploy.replicas, project.deploy.digest) == (3, DIGEST)
+    assert project.deploy.settings == DeploySettings(
+        env=(
+            core_v1.EnvVar(name="DATABASE_URL", value="postgres://db.databases:5432/shop"),
+            core_v1.EnvVar(
+                name="DATABASE_PASSWORD",
+                value_from=core_v1.EnvVarSource(
+                    secret_key_ref=core_v1.SecretKeySelector(name="shop-database", key="password")
+                ),
+            ),
+            core_v1.EnvVar(
+                name="REGION",
+                value_from=core_v1.EnvVarSource(
+                    config_map_key_ref=core_v1.ConfigMapKeySelector(
+                        name="shop", key="region", optional=True
+                    )
+                ),
+            ),
+            core_v1.EnvVar(
+                name="NODE",
+                value_from=core_v1.EnvVarSource(
+                    field_ref=core_v1.ObjectFieldSelector(field_path="spec.nodeName")
+                ),
+            ),
+        ),
+        requests={"cpu": Quantity("50m")},
+        limits={"memory": Quantity("1Gi")},
+        egress=(
+            networking_v1.NetworkPolicyEgressRule(
+                to=(
+                    networking_v1.NetworkPolicyPeer(
+                        namespace_selector=meta_v1.LabelSelector(
+                            match_labels={"kubernetes.io/metadata.name": "databases"}
+                        ),
+                        pod_selector=meta_v1.LabelSelector(
+                            match_labels={"app.kubernetes.io/name": "postgres"}
+                        ),
+                    ),
+                ),
+                ports=(port(port=5432, protocol="TCP"),),
+            ),
+            networking_v1.NetworkPolicyEgressRule(
+                to=(
+                    networking_v1.NetworkPolicyPeer(
+                        ip_block=networking_v1.IPBlock(cidr="10.0.0.0/8", except_=("10.1.0.0/16",))
+                    ),
+                ),
+                ports=(
+                    port(port=8000, end_port=8010, protocol="TCP"),
+                    port(port=53, protocol="UDP"),
+                ),
+            ),
+        ),
+        rules=(
+            ExtraRule(
+                groups=("apps",),
+                resources=("deployments/scale",),
+                verbs=("get", "patch"),
+                names=("web",),
+            ),
+        ),
+        labels={"team": "shop"},
+        annotations={"example.com/contact": "Shop & Co"},
+        pod_labels={"mesh": "on"},
+        pod_annotations={"example.com/scrape": "true"},
+    )
+    assert (project.bundle.channel, project.bundle.replaces) == ("fast", "0.0.9")
+    assert project.bundle.icon == ("image/svg+xml", project.directory / "icon.svg")
+
+
+@pytest.mark.parametrize(
+    ("table", "key", "problem"),
+    [
+        ("deploy = 1", "deploy", "1 is not a table"),
+        ("deploy.replica = 3", "deploy.replica", "perhaps replicas was meant"),
+        ("deploy.replicas = 0", "deploy.replicas", "not a whole number from 1 on"),
+        ("deploy.replicas = true", "deploy.replicas", "not a whole number from 1 on"),
+        ('deploy.digest = "sha256:12"', "deploy.digest", "64 hexadecimal digits"),
+        ("deploy.env = []", "deploy.env", "not a table"),
+        ('deploy.env."a b" = ""', "deploy.env.a b", "a variable has letters"),
+        ("deploy.env.A = 1", "deploy.env.A", "1 is not a table"),
+        ('deploy.env.STEERSMAN_NAMESPACES = ""', "deploy.env.STEERSMAN_NAMESPACES", "sets this"),
+        ("deploy.env.A = {}", "deploy.env.A", "one of secret, config_map, field"),
+        ('deploy.env.A.secret = "s"', "deploy.env.A.key", "which key of the secret"),
+        ('deploy.env.A = {secret="S", key="k"}', "deploy.env.A.secret", "'S' is not"),
+        ('deploy.env.A = {secret="s", key="k", kye="k"}', "deploy.env.A.kye", "perhaps key was"),
+        ('deploy.env.A.field = "spec"', "deploy.env.A.field", "not a field of a Pod"),
+        ('deploy.resources.request.cpu = "1"', "deploy.resources.request", "perhaps requests"),
+        ("deploy.resources.requests.cpu = 1", "deploy.resources.requests.cpu", "not a text"),
+        (
+            'deploy.resources.limits.cpu = "much"',
+            "deploy.resources.limits.cpu",
+            "no amount such as",
+        ),
+        (
+            'deploy.resources.limits.memory = "1Mi"',
+            "deploy.resources.limits.memory",
+            "128Mi are requested, and the limit is 1Mi",
+        ),
+        (
+            'deploy.resources.requests.memory = "1Gi"',
+            "deploy.resources.requests.memory",
+            "the limit is 512Mi",
+        ),
+        ('deploy.egress = "all"', "deploy.egress", "not a list"),
+        ('deploy.egress = [{cidr="10.0.0.0"}, {cidr="x"}]', "deploy.egress[1].cidr", "no CIDR"),
+        ('deploy.egress = [{cidr="10.0.0.1/8"}]', "deploy.egress[0].cidr", "host bits set"),
+        (
+            'deploy.egress = [{cidr="10.0.0.0/8", except=["11.0.0.0/16"]}]',
+            "deploy.egress[0].except[0]",
+            "no part of 10.0.0.0/8",
+        ),
+        ('deploy.egress = [{except=["11.0.0.0/16"]}]', "deploy.egress[0].except", "a cidr, which"),
+        (
+            'deploy.egress = [{cidr="10.0.0.0/8", namespace="a"}]',
+            "deploy.egress[0].cidr",
+            "or by namespace and pods",
+        ),
+        ('deploy.egress = [{namespace="A"}]', "deploy.egress[0].namespace", "'A' is not"),
+        ("deploy.egress = [{ports=[0]}]", "deploy.egress[0].ports[0]", "not between 1 and 65535"),
+        ('deploy.egress = [{ports=["9-8"]}]', "deploy.egress[0].ports[0]", "not between"),
+        ('deploy.egress = [{ports=["53/udp"]}]', "deploy.egress[0].ports[0]", "no port such as"),
+        ("deploy.egress = [{port=[1]}]", "deploy.egress[0].port", "perhaps ports was meant"),
+        ('deploy.rules = [{verbs=["get"]}]', "deploy.rules[0].resources", "it is missing"),
+        (
+            'deploy.rules = [{resources=["Pods"], verbs=["get"]}]',
+            "deploy.rules[0].resources[0]",
+            "as RBAC writes them",
+        ),
+        (
+            'deploy.rules = [{groups=["-"], resources=["pods"], verbs=["get"]}]',
+            "deploy.rules[0].groups[0]",
+            "'-' is not",
+        ),
+        ('deploy.metadata.label = {a="b"}', "deploy.metadata.label", "perhaps labels was meant"),
+        ('deploy.metadata.labels = {"a b"="c"}', "deploy.metadata.labels.a b", "'a b' is not"),
+        ('deploy.metadata.labels = {a="-"}', "deploy.metadata.labels.a", "'-' is not"),
+        (
+            'deploy.metadata.labels."app.kubernetes.io/name" = "x"',
+            "deploy.metadata.labels.app.kubernetes.io/name",
+            "sets this label itself",
+        ),
+        ("deploy.metadata.annotations.a = 1", "deploy.metadata.annotations.a", "not a text"),
+        ('bundle.chanel = "x"', "bundle.chanel", "perhaps channel was meant"),
+        ('bundle.channel = "a b"', "bundle.channel", "letters, digits"),
+        ('bundle.icon = "icon.txt"', "bundle.icon", "is none of .gif"),
+        ('bundle.icon = "none.png"', "bundle.icon", "there is no file"),
+    ],
+)
+def test_a_setting_that_cannot_be_is_named_by_its_key(
+    tmp_path: Path, table: str, key: str, problem: str
+) -> None:
+    with pytest.raises(BadProjectSetting) as caught:
+        read(tmp_path, table)
+
+    assert caught.value.key == f"tool.steersman.{key}"
+    assert problem in str(caught.value)
+    assert str(tmp_path / "pyproject.toml") in str(caught.value)
+
+
+def read(directory: Path, line: str) -> Project:
+    said: dict[str, Any] = tomllib.loads(f"[tool.steersman]\n{line}\n")
+    said["tool"]["steersman"] |= {
+        "target": "shop.operator:manager",
+        "name": "shop",
+        "domain": "example.com",
+        "image": "shop:1",
+        "scaffold": "1",
+    }
+    return Project.read(directory, said)
+
+
+def warnings_of(directory: Path, more: str, *, dependencies: str = "") -> str:
+    return "\n".join(egress_warnings(project_with(directory, more, dependencies=dependencies)))
+
+
+@pytest.mark.parametrize(
+    ("more", "dependencies", "said"),
+    [
+        ("", '"asyncpg>=0.30"', "shop-operator depends on asyncpg, and the NetworkPolicy lets"),
+        ("", '"Psycopg2_Binary"', "depends on psycopg2-binary"),
+        ("", '"httpx[http2]"', "depends on httpx"),
+        (
+            '[tool.steersman.deploy.env]\nURL = "postgres://u:canary@db/shop"\n',
+            "",
+            "URL is postgres://db, and the NetworkPolicy lets nothing out to port 5432",
+        ),
+        (
+            '[tool.steersman.deploy.env]\nBROKER = "broker.example.com:9092"\n',
+            "",
+            "BROKER is broker.example.com:9092, and the NetworkPolicy lets nothing out to port",
+        ),
+        (
+            '[tool.steersman.deploy]\negress = [{ports = [443]}]\nenv = {U = "http://a:8080/x"}\n',
+            "",
+            "lets nothing out to port 8080",
+        ),
+    ],
+)
+def test_a_connection_that_the_network_policy_drops_is_warned_of(
+    tmp_path: Path, more: str, dependencies: str, said: str
+) -> None:
+    warning = warnings_of(tmp_path, more, dependencies=dependencies)
+
+    assert said in warning
+    assert "[[tool.steersman.deploy.egress]], or egress = []" in warning
+    assert "canary" not in warning
+
+
+@pytest.mark.parametrize(
+    ("more", "dependencies"),
+    [
+        ("", ""),
+        ("", '"pydantic"'),
+        ("[tool.steersman.deploy]\negress = []\n", '"asyncpg"'),
+        (WHOLE, '"asyncpg"'),
+        ('[tool.steersman.deploy.env]\nURL = "https://api.example.com/v1"\n', ""),
+        ('[tool.steersman.deploy.env]\nMODE = "12:30"\nTEXT = "a: b"\n', ""),
+        ('[tool.steersman.deploy]\negress = [{}]\nenv = {U = "http://a:8080/x"}\n', ""),
+    ],
+)
+def test_where_nothing_is_dropped_nothing_is_said(
+    tmp_path: Path, more: str, dependencies: str
+) -> None:
+    assert warnings_of(tmp_path, more, dependencies=dependencies) == ""
