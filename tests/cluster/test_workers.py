@@ -30,7 +30,9 @@ def test_workers_are_employed_as_there_is_work_for_them(
         await world.install(Note)
         for number in range(objects):
             await world.apply(note(f"note-{number}"))
-        await world.run_operator(sm.Controller(Note, reconcile=look, name="looker", workers=4))
+        await world.run_operator(
+            sm.Controller(Note, reconcile=look, name="looker", workers=4, slow_workers=0)
+        )
         await world.advance(60.0)
         workers = [each for each in asyncio.all_tasks() if each.get_name().startswith("looker/")]
         return most, len(workers)

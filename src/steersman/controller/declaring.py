@@ -17,6 +17,7 @@ from steersman.controller.cached import Cached
 from steersman.controller.cached_kinds import cached_kinds, check_repeated
 from steersman.controller.changed import Predicate
 from steersman.controller.outcomes import Outcome
+from steersman.controller.slow_lane import TIMES_WORKERS
 from steersman.controller.statuses import fields_of_status
 from steersman.errors import BadController, BadName, NotAKind
 from steersman.kinds import Resource, Unstructured
@@ -87,6 +88,10 @@ class Controller(Generic[Obj]):
       false and says why, in the words of the event that says so; the rest of the status stays.
     - ``progress_seconds`` is how long a status that tells of progress only may wait for more of it:
       one that comes with ``Later``, without a time, and flips no condition.
+    - ``workers`` is how many objects are reconciled at once. A reconcile that takes longer than
+      ``slow_seconds``, and four times as long as others do, gives its place to another and runs on
+      beside them; up to ``slow_workers`` do, ten times ``workers`` unless told otherwise. With
+      ``slow_workers=0``, never more than ``workers`` run at once.
     - ``sources`` wake objects for reasons that are not in the cluster.
     - ``name`` is in the names of the finalizer and the field manager, which are stored in the
       cluster: whoever changes it loses both. A second controller of a kind must have one.
@@ -109,6 +114,10 @@ class Controller(Generic[Obj]):
     sources: "tuple[Source, ...]" = field(default=(), kw_only=True)
     # Waiting costs nothing, and one object that hangs should not hold up the others.
     workers: int = field(default=10, kw_only=True)
+    # Long enough for what reads from memory and sends a request or two; a reconcile that is slow by
+    # mistake only has company.
+    slow_seconds: float = field(default=0.05, kw_only=True)
+    slow_workers: int | None = field(default=None, kw_only=True)
     # Longer than a few requests to a slow server; short enough that a hang is noticed.
     timeout_seconds: float = field(default=120.0, kw_only=True)
     # Five minutes, where Go's controllers go up to a quarter of an hour: people wait for this.
@@ -158,6 +167,11 @@ class Controller(Generic[Obj]):
     def owned(self) -> tuple[Owns, ...]:
         """What it owns, each as an ``Owns``."""
         return self.owns  # type: ignore[return-value]  # made so from the start
+
+    @property
+    def slow_capacity(self) -> int:
+        """How many reconciles that are slow may run beside its workers."""
+        return TIMES_WORKERS * self.workers if self.slow_workers is None else self.slow_workers
 
     @property
     def is_blocking(self) -> bool:
@@ -229,7 +243,11 @@ class Controller(Generic[Obj]):
     def _check_numbers(self) -> None:
         if self.workers < 1:
             raise self._bad(f"it has {self.workers} workers", "Give it at least one.")
-        for what in ("timeout_seconds", "max_backoff_seconds", "resync_seconds"):
+        if self.slow_capacity < 0:
+            raise self._bad(
+                f"slow_workers is {self.slow_workers}", "Give it a number, or 0 to have none."
+            )
+        for what in ("timeout_seconds", "slow_seconds", "max_backoff_seconds", "resync_seconds"):
             seconds = getattr(self, what)
             if seconds is not None and not 0 < seconds < float("inf"):
                 raise self._bad(f"{what} is {seconds}", "Give it a positive number of seconds.")

@@ -39,8 +39,10 @@ from steersman.controller.permits import Permits
 from steersman.controller.reasons import Reasons, is_only_status
 from steersman.controller.recorder import Recorder
 from steersman.controller.reporting import Reporting
+from steersman.controller.slow_lane import SlowLane
 from steersman.controller.threads import Desk, Job, Threads
 from steersman.controller.triggers import Triggers
+from steersman.controller.workers import Workers
 from steersman.controller.writing import Writer
 from steersman.errors import (
     AUTHOR_ERRORS,
@@ -48,7 +50,6 @@ from steersman.errors import (
     NotAwaited,
     NotInScope,
     NotOurs,
-    QueueClosed,
     ReconcileTimedOut,
     SteersmanError,
     failure_of,
@@ -132,18 +133,43 @@ class ControlLoop(Generic[Obj]):
         self._start: Start | None = None
         self._stopped = asyncio.Event()
         self._ends_since_at: float | None = None
-        self._employed = 0
-        self._idle = 0
         self._is_blocking = controller.is_blocking
+        lane = SlowLane(
+            workers=controller.workers,
+            capacity=controller.slow_capacity,
+            after_seconds=controller.slow_seconds,
+        )
+        self._workers = Workers(
+            controller.name,
+            self._queue,
+            self,
+            most=controller.workers,
+            lane=lane,
+            begins_late=self._is_blocking,
+            leads=None,
+            clock=self._clock,
+            observe=observe,
+        )
+        self._lane = lane
 
     def __repr__(self) -> str:
         return f"<ControlLoop of {self._controller!r}: {self._queue!r}>"
 
     @property
+    def name(self) -> str:
+        """That of its controller."""
+        return self._controller.name
+
+    @property
+    def stuck(self) -> tuple[ObjectRef, ...]:
+        """The objects whose reconcile timed out, and those whose reconcile is slow."""
+        return self._workers.stuck
+
+    @property
     def remembered(self) -> int:
         """How many things are kept in mind about objects; none about those that are gone."""
         about_own = len(self._given_up) + len(self._not_ours) + len(self._reporting)
-        about_own += len(self._reasons) + len(self._hot_loops)
+        about_own += len(self._reasons) + len(self._hot_loops) + len(self._lane)
         return about_own + len(self._writer) + len(self._writer.bereaved)
 
     def add(self, key: ObjectKey, why: Why, priority: int) -> None:
@@ -169,9 +195,7 @@ class ControlLoop(Generic[Obj]):
                     start(self._triggers.retrying(), name=f"mappings of {controller.name}")
                 for source in controller.sources:
                     start(self._run_source(source), name=f"{controller.name}: {source!r}")
-                async with asyncio.TaskGroup() as workers:
-                    self._employ(workers, 0)
-                    await self._stopped.wait()
+                await self._workers.run(self._stopped)
         finally:
             self._start = None
             self._queue.shut_down()
@@ -226,6 +250,7 @@ class ControlLoop(Generic[Obj]):
         self._not_ours.pop(key, None)
         self._reporting.forget(key)
         self._hot_loops.forget(key)
+        self._workers.forget(key)
         self._writer.forget(self._controller.kind, key)
 
     def _forgetting(
@@ -284,52 +309,8 @@ class ControlLoop(Generic[Obj]):
 
     # Work
 
-    def _employ(self, workers: asyncio.TaskGroup, number: int) -> None:
-        """Start a worker, and another in its place if an author's function cancels it."""
-        self._employed = max(self._employed, number + 1)
-        work = self._work(workers)
-        try:
-            task = workers.create_task(work, name=f"{self._controller.name}/{number}")
-        except RuntimeError:  # The others are being cancelled too: it is the end.
-            work.close()
-            return
-
-        def replace(done: asyncio.Task[None]) -> None:
-            if done.cancelled():
-                self._employ(workers, number)
-
-        task.add_done_callback(replace)
-
-    async def _work(self, workers: asyncio.TaskGroup) -> None:
-        while True:
-            self._idle += 1
-            try:
-                key = await self._queue.get()
-            except QueueClosed:
-                return
-            finally:
-                self._idle -= 1
-            # One more than there is work for, as far as that is allowed: most controllers never
-            # have enough to do for all of them.
-            if not self._idle and self._employed < self._controller.workers:
-                self._employ(workers, self._employed)
-            try:
-                await self._look_at(key)
-            except BaseException:
-                # Whoever cancelled this has not done the work.
-                self._queue.add(key, priority=self._queue.held_priority(key))
-                raise
-            finally:
-                self._let_go(key)
-            if is_cancelled():
-                # The author's function has made something else of it, and that is told by now.
-                raise asyncio.CancelledError
-            # A queue that is never empty and a function that never waits would leave no turn to
-            # anybody else. One that is empty is waited for anyway.
-            if self._queue.num_waiting:
-                await self._clock.sleep(0)
-
-    def _let_go(self, key: ObjectKey) -> None:
+    def let_go(self, key: ObjectKey) -> None:
+        """Have the queue take a key back, once the thread of its reconcile has ended."""
         job = self._jobs.pop(key, None)
         if job is None or job.has_ended or self._start is None:
             self._queue.done(key)
@@ -342,20 +323,21 @@ class ControlLoop(Generic[Obj]):
 
     async def _wait_for(self, key: ObjectKey, job: Job[Any]) -> None:
         since_at = self._clock.monotonic()
-        ref = self._ref(key)
+        ref = self.ref_of(key)
         self._observe(ThreadLeftBehind(controller=self._controller.name, ref=ref, seconds=0.0))
         await job.ended()
         seconds = self._clock.monotonic() - since_at
         name = self._controller.name
         self._observe(ThreadLeftBehind(controller=name, ref=ref, seconds=seconds, has_ended=True))
 
-    async def _look_at(self, key: ObjectKey) -> None:
+    async def look_at(self, key: ObjectKey) -> object | None:
+        """Reconcile the object of a key; what that was like, if the reconcile timed out."""
         taken = self._reasons.take(key)
         started_at = self._clock.monotonic()
         obj = self._find(key)
         if isinstance(obj, str):
             self._skip(key, reason=obj)
-            return
+            return None
         controller = self._controller
         is_ending = obj.deletion_time is not None and not controller.while_deleting
         failures = self._queue.num_requeues(key)
@@ -414,6 +396,15 @@ class ControlLoop(Generic[Obj]):
         )
         if context.wrote or key not in self._reporting:
             self._look_for_hot_loop(key, obj, whys, context.wrote, ended_at)
+        return fingerprint(obj) if isinstance(error, ReconcileTimedOut) else None
+
+    def state_of(self, key: ObjectKey) -> object | None:
+        """What the object of a key is like now, as ``look_at`` says it."""
+        try:
+            obj = self._lister.get(key.name, namespace=key.namespace)
+        except NotInScope:
+            return None
+        return None if obj is None else fingerprint(obj)
 
     def _find(self, key: ObjectKey) -> Obj | str:
         """The object, or why there is nothing to be done about it."""
@@ -442,7 +433,7 @@ class ControlLoop(Generic[Obj]):
     def _skip(self, key: ObjectKey, *, reason: str) -> None:
         self._queue.forget(key)
         self._observe(
-            ReconcileSkipped(controller=self._controller.name, ref=self._ref(key), reason=reason)
+            ReconcileSkipped(controller=self._controller.name, ref=self.ref_of(key), reason=reason)
         )
 
     async def _in_time(
@@ -493,6 +484,7 @@ class ControlLoop(Generic[Obj]):
             holder = f"{self._controller.name}: {obj.ref}"
             job = await self._threads.start(in_thread, holder=holder, ended=context.ended)
             self._jobs[key] = job
+            self._workers.begin(key)
             returned = await job.result()
         else:
             returned = await function(obj, context)
@@ -563,7 +555,8 @@ class ControlLoop(Generic[Obj]):
                 )
             )
 
-    def _ref(self, key: ObjectKey) -> ObjectRef:
+    def ref_of(self, key: ObjectKey) -> ObjectRef:
+        """The object of a key, for people."""
         return ObjectRef(self._controller.gvk.kind, key.namespace, key.name)
 
     def _new_queue(self) -> WorkQueue[ObjectKey]:

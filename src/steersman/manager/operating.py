@@ -35,7 +35,7 @@ from steersman.manager.election import LeaseSettings, unique_identity
 from steersman.manager.fencing import Fence, FencedTransport
 from steersman.manager.needs import lease_name, needed_rules
 from steersman.manager.preflight import missing_permissions
-from steersman.manager.probes import Check, Routes, failing, probe_pages
+from steersman.manager.probes import Check, Routes, failing, named_objects, probe_pages
 from steersman.manager.runnables import Runnable, Services, Surroundings
 from steersman.manager.server_probe import ServerProbe
 from steersman.manager.serving import serving
@@ -414,6 +414,7 @@ class Operation:
             Check("permissions", said(self._is_permitted, "some are missing")),
             *server_checks(self._server),
             *cache_checks(self._startup, informers),
+            *map(_hanging_objects, self._loops),
         )
 
     def _live_checks(self) -> Sequence[Check]:
@@ -452,6 +453,15 @@ class Operation:
 async def _cancel_after(lost: Callable[[], Awaitable[None]], work: asyncio.Task[None]) -> None:
     await lost()
     work.cancel()
+
+
+def _hanging_objects(loop: ControlLoop[Any]) -> Check:
+    """Which objects hang: for people, and no reason not to be ready."""
+    return Check(
+        f"objects-of-{loop.name}",
+        lambda: None,
+        detail=lambda: named_objects("slow or hanging", loop.stuck),
+    )
 
 
 async def _never() -> None:

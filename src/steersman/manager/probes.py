@@ -1,7 +1,8 @@
 """What the world may ask an operator: whether it lives, whether it is ready, and its metrics.
 
 Answers have the names of checks in them. Why one fails is for the log, and in the answer only where
-the check says that its words hold nothing secret.
+the check says that its words hold nothing secret. With ``?verbose`` they also name the objects that
+hang, a few of them.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 import msgspec
 
 from steersman.errors import AUTHOR_ERRORS, failure_of
+from steersman.names import ObjectRef
 from steersman.observe import AnswerFailed, Observer
 from steersman.wire import ClientCertificate, Reply, Request
 
@@ -22,17 +24,21 @@ Page: TypeAlias = Callable[[Request], Reply]
 _TEXT: Final = "text/plain; charset=utf-8"
 _READS: Final = ("GET", "HEAD")
 
+# So many objects are named in an answer.
+_NAMED: Final = 10
+
 
 class Check(msgspec.Struct, frozen=True):
     """Something that must hold; ``is_ok`` gives ``None`` if it does, and else says why not.
 
     It is asked at every probe, so it only looks at what is known already. If ``is_public``, why it
-    fails is in the answer, too.
+    fails is in the answer, too. ``detail`` is what else people may want to know, or ``""``.
     """
 
     name: str
     is_ok: Callable[[], str | None]
     is_public: bool = False
+    detail: Callable[[], str] = str
 
 
 def failing(checks: Sequence[Check]) -> tuple[tuple[str, str], ...]:
@@ -47,6 +53,14 @@ def _why_not(check: Check) -> str | None:
     except AUTHOR_ERRORS as error:
         failure_of(error)
         return f"the check itself failed: {type(error).__name__}"
+
+
+def named_objects(what: str, refs: Sequence[ObjectRef]) -> str:
+    """How many there are, and which, as far as a line has room; ``""`` if there are none."""
+    if not refs:
+        return ""
+    more = f" and {len(refs) - _NAMED} more" if len(refs) > _NAMED else ""
+    return f"{len(refs)} {what}: {', '.join(map(str, refs[:_NAMED]))}{more}"
 
 
 class Routes:
@@ -128,6 +142,11 @@ def _headers(content_type: str) -> tuple[tuple[str, str], ...]:
     )
 
 
+def _detail(check: Check) -> str:
+    detail = check.detail()
+    return f": {detail}" if detail else ""
+
+
 def _checking(name: str, checks: Callable[[], Sequence[Check]]) -> Page:
     def page(request: Request) -> Reply:
         # By check and not by name: two caches of one kind are called alike.
@@ -137,7 +156,7 @@ def _checking(name: str, checks: Callable[[], Sequence[Check]]) -> Page:
         if is_well and not is_verbose:
             return said(200, "ok")
         lines = [
-            f"[+]{check.name} ok" if why_not is None else _failed(check, why_not)
+            f"[+]{check.name} ok{_detail(check)}" if why_not is None else _failed(check, why_not)
             for check, why_not in asked
             if is_verbose or why_not is not None
         ]

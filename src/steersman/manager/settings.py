@@ -91,8 +91,9 @@ class ManagerSettings:
     # writing the last events.
     grace_seconds: float = 25.0
 
-    # As many as Python's own pool has on a large machine: they wait for the server, not for a core.
-    max_threads: int = 32
+    # Room for a hundred plain functions that hang, and the workers beside them. Each thread is made
+    # when it is needed, and waits for the server, not for a core.
+    max_threads: int = 128
 
     # Any sign of life counts: events, bookmarks, answers, renewals of the lease. After so long
     # without one the server is asked, and after so long the operator is not ready. Leaves time for

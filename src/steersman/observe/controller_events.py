@@ -73,6 +73,19 @@ class ReconcileSkipped(msgspec.Struct, frozen=True, kw_only=True):
     reason: str
 
 
+class SlowLaneChanged(msgspec.Struct, frozen=True, kw_only=True):
+    """How many reconciles of a controller run beside its workers, because they are slow.
+
+    ``hanging`` objects are those whose last reconcile timed out; so many are ``waiting`` for the
+    reconciles of others.
+    """
+
+    controller: str
+    slow: int
+    hanging: int
+    waiting: int
+
+
 class HotLoop(msgspec.Struct, frozen=True, kw_only=True):
     """A controller keeps waking itself: each reconcile changes what the last one wrote."""
 
@@ -170,6 +183,7 @@ class ControllerStopped(msgspec.Struct, frozen=True, kw_only=True):
 ControllerObservation: TypeAlias = (
     ReconcileFinished
     | ReconcileSkipped
+    | SlowLaneChanged
     | HotLoop
     | FieldFight
     | TriggerFailed

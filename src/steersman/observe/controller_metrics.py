@@ -14,6 +14,7 @@ from steersman.observe.controller_events import (
     HotLoop,
     ReconcileFinished,
     ReconcileSkipped,
+    SlowLaneChanged,
     SourceFailed,
     ThreadLeftBehind,
     ThreadsExhausted,
@@ -52,6 +53,18 @@ class ControllerMetrics:
             "Turns that came when there was nothing to be done, by the reason.",
             "controller",
             "reason",
+        )
+        self._slow = Gauge(
+            "steersman_controller_slow_reconciles",
+            "Reconciles that run beside the workers because they are slow.",
+            ("controller",),
+            registry=registry,
+        )
+        self._hanging = Gauge(
+            "steersman_controller_hanging_objects",
+            "Objects whose last reconcile timed out.",
+            ("controller",),
+            registry=registry,
         )
         self._hot_loops = counter(
             "steersman_controller_hot_loops",
@@ -104,6 +117,9 @@ class ControllerMetrics:
                 self.finished(observation)
             case ReconcileSkipped(controller=controller, reason=reason):
                 self._skips.labels(self._name(controller), self._word(reason)).inc()
+            case SlowLaneChanged(controller=controller, slow=slow, hanging=hanging):
+                self._slow.labels(self._name(controller)).set(slow)
+                self._hanging.labels(self._name(controller)).set(hanging)
             case HotLoop(controller=controller):
                 self._hot_loops.labels(self._name(controller)).inc()
             case FieldFight(controller=controller):

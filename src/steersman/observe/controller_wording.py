@@ -14,6 +14,7 @@ from steersman.observe.controller_events import (
     HotLoop,
     ReconcileFinished,
     ReconcileSkipped,
+    SlowLaneChanged,
     SourceFailed,
     ThreadLeftBehind,
     ThreadsExhausted,
@@ -50,7 +51,7 @@ def level_of(observation: ControllerObservation) -> int:
             if outcome == "cancelled" or (outcome == "done" and any(w.is_change for w in writes)):
                 return logging.INFO
             return logging.DEBUG
-        case ReconcileSkipped():
+        case ReconcileSkipped() | SlowLaneChanged():
             return logging.DEBUG
         case ControllerStarted() | ControllerStopped():
             return logging.INFO
@@ -74,6 +75,17 @@ def describe(observation: ControllerObservation) -> tuple[str, Fields]:
         case ReconcileSkipped(reason=reason):
             text = f"{_about(observation)}: nothing done: {reason}"
             return text, _fields(observation, reason=reason)
+        case SlowLaneChanged(controller=controller, slow=slow, hanging=hanging, waiting=waiting):
+            text = (
+                f"{controller}: {slow} slow reconciles run beside the workers, {hanging} objects"
+                f" hang, {waiting} of them wait"
+            )
+            return text, {
+                "controller": controller,
+                "slow": slow,
+                "hanging": hanging,
+                "waiting": waiting,
+            }
         case HotLoop(fields=fields, count=count, seconds=seconds):
             text = (
                 f"{_about(observation)}: the controller wakes itself: {count} reconciles in"

@@ -11,12 +11,15 @@ from steersman.manager.probes import (
     Routes,
     failing,
     metrics_pages,
+    named_objects,
     probe_pages,
 )
+from steersman.names import ObjectRef
 from steersman.observe import AnswerFailed, Observation, ignore
 from steersman.wire import Reply, Request
 
 SECRET = "hunter2"
+REF = ObjectRef("Widget", "here", "one")
 
 FINE = Check("caches", lambda: None)
 BROKEN = Check("lease", lambda: f"cannot reach https://10.0.0.1 with {SECRET}")
@@ -76,6 +79,22 @@ async def test_a_verbose_probe_lists_every_check() -> None:
 
     assert well.body == b"[+]caches ok\nlivez check passed\n"
     assert ill.body == b"[+]caches ok\n[-]lease failed\nhealthz check failed\n"
+
+
+async def test_a_verbose_probe_says_what_else_is_known() -> None:
+    objects = Check("objects", lambda: None, detail=lambda: named_objects("hang", [REF] * 12))
+    handler = routes(
+        ready=(objects, Check("none", lambda: None, detail=lambda: named_objects("x", [])))
+    )
+
+    short = await ask(handler, "/readyz")
+    verbose = await ask(handler, "/readyz", query=(("verbose", ""),))
+
+    assert short.body == b"ok\n"
+    named = ", ".join(["Widget here/one"] * 10)
+    assert verbose.body.decode() == (
+        f"[+]objects ok: 12 hang: {named} and 2 more\n[+]none ok\nreadyz check passed\n"
+    )
 
 
 async def test_two_checks_of_one_name_are_two() -> None:

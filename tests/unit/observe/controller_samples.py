@@ -12,6 +12,7 @@ from steersman.observe import (
     Observation,
     ReconcileFinished,
     ReconcileSkipped,
+    SlowLaneChanged,
     SourceFailed,
     ThreadLeftBehind,
     ThreadsExhausted,
@@ -72,6 +73,7 @@ ENDED_LATE = ThreadLeftBehind(controller="appservice", ref=APP, seconds=60.0, ha
 DROPPED = EventsDropped(controller="appservice", count=12, reason="too many about one object")
 NOT_RECORDED = EventNotRecorded(controller="appservice", ref=APP, error=LOST)
 STARTED = ControllerStarted(controller="appservice", workers=4)
+SLOW = SlowLaneChanged(controller="appservice", slow=12, hanging=7, waiting=2)
 STOPPED = ControllerStopped(controller="appservice", seconds=0.25)
 
 CONTROLLED: tuple[Observation, ...] = (
@@ -89,4 +91,5 @@ CONTROLLED: tuple[Observation, ...] = (
     NOT_RECORDED,
     STARTED,
     STOPPED,
+    SLOW,
 )

@@ -1,0 +1,237 @@
+"""Objects whose reconcile hangs do not hold up the rest, whatever they are and however many."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+import steersman as sm
+from steersman.client import MergePatch
+from steersman.simulation import SimulatedWorld, simulate
+from steersman.workloads import WorkloadSettings
+from tests.simulation.test_worlds import Note, note
+
+BARE = WorkloadSettings(parts=())
+HEALTHY = 20
+
+
+def percentile(waits: Sequence[float], share: float) -> float:
+    return sorted(waits)[min(len(waits) - 1, int(len(waits) * share))]
+
+
+class Watched:
+    """Reconciles notes: some hang, and of the others it is known how long they waited."""
+
+    def __init__(self, world: SimulatedWorld) -> None:
+        self.world = world
+        self.inside = 0
+        self.most = 0
+        self.wanted_at: dict[tuple[str, int], float] = {}
+        self.waits: list[float] = []
+        self.hung: list[str] = []
+        self.are_mended = False
+
+    async def reconcile(self, a_note: Note, ctx: sm.Context) -> sm.Outcome:
+        assert a_note.name not in self.hung, "two workers have the same object"
+        self.inside += 1
+        self.most = max(self.most, self.inside)
+        try:
+            if a_note.name.startswith("hanging") and not self.are_mended:
+                self.hung.append(a_note.name)
+                try:
+                    await self.world.clock.sleep(1_000_000.0)
+                finally:
+                    self.hung.remove(a_note.name)
+            wanted_at = self.wanted_at.pop((a_note.name, a_note.spec.copies), None)
+            if wanted_at is not None:
+                self.waits.append(self.world.clock.monotonic() - wanted_at)
+            await self.world.clock.sleep(0.001)
+        finally:
+            self.inside -= 1
+        return sm.Done()
+
+    async def change(self, name: str, copies: int) -> None:
+        self.wanted_at[name, copies] = self.world.clock.monotonic()
+        await self.world.client.patch(
+            Note,
+            name,
+            MergePatch({"spec": {"copies": copies}}),
+            namespace=self.world.namespace,
+        )
+
+
+async def measured(world: SimulatedWorld, *, hanging: int, **declared: Any) -> Watched:
+    """Ten minutes of an operator with so many objects that hang, and twenty that do not."""
+    watched = Watched(world)
+    await world.install(Note)
+    # An operator that starts looks first at what was written last: at those that hang.
+    for number in range(HEALTHY):
+        await world.apply(note(f"healthy-{number}"))
+    for number in range(hanging):
+        await world.apply(note(f"hanging-{number}"))
+    now_at = world.clock.monotonic()
+    watched.wanted_at = {(f"healthy-{number}", 1): now_at for number in range(HEALTHY)}
+    await world.run_operator(sm.Controller(Note, reconcile=watched.reconcile, **declared))
+    for copies in range(2, 62):
+        await world.clock.sleep(10.0)
+        for number in range(HEALTHY):
+            await watched.change(f"healthy-{number}", copies)
+    await world.clock.sleep(10.0)
+    return watched
+
+
+@pytest.mark.parametrize("hanging", [10, 50, 100])
+def test_objects_that_hang_do_not_hold_up_the_rest(hanging: int) -> None:
+    async def main(world: SimulatedWorld) -> tuple[list[float], int]:
+        watched = await measured(world, hanging=hanging)
+        assert not watched.wanted_at, "some were never looked at"
+        return watched.waits, watched.most
+
+    waits, most = simulate(main, settings=BARE)
+
+    assert len(waits) == HEALTHY * 61
+    assert percentile(waits, 0.99) <= 1.0
+    # Those that are there at the start, behind all that hang, included.
+    assert max(waits) <= 1.0
+    assert most <= 10 + 100
+
+
+def test_one_worker_is_not_held_up_by_what_hangs_either() -> None:
+    async def main(world: SimulatedWorld) -> tuple[list[float], int]:
+        watched = await measured(world, hanging=5, workers=1)
+        return watched.waits, watched.most
+
+    waits, most = simulate(main, settings=BARE)
+
+    assert max(waits) <= 1.0
+    assert most <= 1 + 10
+
+
+def test_without_a_slow_lane_no_more_run_at_once_than_there_are_workers() -> None:
+    async def main(world: SimulatedWorld) -> tuple[int, int]:
+        watched = await measured(world, hanging=5, workers=4, slow_workers=0, timeout_seconds=5.0)
+        return watched.most, len(watched.waits)
+
+    most, waits = simulate(main, settings=BARE)
+
+    assert most == 4
+    # Of those that hang, two at once: they leave two workers to the others.
+    assert waits == HEALTHY * 61
+
+
+def test_objects_that_timed_out_have_a_share_of_the_workers_at_most() -> None:
+    async def main(world: SimulatedWorld) -> list[int]:
+        watched = Watched(world)
+        await world.install(Note)
+        for number in range(30):
+            await world.apply(note(f"hanging-{number}"))
+        await world.run_operator(sm.Controller(Note, reconcile=watched.reconcile))
+        found = []
+        for _ in range(3):
+            await world.clock.sleep(110.0)
+            found.append(len(watched.hung))
+        return found
+
+    assert simulate(main, settings=BARE) == [30, 5, 5]
+
+
+def test_an_object_that_hung_is_reconciled_at_once_when_it_changes() -> None:
+    async def main(world: SimulatedWorld) -> float:
+        watched = Watched(world)
+        await world.install(Note)
+        for number in range(30):
+            await world.apply(note(f"hanging-{number}"))
+        await world.run_operator(sm.Controller(Note, reconcile=watched.reconcile))
+        await world.clock.sleep(200.0)
+        waiting = next(
+            name for name in (f"hanging-{n}" for n in range(30)) if name not in watched.hung
+        )
+        watched.are_mended = True
+        await watched.change(waiting, 7)
+        await world.clock.sleep(5.0)
+        return watched.waits[0]
+
+    assert simulate(main, settings=BARE) <= 1.0
+
+
+def test_objects_that_hung_and_were_mended_all_get_their_turn() -> None:
+    async def main(world: SimulatedWorld) -> set[str]:
+        watched = Watched(world)
+        done: set[str] = set()
+
+        async def reconcile(a_note: Note, ctx: sm.Context) -> sm.Outcome:
+            outcome = await watched.reconcile(a_note, ctx)
+            done.add(a_note.name)
+            return outcome
+
+        await world.install(Note)
+        for number in range(30):
+            await world.apply(note(f"hanging-{number}"))
+        await world.run_operator(sm.Controller(Note, reconcile=reconcile))
+        await world.clock.sleep(200.0)
+        watched.are_mended = True
+        await world.clock.sleep(130.0)
+        return done
+
+    assert len(simulate(main, settings=BARE)) == 30
+
+
+def test_reconciles_that_all_take_long_get_no_more_company_than_at_first() -> None:
+    async def main(world: SimulatedWorld) -> list[int]:
+        inside, most = 0, 0
+
+        async def look(a_note: Note, ctx: sm.Context) -> sm.Outcome:
+            nonlocal inside, most
+            inside += 1
+            most = max(most, inside)
+            await world.clock.sleep(0.3)
+            inside -= 1
+            return sm.Done()
+
+        await world.install(Note)
+        for number in range(300):
+            await world.apply(note(f"note-{number}"))
+        await world.run_operator(sm.Controller(Note, reconcile=look))
+        await world.clock.sleep(2.0)
+        at_first, most = most, 0
+        await world.clock.sleep(5.0)
+        return [at_first, most]
+
+    at_first, later = simulate(main, settings=BARE)
+
+    assert at_first <= 70
+    assert later == 10
+
+
+def test_a_plain_function_that_hangs_holds_up_nobody_either() -> None:
+    async def main(world: SimulatedWorld) -> list[float]:
+        waits: list[float] = []
+        wanted_at: dict[tuple[str, int], float] = {}
+
+        def look(a_note: Note, ctx: sm.BlockingContext) -> sm.Outcome:
+            if a_note.name.startswith("hanging"):
+                ctx._desk.ask(lambda: world.clock.sleep(1_000.0))  # pyright: ignore[reportPrivateUsage]
+            elif (at := wanted_at.pop((a_note.name, a_note.spec.copies), None)) is not None:
+                waits.append(world.clock.monotonic() - at)
+            return sm.Done()
+
+        await world.install(Note)
+        for number in range(HEALTHY):
+            await world.apply(note(f"healthy-{number}"))
+        for number in range(100):
+            await world.apply(note(f"hanging-{number}"))
+        for number in range(HEALTHY):
+            wanted_at[f"healthy-{number}", 1] = world.clock.monotonic()
+        await world.run_operator(sm.Controller(Note, reconcile=look))
+        for copies in range(2, 20):
+            await world.clock.sleep(10.0)
+            for number in range(HEALTHY):
+                name = f"healthy-{number}"
+                wanted_at[name, copies] = world.clock.monotonic()
+                patch = MergePatch({"spec": {"copies": copies}})
+                await world.client.patch(Note, name, patch, namespace=world.namespace)
+        await world.clock.sleep(5.0)
+        assert not wanted_at
+        return waits
+
+    assert max(simulate(main, settings=BARE)) <= 1.0
