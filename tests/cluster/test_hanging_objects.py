@@ -25,7 +25,9 @@ from tests.real.definitions import Widget, widget
 async def ready_page(operator: Operator) -> tuple[int, str]:
     (listening,) = operator.seen(Listening)
     async with (
-        NetworkTransport(clock=SystemClock(), server=listening.address, tls=lambda: None) as transport,
+        NetworkTransport(
+            clock=SystemClock(), server=listening.address, tls=lambda: None
+        ) as transport,
         transport.open(Request(method="GET", path="/readyz", query=(("verbose", ""),))) as answer,
     ):
         return answer.status, (await answer.read(limit_bytes=10_000)).decode()

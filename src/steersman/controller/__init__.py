@@ -13,6 +13,7 @@ Promises:  - an object is with one worker at a time
            - an object whose reconcile fails says why in its condition
            - progress is told once in a while, and what flips a condition at once
            - a plain function blocks nobody but itself
+           - a replica that no longer leads begins and continues no reconcile
            - what is paused is left alone
            - nothing is kept of an object that is gone
 Never:     acts on import, retries on behalf of a function that has not failed, or takes a field by
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from steersman.controller import changed
     from steersman.controller.blocking import BlockingContext, BlockingLive
     from steersman.controller.context import Context, Live
+    from steersman.controller.lead import Leads, while_leading
     from steersman.controller.loop import ControlLoop
     from steersman.controller.ownership import controller_of, owned_by, owner_reference
     from steersman.controller.pausing import PAUSED, is_paused
@@ -59,6 +61,7 @@ __all__ = [
     "Every",
     "Keys",
     "Later",
+    "Leads",
     "Live",
     "Outcome",
     "Owns",
@@ -80,6 +83,7 @@ __all__ = [
     "prepared",
     "rule_yaml",
     "status_to_apply",
+    "while_leading",
 ]
 
 # What it takes to run a controller is not needed to declare one.
@@ -91,6 +95,7 @@ _DOORS = {
     "ControlLoop": "loop",
     "Every": "sources",
     "Keys": "sources",
+    "Leads": "lead",
     "Live": "context",
     "Prepared": "preparing",
     "Recorder": "recorder",
@@ -107,6 +112,7 @@ _DOORS = {
     "prepared": "preparing",
     "rule_yaml": "rights",
     "status_to_apply": "statuses",
+    "while_leading": "lead",
 }
 
 if not TYPE_CHECKING:  # to the checkers, a module with this has whatever is asked for

@@ -58,6 +58,14 @@ class BlockingContext:
         """The time, in UTC."""
         return self._context.now
 
+    def check_leadership(self) -> None:
+        """Raise ``NotLeading`` unless this replica leads at this moment.
+
+        For the line before an effect outside the cluster. It is asked here, in the thread, and
+        waits for nobody.
+        """
+        self._context.check_leadership()
+
     # Reading from memory
 
     def get(self, kind: type[Obj], name: str, *, namespace: str | None = None) -> Obj | None:

@@ -11,10 +11,11 @@ from steersman.clock import Clock
 from steersman.controller.cached import Cached
 from steersman.controller.declaring import Controller, Kind
 from steersman.controller.fights import Wrote
+from steersman.controller.lead import Leads
 from steersman.controller.outcomes import Status
 from steersman.controller.permits import Permits
 from steersman.controller.verbs import Calls, verb
-from steersman.errors import ContextEnded, NotOurs
+from steersman.errors import ContextEnded, NotLeading, NotOurs
 from steersman.kinds import Condition, Part, Resource, Unstructured
 from steersman.names import ObjectKey
 from steersman.observe import Why, Write
@@ -48,6 +49,7 @@ class Context:
         "_clock",
         "_controller",
         "_is_ended",
+        "_leads",
         "_obj",
         "_own",
         "_permits",
@@ -76,6 +78,7 @@ class Context:
         whys: tuple[Why, ...],
         failures: int,
         refused: Callable[[NotOurs], None],
+        leads: Leads | None,
     ) -> None:
         self._controller = controller
         self._obj = obj
@@ -91,6 +94,7 @@ class Context:
         self._writing: set[asyncio.Task[Any] | None] = set()
         self._client = client
         self._refused = refused
+        self._leads = leads
         #: What was called of it, and may never have been awaited.
         self.calls = Calls()
         #: Why it runs: what happened since the object was last looked at.
@@ -117,6 +121,17 @@ class Context:
     def now(self) -> datetime:
         """The time, in UTC."""
         return self._clock.now()
+
+    def check_leadership(self) -> None:
+        """Raise ``NotLeading`` unless this replica leads at this moment.
+
+        For the line before an effect outside the cluster, which no fence holds back: a process that
+        was stopped and wakes up may have lost the lead long ago. It asks this machine's clock, and
+        costs nothing. Let the error out: whoever leads does the work.
+        """
+        if self._leads is not None and not self._leads():
+            raise NotLeading(wanted=f"an effect outside for {self._obj.ref}", was_stopped=True)
+        self._check()
 
     # Reading from memory
 

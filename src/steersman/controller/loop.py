@@ -33,6 +33,7 @@ from steersman.controller.declaring import Controller, name_of
 from steersman.controller.failures import Verdict, fingerprint, judge
 from steersman.controller.fights import HotLoops, Wrote
 from steersman.controller.finalizing import has_finalizer
+from steersman.controller.lead import Leads, while_leading
 from steersman.controller.outcomes import Done, Later, Outcome
 from steersman.controller.pausing import is_paused
 from steersman.controller.permits import Permits
@@ -100,6 +101,7 @@ class ControlLoop(Generic[Obj]):
         recorder: Recorder,
         threads: Threads,
         observe: Observer,
+        leads: Leads | None = None,
     ) -> None:
         self._controller = controller
         self._informers = informers
@@ -109,6 +111,8 @@ class ControlLoop(Generic[Obj]):
         self._writer = writer
         self._recorder = recorder
         self._threads = threads
+        # Without an election, nobody else can.
+        self._leads = leads
         self._observe = observe
         self._lister = cached.lister(controller.kind)
         self._permits = Permits(controller)
@@ -146,7 +150,7 @@ class ControlLoop(Generic[Obj]):
             most=controller.workers,
             lane=lane,
             begins_late=self._is_blocking,
-            leads=None,
+            leads=leads,
             clock=self._clock,
             observe=observe,
         )
@@ -357,6 +361,7 @@ class ControlLoop(Generic[Obj]):
             whys=whys,
             failures=failures,
             refused=partial(self._note_refusal, key),
+            leads=self._leads,
         )
         self._not_ours.pop(key, None)
         error: Exception | None = None
@@ -479,6 +484,7 @@ class ControlLoop(Generic[Obj]):
         if self._is_blocking:
 
             def in_thread(desk: Desk) -> object:
+                context.check_leadership()
                 return function(obj, BlockingContext(context, desk))
 
             holder = f"{self._controller.name}: {obj.ref}"
@@ -486,8 +492,11 @@ class ControlLoop(Generic[Obj]):
             self._jobs[key] = job
             self._workers.begin(key)
             returned = await job.result()
-        else:
+        elif self._leads is None:
             returned = await function(obj, context)
+        else:
+            wanted = f"the reconcile of {obj.ref}"
+            returned = await while_leading(function(obj, context), self._leads, wanted=wanted)
         if not isinstance(returned, Done | Later):
             if asyncio.iscoroutine(returned):
                 returned.close()  # else Python complains that nobody has awaited it

@@ -16,6 +16,7 @@ from steersman.client import Client
 from steersman.controller.cached import Cached, index_name, same_kind
 from steersman.controller.cached_kinds import CachedKind, cached_kinds
 from steersman.controller.declaring import Controller
+from steersman.controller.lead import Leads
 from steersman.controller.loop import ControlLoop
 from steersman.controller.recorder import Recorder
 from steersman.controller.threads import Threads
@@ -42,6 +43,7 @@ class Prepared(Generic[Obj]):
         recorder: Recorder,
         threads: Threads,
         observe: Observer,
+        leads: Leads | None,
     ) -> None:
         self.controller = controller
         self._informers = {same_kind(kind): each for kind, each in informers.items()}
@@ -49,6 +51,7 @@ class Prepared(Generic[Obj]):
         self._recorder = recorder
         self._threads = threads
         self._observe = observe
+        self._leads = leads
         self._caches = caches
         self._cached = Cached(
             controller.name, {kind: each.lister for kind, each in informers.items()}
@@ -74,6 +77,7 @@ class Prepared(Generic[Obj]):
             recorder=self._recorder,
             threads=self._threads,
             observe=self._observe,
+            leads=self._leads,
         )
 
 
@@ -88,10 +92,12 @@ async def prepared(
     instance: str,
     observe: Observer,
     joined: Callable[[Mapping[type[Any], Informer[Any]]], None] | None = None,
+    leads: Leads | None = None,
 ) -> AsyncIterator[Prepared[Obj]]:
     """Follow all kinds that it declares; the block is entered once their caches are whole.
 
-    ``joined`` is called with the informers before that.
+    ``joined`` is called with the informers before that. ``leads`` says whether this replica leads,
+    where several may.
     """
     recorder = Recorder(
         client,
@@ -118,6 +124,7 @@ async def prepared(
             recorder=recorder,
             threads=threads,
             observe=observe,
+            leads=leads,
         )
         await recorder.flush(within_seconds=FLUSH_SECONDS)
 

@@ -9,11 +9,11 @@ Whatever becomes of a worker, a key stays with it until its reconcile has ended.
 """
 
 import asyncio
-from collections.abc import Callable
 from typing import Any, Final, Protocol
 
 from steersman.cache import is_cancelled
 from steersman.clock import Clock
+from steersman.controller.lead import Leads
 from steersman.controller.slow_lane import SlowLane
 from steersman.errors import QueueClosed
 from steersman.names import ObjectKey, ObjectRef
@@ -69,7 +69,7 @@ class Workers:
         most: int,
         lane: SlowLane,
         begins_late: bool,
-        leads: Callable[[], bool] | None,
+        leads: Leads | None,
         clock: Clock,
         observe: Observer,
     ) -> None:
@@ -211,7 +211,7 @@ class Workers:
             if queue.num_waiting:
                 await self._clock.sleep(0)
 
-    async def _lead(self, leads: Callable[[], bool]) -> None:
+    async def _lead(self, leads: Leads) -> None:
         """Go on only while this replica leads."""
         while not leads():
             await self._clock.sleep(LEAD_SECONDS)

@@ -224,13 +224,19 @@ class Permanent(SteersmanError):
 class NotLeading(SteersmanError):
     """A write was held back: this replica does not lead, or cannot be sure that it still does.
 
-    ``may_have_happened`` where it had been sent by then, and no answer came in time.
+    ``may_have_happened`` where it had been sent by then, and no answer came in time;
+    ``was_stopped`` where it is no write but a function of the author's that does not go on.
     """
 
-    def __init__(self, *, wanted: str, may_have_happened: bool = False) -> None:
+    def __init__(
+        self, *, wanted: str, may_have_happened: bool = False, was_stopped: bool = False
+    ) -> None:
         self.wanted = wanted
         self.may_have_happened = may_have_happened
-        if may_have_happened:
+        self.was_stopped = was_stopped
+        if was_stopped:
+            problem = f"stopped {wanted}"
+        elif may_have_happened:
             problem = f"gave up on {wanted}, which was sent and may have been carried out"
         else:
             problem = f"did not send {wanted}"

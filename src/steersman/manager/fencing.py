@@ -87,6 +87,10 @@ class Fence:
         """Whether a write may go out now."""
         return self._clock.monotonic() < self._open_until_at
 
+    def leads(self) -> bool:
+        """Whether this replica leads, by its own clock; for threads as well."""
+        return self._clock.monotonic() < self._open_until_at
+
     def add(self, passing: Passing) -> None:
         """Have it cut if the fence is closed before it is discarded."""
         self._passing.add(passing)

@@ -28,8 +28,15 @@ from steersman.controller import (
     Rule,
     Threads,
     prepared,
+    while_leading,
 )
-from steersman.errors import AUTHOR_ERRORS, ManagerFailed, SteersmanError, failure_of
+from steersman.errors import (
+    AUTHOR_ERRORS,
+    ManagerFailed,
+    NotLeading,
+    SteersmanError,
+    failure_of,
+)
 from steersman.manager.checks import cache_checks, live_checks, server_checks
 from steersman.manager.election import LeaseSettings, unique_identity
 from steersman.manager.fencing import Fence, FencedTransport
@@ -89,6 +96,8 @@ class Operation:
         self._observe = fan_out(around.observe)
         self._identity = unique_identity(around.hostname, rng=around.rng)
         self._fence = Fence(around.clock)
+        # Where no election is held, nobody else can lead.
+        self._leads = self._fence.leads if settings.leader_election else None
         self._started_at = around.clock.monotonic()
         self._is_permitted = False
         self._missing: tuple[Rule, ...] | None = None
@@ -163,6 +172,7 @@ class Operation:
                 rng=around.rng,
                 observe=self._observe,
                 heralds=around.heralds,
+                leads=self._leads,
             )
             async with self._served(reviewing), in_background() as start:
                 start(self._look_after(), name="look after the operator")
@@ -193,15 +203,17 @@ class Operation:
     ) -> None:
         """Have everybody work until the end, or the loss."""
         async with in_background() as start:
-            for runnable in self._runnables:
-                if runnable.needs_leadership:
-                    start(self._run(runnable, services), name=runnable.name)
+            led = [
+                start(self._run(each, services), name=each.name)
+                for each in self._runnables
+                if each.needs_leadership
+            ]
             ready = startup.ready
             self._loops = [each.loop() for each in ready]
             self._is_acting = True
             try:
                 work = start(self._work(startup, ready), name="workers")
-                start(_cancel_after(lost, work), name="watch on the lead")
+                start(_cancel_after(lost, work, *led), name="watch on the lead")
                 self._reached("at work")
                 await asyncio.wait([work])
             finally:
@@ -237,8 +249,14 @@ class Operation:
 
     async def _run(self, runnable: Runnable, services: Services) -> None:
         try:
-            await runnable.run(services)
+            if runnable.needs_leadership and self._leads is not None:
+                work = _awaiting(runnable.run(services))
+                await while_leading(work, self._leads, wanted=runnable.name)
+            else:
+                await runnable.run(services)
         except AUTHOR_ERRORS as raised:
+            if isinstance(raised, NotLeading) and runnable.needs_leadership:
+                return  # Whoever leads runs it.
             error = failure_of(raised)
             self._observe(RunnableFailed(runnable=runnable.name, error=error))
             raise ManagerFailed(
@@ -315,6 +333,7 @@ class Operation:
                 threads=threads,
                 instance=self._identity,
                 observe=self._observe,
+                leads=self._leads,
             ),
             filled=partial(self._reached, "caches filled"),
             sync_seconds=settings.cache_sync_seconds,
@@ -450,9 +469,10 @@ class Operation:
         self._observe(StageReached(stage=stage, took_seconds=took_seconds))
 
 
-async def _cancel_after(lost: Callable[[], Awaitable[None]], work: asyncio.Task[None]) -> None:
+async def _cancel_after(lost: Callable[[], Awaitable[None]], *work: asyncio.Task[None]) -> None:
     await lost()
-    work.cancel()
+    for each in work:
+        each.cancel()
 
 
 def _hanging_objects(loop: ControlLoop[Any]) -> Check:
@@ -462,6 +482,10 @@ def _hanging_objects(loop: ControlLoop[Any]) -> Check:
         lambda: None,
         detail=lambda: named_objects("slow or hanging", loop.stuck),
     )
+
+
+async def _awaiting(work: Awaitable[None]) -> None:
+    await work
 
 
 async def _never() -> None:

@@ -11,6 +11,8 @@ import msgspec
 from steersman.cache import Caches
 from steersman.client import Client
 from steersman.clock import Clock
+from steersman.controller import Leads
+from steersman.errors import NotLeading
 from steersman.names import ResourceType
 from steersman.observe import Observer
 from steersman.watch import ReflectorSettings
@@ -39,6 +41,15 @@ class Services(msgspec.Struct, frozen=True, kw_only=True):
     rng: Random
     observe: Observer
     heralds: Heralds | None = None
+    leads: Leads | None = None
+
+    def check_leadership(self) -> None:
+        """Raise ``NotLeading`` unless this replica leads at this moment.
+
+        For the line before an effect outside the cluster, of a runnable that needs leadership.
+        """
+        if self.leads is not None and not self.leads():
+            raise NotLeading(wanted="an effect outside", was_stopped=True)
 
 
 class Runnable(msgspec.Struct, frozen=True):

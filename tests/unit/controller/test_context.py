@@ -64,6 +64,7 @@ def context_of(writer: Any, controller: sm.Controller[App]) -> Context:
         whys=(),
         failures=0,
         refused=lambda _: None,
+        leads=None,
     )
 
 

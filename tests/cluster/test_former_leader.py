@@ -1,0 +1,218 @@
+"""A replica that has lost the lead begins no reconcile, and goes on with none.
+
+That a process was stopped and goes on shows in one thing: the clock has moved on, and all that was
+to happen meanwhile is due at once. So it is here: ``advance``, and what reconciles wait for.
+"""
+
+import asyncio
+import threading
+from collections.abc import Iterator
+from contextlib import suppress
+
+import pytest
+
+import steersman as sm
+from steersman.errors import ContextEnded, NotLeading, Unreachable
+from steersman.manager import Runnable, Services
+from steersman.observe import LeadershipGained, LeadershipLost, ReconcileFinished, RunnableFailed
+from tests.cluster.informing import HERE, Scene
+from tests.cluster.operators import Operator, operating
+from tests.real.definitions import Widget, widget
+
+# Longer than any lease lasts.
+STOPPED_SECONDS = 60.0
+
+
+class Store:
+    """Something outside the cluster that reconciles write to."""
+
+    def __init__(self) -> None:
+        self.begun: list[str] = []
+        self.written: list[str] = []
+        self.go = asyncio.Event()
+
+    async def reconcile(self, obj: Widget, ctx: sm.Context) -> sm.Outcome:
+        self.begun.append(obj.name)
+        await self.go.wait()
+        self.written.append(obj.name)
+        return sm.Done()
+
+
+def stand_still(scene: Scene, operator: Operator) -> None:
+    """The process is stopped, and goes on; it does not get the lease again for now."""
+    operator.ways[1].answer = Unreachable("somebody else has the lease")
+    scene.clock.advance(STOPPED_SECONDS)
+
+
+async def test_a_replica_that_no_longer_leads_begins_and_continues_no_reconcile(
+    scene: Scene,
+) -> None:
+    store = Store()
+    for number in range(8):
+        await scene.server.create(widget(HERE, f"more-{number}"))
+    controller = sm.Controller(Widget, reconcile=store.reconcile, workers=2, slow_workers=0)
+
+    async with operating(scene, controller, leader_election=True) as operator:
+        await scene.until(lambda: len(store.begun) == 2, seconds=0.01)
+        begun = len(store.begun)
+        stand_still(scene, operator)
+        store.go.set()
+        await scene.until(lambda: operator.seen(LeadershipLost))
+        await scene.settle()
+
+    assert store.written == []
+    assert len(store.begun) == begun
+    assert {each.outcome for each in operator.seen(ReconcileFinished)} <= {"cancelled"}
+
+
+async def test_whoever_leads_again_begins_where_it_was_stopped(scene: Scene) -> None:
+    store = Store()
+    controller = sm.Controller(Widget, reconcile=store.reconcile)
+
+    async with operating(scene, controller, leader_election=True) as operator:
+        await scene.until(lambda: len(store.begun) == 2, seconds=0.01)
+        stand_still(scene, operator)
+        store.go.set()
+        await scene.until(lambda: operator.seen(LeadershipLost))
+        await scene.settle()
+        assert store.written == []
+        operator.ways[1].answer = None
+        await scene.until(lambda: len(operator.seen(LeadershipGained)) == 2, seconds=1.0)
+        await scene.until(lambda: len(store.written) == 2, seconds=0.1)
+
+    assert sorted(store.written) == ["one", "two"]
+
+
+async def test_before_an_effect_outside_an_author_can_ask_whether_it_leads(scene: Scene) -> None:
+    asked: list[Exception | None] = []
+
+    async def reconcile(obj: Widget, ctx: sm.Context) -> sm.Outcome:
+        ctx.check_leadership()
+        asked.append(None)
+        # The process is stopped just here, where nothing is awaited.
+        scene.clock.advance(STOPPED_SECONDS)
+        try:
+            ctx.check_leadership()
+        except NotLeading as error:
+            asked.append(error)
+            raise
+        return sm.Done()
+
+    controller = sm.Controller(Widget, reconcile=reconcile, workers=1, slow_workers=0)
+    async with operating(scene, controller, leader_election=True) as operator:
+        await scene.until(lambda: len(asked) == 2, seconds=0.01)
+        await scene.until(lambda: operator.seen(ReconcileFinished))
+
+    assert asked[0] is None
+    assert "stopped an effect outside for Widget here/" in str(asked[1])
+    assert operator.seen(ReconcileFinished)[0].outcome == "cancelled"
+
+
+async def test_without_an_election_everybody_leads(scene: Scene) -> None:
+    async def reconcile(obj: Widget, ctx: sm.Context) -> sm.Outcome:
+        scene.clock.advance(STOPPED_SECONDS)
+        ctx.check_leadership()
+        return sm.Done()
+
+    async with operating(scene, sm.Controller(Widget, reconcile=reconcile)) as operator:
+        await scene.until(lambda: operator.seen(ReconcileFinished))
+
+    assert operator.seen(ReconcileFinished)[0].outcome == "done"
+
+
+async def test_a_context_that_has_ended_says_so_when_it_is_asked(scene: Scene) -> None:
+    kept: list[sm.Context] = []
+
+    async def reconcile(obj: Widget, ctx: sm.Context) -> sm.Outcome:
+        kept.append(ctx)
+        return sm.Done()
+
+    async with operating(scene, sm.Controller(Widget, reconcile=reconcile)) as operator:
+        await scene.until(lambda: operator.seen(ReconcileFinished))
+
+    with pytest.raises(ContextEnded):
+        kept[0].check_leadership()
+
+
+@pytest.fixture
+def hang() -> Iterator[threading.Event]:
+    event = threading.Event()
+    yield event
+    event.set()
+
+
+async def test_a_plain_function_can_ask_in_its_thread_whether_it_leads(
+    scene: Scene, hang: threading.Event
+) -> None:
+    asked: list[Exception] = []
+    inside, answered = asyncio.Event(), asyncio.Event()
+    loop = asyncio.get_running_loop()
+
+    def reconcile(obj: Widget, ctx: sm.BlockingContext) -> sm.Outcome:
+        ctx.check_leadership()
+        loop.call_soon_threadsafe(inside.set)
+        hang.wait()
+        try:
+            ctx.check_leadership()
+        except NotLeading as error:
+            asked.append(error)
+            raise
+        finally:
+            loop.call_soon_threadsafe(answered.set)
+        return sm.Done()
+
+    controller = sm.Controller(Widget, reconcile=reconcile, workers=1, slow_workers=0)
+    async with operating(scene, controller, leader_election=True) as operator:
+        await inside.wait()
+        stand_still(scene, operator)
+        hang.set()
+        await answered.wait()
+
+    assert "another may act by now" in str(asked[0])
+
+
+async def test_a_runnable_of_the_leader_ends_with_the_lead(scene: Scene) -> None:
+    written: list[str] = []
+    go, inside = asyncio.Event(), asyncio.Event()
+
+    async def write(services: Services) -> None:
+        services.check_leadership()
+        inside.set()
+        await go.wait()
+        written.append("too late")
+
+    runnables = (Runnable(write),)
+    controller = sm.Controller(Widget, reconcile=Store().reconcile)
+    async with operating(scene, controller, runnables=runnables, leader_election=True) as operator:
+        await scene.until(inside.is_set, seconds=0.01)
+        stand_still(scene, operator)
+        go.set()
+        await scene.until(lambda: operator.seen(LeadershipLost))
+        await scene.settle()
+
+    assert written == []
+    assert not operator.seen(RunnableFailed)
+
+
+async def test_who_catches_the_cancellation_and_goes_on_is_cancelled_again(scene: Scene) -> None:
+    store = Store()
+
+    async def stubborn(obj: Widget, ctx: sm.Context) -> sm.Outcome:
+        store.begun.append(obj.name)
+        for _ in range(3):
+            with suppress(asyncio.CancelledError):
+                await store.go.wait()
+                await scene.clock.sleep(0)
+                store.written.append(obj.name)
+        return sm.Done()
+
+    controller = sm.Controller(Widget, reconcile=stubborn, workers=1, slow_workers=0)
+    async with operating(scene, controller, leader_election=True) as operator:
+        await scene.until(lambda: store.begun, seconds=0.01)
+        stand_still(scene, operator)
+        store.go.set()
+        await scene.until(lambda: operator.seen(LeadershipLost))
+        await scene.settle()
+
+    assert store.written == []
+    assert len(store.begun) == 1
