@@ -1,5 +1,6 @@
 """Many observers behind one."""
 
+import asyncio
 import logging
 from unittest.mock import Mock
 
@@ -39,11 +40,23 @@ def test_the_failure_of_an_observer_is_logged_once(caplog: pytest.LogCaptureFixt
 
 
 def test_cancellation_is_no_failure_of_an_observer() -> None:
-    def interrupted(observation: Observation) -> None:
-        raise KeyboardInterrupt
+    def cancelled(observation: Observation) -> None:
+        raise asyncio.CancelledError
 
-    with pytest.raises(KeyboardInterrupt):
-        fan_out(interrupted)(FINISHED)
+    with pytest.raises(asyncio.CancelledError):
+        fan_out(cancelled)(FINISHED)
+
+
+@pytest.mark.parametrize("error", [SystemExit, KeyboardInterrupt])
+def test_an_observer_that_exits_has_failed_like_any_other(
+    error: type[BaseException], caplog: pytest.LogCaptureFixture
+) -> None:
+    def leaving(observation: Observation) -> None:
+        raise error
+
+    fan_out(leaving)(FINISHED)
+
+    assert "leaving failed" in caplog.text
 
 
 def test_nobody_may_listen() -> None:
