@@ -6,6 +6,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from random import Random
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 
@@ -14,7 +15,9 @@ from steersman.client import connect, find_config
 from steersman.clock import SystemClock
 from steersman.errors import ClusterError
 from steersman.kinds import core_v1
+from steersman.names import GroupResource
 from steersman.observe import Observation
+from steersman.wire import Request
 from tests.certificates import Authority
 
 
@@ -50,6 +53,26 @@ async def test_a_client_that_knows_only_the_kubeconfig_finds_and_trusts_it(tmp_p
             found = await client.list(core_v1.Namespace)
 
     assert "default" in [each.name for each in found.items]
+
+
+async def test_a_server_on_any_free_port_tells_that_port(tmp_path: Path) -> None:
+    async with running(ours(tmp_path, port=0)) as cluster:
+        port = urlsplit(cluster.url).port
+        store = cluster.server.store
+        service = store.find(GroupResource("", "services"), "default", "kubernetes")
+        reply = await cluster.server.handle(
+            Request(
+                method="GET",
+                path="/api",
+                query=(),
+                headers=(("authorization", f"Bearer {cluster.token}"),),
+                body=None,
+            )
+        )
+
+    assert service is not None
+    assert service["spec"]["ports"][0]["targetPort"] == port
+    assert f"127.0.0.1:{port}".encode() in reply.body
 
 
 async def test_an_error_of_the_block_is_not_taken_for_one_of_the_cluster(tmp_path: Path) -> None:

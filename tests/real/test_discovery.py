@@ -2,6 +2,7 @@
 
 from contextlib import AbstractAsyncContextManager
 from random import Random
+from urllib.parse import urlsplit
 
 import pytest
 from msgspec.structs import replace
@@ -188,3 +189,18 @@ async def test_a_kind_that_appears_later_is_found(control_plane: ControlPlane, s
         assert issubclass(latecomer, Unstructured)
         assert (await client.list(latecomer)).items == ()
         await client.delete(CustomResourceDefinition, f"latecomers.{GROUP}")
+
+
+def test_the_service_of_the_server_leads_to_the_port_that_it_listens_on(
+    control_plane: ControlPlane,
+) -> None:
+    service = "/api/v1/namespaces/default/services/kubernetes"
+    with control_plane.caller() as api:
+        # A real server makes it a few seconds after its start.
+        while (found := api.call("GET", service)).status == 404:
+            pass
+        told = api.call("GET", "/api").json()["serverAddressByClientCIDRs"]
+
+    address = urlsplit(control_plane.url)
+    assert found.json()["spec"]["ports"][0]["targetPort"] == address.port
+    assert [each["serverAddress"] for each in told] == [address.netloc]

@@ -30,7 +30,14 @@ from steersman.apiserver.terms import Terms
 from steersman.clock import Clock
 from steersman.errors import ClusterError
 from steersman.observe import Observer
-from steersman.wire import CertificateAuthority, listening
+from steersman.wire import (
+    CertificateAuthority,
+    ClientCertificate,
+    Handler,
+    Reply,
+    Request,
+    listening,
+)
 
 LOOPBACK = "127.0.0.1"
 NAME = "steersman"
@@ -128,20 +135,22 @@ async def running_cluster(
     ):
         directory = Path(temporary)
         ca, context = _tls(settings, directory, clock=clock)
-        outbound = NetworkOutbound(clock=clock)
-        server = ApiServer(
-            log=RevisionLog(journal),
-            tokens=tokens,
-            clock=clock,
-            rng=rng,
-            observe=observe,
-            outbound=outbound,
-            address=settings.advertise_address or settings.host,
-            port=settings.port or 443,
-            client_ca=_read(settings.client_ca_file) or "",
-            terms=replace(settings.terms, issuing=_issuing(settings)),
-        )
-        async with outbound, _listening(server, settings, context) as port:
+        outbound, entrance = NetworkOutbound(clock=clock), _Entrance()
+        async with outbound, _listening(entrance, settings, context) as port:
+            # Only now, because it tells its port. No connection has had a turn on the loop yet.
+            server = ApiServer(
+                log=RevisionLog(journal),
+                tokens=tokens,
+                clock=clock,
+                rng=rng,
+                observe=observe,
+                outbound=outbound,
+                address=settings.advertise_address or settings.host,
+                port=port,
+                client_ca=_read(settings.client_ca_file) or "",
+                terms=replace(settings.terms, issuing=_issuing(settings)),
+            )
+            entrance.server = server
             url = f"https://{_bracketed(settings.host)}:{port}"
             path = settings.kubeconfig or directory / "kubeconfig"
             with _kubeconfig(path, _document(url, ca, token), url=url):
@@ -150,14 +159,24 @@ async def running_cluster(
                 )
 
 
+class _Entrance:
+    """Hands requests to a server that is made once its port is known."""
+
+    server: ApiServer
+
+    async def handle(self, request: Request, *, certificate: ClientCertificate | None) -> Reply:
+        """The server's answer."""
+        return await self.server.handle(request, certificate=certificate)
+
+
 @asynccontextmanager
 async def _listening(
-    server: ApiServer, settings: ClusterSettings, tls: ssl.SSLContext
+    handler: Handler, settings: ClusterSettings, tls: ssl.SSLContext
 ) -> AsyncIterator[int]:
     listens = False
     try:
         async with listening(
-            server,
+            handler,
             host=settings.host,
             port=settings.port,
             tls=tls,

@@ -29,6 +29,10 @@ STATUS_MANAGERS = {
 }
 
 
+# The parts of Endpoints and EndpointSlices that say where a Service leads to.
+_REACHED_BY = ("subsets", "endpoints", "ports")
+
+
 def fill(
     store: Store,
     registry: Registry,
@@ -39,7 +43,10 @@ def fill(
     service_addresses: IPv4Network,
     managements: Managements,
 ) -> None:
-    """Put in place what is missing; what somebody has changed stays as it is."""
+    """Put in place what is missing; what somebody has changed stays as it is.
+
+    Only what says where the server is reached is corrected: it may have moved since its last start.
+    """
     now = store.clock.now()
     policy: list[Object] = msgspec.json.decode(POLICY.read_bytes())
     objects = bootstrap_objects(
@@ -55,10 +62,32 @@ def fill(
         served = by_kind[obj["apiVersion"], obj["kind"]]
         about = obj["metadata"]
         key = Key(served.stored_as, served.place(about.get("namespace", ""), about["name"]))
-        if store.view.get(key) is None:
+        found = store.view.get(key)
+        if found is not None:
+            if (moved := _moved(found.value or {}, obj)) is not None:
+                store.write(key, moved, rules=served.rules, replacing=found)
+        else:
             metadata.prepare_create(about, rng=store.rng, time=format_time(now))
             owned = owners.of(obj, served)
             store.write(key, owned, rules=served.rules, replacing=None)
+
+
+def _moved(kept: Object, wanted: Object) -> Object | None:
+    """The Service of the server, or where it leads to, corrected; None if it is right."""
+    about = kept["metadata"]
+    if (about.get("namespace"), about["name"]) != ("default", "kubernetes"):
+        return None
+    if kept["kind"] == "Service":
+        ports = wanted["spec"]["ports"]
+        parts: Object = {"spec": {**kept["spec"], "ports": ports}}
+    else:
+        parts = {name: wanted[name] for name in _REACHED_BY if name in wanted}
+    if all(kept.get(name) == value for name, value in parts.items()):
+        return None
+    fresh = {**about}
+    if "generation" in about:
+        fresh["generation"] += 1
+    return {**kept, **parts, "metadata": fresh}
 
 
 class _Owners:

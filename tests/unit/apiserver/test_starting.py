@@ -1,6 +1,14 @@
 """What is there before anybody has asked for it."""
 
-from steersman.apiserver import RevisionLog
+from random import Random
+from typing import Any
+
+import msgspec
+
+from steersman.apiserver import ApiServer, NoWayOut, RevisionLog
+from steersman.observe import ignore
+from steersman.wire import ClientCertificate, Request
+from tests.clocks import FakeClock
 from tests.embedded import MERGE_PATCH, World
 
 
@@ -35,3 +43,49 @@ async def test_what_somebody_has_deleted_is_put_back_by_the_next_start() -> None
     after = World(log=log)
 
     assert (await after.ask("GET", path)).status == 200
+
+
+SERVICE = "/api/v1/namespaces/default/services/kubernetes"
+SLICE = "/apis/discovery.k8s.io/v1/namespaces/default/endpointslices/kubernetes"
+
+
+def started(log: RevisionLog, *, port: int) -> ApiServer:
+    """A server at an address that others can reach."""
+    return ApiServer(
+        log=log,
+        tokens={},
+        clock=FakeClock(),
+        rng=Random(0),
+        observe=ignore,
+        outbound=NoWayOut(),
+        address="192.0.2.1",
+        port=port,
+    )
+
+
+async def read(server: ApiServer, path: str) -> Any:
+    admin = ClientCertificate(common_name="admin", organizations=("system:masters",))
+    request = Request(method="GET", path=path, query=(), headers=(), body=None)
+    return msgspec.json.decode((await server.handle(request, certificate=admin)).body)
+
+
+async def test_the_service_of_the_server_leads_to_the_port_of_the_last_start() -> None:
+    log = RevisionLog()
+    first = await read(started(log, port=1234), SERVICE)
+
+    moved = started(log, port=5678)
+
+    service, endpoint_slice = await read(moved, SERVICE), await read(moved, SLICE)
+    assert first["spec"]["ports"][0]["targetPort"] == 1234
+    assert service["spec"]["ports"][0] == {
+        "name": "https",
+        "protocol": "TCP",
+        "port": 443,
+        "targetPort": 5678,
+    }
+    assert service["spec"]["clusterIP"] == first["spec"]["clusterIP"]
+    assert endpoint_slice["ports"][0]["port"] == 5678
+    assert endpoint_slice["metadata"]["generation"] == 2
+    revision = log.revision
+    started(log, port=5678)
+    assert log.revision == revision
