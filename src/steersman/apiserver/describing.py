@@ -32,11 +32,13 @@ from steersman.wire import Reply, Request
 Claims: TypeAlias = tuple[tuple[tuple[str, str], Claim], ...]
 
 SWAGGER = "/openapi/v2"
+OPEN_API = "/openapi/v3/"
 OTHER_PATHS = (
     *OPEN_ID_PATHS,
     *HEALTH,
     *(f"/{name}/{check}" for name, checks in CHECKS.items() for check in checks),
     SWAGGER,
+    "/metrics",
     "/openapi/v3",
     "/openapi/v3/",
 )
@@ -81,12 +83,16 @@ class SelfDescription:
         if path.startswith(HEALTH):
             return health(asked)
         self._catch_up()
-        found = self._found(request, path, hashed="hash" in asked.query)
+        found = self._found(request, path, hashed=bool(asked.option("hash")))
         if found is None:
             return self._nothing_at(path)
         if request.method not in ("GET", "HEAD"):
             raise not_allowed()
         headers, body = found
+        if (wanted := asked.option("hash")) and "Etag" in headers and path.startswith(OPEN_API):
+            etag = headers["Etag"].strip('"')
+            if wanted != etag:
+                return _moved(f"{path}?hash={etag}", headers)
         lower = tuple((name.lower(), value) for name, value in headers.items())
         if "Etag" in headers and header(request, "If-None-Match") == headers["Etag"]:
             return Reply(status=304, headers=lower)
@@ -122,6 +128,8 @@ class SelfDescription:
             # It is there, but not in a form that the caller accepts.
             headers = (("cache-control", "no-cache, private"), ("vary", "Accept"))
             return Reply(status=406, headers=headers)
+        if path.startswith(OPEN_API):
+            return Reply(status=404, headers=(("cache-control", "no-cache, private"),))
         if path.startswith("/api/"):
             raise refusals.no_such_path()
         parts = path.split("/")
@@ -151,6 +159,14 @@ class SelfDescription:
             self._open_api.serve(self._unwritten, custom)
             self._swagger = Swagger(self._open_api)
             self._unwritten = None
+
+
+def _moved(location: str, headers: Mapping[str, str]) -> Reply:
+    """Where the document is that a client has an old hash of."""
+    kept = tuple((name.lower(), value) for name, value in headers.items())
+    others = tuple(each for each in kept if each[0] != "cache-control")
+    own = (("cache-control", "no-cache, private"), ("location", location))
+    return Reply(status=301, headers=(*own, *others))
 
 
 # What is built in is the same for all servers of a process, and in tests the rest often is.

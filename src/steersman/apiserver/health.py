@@ -81,10 +81,11 @@ def health(asked: Asked) -> Reply:
     if not checks:
         return replies.nothing_there()
     if "verbose" not in asked.query:
-        return replies.text(200, "ok")
+        return replies.unsniffed_text(200, "ok")
     excluded = dict.fromkeys(asked.query.get("exclude", ()))
     lines = [f"[+]{each} excluded: ok" if each in excluded else f"[+]{each} ok" for each in checks]
     if unknown := sorted(set(excluded) - set(checks)):
         named = ",".join(f'"{each}"' for each in unknown)
         lines.append(f"warn: some health checks cannot be excluded: no matches for {named}")
-    return replies.text(200, "".join(f"{each}\n" for each in [*lines, f"{name} check passed"]))
+    passed = "".join(f"{each}\n" for each in [*lines, f"{name} check passed"])
+    return replies.unsniffed_text(200, passed)

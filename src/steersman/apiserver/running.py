@@ -23,6 +23,7 @@ import yaml
 
 from steersman.apiserver.access import Issuing, User
 from steersman.apiserver.access.signing import signing_key_in, verifying_keys_in
+from steersman.apiserver.instrumented import MeasuredServer, NetworkServer
 from steersman.apiserver.outside.network import NetworkOutbound
 from steersman.apiserver.server import LARGEST_BODY, ApiServer, administrator
 from steersman.apiserver.storage import RevisionLog, SqliteJournal
@@ -107,6 +108,7 @@ class RunningCluster:
     url: str
     kubeconfig: Path
     server: ApiServer
+    measured: Handler  # the same server, which counts what it is asked from within the process
     ca: str
     token: str = field(repr=False)
 
@@ -150,19 +152,24 @@ async def running_cluster(
                 client_ca=_read(settings.client_ca_file) or "",
                 terms=replace(settings.terms, issuing=_issuing(settings)),
             )
-            entrance.server = server
+            entrance.server = NetworkServer(server, clock=clock, rng=rng)
             url = f"https://{_bracketed(settings.host)}:{port}"
             path = settings.kubeconfig or directory / "kubeconfig"
             with _kubeconfig(path, _document(url, ca, token), url=url):
                 yield RunningCluster(
-                    url=url, kubeconfig=path, server=server, ca=ca.decode(), token=token
+                    url=url,
+                    kubeconfig=path,
+                    server=server,
+                    measured=MeasuredServer(server, clock=clock),
+                    ca=ca.decode(),
+                    token=token,
                 )
 
 
 class _Entrance:
     """Hands requests to a server that is made once its port is known."""
 
-    server: ApiServer
+    server: Handler
 
     async def handle(self, request: Request, *, certificate: ClientCertificate | None) -> Reply:
         """The server's answer."""

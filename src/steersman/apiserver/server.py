@@ -5,6 +5,7 @@ from contextlib import aclosing
 from dataclasses import replace
 from functools import partial
 from random import Random
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -46,12 +47,14 @@ from steersman.apiserver.definitions import DEFINITIONS, Definitions
 from steersman.apiserver.describing import SelfDescription
 from steersman.apiserver.forms import WHOLE, Form
 from steersman.apiserver.history import History
+from steersman.apiserver.metrics import RequestMeasurement, ServerMetrics
 from steersman.apiserver.outside import Asking, Known, Outbound, Unanswered
 from steersman.apiserver.refusals import Refusal
 from steersman.apiserver.reviews import Reviews
 from steersman.apiserver.rules import Object
 from steersman.apiserver.schema.decoding import Expectations, Expected
 from steersman.apiserver.schema.documents import OBJECT_META, BuiltinSchemas
+from steersman.apiserver.schema.protobuf import PROTOBUF
 from steersman.apiserver.served import Registry, Served
 from steersman.apiserver.starting import fill
 from steersman.apiserver.storage import RevisionLog
@@ -70,6 +73,11 @@ from steersman.observe import AnswerFailed, Observer
 from steersman.units import format_time
 from steersman.wire import ClientCertificate, Reply, Request
 
+if TYPE_CHECKING:
+    from steersman.apiserver.metrics_page import MetricsPage  # which needs Prometheus' library
+
+METRICS = "/metrics"
+
 # What a real server takes; etcd's own limit is half of it.
 LARGEST_BODY = 3 * 1024 * 1024
 
@@ -86,6 +94,7 @@ _WITH_RULES_OF_THEIR_OWN = (
 )
 _CONNECTED = frozenset(("attach", "exec", "portforward"))
 _READS = frozenset(("get", "list", "watch"))
+FORBIDDEN = 403
 _SERVICES = GroupResource("", "services")
 
 
@@ -147,6 +156,9 @@ class ApiServer:
             plugins=terms.plugins,
         )
         self._scale_schema = schemas.of(SCALE)
+        self.metrics = ServerMetrics()
+        self._metrics_page: MetricsPage | None = None
+        self._start_time = clock.now()
         self._description = SelfDescription(
             self.registry,
             schemas,
@@ -178,12 +190,16 @@ class ApiServer:
         return self.store.herald(GroupResource(kind.gvk.group, kind.plural), call)
 
     async def handle(
-        self, request: Request, *, certificate: ClientCertificate | None = None
+        self,
+        request: Request,
+        *,
+        certificate: ClientCertificate | None = None,
+        measurement: RequestMeasurement | None = None,
     ) -> Reply:
         """The answer to a request; whatever goes wrong is one too."""
         asked = understand(request)
         warnings: list[str] = []
-        pretty = replies.wants_layout(request, asked)
+        pretty, is_authorized = replies.wants_layout(request, asked), False
         try:
             self.history.keep_short()
             if "timeout" in asked.query:
@@ -191,10 +207,13 @@ class ApiServer:
             wanted = _attributes(asked)
             user = self._user(request, certificate, wanted)
             self._authorize(user, wanted)
+            is_authorized = True
             served = self.registry.find(asked.group, asked.version, asked.resource)
             if asked.resource and (served is None or is_out_of_scope(asked, served)):
                 reply = self._nowhere(asked)
             elif served is not None:
+                if measurement is not None:
+                    measurement.reach_resource(asked)
                 wished = PLAIN if wants_plain(request) else self._wished(request, asked, served)
                 known = self._asking.begin()
                 about = request, asked, served, user, warnings, wished.form
@@ -205,6 +224,8 @@ class ApiServer:
                     answer = await self._asking.answered(again, missing, known)
                 if isinstance(answer, AsyncGenerator):
                     lines = self._watched(answer, request, wished.form)
+                    if measurement is not None:
+                        lines = measurement.watched(lines, is_framed=wished.language == PROTOBUF)
                     headers = replies.STREAMS[wished.language]
                     reply = Reply(status=200, headers=headers, stream=lines)
                 else:
@@ -212,9 +233,13 @@ class ApiServer:
                         answer.status, answer.body, language=wished.language, pretty=pretty
                     )
             else:
-                reply = self._description.answer(request, asked)
+                if measurement is not None:
+                    measurement.reach_path(asked.path)
+                reply = self._about_itself(request, asked)
         except Refusal as refusal:
             reply = replies.refused(refusal, language=refusal_language(request), pretty=pretty)
+            if refusal.code == FORBIDDEN and not is_authorized:
+                reply = replies.not_sniffed(reply)
         except RecursionError:
             reply = replies.refused(refusals.bad_request(TOO_DEEP))
         except Exception as error:  # noqa: BLE001 - one request's fault is no other's
@@ -256,6 +281,18 @@ class ApiServer:
         if self.registry.is_builtin(asked.group):
             raise refusals.no_such_path()
         return replies.nothing_there()
+
+    def _about_itself(self, request: Request, asked: Asked) -> Reply:
+        """The answer at a path that is no resource's."""
+        if asked.path == METRICS and request.method in ("GET", "HEAD"):
+            if self._metrics_page is None:
+                from steersman.apiserver.metrics_page import MetricsPage
+
+                self._metrics_page = MetricsPage(
+                    self.metrics, self.store, self.registry, start_time=self._start_time
+                )
+            return self._metrics_page.reply()
+        return self._description.answer(request, asked)
 
     def _serving(self, resource: GroupResource) -> Served:
         return self.registry.versions(resource)[0]

@@ -79,7 +79,7 @@ def workloads_of(
 
     return running_workloads(
         replace(lively, root_ca=cluster.ca),
-        reach=lambda: nullcontext(InProcessTransport(cluster.server)),
+        reach=lambda: nullcontext(InProcessTransport(cluster.measured)),
         heralds=cluster.server.herald,
         clock=clock,
         rng=rng,

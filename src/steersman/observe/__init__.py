@@ -92,6 +92,7 @@ from steersman.observe.manager_events import (
 from steersman.observe.observers import fan_out, ignore
 
 if TYPE_CHECKING:
+    from steersman.observe.families import HistogramValue, MetricFamily, register_families
     from steersman.observe.metrics import MetricsObserver
     from steersman.observe.scraping import CollectorRegistry, metrics_text, new_registry
 
@@ -115,6 +116,7 @@ __all__ = [
     "FollowingEnded",
     "HandlerFailed",
     "HandlerStuck",
+    "HistogramValue",
     "HistoryRewound",
     "HotLoop",
     "IndexFailed",
@@ -134,6 +136,7 @@ __all__ = [
     "Listening",
     "LogObserver",
     "LoopBlocked",
+    "MetricFamily",
     "MetricsObserver",
     "ObjectRefused",
     "Observation",
@@ -175,6 +178,7 @@ __all__ = [
     "log_to",
     "metrics_text",
     "new_registry",
+    "register_families",
 ]
 
 
@@ -190,4 +194,8 @@ if not TYPE_CHECKING:  # to the checkers, a module with this has whatever is ask
             from steersman.observe import scraping
 
             return getattr(scraping, name)
+        if name in ("HistogramValue", "MetricFamily", "register_families"):
+            from steersman.observe import families
+
+            return getattr(families, name)
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

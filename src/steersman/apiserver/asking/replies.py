@@ -15,7 +15,10 @@ from steersman.wire import Reply, Request
 
 _COMMON = (("cache-control", "no-cache, private"),)
 _JSON = (*_COMMON, ("content-type", JSON))
-_PLAIN = (*_COMMON, ("content-type", "text/plain; charset=utf-8"))
+_TEXT = ("content-type", "text/plain; charset=utf-8")
+_PLAIN = (*_COMMON, _TEXT)
+_NO_SNIFF = ("x-content-type-options", "nosniff")
+_PLAIN_NO_SNIFF = (*_PLAIN, _NO_SNIFF)
 
 _PROTOBUF = (*_COMMON, ("content-type", PROTOBUF))
 
@@ -38,14 +41,24 @@ def text(status: int, body: str) -> Reply:
     return Reply(status=status, headers=_PLAIN, body=body.encode())
 
 
+def unsniffed_text(status: int, body: str) -> Reply:
+    """A few plain words with the header that Go's ``http.Error`` sets."""
+    return Reply(status=status, headers=_PLAIN_NO_SNIFF, body=body.encode())
+
+
+def not_sniffed(reply: Reply) -> Reply:
+    """The same with a header that has browsers take the content type as it is."""
+    return msgspec.structs.replace(reply, headers=(*reply.headers, _NO_SNIFF))
+
+
 def nothing_there() -> Reply:
     """What is said of a path that leads nowhere."""
-    return text(404, "404 page not found\n")
+    return unsniffed_text(404, "404 page not found\n")
 
 
 def unavailable() -> Reply:
     """What is said where another server would answer."""
-    return text(503, "service unavailable\n")
+    return unsniffed_text(503, "service unavailable\n")
 
 
 def document(status: int, body: bytes, *, language: str = JSON, pretty: bool = False) -> Reply:

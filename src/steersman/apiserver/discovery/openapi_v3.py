@@ -23,6 +23,8 @@ from steersman.names import GroupVersionKind
 from steersman.units import same_json
 
 INDEX = "/openapi/v3"
+# As kube-apiserver has it: its index goes out without a type, and Go guesses one.
+INDEX_TYPE = "text/plain; charset=utf-8"
 
 _LIST_META = f"{META}.ListMeta"
 _TEXT = {"type": "string"}
@@ -112,7 +114,8 @@ class OpenApi:
     def find(self, path: str) -> OpenApiDocument | None:
         """``/openapi/v3`` is the index, ``/openapi/v3/apis/apps/v1`` a document of it."""
         if path == INDEX:
-            return OpenApiDocument(body=msgspec.json.encode({"paths": self._index()}))
+            index = msgspec.json.encode({"paths": self._index()})
+            return OpenApiDocument(body=index, content_type=INDEX_TYPE)
         root = path.removeprefix(f"{INDEX}/")
         return self._document(root) if root in self._sources else None
 

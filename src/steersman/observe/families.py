@@ -1,0 +1,71 @@
+"""Metrics that are counted elsewhere, as plain data that a registry collects."""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Literal, TypeAlias
+
+import msgspec
+from prometheus_client import CollectorRegistry
+from prometheus_client.core import (
+    CounterMetricFamily,
+    GaugeMetricFamily,
+    HistogramMetricFamily,
+    Metric,
+)
+from prometheus_client.registry import Collector
+
+#: The counts of a histogram up to each bound, ``+Inf`` last.
+Buckets: TypeAlias = Sequence[tuple[str, float]]
+
+
+class HistogramValue(msgspec.Struct, frozen=True):
+    """One histogram."""
+
+    buckets: Buckets
+    sum: float
+
+
+class MetricFamily(msgspec.Struct, frozen=True, kw_only=True):
+    """A metric with all its samples, each with the values of the labels in their order.
+
+    The name of a counter is without ``_total``.
+    """
+
+    name: str
+    help: str
+    type: Literal["counter", "gauge", "histogram"]
+    labels: tuple[str, ...]
+    samples: Sequence[tuple[tuple[str, ...], float | HistogramValue]]
+
+
+def register_families(
+    registry: CollectorRegistry, collect: Callable[[], Iterable[MetricFamily]]
+) -> None:
+    """Have ``registry`` call ``collect`` whenever it is read."""
+    registry.register(_FamilyCollector(collect))
+
+
+class _FamilyCollector(Collector):
+    """Gives Prometheus' library what it knows."""
+
+    def __init__(self, collect: Callable[[], Iterable[MetricFamily]]) -> None:
+        self._collect = collect
+
+    def collect(self) -> Iterator[Metric]:
+        """All families."""
+        return map(_metric, self._collect())
+
+
+def _metric(family: MetricFamily) -> Metric:
+    labels = list(family.labels)
+    if family.type == "histogram":
+        histogram = HistogramMetricFamily(family.name, family.help, labels=labels)
+        for values, value in family.samples:
+            if isinstance(value, HistogramValue):
+                histogram.add_metric(list(values), list(value.buckets), value.sum)
+        return histogram
+    plain = CounterMetricFamily if family.type == "counter" else GaugeMetricFamily
+    metric: CounterMetricFamily | GaugeMetricFamily = plain(family.name, family.help, labels=labels)
+    for values, value in family.samples:
+        if not isinstance(value, HistogramValue):
+            metric.add_metric(list(values), value)
+    return metric

@@ -1,0 +1,180 @@
+"""The headers and metrics of the real server, and of the embedded one: the same where it counts."""
+
+import os
+import ssl
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack
+from http.client import HTTPSConnection
+from urllib.parse import urlsplit
+
+import pytest
+from prometheus_client.parser import text_string_to_metric_families
+
+from steersman.clock import SystemClock
+from steersman.testing import (
+    Cluster,
+    find_binaries,
+    running_control_plane,
+    running_embedded_cluster,
+)
+
+MAPS = "/api/v1/namespaces/default/configmaps"
+PROTOBUF = "application/com.github.proto-openapi.spec.v2@v1.0+protobuf"
+AGGREGATED = "application/json;as=APIGroupDiscoveryList;v=v2;g=apidiscovery.k8s.io"
+
+# Different for each answer, or for how it is framed.
+OF_ONE_ANSWER = {"content-length", "transfer-encoding"}
+UNLIKE = {"audit-id", "date", "etag", "location", "process-start-time-unix"}
+# There is no priority and fairness in the embedded server, no range of a document can be had, and
+# no answer is compressed.
+OF_THE_REAL_ONE = {
+    "accept-ranges",
+    "last-modified",
+    "x-kubernetes-pf-flowschema-uid",
+    "x-kubernetes-pf-prioritylevel-uid",
+}
+
+ASKED: Mapping[str, tuple[str, str, Mapping[str, str]]] = {
+    "get": ("GET", "/api/v1/namespaces/default", {}),
+    "list": ("GET", MAPS, {}),
+    "list of many": ("GET", "/apis/rbac.authorization.k8s.io/v1/clusterroles", {}),
+    "yaml": ("GET", MAPS, {"Accept": "application/yaml"}),
+    "watch": ("GET", f"{MAPS}?watch=1&timeoutSeconds=1", {}),
+    "not found": ("GET", f"{MAPS}/none", {}),
+    "unknown resource": ("GET", "/api/v1/gadgets", {}),
+    "unknown language": ("GET", MAPS, {"Accept": "application/xml"}),
+    "unknown method": ("OPTIONS", MAPS, {}),
+    "wrong token": ("GET", MAPS, {"Authorization": "Bearer wrong"}),
+    "no token": ("GET", MAPS, {"Authorization": ""}),
+    "own id": ("GET", MAPS, {"Audit-ID": "mine"}),
+    "long id": ("GET", MAPS, {"Audit-ID": "x" * 100}),
+    "nowhere": ("GET", "/nowhere", {}),
+    "healthz": ("GET", "/healthz", {}),
+    "livez": ("GET", "/livez", {}),
+    "readyz": ("GET", "/readyz?verbose", {}),
+    "one check": ("GET", "/healthz/ping", {}),
+    "no check": ("GET", "/healthz/none", {}),
+    "version": ("GET", "/version", {}),
+    "root": ("GET", "/", {}),
+    "groups": ("GET", "/apis", {}),
+    "aggregated": ("GET", "/apis", {"Accept": AGGREGATED}),
+    "resources": ("GET", "/apis/apps/v1", {}),
+    "openapi v2": ("GET", "/openapi/v2", {}),
+    "openapi v2 in protobuf": ("GET", "/openapi/v2", {"Accept": PROTOBUF}),
+    "openapi v3": ("GET", "/openapi/v3", {}),
+    "openapi v3 document": ("GET", "/openapi/v3/api/v1", {}),
+    "openapi v3 with an old hash": ("GET", "/openapi/v3/api/v1?hash=OLD", {}),
+    "openapi v3 nowhere": ("GET", "/openapi/v3/none", {}),
+    "metrics": ("GET", "/metrics", {}),
+    "metrics of nobody": ("GET", "/metrics", {"Authorization": ""}),
+}
+
+
+@pytest.fixture(scope="module")
+def clusters() -> Iterator[tuple[Cluster, Cluster]]:
+    clock = SystemClock()
+    with ExitStack() as until_the_end:
+        binaries = find_binaries(environ=os.environ)
+        real = until_the_end.enter_context(running_control_plane(binaries, clock=clock))
+        embedded = until_the_end.enter_context(running_embedded_cluster(clock=clock))
+        yield real, embedded
+
+
+def answered(cluster: Cluster, request: str) -> tuple[int, dict[str, list[str]], bytes]:
+    method, path, given = ASKED[request]
+    at = urlsplit(cluster.url)
+    tls = ssl.create_default_context(cafile=cluster.credentials.ca_file)
+    token = {"Authorization": f"Bearer {cluster.credentials.admin_token}"}
+    headers = {name: value for name, value in {**token, **given}.items() if value}
+    connection = HTTPSConnection(at.hostname or "", at.port, timeout=60, context=tls)
+    try:
+        connection.request(method, path, headers=headers)
+        response = connection.getresponse()
+        body = response.read()
+    finally:
+        connection.close()
+    found: dict[str, list[str]] = {}
+    for name, value in response.getheaders():
+        found.setdefault(name.lower(), []).append(value)
+    return response.status, found, body
+
+
+@pytest.mark.parametrize("request_name", ASKED)
+def test_an_answer_has_the_headers_of_the_real_server(
+    request_name: str, clusters: tuple[Cluster, Cluster]
+) -> None:
+    (status, real, _), (own_status, embedded, _) = (
+        answered(each, request_name) for each in clusters
+    )
+
+    assert own_status == status
+    assert embedded.keys() - OF_ONE_ANSWER == real.keys() - OF_ONE_ANSWER - OF_THE_REAL_ONE
+    compared = embedded.keys() - OF_ONE_ANSWER - UNLIKE
+    assert {name: _comparable(name, embedded[name]) for name in compared} == {
+        name: _comparable(name, real[name]) for name in compared
+    }
+
+
+def _comparable(name: str, values: list[str]) -> list[str]:
+    # The embedded server compresses nothing, so that no answer depends on what is accepted there.
+    return [each for each in values if (name, each) != ("vary", "Accept-Encoding")]
+
+
+@pytest.mark.parametrize("request_name", ["own id", "long id"])
+def test_an_id_of_the_clients_own_is_kept_as_the_real_server_does(
+    request_name: str, clusters: tuple[Cluster, Cluster]
+) -> None:
+    real, embedded = (answered(each, request_name)[1]["audit-id"] for each in clusters)
+
+    assert embedded == real
+
+
+def test_metrics_have_the_names_types_and_labels_of_the_real_server(
+    clusters: tuple[Cluster, Cluster],
+) -> None:
+    for each in clusters:
+        for request in ("get", "list", "watch", "not found", "healthz", "openapi v3"):
+            answered(each, request)
+
+    real, embedded = (_metrics(each) for each in clusters)
+
+    own = {name for name in embedded if not name.startswith("python_")}
+    assert {
+        "apiserver_request",
+        "apiserver_request_duration_seconds",
+        "apiserver_longrunning_requests",
+        "apiserver_storage_objects",
+        "apiserver_resource_objects",
+    } <= own
+    assert {name: embedded[name] for name in own} == {name: real.get(name) for name in own}
+
+
+def test_requests_are_counted_with_the_labels_of_the_real_server(
+    clusters: tuple[Cluster, Cluster],
+) -> None:
+    for each in clusters:
+        for request in ("get", "list", "watch", "not found", "healthz", "openapi v3"):
+            answered(each, request)
+
+    real, embedded = (_request_labels(each) for each in clusters)
+
+    assert embedded <= real
+    assert len(embedded) >= 6
+
+
+def _metrics(cluster: Cluster) -> dict[str, tuple[str, frozenset[str]]]:
+    text = answered(cluster, "metrics")[2].decode()
+    return {
+        each.name: (each.type, frozenset(label for one in each.samples for label in one.labels))
+        for each in text_string_to_metric_families(text)
+    }
+
+
+def _request_labels(cluster: Cluster) -> set[tuple[tuple[str, str], ...]]:
+    text = answered(cluster, "metrics")[2].decode()
+    return {
+        tuple(sorted(sample.labels.items()))
+        for each in text_string_to_metric_families(text)
+        if each.name == "apiserver_request"
+        for sample in each.samples
+    }
