@@ -30,6 +30,7 @@ if TYPE_CHECKING:
         Outcome,
         Owns,
         Watch,
+        Writes,
         changed,
     )
     from steersman.errors import Permanent
@@ -83,6 +84,7 @@ __all__ = [
     "Scheme",
     "Unstructured",
     "Watch",
+    "Writes",
     "changed",
     "connect",
     "find_config",
@@ -123,6 +125,7 @@ _DOORS = {
     "Scheme": "kinds",
     "Unstructured": "kinds",
     "Watch": "controller",
+    "Writes": "controller",
     "changed": "controller",
     "connect": "client",
     "find_config": "client",

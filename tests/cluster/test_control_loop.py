@@ -508,7 +508,9 @@ async def test_children_that_are_no_longer_wanted_are_pruned(scene: Scene) -> No
         await ctx.prune()
         return sm.Done()
 
-    async with operating(scene, owning(reconcile)) as operator:
+    pruning = sm.Owns(ConfigMap, verbs=("create", "patch", "delete"))
+    controller = sm.Controller(Widget, reconcile=reconcile, owns=(pruning,))
+    async with operating(scene, controller) as operator:
         await is_quiet(scene, operator)
         await scene.server.patch(Widget, "one", MergePatch({"spec": {"size": 1}}), namespace=HERE)
         await is_quiet(scene, operator)

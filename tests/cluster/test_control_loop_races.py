@@ -101,7 +101,8 @@ async def test_a_child_that_is_wanted_and_cannot_be_had_just_now_is_not_pruned(
         await ctx.prune()
         return sm.Done()
 
-    controller = sm.Controller(Widget, reconcile=reconcile, owns=(ConfigMap,))
+    pruning = sm.Owns(ConfigMap, verbs=("create", "patch", "delete"))
+    controller = sm.Controller(Widget, reconcile=reconcile, owns=(pruning,))
     async with operating(scene, controller) as operator:
         await is_quiet(scene, operator)
         await scene.paint("one", "blue")

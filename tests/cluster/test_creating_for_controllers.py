@@ -92,17 +92,15 @@ def test_a_kind_that_was_not_declared_is_not_created() -> None:
 
 def test_what_was_just_created_is_not_pruned() -> None:
     async def main(world: SimulatedWorld) -> int:
+        owns = sm.Owns(ConfigMap, verbs=("create", "delete"), when=lambda *_: False)
+
         async def make_and_prune(a_note: Note, ctx: sm.Context) -> sm.Outcome:
             await ctx.create_owned(NAMELESS)
             await ctx.prune()
             return sm.Done()
 
         await world.install(Note)
-        await world.run_operator(
-            sm.Controller(
-                Note, reconcile=make_and_prune, owns=(sm.Owns(ConfigMap, when=lambda *_: False),)
-            )
-        )
+        await world.run_operator(sm.Controller(Note, reconcile=make_and_prune, owns=(owns,)))
         await world.apply(note())
         await world.settle()
         return len(await world.list(ConfigMap))
@@ -117,7 +115,9 @@ def test_a_pod_gets_the_grace_with_which_it_is_deleted() -> None:
             return sm.Done()
 
         await world.run_operator(
-            sm.Controller(core_v1.Pod, reconcile=delete, writes=(core_v1.Pod,))
+            sm.Controller(
+                core_v1.Pod, reconcile=delete, writes=(sm.Writes(core_v1.Pod, verbs=("delete",)),)
+            )
         )
         container = core_v1.Container(name="main", image="main:1")
         metadata = meta_v1.ObjectMeta(name="one", finalizers=("test.example.com/held",))

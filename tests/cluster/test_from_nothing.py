@@ -66,7 +66,13 @@ BY_HAND: Sequence[tuple[str, str]] = (
         "Status(conditions=(ready,))",
         "Status.inlining(deployment.status).with_condition(ready)",
     ),
-    ("owns=(apps_v1.Deployment,)", "owns=(apps_v1.Deployment, core_v1.Service)"),
+    (
+        "owns=(apps_v1.Deployment,)",
+        "owns=tuple(\n"
+        '        sm.Owns(kind, verbs=("create", "patch", "delete"))\n'
+        "        for kind in (apps_v1.Deployment, core_v1.Service)\n"
+        "    )",
+    ),
 )
 
 SAMPLE = """\

@@ -61,7 +61,8 @@ async def test_a_plain_function_can_do_all_that_another_can(scene: Scene) -> Non
         ctx.prune()
         return sm.Done()
 
-    controller = sm.Controller(Widget, reconcile=reconcile, owns=(ConfigMap,), workers=1)
+    deleting = sm.Owns(ConfigMap, verbs=("create", "patch", "delete"))
+    controller = sm.Controller(Widget, reconcile=reconcile, owns=(deleting,), workers=1)
     async with operating(scene, controller) as operator:
         first, *_ = await finished(operator, 1)
 

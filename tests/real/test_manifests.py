@@ -102,10 +102,10 @@ GADGETS = sm.Controller(
     Gadget,
     reconcile=reconcile,
     finalize=finalize,
-    owns=(core_v1.ConfigMap,),
+    owns=(sm.Owns(core_v1.ConfigMap, verbs=("create", "patch", "delete")),),
     watches=(Watch(core_v1.Secret),),
     reads=(core_v1.ServiceAccount,),
-    writes=(core_v1.Service,),
+    writes=(sm.Writes(core_v1.Service, verbs=("create", "patch", "delete")),),
 )
 
 

@@ -98,7 +98,8 @@ def children_in_memory(*, is_right: bool) -> Scenario:
 
     def operator() -> sm.Controller[Shop]:
         reconcile = Renaming(is_right=is_right).reconcile
-        return sm.Controller(Shop, reconcile=reconcile, owns=(ConfigMap,))
+        deleting = sm.Owns(ConfigMap, verbs=("create", "patch", "delete"))
+        return sm.Controller(Shop, reconcile=reconcile, owns=(deleting,))
 
     return Scenario(operator=operator, kinds=[Shop], story=story, workloads=SETTINGS)
 

@@ -47,7 +47,8 @@ async def reconcile(a_note: Note, ctx: sm.Context) -> sm.Outcome:
     return sm.Done()
 
 
-controller = sm.Controller(Note, reconcile=reconcile, owns=(ConfigMap,))
+PRUNED = sm.Owns(ConfigMap, verbs=("create", "patch", "delete"))
+controller = sm.Controller(Note, reconcile=reconcile, owns=(PRUNED,))
 
 
 def names(objects: list[ConfigMap]) -> list[str]:
@@ -110,7 +111,7 @@ def test_an_hour_of_backoff_is_waited_for() -> None:
             return await reconcile(a_note, ctx)
 
         await world.install(Note)
-        await world.run_operator(sm.Controller(Note, reconcile=fail_for_an_hour, owns=(ConfigMap,)))
+        await world.run_operator(sm.Controller(Note, reconcile=fail_for_an_hour, owns=(PRUNED,)))
         await world.apply(note())
         await world.settle()
         return names(await world.list(ConfigMap)), world.clock.monotonic()
@@ -143,9 +144,7 @@ def test_what_is_put_off_for_long_comes_when_time_is_advanced_to_it() -> None:
             return await reconcile(a_note, ctx)
 
         await world.install(Note)
-        await world.run_operator(
-            sm.Controller(Note, reconcile=reconcile_tomorrow, owns=(ConfigMap,))
-        )
+        await world.run_operator(sm.Controller(Note, reconcile=reconcile_tomorrow, owns=(PRUNED,)))
         await world.apply(note())
         await world.settle()
         today = names(await world.list(ConfigMap))
@@ -351,7 +350,7 @@ def test_of_two_operators_of_one_name_one_may_be_killed_while_the_other_tries_ag
             return await reconcile(a_note, ctx)
 
         await world.install(Note)
-        slow = sm.Controller(Note, reconcile=fail_for_an_hour, owns=(ConfigMap,))
+        slow = sm.Controller(Note, reconcile=fail_for_an_hour, owns=(PRUNED,))
         await world.run_operator(slow)
         other = await world.run_operator(slow)
         await world.apply(note())

@@ -84,7 +84,7 @@ controller = sm.Controller(
     when=changed.generation,
     owns=(apps_v1.Deployment,),
     watches=(sm.Watch(core_v1.ConfigMap, to=sites_using),),
-    writes=(core_v1.ConfigMap,),
+    writes=(sm.Writes(core_v1.ConfigMap, verbs=("create", "patch", "delete")),),
     indexes={"config": lambda site: [f"{site.namespace}/{site.spec.config}"]},
 )
 

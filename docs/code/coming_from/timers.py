@@ -19,7 +19,7 @@ controller = sm.Controller(
     name="timers",
     reconcile=reconcile,
     reads=(core_v1.ConfigMap,),
-    writes=(Site,),
+    writes=(sm.Writes(Site, verbs=("patch",)),),
     when=changed.generation,
 )
 

@@ -3,6 +3,7 @@
 import steersman as sm
 from docs.code.concepts import reconcile
 from steersman import recipes
+from steersman.kinds import core_v1
 from steersman.manager import Services
 
 
@@ -12,7 +13,8 @@ async def announce(services: Services) -> None:
     await services.client.apply(about, field_manager="greeter")
 
 
-manager = sm.Manager(controllers=[reconcile.controller], runnables=[sm.Runnable(announce)])
+announcing = sm.Runnable(announce, writes=(sm.Writes(core_v1.ConfigMap, names=("greeter",)),))
+manager = sm.Manager(controllers=[reconcile.controller], runnables=[announcing])
 
 if __name__ == "__main__":
     manager.run()

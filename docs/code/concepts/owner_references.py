@@ -23,4 +23,8 @@ async def reconcile(door: Door, ctx: sm.Context) -> sm.Outcome:
     return sm.Done()
 
 
-controller = sm.Controller(Door, reconcile=reconcile, owns=(core_v1.Service,))
+controller = sm.Controller(
+    Door,
+    reconcile=reconcile,
+    owns=(sm.Owns(core_v1.Service, verbs=("create", "patch", "delete")),),
+)

@@ -58,6 +58,7 @@ def installation_of(
         return Installation(
             name=called,
             controllers=manager.controllers,
+            runnables=manager.runnables,
             image=image or f"{called}:{release}",
             version=release,
             namespaces=tuple(namespaces),
@@ -67,6 +68,7 @@ def installation_of(
     return Installation(
         name=name or project.name,
         controllers=manager.controllers,
+        runnables=manager.runnables,
         image=image or pinned,
         version=version or project.version,
         namespaces=tuple(namespaces) or project.namespaces,

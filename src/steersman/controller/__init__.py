@@ -24,6 +24,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 from steersman.controller.cached import Cached
+from steersman.controller.declared_writes import Kind, Writes, as_writes, check_is_kind
 from steersman.controller.declaring import Controller, Owns, Watch
 from steersman.controller.outcomes import Done, Later, Outcome
 from steersman.errors import Permanent
@@ -60,6 +61,7 @@ __all__ = [
     "Done",
     "Every",
     "Keys",
+    "Kind",
     "Later",
     "Leads",
     "Live",
@@ -72,9 +74,12 @@ __all__ = [
     "Source",
     "Threads",
     "Watch",
+    "Writes",
     "as_policy_rules",
+    "as_writes",
     "by_namespace",
     "changed",
+    "check_is_kind",
     "controller_of",
     "is_paused",
     "owned_by",

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from steersman.client import Fields, Labels, Patch
 from steersman.controller.context import Context
-from steersman.controller.declaring import Kind
+from steersman.controller.declared_writes import Kind
 from steersman.controller.threads import Desk
 from steersman.kinds import Part, Resource, Unstructured
 from steersman.observe import Why

@@ -1,7 +1,7 @@
 """``Context``: what a reconcile function may read and write, and why it runs."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from datetime import datetime
 from random import Random
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 from steersman.client import Client, Fields, Labels, Patch
 from steersman.clock import Clock
 from steersman.controller.cached import Cached
-from steersman.controller.declaring import Controller, Kind
+from steersman.controller.declared_writes import APPLY, Kind
+from steersman.controller.declaring import Controller
 from steersman.controller.fights import Wrote
 from steersman.controller.lead import Leads
 from steersman.controller.outcomes import Status
@@ -110,7 +111,13 @@ class Context:
     @property
     def live(self) -> "Live":
         """Reads that ask the server."""
-        return Live(self._client, check=self._may_ask, home=self._home, calls=self.calls)
+        return Live(
+            self._client,
+            may_get=self._may_get,
+            may_list=self._may_list,
+            home=self._home,
+            calls=self.calls,
+        )
 
     @property
     def rng(self) -> Random:
@@ -159,7 +166,7 @@ class Context:
         For what has no name of its own, and gets one by ``metadata.generateName``. What has one
         is better applied: that can be repeated.
         """
-        self._may_write(type(obj), "create")
+        self._may_write(type(obj), "create", ("create",), obj.name)
         return await self._sent(self._writer.create(obj, report=self._report))
 
     @verb("ctx")
@@ -169,7 +176,10 @@ class Context:
         Whether there are enough of them already is to be asked of ``owned``, which knows of each
         from the moment that this returns.
         """
-        self._may_write(type(child), "create")
+        if self._permits.may(type(child), "create"):
+            self._may_write(type(child), "create", ("create",), child.name)
+        else:
+            self._may_own(type(child), "create", ("create",))
         created = await self._sent(self._writer.create_owned(child, self._obj, report=self._report))
         self._own.append((type(created), created.namespace, created.name))
         return created
@@ -181,7 +191,9 @@ class Context:
         ``Conflict`` if another manager holds one of them with another value, unless ``force``.
         If it would change nothing, nothing is sent.
         """
-        self._may_write(type(obj), "apply")
+        # Of what is known to be there, an apply carries the uid, and never creates another.
+        creates = self._permits.may(type(obj), "create") or not self._is_known(obj)
+        self._may_write(type(obj), "apply", APPLY if creates else ("patch",), obj.name)
         applied = await self._sent(self._writer.apply(obj, force=force, report=self._report))
         self._applies += 1
         return applied
@@ -193,7 +205,7 @@ class Context:
         It gets this object's namespace and an owner reference. ``NotOurs`` if it is there and
         someone else's, or nobody's unless ``adopt``; when that is gone, this object is looked at.
         """
-        self._may_own(type(child), "own")
+        self._may_own(type(child), "own", APPLY)
         # Before it is tried: what is wanted and cannot be had just now is not to be pruned.
         self._own.append((type(child), child.namespace, child.name))
         try:
@@ -214,7 +226,7 @@ class Context:
         Sets ``observedGeneration`` where the status has it, and moves the ``lastTransitionTime``
         of a condition only when it flips. If it would change nothing, nothing is sent.
         """
-        self._may_write_status(type(obj), "apply the status of")
+        self._may_write_status(type(obj), "apply the status of", obj.name)
         applied = await self._sent(self._writer.apply_status(obj, status, report=self._report))
         self._applies += 1
         return applied
@@ -225,9 +237,9 @@ class Context:
     ) -> Obj:
         """Some fields changed, if it is still the same object."""
         if subresource is None:
-            self._may_write(type(obj), "patch")
+            self._may_write(type(obj), "patch", ("patch",), obj.name)
         else:
-            self._may_write_status(type(obj), "patch the status of")
+            self._may_write_status(type(obj), "patch the status of", obj.name)
         return await self._sent(
             self._writer.patch(obj, patch, subresource=subresource, report=self._report)
         )
@@ -244,7 +256,7 @@ class Context:
 
         A Pod gets ``grace_seconds`` to end; those of its own, if it is ``None``.
         """
-        self._may_write(type(obj), "delete")
+        self._may_write(type(obj), "delete", ("delete",), obj.name)
         await self._sent(
             self._writer.delete(
                 obj, propagation=propagation, grace_seconds=grace_seconds, report=self._report
@@ -258,10 +270,10 @@ class Context:
         Of these kinds, or of all that the controller owns. Not for what is created, then, but for
         what is applied each time.
         """
-        for kind in kinds:
-            self._may_own(kind, "prune")
         self._check()
         among = kinds or tuple(each.kind for each in self._controller.owned)
+        for kind in among:
+            self._may_own(kind, "prune", ("delete",))
         home = self._obj.namespace
         keep = {(kind, ObjectKey(there or home, name)) for kind, there, name in self._own}
         await self._sent(self._writer.prune(self._obj, among, keep=keep, report=self._report))
@@ -307,7 +319,9 @@ class Context:
 
         Whether there is nothing left to be said. After the end, too.
         """
-        self._permits.check_write_status(type(obj), "apply the status of")
+        self._permits.check_write(
+            type(obj), "apply the status of", ("patch",), name=obj.name, subresource="status"
+        )
         write = self._writer.report_status(obj, status, can_wait=can_wait, report=self._report)
         is_said = await self._sent(write)
         if is_said:
@@ -356,21 +370,30 @@ class Context:
             return self._obj.namespace
         return namespace
 
-    def _may_own(self, kind: type[Any], verb: str) -> None:
-        self._check()
-        self._permits.check_own(kind, verb)
+    def _is_known(self, obj: Resource | Unstructured) -> bool:
+        if obj.uid:
+            return True
+        return self._cached.find(type(obj), obj.name, namespace=obj.namespace) is not None
 
-    def _may_write(self, kind: type[Any], verb: str) -> None:
+    def _may_own(self, kind: type[Any], wanted: str, verbs: Sequence[str]) -> None:
         self._check()
-        self._permits.check_write(kind, verb)
+        self._permits.check_own(kind, wanted, verbs)
 
-    def _may_write_status(self, kind: type[Any], verb: str) -> None:
+    def _may_write(self, kind: type[Any], wanted: str, verbs: Sequence[str], name: str) -> None:
         self._check()
-        self._permits.check_write_status(kind, verb)
+        self._permits.check_write(kind, wanted, verbs, name=name)
 
-    def _may_ask(self, kind: type[Any]) -> None:
+    def _may_write_status(self, kind: type[Any], wanted: str, name: str) -> None:
         self._check()
-        self._permits.check_read(kind)
+        self._permits.check_write(kind, wanted, ("patch",), name=name, subresource="status")
+
+    def _may_get(self, kind: type[Any], name: str) -> None:
+        self._check()
+        self._permits.check_get(kind, name)
+
+    def _may_list(self, kind: type[Any]) -> None:
+        self._check()
+        self._permits.check_list(kind)
 
     # The last one, because from here on ``list`` means this in the class.
 
@@ -391,25 +414,27 @@ class Context:
 class Live:
     """Reads that ask the server, for what a cache will not do."""
 
-    __slots__ = ("_check", "_client", "_home", "calls")
+    __slots__ = ("_client", "_home", "_may_get", "_may_list", "calls")
 
     def __init__(
         self,
         client: Client,
         *,
-        check: Callable[[type[Any]], None],
+        may_get: Callable[[type[Any], str], None],
+        may_list: Callable[[type[Any]], None],
         home: Callable[[type[Any], str | None], str | None],
         calls: Calls,
     ) -> None:
         self._client = client
         self.calls = calls
-        self._check = check
+        self._may_get = may_get
+        self._may_list = may_list
         self._home = home
 
     @verb("ctx.live")
     async def get(self, kind: type[Obj], name: str, *, namespace: str | None = None) -> Obj:
         """One object, as it is now; ``NotFound`` if it is not there."""
-        self._check(kind)
+        self._may_get(kind, name)
         return await self._client.get(kind, name, namespace=self._home(kind, namespace))
 
     @verb("ctx.live")
@@ -422,7 +447,7 @@ class Live:
         """
         from steersman.kinds import autoscaling_v1
 
-        self._check(autoscaling_v1.Scale)
+        self._may_list(autoscaling_v1.Scale)
         home = self._home(kind, namespace)
         return await self._client.scale(kind, name, namespace=home).get()
 
@@ -441,6 +466,6 @@ class Live:
         fields: Fields | None = None,
     ) -> tuple[Obj, ...]:
         """All objects in the namespace that match the selectors, as they are now."""
-        self._check(kind)
+        self._may_list(kind)
         home = self._home(kind, namespace)
         return (await self._client.list(kind, namespace=home, labels=labels, fields=fields)).items

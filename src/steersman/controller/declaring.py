@@ -16,6 +16,15 @@ from steersman.client import Fields, Labels
 from steersman.controller.cached import Cached
 from steersman.controller.cached_kinds import cached_kinds, check_repeated
 from steersman.controller.changed import Predicate
+from steersman.controller.declared_writes import (
+    APPLY,
+    Kind,
+    Writes,
+    WriteVerb,
+    as_writes,
+    check_is_kind,
+    check_verbs,
+)
 from steersman.controller.outcomes import Outcome
 from steersman.controller.slow_lane import TIMES_WORKERS
 from steersman.controller.statuses import fields_of_status
@@ -30,7 +39,6 @@ if TYPE_CHECKING:
 
 Obj = TypeVar("Obj", bound=Resource | Unstructured)
 Other = TypeVar("Other", bound=Resource | Unstructured)
-Kind: TypeAlias = type[Resource] | type[Unstructured]
 
 # Whom a change of another object is about: objects of the controller's own kind, or their keys.
 Mapper: TypeAlias = Callable[[Other, Cached], Iterable[ObjectKey | Resource | Unstructured]]
@@ -44,12 +52,20 @@ Reconcile: TypeAlias = (
 class Owns:
     """A kind of which the controller makes objects: they have its object as controlling owner.
 
-    Each change to one wakes its owner, unless ``when`` says that it does not matter.
+    Each change to one wakes its owner, unless ``when`` says that it does not matter. ``verbs`` are
+    what the controller does to them: what server-side apply takes, unless ``verbs`` says otherwise.
+    A controller that calls ``ctx.delete`` or ``ctx.prune`` needs ``delete``; the garbage collector
+    has rights of its own.
     """
 
     kind: Kind
+    verbs: tuple[WriteVerb, ...] = field(default=APPLY, kw_only=True)
     when: Predicate[Any] | None = field(default=None, kw_only=True)
     labels: Labels = field(default=Labels(), kw_only=True)
+
+    def __post_init__(self) -> None:
+        name = check_is_kind(self.kind, wanted="the kind of an Owns")
+        check_verbs(self.verbs, wanted=f"the verbs of Owns({name})")
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +96,8 @@ class Controller(Generic[Obj]):
     - ``finalize`` is called instead once the object's deletion is asked for, and the object stays
       until it has returned ``Done()``.
     - ``owns``, ``watches``: see there. ``reads`` are kinds to be read from the server only, and
-      ``writes`` kinds to be written without being owned. Nothing else can be read or written.
+      ``writes`` kinds to be applied without being owned, or a ``Writes`` each that names verbs and
+      objects. Nothing else can be read or written.
     - ``when`` says which changes to an object of ``kind`` deserve a look; all, if it is ``None``.
     - ``while_deleting``: without a ``finalize``, whether ``reconcile`` is also called for an object
       that is being deleted and that others hold; for whoever carries out deletions.
@@ -105,7 +122,7 @@ class Controller(Generic[Obj]):
     owns: tuple[Kind | Owns, ...] = field(default=(), kw_only=True)
     watches: tuple[Watch[Any], ...] = field(default=(), kw_only=True)
     reads: tuple[Kind, ...] = field(default=(), kw_only=True)
-    writes: tuple[Kind, ...] = field(default=(), kw_only=True)
+    writes: tuple[Kind | Writes, ...] = field(default=(), kw_only=True)
     when: Predicate[Obj] | None = field(default=None, kw_only=True)
     labels: Labels = field(default=Labels(), kw_only=True)
     indexes: Mapping[str, IndexFunction[Obj]] = field(
@@ -143,6 +160,7 @@ class Controller(Generic[Obj]):
             raise self._bad(f"its name is {self.name!r}", str(error)) from error
         self._check_declared()
         object.__setattr__(self, "owns", tuple(map(_owns, self.owns)))
+        object.__setattr__(self, "writes", as_writes(self.writes))
         self._check_functions()
         self._check_numbers()
         self._check_kinds()
@@ -174,6 +192,11 @@ class Controller(Generic[Obj]):
         return TIMES_WORKERS * self.workers if self.slow_workers is None else self.slow_workers
 
     @property
+    def written(self) -> tuple[Writes, ...]:
+        """What it writes without owning it, each as a ``Writes``."""
+        return self.writes  # type: ignore[return-value]  # made so from the start
+
+    @property
     def is_blocking(self) -> bool:
         """Whether its reconcile is a plain function, to be run in a thread."""
         return not is_async(self.reconcile)
@@ -201,7 +224,7 @@ class Controller(Generic[Obj]):
                     raise self._bad(
                         f"{each!r} is in its watches", "Write watches=(sm.Watch(kind, to=…),)."
                     )
-                kind = each.kind if isinstance(each, Owns | Watch) else each
+                kind = each.kind if isinstance(each, Owns | Watch | Writes) else each
                 if not _is_kind(kind):
                     raise self._bad(
                         f"{kind!r} is in its {what}, and not a kind",

@@ -218,7 +218,7 @@ class ControlLoop(Generic[Obj]):
         for owns in controller.owned:
             handler = self._forgetting(owns.kind, self._bereaving(self._triggers.owned(owns)))
             registered.append(self._hear(owns.kind, handler))
-        written = {each.resource_type for each in controller.writes}
+        written = {each.kind.resource_type for each in controller.written}
         for number, watch in enumerate(controller.watches):
             if watch.to is not None or watch.kind.resource_type in written:
                 watched = self._triggers.watched(watch, number)

@@ -1,11 +1,14 @@
 """``Permits``: what a controller's declaration allows it to touch."""
 
-from collections.abc import Iterable
-from typing import Any, NoReturn
+from collections.abc import Iterable, Sequence
+from typing import Any, Final, NoReturn
 
+from steersman.controller.declared_writes import APPLY, VERBS
 from steersman.controller.declaring import Controller
 from steersman.errors import UndeclaredRead, UndeclaredWrite
 from steersman.kinds import Unstructured
+
+_STATUS: Final = "status"
 
 
 class Permits:
@@ -14,47 +17,137 @@ class Permits:
     Made once for a controller, because each read and write of each reconcile is asked about.
     """
 
-    __slots__ = ("_controller", "_owned", "_read", "_stated", "_written")
+    __slots__ = ("_controller", "_got", "_listed", "_owned", "_verbs", "_written")
 
     def __init__(self, controller: Controller[Any]) -> None:
-        owned = [each.kind for each in controller.owned]
         self._controller = controller.name
-        self._owned = _identities(owned)
-        self._written = _identities((*owned, *controller.writes))
-        self._stated = _identities((controller.kind, *controller.writes))
-        self._read = _identities((*controller.cached_kinds, *controller.reads, *controller.writes))
+        self._owned = _identities(each.kind for each in controller.owned)
+        self._listed = _identities((*controller.cached_kinds, *controller.reads))
+        # The names of the objects that a verb is for; None for all of them.
+        self._verbs: dict[tuple[object, str], dict[str, frozenset[str] | None]] = {}
+        self._allow(controller.kind, "patch", subresource=_STATUS)
+        for owns in controller.owned:
+            self._allow(owns.kind, *owns.verbs)
+        for writes in controller.written:
+            of = writes.kind
+            self._allow(of, *writes.verbs, subresource=writes.subresource, names=writes.names)
+            if "patch" in writes.verbs:
+                self._allow(of, "get", names=writes.names)
+        self._written = _identities(each.kind for each in controller.written)
 
-    def check_own(self, kind: type[Any], verb: str) -> None:
+    def check_own(self, kind: type[Any], wanted: str, verbs: Sequence[str]) -> None:
         """Whether its objects may be owned; ``UndeclaredWrite`` if not, as for all writes."""
-        if kind not in self._owned and _identity(kind) not in self._owned:
-            self._refuse_write(kind, verb, f"owns=({kind.__name__},)")
+        identity = _identity(kind)
+        if identity not in self._owned:
+            self._refuse_write(kind, wanted, f"Add owns=({_owns(kind, verbs)},) to the controller")
+        allowed = self._verbs[identity, ""]
+        if any(verb not in allowed for verb in verbs):
+            self._refuse_verbs(kind, wanted, verbs)
 
-    def check_write(self, kind: type[Any], verb: str) -> None:
-        """Whether its objects may be written."""
-        if kind not in self._written and _identity(kind) not in self._written:
-            self._refuse_write(kind, verb, f"writes=({kind.__name__},)")
+    def check_write(
+        self,
+        kind: type[Any],
+        wanted: str,
+        verbs: Sequence[str],
+        *,
+        name: str,
+        subresource: str = "",
+    ) -> None:
+        """Whether this may be done to an object of this name; a new one may have none yet."""
+        allowed = self._verbs.get((_identity(kind), subresource))
+        for verb in verbs:
+            if allowed is None or verb not in allowed:
+                self._refuse_verbs(kind, wanted, verbs, subresource=subresource)
+            names = allowed[verb]
+            if names is not None and name not in names:
+                self._refuse_name(kind, wanted, name, names)
 
-    def check_write_status(self, kind: type[Any], verb: str) -> None:
-        """Whether the status of its objects may be written."""
-        if kind not in self._stated and _identity(kind) not in self._stated:
-            self._refuse_write(kind, verb, f"writes=({kind.__name__},)")
+    def check_get(self, kind: type[Any], name: str) -> None:
+        """Whether the server may be asked for the object; ``UndeclaredRead`` if not."""
+        identity = _identity(kind)
+        if identity in self._listed:
+            return
+        gettable = self._verbs.get((identity, ""), {})
+        if "get" not in gettable:
+            self._refuse_read(kind, f"read {kind.resource_type}")
+        names = gettable["get"]
+        if names is not None and name not in names:
+            self._refuse_read(kind, f"read {kind.resource_type} {name}")
 
-    def check_read(self, kind: type[Any]) -> None:
-        """Whether the server may be asked for its objects; ``UndeclaredRead`` if not."""
-        if _identity(kind) not in self._read:
-            raise UndeclaredRead(
-                controller=self._controller,
-                wanted=f"read {kind.resource_type}",
-                what_now=f"Add reads=({kind.__name__},) to the controller, so that it gets the"
-                f" right to.",
+    def check_list(self, kind: type[Any]) -> None:
+        """Whether the server may be asked for all its objects; ``UndeclaredRead`` if not."""
+        if _identity(kind) not in self._listed:
+            self._refuse_read(kind, f"list {kind.resource_type}")
+
+    def may(self, kind: type[Any], verb: str) -> bool:
+        """Whether the verb is declared for some objects of the kind."""
+        return verb in self._verbs.get((_identity(kind), ""), ())
+
+    def _allow(
+        self, kind: type[Any], *verbs: str, subresource: str = "", names: tuple[str, ...] = ()
+    ) -> None:
+        allowed = self._verbs.setdefault((_identity(kind), subresource), {})
+        for verb in verbs:
+            before = allowed.get(verb, frozenset())
+            allowed[verb] = None if before is None or not names else before | set(names)
+
+    def _refuse_verbs(
+        self, kind: type[Any], wanted: str, verbs: Sequence[str], *, subresource: str = ""
+    ) -> NoReturn:
+        identity = _identity(kind)
+        declared = self._verbs.get((identity, subresource), {})
+        every = [verb for verb in VERBS if verb in declared or verb in verbs]
+        if identity in self._owned and not subresource:
+            self._refuse_write(
+                kind, wanted, f"Write owns=({_owns(kind, every)},) in the controller"
             )
+        if identity not in self._written and not subresource and tuple(every) == APPLY:
+            self._refuse_write(kind, wanted, f"Add writes=({kind.__name__},) to the controller")
+        below = f', subresource="{subresource}"' if subresource else ""
+        rule = f"sm.Writes({kind.__name__}, verbs={_listed(every)}{below})"
+        self._refuse_write(kind, wanted, f"Add writes=({rule},) to the controller")
 
-    def _refuse_write(self, kind: type[Any], verb: str, declaration: str) -> NoReturn:
+    def _refuse_name(
+        self, kind: type[Any], wanted: str, name: str, names: frozenset[str]
+    ) -> NoReturn:
+        self._refuse_write(
+            kind,
+            wanted,
+            f"Its Writes({kind.__name__}) is for {', '.join(sorted(names))}: add the name there, or"
+            " leave the names out",
+            name=name or "without a name",
+        )
+
+    def _refuse_write(
+        self, kind: type[Any], wanted: str, what_now: str, *, name: str = ""
+    ) -> NoReturn:
+        named = f" {name}" if name else ""
         raise UndeclaredWrite(
             controller=self._controller,
-            wanted=f"{verb} {kind.resource_type}",
-            what_now=f"Add {declaration} to the controller, so that it gets the right to.",
+            wanted=f"{wanted} {kind.resource_type}{named}",
+            what_now=f"{what_now}, so that it gets the right to.",
         )
+
+    def _refuse_read(self, kind: type[Any], wanted: str) -> NoReturn:
+        raise UndeclaredRead(
+            controller=self._controller,
+            wanted=wanted,
+            what_now=f"Add reads=({kind.__name__},) to the controller, so that it gets the right"
+            f" to.",
+        )
+
+
+def _owns(kind: type[Any], verbs: Sequence[str]) -> str:
+    """How its author would declare that it is owned."""
+    if set(verbs) <= set(APPLY):
+        return kind.__name__
+    every = [verb for verb in VERBS if verb in (*APPLY, *verbs)]
+    return f"sm.Owns({kind.__name__}, verbs={_listed(every)})"
+
+
+def _listed(verbs: Sequence[str]) -> str:
+    quoted = ", ".join(f'"{verb}"' for verb in verbs)
+    return f"({quoted},)" if len(verbs) == 1 else f"({quoted})"
 
 
 def _identities(kinds: Iterable[type[Any]]) -> frozenset[object]:

@@ -3,9 +3,12 @@
 - own kind: to read it, to say how it stands, and to patch it if there is a finalizer to put on it
   or it is in ``writes``. With something owned or written also to update its finalizers: a cluster
   may ask for that of whoever makes objects hold up their owner's deletion.
-- ``owns``: to read, to apply (which takes both ``create`` and ``patch``) and to delete.
+- ``owns``: to read, and the verbs that each ``Owns`` names: what server-side apply takes, which
+  are ``create`` and ``patch``, unless it names others.
 - ``watches``: to read. ``reads``: to ask, and with ``Scale`` among them, for that of anything.
-  ``writes``: all but to watch, and the status.
+- ``writes``: the verbs that each ``Writes`` names, of all objects or of those that it names. To
+  ``patch`` takes ``get`` as well: a patch that is refused is compared with what is there.
+- ``Runnable``: what it watches, reads and writes, in the same way.
 - events about any of these, which it can do without, and its lease.
 
 ``Context`` allows the same, and no more: who changes the one changes the other.
@@ -13,22 +16,31 @@
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
 import msgspec
 from msgspec.structs import replace
 
-from steersman.controller.declaring import Controller, Kind
+from steersman.controller.declared_writes import Kind, Writes
+from steersman.controller.declaring import Controller
 from steersman.kinds import Unstructured
 from steersman.names import GroupVersionKind
 
 if TYPE_CHECKING:
     from steersman.kinds import rbac_v1
 
-_VERBS: Final = ("get", "list", "watch", "create", "update", "patch", "delete")
+_VERBS: Final = (
+    "get",
+    "list",
+    "watch",
+    "create",
+    "update",
+    "patch",
+    "delete",
+    "deletecollection",
+)
 _LIVE: Final = ("get", "list")
 _FOLLOW: Final = (*_LIVE, "watch")
-_MAKE: Final = ("create", "patch", "delete")
 
 _SCALE: Final = GroupVersionKind("autoscaling", "v1", "Scale")
 
@@ -74,22 +86,50 @@ class Rule(msgspec.Struct, frozen=True, kw_only=True, order=True):
 _ANY_SCALE: Final = Rule(group="*", resource="*", subresource="scale", verbs=("get",))
 
 
+class Declared(Protocol):
+    """What says which kinds it watches, reads and writes, without being a controller."""
+
+    @property
+    def watches(self) -> tuple[Kind, ...]:
+        """The kinds that it lists and watches."""
+        ...
+
+    @property
+    def reads(self) -> tuple[Kind, ...]:
+        """The kinds that it gets and lists."""
+        ...
+
+    @property
+    def written(self) -> tuple[Writes, ...]:
+        """What it writes."""
+        ...
+
+
 def permissions(
     controllers: Iterable[Controller[Any]],
     *,
     lease: tuple[str, str] | None,
     namespaces: Sequence[str],
+    runnables: Iterable[Declared] = (),
 ) -> tuple[Rule, ...]:
-    """All that these controllers need, in these namespaces, or in all if there are none.
+    """All that these need, in these namespaces, or in all if there are none.
 
     ``lease`` is the namespace and name of the lease that their leader holds, if they have one.
     """
     wanted: list[Rule] = []
-    for controller in controllers:
-        for rule, is_namespaced in _wanted_by(controller):
+
+    def want(rules: Iterable[tuple[Rule, bool]]) -> None:
+        for rule, is_namespaced in rules:
             places = namespaces if is_namespaced and namespaces else (None,)
-            wanted += [replace(rule, namespace=place) for place in places]
+            wanted.extend(replace(rule, namespace=place) for place in places)
+
+    for controller in controllers:
+        want(_wanted_by(controller))
         wanted += _events_of(controller, namespaces)
+    for runnable in runnables:
+        want(_rule(kind, *_FOLLOW) for kind in runnable.watches)
+        want(_read(runnable.reads))
+        want(_written(runnable.written))
     if lease is not None:
         wanted += _lease(*lease)
     return _merged(wanted)
@@ -144,23 +184,43 @@ def _wanted_by(controller: Controller[Any]) -> Iterator[tuple[Rule, bool]]:
         # Few clusters ask for it, and those say so when it is missing.
         yield replace(rule, is_needed=False), is_namespaced
     for owned in controller.owned:
-        yield _rule(owned.kind, *_FOLLOW, *_MAKE)
+        yield _rule(owned.kind, *_FOLLOW, *owned.verbs)
     for watch in controller.watches:
         yield _rule(watch.kind, *_FOLLOW)
-    for kind in controller.reads:
+    yield from _read(controller.reads)
+    yield from _written(controller.written)
+
+
+def _read(kinds: Iterable[Kind]) -> Iterator[tuple[Rule, bool]]:
+    for kind in kinds:
         # A Scale is nowhere but below other objects, of whichever kind.
         is_scale = kind.resource_type.gvk == _SCALE
         yield (_ANY_SCALE, True) if is_scale else _rule(kind, *_LIVE)
-    for kind in controller.writes:
-        yield _rule(kind, *_LIVE, *_MAKE)
-        if _has_status(kind):
-            yield _rule(kind, "patch", subresource="status")
 
 
-def _rule(kind: Kind, *verbs: str, subresource: str = "") -> tuple[Rule, bool]:
+def _written(declared: Iterable[Writes]) -> Iterator[tuple[Rule, bool]]:
+    for each in declared:
+        verbs = tuple(each.verbs)
+        if each.names and "create" in verbs:
+            # By no name: what is created by POST has none yet, for those who grant rights.
+            yield _rule(each.kind, "create", subresource=each.subresource)
+            verbs = tuple(verb for verb in verbs if verb != "create")
+        if verbs:
+            yield _rule(each.kind, *verbs, subresource=each.subresource, names=each.names)
+        if "patch" in verbs:
+            yield _rule(each.kind, "get", names=each.names)
+
+
+def _rule(
+    kind: Kind, *verbs: str, subresource: str = "", names: tuple[str, ...] = ()
+) -> tuple[Rule, bool]:
     where = kind.resource_type
     rule = Rule(
-        group=where.gvk.group, resource=where.plural, subresource=subresource, verbs=tuple(verbs)
+        group=where.gvk.group,
+        resource=where.plural,
+        subresource=subresource,
+        names=names,
+        verbs=tuple(verbs),
     )
     return rule, where.namespaced
 

@@ -15,7 +15,8 @@ from typing import Any, TypeAlias
 from steersman.cache import is_cancelled, key_of
 from steersman.clock import Clock
 from steersman.controller.cached import Cached
-from steersman.controller.declaring import Kind, name_of
+from steersman.controller.declared_writes import Kind
+from steersman.controller.declaring import name_of
 from steersman.controller.whom import key_in, keys_in
 from steersman.errors import AUTHOR_ERRORS, BadValue, failure_of
 from steersman.kinds import Resource, Unstructured

@@ -21,7 +21,7 @@ from steersman.controller.applied import LastApplied, Place, entry_of
 from steersman.controller.bereaved import Bereaved
 from steersman.controller.bodies import identified, status_to_send, to_apply
 from steersman.controller.cached import Cached
-from steersman.controller.declaring import Kind
+from steersman.controller.declared_writes import Kind
 from steersman.controller.finalizing import patch_to_add, patch_to_remove
 from steersman.controller.owned_fields import fields_in, only_held
 from steersman.controller.ownership import controller_of, owned_by

@@ -1,4 +1,4 @@
-"""What an operator needs: the rights of its controllers, its lease's, and those for its metrics.
+"""What an operator needs: the rights of its controllers and runnables, its lease's, its metrics'.
 
 The preflight looks for exactly these, and manifests grant exactly these.
 """
@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from steersman.controller import Controller, Rule, permissions
 from steersman.errors import BadSettings
+from steersman.manager.runnables import Runnable
 from steersman.manager.settings import ManagerSettings
 
 # What an operator needs whose metrics are read from elsewhere: group, resource and verb.
@@ -18,14 +19,20 @@ METRICS_RIGHTS: Final = (
 
 
 def needed_rules(
-    controllers: Sequence[Controller[Any]], *, settings: ManagerSettings, namespace: str
+    controllers: Sequence[Controller[Any]],
+    *,
+    settings: ManagerSettings,
+    namespace: str,
+    runnables: Sequence[Runnable] = (),
 ) -> tuple[Rule, ...]:
     """All that an operator with these settings needs which runs in this namespace."""
     lease = None
     if settings.leader_election:
         name = settings.lease_name or lease_name(controllers)
         lease = settings.lease_namespace or namespace, name
-    rules = permissions(controllers, lease=lease, namespaces=settings.namespaces)
+    rules = permissions(
+        controllers, lease=lease, namespaces=settings.namespaces, runnables=runnables
+    )
     return rules + metrics_rules(settings)
 
 

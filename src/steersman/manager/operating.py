@@ -284,7 +284,10 @@ class Operation:
         client = client.adjusted(retry=RetryPolicy(attempts=1))
         if settings.preflight != "off":
             rules = needed_rules(
-                self._controllers, settings=settings, namespace=self._around.namespace
+                self._controllers,
+                settings=settings,
+                namespace=self._around.namespace,
+                runnables=self._runnables,
             )
             while not await self._has(client, rules) and settings.preflight == "wait":
                 await self._clock.sleep(PREFLIGHT_SECONDS)

@@ -11,8 +11,8 @@ import msgspec
 from steersman.cache import Caches
 from steersman.client import Client
 from steersman.clock import Clock
-from steersman.controller import Leads
-from steersman.errors import NotLeading
+from steersman.controller import Kind, Leads, Writes, as_writes, check_is_kind
+from steersman.errors import BadValue, NotLeading
 from steersman.names import ResourceType
 from steersman.observe import Observer
 from steersman.watch import ReflectorSettings
@@ -56,11 +56,18 @@ class Runnable(msgspec.Struct, frozen=True):
     """A function that runs as long as the manager does, or as long as this replica leads.
 
     It is cancelled at the end. It may return before; if it raises, the manager ends with that.
+
+    ``watches``, ``reads`` and ``writes`` say which kinds it lists and watches, which it gets and
+    lists, and which it writes. The preflight looks for the rights to that, and ``steersman
+    generate`` grants them. Its client is not limited to it.
     """
 
     run: Callable[[Services], Awaitable[None]]
     needs_leadership: bool = True
     name: str = ""
+    watches: tuple[Kind, ...] = ()
+    reads: tuple[Kind, ...] = ()
+    writes: tuple[Kind | Writes, ...] = ()
 
     def __post_init__(self) -> None:
         if not callable(self.run):
@@ -68,6 +75,22 @@ class Runnable(msgspec.Struct, frozen=True):
         if not self.name:
             name = getattr(self.run, "__qualname__", type(self.run).__qualname__)
             msgspec.structs.force_setattr(self, "name", name)
+        for what in ("watches", "reads", "writes"):
+            declared: object = getattr(self, what)
+            if not isinstance(declared, tuple):
+                raise BadValue(
+                    wanted=f"the {what} of the runnable {self.name}",
+                    value=declared,
+                    rule=f"they are a tuple: {what}=(kind,)",
+                )
+            for each in declared:
+                if what != "writes" or not isinstance(each, Writes):
+                    check_is_kind(each, wanted=f"one of the {what} of the runnable {self.name}")
+
+    @property
+    def written(self) -> tuple[Writes, ...]:
+        """What it writes, each as a ``Writes``."""
+        return as_writes(self.writes)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,7 +8,7 @@ from typing import Any, Final
 from steersman.controller import Controller
 from steersman.errors import BadName, BadValue
 from steersman.kinds import Resource
-from steersman.manager import ManagerSettings, lease_name
+from steersman.manager import ManagerSettings, Runnable, lease_name
 from steersman.manifests.deploy_settings import BundleSettings, DeploySettings
 from steersman.names import check_label
 from steersman.units import Quantity
@@ -46,7 +46,7 @@ _IMAGE: Final = re.compile(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Installation:
-    """The controllers of an operator, and where and as what they will run.
+    """The controllers and runnables of an operator, and where and as what they will run.
 
     ``namespaces`` are those that it looks after; all of the cluster, if there are none. Without
     ``metrics``, nobody outside its Pods can read them.
@@ -54,6 +54,7 @@ class Installation:
 
     name: str
     controllers: tuple[Controller[Any], ...]
+    runnables: tuple[Runnable, ...] = ()
     image: str
     version: str
     namespaces: tuple[str, ...] = ()
@@ -189,7 +190,7 @@ def _touched(controller: Controller[Any]) -> Iterator[type[Any]]:
     yield from (each.kind for each in controller.owned)
     yield from (each.kind for each in controller.watches)
     yield from controller.reads
-    yield from controller.writes
+    yield from (each.kind for each in controller.written)
 
 
 def _is_defined(kind: type[Any]) -> bool:

@@ -37,7 +37,10 @@ def operator_grants(installation: Installation) -> tuple[Document, ...]:
     settings = installation.settings
     asides = metrics_rules(settings)
     needed = needed_rules(
-        installation.controllers, settings=settings, namespace=installation.namespace
+        installation.controllers,
+        settings=settings,
+        namespace=installation.namespace,
+        runnables=installation.runnables,
     )
     extra = (
         rule

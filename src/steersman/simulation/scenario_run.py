@@ -446,7 +446,8 @@ def _child_watches(controllers: Sequence[Controller[Any]]) -> list[tuple[str, st
     watches: list[tuple[str, str]] = []
     for controller in controllers:
         owned = [each.kind for each in controller.owned]
-        for kind in (*owned, *(each for each in controller.writes if each is not controller.kind)):
+        written = [each.kind for each in controller.written if each.kind is not controller.kind]
+        for kind in dict.fromkeys((*owned, *written)):
             of = kind.resource_type
             version = of.gvk.version
             start = f"/apis/{of.gvk.group}/{version}/" if of.gvk.group else f"/api/{version}/"

@@ -123,14 +123,18 @@ async def test_only_what_is_owned_can_be_pruned() -> None:
         App, reconcile=reconcile, watches=(sm.Watch(Secret),), writes=(Secret,)
     )
 
-    with pytest.raises(UndeclaredWrite, match=r"prune v1 Secret.*owns=\(Secret,\)"):
+    with pytest.raises(UndeclaredWrite, match="wanted to prune v1 Secret") as raised:
         await context_of(SlowWriter(), controller).prune(Secret)
+
+    declare = 'owns=(sm.Owns(Secret, verbs=("create", "patch", "delete")),)'
+    assert declare in str(raised.value)
 
 
 async def test_what_was_applied_is_kept_by_the_name_that_it_had_then() -> None:
     widgets = sm.Unstructured.of("example.com/v1", "Widget")
     writer = KeepingWriter()
-    context = context_of(writer, sm.Controller(App, reconcile=reconcile, owns=(widgets,)))
+    owns = sm.Owns(widgets, verbs=("create", "patch", "delete"))
+    context = context_of(writer, sm.Controller(App, reconcile=reconcile, owns=(owns,)))
     body: dict[str, Any] = {"apiVersion": "example.com/v1", "kind": "Widget", "metadata": {}}
 
     for number in range(3):

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 import yaml
 
-from steersman.controller import Context, Controller, Outcome, Watch
+from steersman.controller import Context, Controller, Outcome, Owns, Watch, Writes
 from steersman.controller.rights import (
     Rule,
     as_policy_rules,
@@ -50,9 +50,13 @@ def test_a_controller_reads_its_kind_and_says_how_it_stands() -> None:
         (
             {"owns": (apps_v1.Deployment,)},
             {
-                "get, list, watch, create, patch, delete deployments.apps in the whole cluster",
+                "get, list, watch, create, patch deployments.apps in the whole cluster",
                 FINALIZERS,
             },
+        ),
+        (
+            {"owns": (Owns(core_v1.Pod, verbs=("create", "delete")),)},
+            {"get, list, watch, create, delete pods in the whole cluster", FINALIZERS},
         ),
         (
             {"watches": (Watch(core_v1.ConfigMap),)},
@@ -62,19 +66,38 @@ def test_a_controller_reads_its_kind_and_says_how_it_stands() -> None:
         (
             {"writes": (apps_v1.Deployment,)},
             {
-                "get, list, create, patch, delete deployments.apps in the whole cluster",
-                "patch deployments.apps/status in the whole cluster",
+                "get, create, patch deployments.apps in the whole cluster",
                 FINALIZERS,
             },
         ),
         (
-            {"writes": (core_v1.ConfigMap,)},  # which has no status
-            {"get, list, create, patch, delete configmaps in the whole cluster", FINALIZERS},
+            {"writes": (Writes(core_v1.Node, verbs=("patch",)),)},
+            {"get, patch nodes in the whole cluster", FINALIZERS},
+        ),
+        (
+            {"writes": (Writes(core_v1.Pod, verbs=("delete",)),)},
+            {"delete pods in the whole cluster", FINALIZERS},
+        ),
+        (
+            {"writes": (Writes(core_v1.Pod, subresource="status"),)},
+            {
+                "get pods in the whole cluster",
+                "patch pods/status in the whole cluster",
+                FINALIZERS,
+            },
+        ),
+        (
+            {"writes": (Writes(core_v1.ConfigMap, names=("one", "two")),)},
+            {
+                "create configmaps in the whole cluster",
+                "get, patch configmaps one, two in the whole cluster",
+                FINALIZERS,
+            },
         ),
         (
             {"writes": (App,)},
             {
-                f"get, list, watch, create, patch, delete {PLURAL} in the whole cluster",
+                f"get, list, watch, create, patch {PLURAL} in the whole cluster",
                 FINALIZERS,
             },
         ),
@@ -160,7 +183,7 @@ def test_two_controllers_need_what_either_does_and_each_resource_is_named_once()
 
     assert len({(rule.group, rule.path) for rule in both}) == len(both)
     (deployments,) = (rule for rule in both if rule.resource == "deployments")
-    assert deployments.verbs == ("get", "list", "watch", "create", "patch", "delete")
+    assert deployments.verbs == ("get", "list", "watch", "create", "patch")
 
 
 def test_the_order_of_declarations_makes_no_difference() -> None:

@@ -51,9 +51,9 @@ def work_in(place: str | None) -> set[Right]:
         rights(place, "shops.shop.example.com", "get list watch patch")
         | rights(place, "shops.shop.example.com/status", "patch")
         | rights(place, "shops.shop.example.com/finalizers", "update")
-        | rights(place, "deployments.apps", "get list watch create patch delete")
+        | rights(place, "deployments.apps", "get list watch create patch")
         | rights(place, "secrets", "get list watch")
-        | rights(place, "configmaps", "get list create patch delete")
+        | rights(place, "configmaps", "get create patch")
         | rights(place, "events.events.k8s.io", "create patch")
     )
 

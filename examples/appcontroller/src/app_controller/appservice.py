@@ -90,7 +90,7 @@ def available(deployments: Iterable[apps_v1.Deployment]) -> int:
 controller = sm.Controller(
     AppService,
     reconcile=reconcile,
-    owns=(apps_v1.Deployment,),
+    owns=(sm.Owns(apps_v1.Deployment, verbs=("create", "patch", "delete")),),
     when=changed.generation,
     condition="Ready",
 )

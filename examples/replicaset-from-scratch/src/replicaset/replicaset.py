@@ -143,7 +143,7 @@ controller = sm.Controller(
     PodSet,
     reconcile=reconcile,
     finalize=finalize,
-    owns=(core_v1.Pod,),
+    owns=(sm.Owns(core_v1.Pod, verbs=("create", "delete")),),
     when=changed.generation,
 )
 manager = sm.Manager(controllers=[controller])

@@ -33,7 +33,7 @@ def controllers(settings: WorkloadSettings) -> tuple[Controller[Any], ...]:
             reports_as="cronjob-controller",
             reconcile=partial(reconcile, memories=PerRun(Schedules)),
             when=cron_job_matters,
-            owns=(Owns(batch_v1.Job, when=job_matters),),
+            owns=(Owns(batch_v1.Job, verbs=("create", "delete"), when=job_matters),),
             while_deleting=True,
         ),
     )

@@ -12,6 +12,7 @@ from steersman.controller import (
     Done,
     Outcome,
     Watch,
+    Writes,
     changed,
     controller_of,
 )
@@ -70,7 +71,10 @@ def controller() -> Controller[DaemonSet]:
             # Who deletes a revision has it made again; what we write ourselves is no news.
             changed_value(WATCHED, to=HolderOf(DaemonSet), when=_never),
         ),
-        writes=(Pod, apps_v1.ControllerRevision),
+        writes=(
+            Writes(Pod, verbs=("create", "patch", "delete")),
+            Writes(apps_v1.ControllerRevision, verbs=("create", "patch", "delete")),
+        ),
         when=changed.generation,
         indexes={SELECTOR_INDEX: by_selector},
         name="daemonset-controller",

@@ -13,7 +13,7 @@ Never:     touches a ReplicaSet that another one controls, or makes Pods itself
 from collections.abc import Iterable
 from typing import Any, Final
 
-from steersman.controller import Cached, Controller, Watch, controller_of
+from steersman.controller import Cached, Controller, Watch, Writes, controller_of
 from steersman.kinds import apps_v1, core_v1
 from steersman.names import ObjectKey
 from steersman.workloads.deployments.reading import is_rolling
@@ -61,7 +61,7 @@ _CONTROLLER: Final = Controller(
             indexes={HOLDER_INDEX: by_holder},
         ),
     ),
-    writes=(apps_v1.ReplicaSet,),
+    writes=(Writes(apps_v1.ReplicaSet, verbs=("create", "patch", "delete")),),
     indexes={SELECTOR_INDEX: by_selector},
     while_deleting=True,
 )

@@ -9,7 +9,7 @@ from functools import partial
 from typing import Final
 
 from steersman.client import StrategicMergePatch
-from steersman.controller import Context, Controller, Later, Outcome, Watch
+from steersman.controller import Context, Controller, Later, Outcome, Watch, Writes
 from steersman.errors import Conflict, NotFound
 from steersman.kinds import apps_v1, autoscaling_v1, core_v1, policy_v1
 from steersman.units import format_time
@@ -155,7 +155,7 @@ def controller() -> Controller[Budget]:
             Watch(apps_v1.StatefulSet, to=budgets_above, when=is_resized),
         ),
         reads=(autoscaling_v1.Scale,),
-        writes=(Pod,),
+        writes=(Writes(Pod, subresource="status"),),
         indexes={SELECTOR_INDEX: by_selector},
         name="controllermanager",
         reports_as="controllermanager",

@@ -16,7 +16,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from steersman.controller import Controller, Watch
+from steersman.controller import Controller, Watch, Writes
 from steersman.kinds import batch_v1, core_v1
 from steersman.workloads.jobs import orphans
 from steersman.workloads.jobs.reading import end_of
@@ -40,7 +40,10 @@ def controllers(settings: WorkloadSettings) -> tuple[Controller[Any], ...]:
             reconcile=partial(reconcile, memories=PerRun(Memory)),
             when=job_matters,
             watches=(replace(watching_pods(batch_v1.Job), when=pod_matters),),
-            writes=(core_v1.Pod, batch_v1.Job),
+            writes=(
+                Writes(core_v1.Pod, verbs=("create", "patch", "delete")),
+                Writes(batch_v1.Job, verbs=("delete",)),
+            ),
             indexes={SELECTOR_INDEX: by_selector},
             while_deleting=True,
         ),
@@ -50,7 +53,7 @@ def controllers(settings: WorkloadSettings) -> tuple[Controller[Any], ...]:
             reconcile=orphans.reconcile,
             when=orphans.may_be_orphan,
             watches=(Watch(batch_v1.Job, to=orphans.pods_of, when=orphans.has_ended),),
-            writes=(core_v1.Pod,),
+            writes=(Writes(core_v1.Pod, verbs=("patch",)),),
             indexes={orphans.TRACKED_INDEX: orphans.by_tracker},
             while_deleting=True,
         ),

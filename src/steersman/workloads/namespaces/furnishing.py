@@ -5,7 +5,7 @@ from functools import partial
 from typing import Any, Final
 
 from steersman.client import MergePatch
-from steersman.controller import Cached, Context, Controller, Done, Outcome, Watch
+from steersman.controller import Cached, Context, Controller, Done, Outcome, Watch, Writes
 from steersman.errors import AlreadyExists, ApiError
 from steersman.kinds import core_v1, meta_v1
 from steersman.names import ObjectKey
@@ -33,7 +33,7 @@ def furnisher(*, root_ca: str) -> Controller[core_v1.Namespace]:
             Watch(core_v1.ServiceAccount, to=_home_of_account),
             Watch(core_v1.ConfigMap, to=_home_of_root_ca),
         ),
-        writes=(core_v1.ServiceAccount, core_v1.ConfigMap),
+        writes=(Writes(core_v1.ServiceAccount, verbs=("create",)), core_v1.ConfigMap),
         # A namespace takes two writes in its whole life.
         workers=1,
     )

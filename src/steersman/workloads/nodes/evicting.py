@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import Final
 
-from steersman.controller import Context, Controller, Done, Later, Outcome, Watch
+from steersman.controller import Context, Controller, Done, Later, Outcome, Watch, Writes
 from steersman.kinds import core_v1
 from steersman.kinds.base import replace
 from steersman.workloads.nodes.fitting import EVICTING, tolerates
@@ -127,7 +127,7 @@ EVICTION: Final = Controller(
     when=has_moved,
     indexes={BY_NODE: by_node},
     watches=(Watch(core_v1.Node, to=pods_of, when=taints_changed),),
-    writes=(core_v1.Pod,),
+    writes=(Writes(core_v1.Pod, verbs=("delete",)),),
     name="taint-eviction-controller",
     reports_as="taint-eviction-controller",
 )

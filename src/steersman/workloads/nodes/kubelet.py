@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from functools import lru_cache
 from typing import Final
 
-from steersman.controller import Cached, Context, Controller, Done, Later, Outcome, Watch
+from steersman.controller import Cached, Context, Controller, Done, Later, Outcome, Watch, Writes
 from steersman.kinds import core_v1
 from steersman.workloads.nodes.addresses import address_of, pod_address
 from steersman.workloads.nodes.annotations import SILENT, STAND_IN, STOP_SECONDS, seconds_of
@@ -34,7 +34,7 @@ def _controller(start_seconds: float, tells_routine: bool) -> Controller[core_v1
         when=matters,
         indexes={BY_NODE: by_node, BY_ADDRESS: by_address},
         watches=(Watch(core_v1.Node, to=pods_of, when=node_matters),),
-        writes=(core_v1.Pod,),
+        writes=(Writes(core_v1.Pod, verbs=("delete",)),),
         name="kubelet",
         reports_as="kubelet",
     )

@@ -31,7 +31,7 @@ from steersman.workloads.revisions.history import (
 #: The label of a revision that has its hash, of StatefulSets; DaemonSets have one of their own.
 HASH_LABEL: Final = "controller.kubernetes.io/hash"
 
-#: For the ``watches`` of a controller that has revisions, beside ``writes=(ControllerRevision,)``.
+#: For the ``watches`` of a controller that has revisions, beside its ``writes``.
 WATCHED: Final = Watch(apps_v1.ControllerRevision, indexes={HOLDER_INDEX: by_holder})
 
 

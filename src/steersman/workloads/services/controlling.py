@@ -6,7 +6,7 @@ from functools import partial
 from typing import Any, Final
 
 from steersman.client import MergePatch
-from steersman.controller import Cached, Context, Controller, Done, Later, Outcome, Watch
+from steersman.controller import Cached, Context, Controller, Done, Later, Outcome, Watch, Writes
 from steersman.errors import ApiError, Forbidden
 from steersman.kinds import core_v1, discovery_v1, meta_v1
 from steersman.names import ObjectKey
@@ -64,7 +64,7 @@ def _controller() -> Controller[Service]:
         reports_as="endpoint-slice-controller",
         reconcile=work.reconcile,
         indexes={SELECTOR_INDEX: by_selector},
-        writes=(Slice, Endpoints),
+        writes=(Writes(Slice, verbs=("create", "patch", "delete")), Endpoints),
         watches=(
             Watch(
                 Slice,

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from steersman.client import MergePatch
-from steersman.controller import Cached, Context, Controller, Done, Outcome, Watch
+from steersman.controller import Cached, Context, Controller, Done, Outcome, Watch, Writes
 from steersman.kinds import core_v1, discovery_v1, meta_v1
 from steersman.names import ObjectKey
 from steersman.workloads.services import subsets
@@ -52,7 +52,10 @@ def mirroring_controller() -> Controller[Endpoints]:
         reports_as="endpoint-slice-mirroring-controller",
         reconcile=_reconcile,
         when=_is_by_hand,
-        writes=(Slice, Endpoints),
+        writes=(
+            Writes(Slice, verbs=("create", "patch", "delete")),
+            Writes(Endpoints, verbs=("delete",)),
+        ),
         watches=(
             Watch(Service, to=_without_pods),
             Watch(Slice, to=_mirrored, indexes={MIRROR_INDEX: _by_mirrored}),

@@ -15,7 +15,7 @@ Never:     makes two Pods of one name, or deletes a claim itself
 
 from typing import Any, Final
 
-from steersman.controller import Cached, Controller, Watch, changed
+from steersman.controller import Cached, Controller, Watch, Writes, changed
 from steersman.kinds import apps_v1, core_v1
 from steersman.names import ObjectKey
 from steersman.workloads.pods import (
@@ -44,7 +44,11 @@ _CONTROLLER: Final = Controller(
         WATCHED,
         Watch(core_v1.PersistentVolumeClaim, to=_whose, when=only_ends),
     ),
-    writes=(core_v1.Pod, core_v1.PersistentVolumeClaim, apps_v1.ControllerRevision),
+    writes=(
+        Writes(core_v1.Pod, verbs=("create", "patch", "delete")),
+        core_v1.PersistentVolumeClaim,
+        Writes(apps_v1.ControllerRevision, verbs=("create", "patch", "delete")),
+    ),
     indexes={SELECTOR_INDEX: by_selector},
     when=changed.generation,
     while_deleting=True,

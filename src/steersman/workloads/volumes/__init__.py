@@ -15,7 +15,7 @@ Never:     binds one volume to two claims, or looks at all volumes for the sake 
 
 from typing import Any, Final
 
-from steersman.controller import Controller, Watch
+from steersman.controller import Controller, Watch, Writes
 from steersman.kinds import core_v1, storage_v1
 from steersman.manager import Runnable
 from steersman.workloads.pods import only_ends
@@ -48,7 +48,11 @@ _CLAIMS: Final = Controller(
             indexes={CLAIM_INDEX: by_claim},
         ),
     ),
-    writes=(core_v1.PersistentVolume, core_v1.PersistentVolumeClaim),
+    writes=(
+        core_v1.PersistentVolume,
+        Writes(core_v1.PersistentVolume, subresource="status"),
+        Writes(core_v1.PersistentVolumeClaim, verbs=("patch",)),
+    ),
     indexes={claims.WAITING_INDEX: claims.by_waiting},
     when=claims.deserves_a_look,
     while_deleting=True,
@@ -66,7 +70,7 @@ _VOLUMES: Final = Controller(
             when=persistent.is_of_volume,
         ),
     ),
-    writes=(core_v1.PersistentVolume,),
+    writes=(Writes(core_v1.PersistentVolume, verbs=("patch", "delete")),),
     while_deleting=True,
     name="persistentvolume-binder-controller",
     reports_as="persistentvolume-controller",
@@ -76,7 +80,7 @@ _FOR_PODS: Final = Controller(
     core_v1.Pod,
     reconcile=ephemeral.reconcile,
     watches=(Watch(core_v1.PersistentVolumeClaim, to=ephemeral.users_of, when=only_ends),),
-    writes=(core_v1.PersistentVolumeClaim,),
+    writes=(Writes(core_v1.PersistentVolumeClaim, verbs=("create",)),),
     indexes={CLAIM_INDEX: by_claim},
     when=ephemeral.is_to_be_served,
     name="ephemeral-volume-controller",

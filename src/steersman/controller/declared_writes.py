@@ -1,0 +1,102 @@
+"""``Writes``: what a controller or a runnable writes, as one rule of a Role. Pure.
+
+The generated RBAC and ``Permits`` both read it: what is not declared has no right on the server,
+and is refused before it is sent.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final, Literal, TypeAlias, get_args
+
+from steersman.errors import BadName, BadValue, NotAKind
+from steersman.kinds import Resource, Unstructured
+from steersman.names import check_subdomain
+
+Kind: TypeAlias = type[Resource] | type[Unstructured]
+
+#: The verbs of RBAC that change something.
+WriteVerb: TypeAlias = Literal["create", "update", "patch", "delete", "deletecollection"]
+
+VERBS: Final[tuple[WriteVerb, ...]] = get_args(WriteVerb)
+
+# What server-side apply takes: the server asks for both, because an apply may create the object.
+APPLY: Final[tuple[WriteVerb, ...]] = ("create", "patch")
+
+
+@dataclass(frozen=True, slots=True)
+class Writes:
+    """A kind that is written without being owned: with which verbs, and which objects.
+
+    - ``verbs`` are those of RBAC. Unless given, they are what server-side apply takes: ``create``
+      and ``patch``. ``ctx.delete`` takes ``delete``.
+    - ``names`` limits the rule to objects of these names. The name of an object is not known to
+      the server when it is created by POST, so ``create`` is granted for all names; the controller
+      refuses others itself.
+    - ``subresource`` is ``"status"`` for ``ctx.apply_status`` and ``ctx.patch(…,
+      subresource="status")``. It has a rule of its own, as in a Role, with ``patch`` unless other
+      verbs are given.
+    """
+
+    kind: Kind
+    verbs: tuple[WriteVerb, ...] = field(default=APPLY, kw_only=True)
+    names: tuple[str, ...] = field(default=(), kw_only=True)
+    subresource: str = field(default="", kw_only=True)
+
+    def __post_init__(self) -> None:
+        name = check_is_kind(self.kind, wanted="the kind of a Writes")
+        if self.subresource and self.verbs is APPLY:
+            object.__setattr__(self, "verbs", ("patch",))
+        check_verbs(self.verbs, wanted=f"the verbs of Writes({name})")
+        if not isinstance(self.names, tuple):
+            raise BadValue(
+                wanted=f"the names of Writes({name})",
+                value=self.names,
+                rule='they are a tuple: names=("one",)',
+            )
+        for each in self.names:
+            check_subdomain(each, wanted=f"the name of a {name}")
+        if self.names and "deletecollection" in self.verbs:
+            raise BadValue(
+                wanted=f"the verbs of Writes({name}) with names",
+                value=self.verbs,
+                rule="a collection has no name; leave out deletecollection, or the names",
+            )
+        if self.subresource and not self.subresource.isalnum():
+            raise BadName(
+                wanted=f"a subresource of {name}",
+                value=self.subresource,
+                rule='it is one lower-case word, such as "status"',
+            )
+
+
+def check_is_kind(kind: Any, *, wanted: str) -> str:
+    """The name of its class; ``BadValue`` unless its objects live somewhere."""
+    try:
+        if kind.resource_type.gvk:
+            return str(kind.__name__)
+    except (AttributeError, NotAKind):
+        pass
+    raise BadValue(
+        wanted=wanted,
+        value=kind,
+        rule="pass the class of a kind; Unstructured.of makes one",
+    )
+
+
+def check_verbs(verbs: object, *, wanted: str) -> None:
+    """``BadValue`` unless these are verbs that write."""
+    if not isinstance(verbs, tuple) or not verbs:
+        raise BadValue(wanted=wanted, value=verbs, rule='they are a tuple: verbs=("patch",)')
+    for verb in verbs:
+        if verb not in VERBS:
+            raise BadValue(
+                wanted=wanted,
+                value=verb,
+                rule=f"a verb that writes is one of {', '.join(VERBS)}; a kind that is read goes"
+                " into watches or reads",
+            )
+
+
+def as_writes(declared: Sequence[Any]) -> tuple[Writes, ...]:
+    """Each as a ``Writes``: a kind alone is one that is applied."""
+    return tuple(each if isinstance(each, Writes) else Writes(each) for each in declared)
