@@ -45,6 +45,7 @@ class Operator:
         # What each new way says in the server's place.
         self.answer: Answer | Exception | None = None
         self.informers: InformerSettings | None = None
+        self.has_ended = False
 
     def observe(self, observation: Observation) -> None:
         """Remember it."""
@@ -90,6 +91,7 @@ class Operator:
         )
         manager = Manager(controllers=controllers, runnables=runnables, informers=self.informers)
         await manager.operate(around, settings=settings, stop=self.stop)
+        self.has_ended = True
 
 
 @asynccontextmanager

@@ -14,6 +14,7 @@ from steersman.observe import (
     CacheSyncOverdue,
     ControllerStarted,
     LeadershipGained,
+    LeadershipReleased,
     Listening,
     ReconcileFinished,
     StageReached,
@@ -158,11 +159,10 @@ async def test_an_operator_ends_while_a_controller_waits_for_its_kind(scene: Sce
     async with operating(scene, of_octopodes(), of_widgets(), leader_election=True) as operator:
         await is_quiet(scene, operator)
         operator.stop.set_result("SIGTERM")
-        await scene.settle()
-        await install(scene.server, OCTOPODES)
-        await scene.settle()
+        await scene.until(lambda: operator.seen(LeadershipReleased))
+        await scene.until(lambda: operator.has_ended)
 
-    assert "octopus" not in started(operator)
+    assert started(operator) == ["widget"]
 
 
 async def test_whoever_follows_a_missing_kind_can_set_a_deadline(scene: Scene) -> None:

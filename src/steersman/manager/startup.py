@@ -106,11 +106,15 @@ class Startup:
         # In a task each, from beginning to end: what fails behind one then ends the operator, and
         # at the end all write their last events at once.
         async with asyncio.TaskGroup() as group:
-            for each in self._starts:
-                work = self._keep(each, ended)
-                group.create_task(work, name=f"caches of {each.controller.name}")
+            kept = [
+                group.create_task(self._keep(each, ended), name=f"caches of {each.controller.name}")
+                for each in self._starts
+            ]
             yield self
             ended.set()
+            for each, task in zip(self._starts, kept, strict=True):
+                if each.prepared is None:
+                    task.cancel()  # It waits for a kind that may never be there.
 
     async def settled(self) -> None:
         """Wait until each controller is ready, or is held up by a list that fails."""
