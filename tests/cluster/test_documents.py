@@ -37,3 +37,39 @@ async def test_the_v2_document_knows_a_kind_as_soon_as_it_is_served(
     name = ".".join([*reversed(GROUP.split(".")), "v1", "Widget"])
     assert name not in before["definitions"]
     assert after["definitions"][name]["properties"]["kind"]["type"] == "string"
+
+
+async def test_the_document_of_a_custom_group_is_of_its_kinds_and_nothing_else(
+    world: World, client: Client
+) -> None:
+    await install(client, WIDGETS)
+
+    document = await world.asked("GET", f"/openapi/v3/apis/{GROUP}/v1")
+
+    root = f"/apis/{GROUP}/v1"
+    assert f"{root}/" not in document["paths"]
+    assert all(path.startswith(f"{root}/") for path in document["paths"])
+    operations = [
+        operation
+        for path in document["paths"].values()
+        for method, operation in path.items()
+        if method != "parameters"
+    ]
+    assert operations
+    assert all(each.get("parameters") != [] for each in operations)
+    assert document["info"]["title"] == "Kubernetes CRD Swagger"
+
+
+async def test_the_documents_tell_by_which_fields_a_custom_kind_can_be_selected(
+    world: World, client: Client
+) -> None:
+    await install(client, WIDGETS)
+
+    v3 = await world.asked("GET", f"/openapi/v3/apis/{GROUP}/v1")
+    v2 = await world.asked("GET", "/openapi/v2")
+
+    name = ".".join([*reversed(GROUP.split(".")), "v1", "Widget"])
+    fields = [{"fieldPath": "spec.color"}]
+    for schemas in (v3["components"]["schemas"], v2["definitions"]):
+        for kind in (name, f"{name}List"):
+            assert schemas[kind]["x-kubernetes-selectable-fields"] == fields

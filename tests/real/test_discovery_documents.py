@@ -7,6 +7,7 @@ import pytest
 
 from steersman.apiserver.discovery import OpenApi, Swagger, installed_descriptions
 from steersman.testing import ControlPlane
+from tests.embedded import World
 from tests.unit.apiserver.discovery.served import (
     AGGREGATED,
     BUILTIN,
@@ -41,6 +42,53 @@ OF_EVERY_GROUP = {
 GVK = "x-kubernetes-group-version-kind"
 
 OPEN_API = open_api()
+
+DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
+CUSTOM_ROOT = "apis/documented.example.com/v1"
+TEXT: dict[str, Any] = {"type": "string"}
+DOCUMENTED: dict[str, Any] = {
+    "metadata": {"name": "things.documented.example.com"},
+    "spec": {
+        "group": "documented.example.com",
+        "scope": "Namespaced",
+        "names": {"plural": "things", "kind": "Thing"},
+        "versions": [
+            {
+                "name": "v1",
+                "served": True,
+                "storage": True,
+                "subresources": {
+                    "status": {},
+                    "scale": {
+                        "specReplicasPath": ".spec.replicas",
+                        "statusReplicasPath": ".status.replicas",
+                    },
+                },
+                "selectableFields": [{"jsonPath": ".spec.color"}, {"jsonPath": ".spec.replicas"}],
+                "schema": {
+                    "openAPIV3Schema": {
+                        "type": "object",
+                        "properties": {
+                            "spec": {
+                                "type": "object",
+                                "properties": {
+                                    "color": TEXT,
+                                    "replicas": {"type": "integer", "default": 1},
+                                    "port": {"x-kubernetes-int-or-string": True},
+                                    "perhaps": {**TEXT, "nullable": True},
+                                },
+                            },
+                            "status": {
+                                "type": "object",
+                                "properties": {"replicas": {"type": "integer"}},
+                            },
+                        },
+                    }
+                },
+            }
+        ],
+    },
+}
 
 
 def asked(plane: ControlPlane, path: str, accept: str = JSON) -> Any:
@@ -209,6 +257,64 @@ def test_with_the_package_a_v3_document_describes_types_in_the_servers_words(
 
     for name in theirs.keys() - NOT_IN_THE_PACKAGE:
         assert texts(ours[name]) == texts(theirs[name]), name
+
+
+@pytest.fixture(scope="module")
+def custom_documents(control_plane: ControlPlane) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The v3 and the v2 document of a group of definitions, as the server has them."""
+    with control_plane.caller() as api:
+        assert api.call("POST", DEFINITIONS, DOCUMENTED).status == 201
+        # It publishes a definition some time after it serves it.
+        while (found := api.call("GET", f"/openapi/v3/{CUSTOM_ROOT}")).status != 200:
+            pass
+        while not of_custom(v2 := api.call("GET", "/openapi/v2").json(), "definitions"):
+            pass
+    return found.json(), v2
+
+
+def of_custom(document: Mapping[str, Any], part: str) -> dict[str, Any]:
+    """What a document says of the group of definitions."""
+    names = ("documented.example.com", "com.example.documented")
+    return {
+        name: each for name, each in document[part].items() if any(group in name for group in names)
+    }
+
+
+def without_gated(operations: Mapping[str, Any]) -> Any:
+    """The operations at a path, without words and what is behind a gate that is closed."""
+    kept = without_words(operations)
+    for each in (kept, *(operation for name, operation in kept.items() if name != "parameters")):
+        if "parameters" in each:
+            own = (one for one in each["parameters"] if one["name"] != "shardSelector")
+            each["parameters"] = [without_words(one) for one in own]
+    return kept
+
+
+async def test_the_documents_of_a_group_of_definitions_are_the_servers(
+    custom_documents: tuple[dict[str, Any], dict[str, Any]],
+) -> None:
+    theirs, theirs_v2 = custom_documents
+    world = World()
+    await world.asked("POST", DEFINITIONS, DOCUMENTED)
+
+    ours = await world.asked("GET", f"/openapi/v3/{CUSTOM_ROOT}")
+    ours_v2 = await world.asked("GET", "/openapi/v2")
+
+    assert ours["info"] == theirs["info"]
+    assert without_gates(ours["paths"]) == without_gates(theirs["paths"])
+    assert set(ours["components"]["schemas"]) == set(theirs["components"]["schemas"])
+    assert without_words(of_custom(ours["components"], "schemas"), named=True) == without_words(
+        of_custom(theirs["components"], "schemas"), named=True
+    )
+    assert without_words(of_custom(ours_v2, "definitions"), named=True) == without_words(
+        of_custom(theirs_v2, "definitions"), named=True
+    )
+    assert set(of_custom(ours_v2, "paths")) == set(of_custom(theirs_v2, "paths"))
+
+
+def without_gates(paths: Mapping[str, Any]) -> Any:
+    """Every path without words, and without what is behind a gate that is closed."""
+    return {path: without_gated(operations) for path, operations in paths.items()}
 
 
 def test_the_v2_document_knows_of_every_patch_what_the_server_knows(

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from functools import cache, lru_cache
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from steersman.apiserver import refusals
 from steersman.apiserver.access import AccountTokens
@@ -12,6 +12,7 @@ from steersman.apiserver.asking.negotiating import header
 from steersman.apiserver.assembling import builtin_served
 from steersman.apiserver.discovery import (
     OPEN_ID_PATHS,
+    SELECTABLE,
     DiscoveredResource,
     DiscoveredSubresource,
     Discovery,
@@ -155,7 +156,7 @@ class SelfDescription:
     def _write_open_api(self) -> None:
         """Only now: controllers ask what there is again and again, and hardly anybody for this."""
         if self._unwritten is not None:
-            custom = {each.gvk: each.schema.written for each in self._registry if each.custom}
+            custom = {each.gvk: _published(each) for each in self._registry if each.custom}
             self._open_api.serve(self._unwritten, custom)
             self._swagger = Swagger(self._open_api)
             self._unwritten = None
@@ -167,6 +168,15 @@ def _moved(location: str, headers: Mapping[str, str]) -> Reply:
     others = tuple(each for each in kept if each[0] != "cache-control")
     own = (("cache-control", "no-cache, private"), ("location", location))
     return Reply(status=301, headers=(*own, *others))
+
+
+def _published(served: Served) -> Mapping[str, Any]:
+    """The schema of a custom kind, with the fields by which its objects can be selected."""
+    written = served.schema.written
+    if not served.selectable_paths:
+        return written
+    fields = [{"fieldPath": path} for path in served.selectable_paths]
+    return {**written, SELECTABLE: fields}
 
 
 # What is built in is the same for all servers of a process, and in tests the rest often is.

@@ -86,6 +86,7 @@ class Served:
     subresources: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     scale: ScalePaths | None = None
     deprecation: str | None = None
+    selectable_paths: tuple[str, ...] = ()  # of a custom resource: what its definition names
     printer: "Printer | None" = None  # of a custom resource, whose tables are as it is defined
     # Between this version and the one that is kept; most differ in nothing but apiVersion.
     to_stored: Callable[[Object], Object] = _same

@@ -99,6 +99,9 @@ def _served(crd: Object, version: Object, compiled: Mapping[str, _Compiled]) -> 
         subresources=offered,
         scale=paths,
         deprecation=_deprecation(crd, version),
+        selectable_paths=tuple(
+            each["jsonPath"].removeprefix(".") for each in version.get("selectableFields") or ()
+        ),
         printer=custom_printer(version.get("additionalPrinterColumns") or ()),
     )
     schemas = {name: each.schema for name, each in compiled.items()}

@@ -14,7 +14,7 @@ Never:     knows who asks, or what is stored
 from steersman.apiserver.discovery.descriptions import Descriptions, installed_descriptions
 from steersman.apiserver.discovery.open_id import OPEN_ID_PATHS, open_id_document
 from steersman.apiserver.discovery.openapi_v2 import Swagger
-from steersman.apiserver.discovery.openapi_v3 import OpenApi, OpenApiDocument
+from steersman.apiserver.discovery.openapi_v3 import SELECTABLE, OpenApi, OpenApiDocument
 from steersman.apiserver.discovery.resources import (
     DiscoveredResource,
     DiscoveredSubresource,
@@ -25,6 +25,7 @@ from steersman.apiserver.discovery.serving import Discovery, DiscoveryDocument
 
 __all__ = [
     "OPEN_ID_PATHS",
+    "SELECTABLE",
     "Descriptions",
     "DiscoveredResource",
     "DiscoveredSubresource",

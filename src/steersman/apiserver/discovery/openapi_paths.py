@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple, TypeAlias
 
+from steersman.apiserver.asking.negotiating import JSON
 from steersman.apiserver.discovery.resources import DiscoveredResource
 from steersman.apiserver.schema.documents import META, REF
 from steersman.names import GroupVersionKind
@@ -95,6 +96,14 @@ _ON_OBJECTS = {
     "patch": _Verb("patch", "patch", "patch", (*_WRITE, "force"), (200, 201)),
 }
 _ON_SUBRESOURCES = {**_ON_OBJECTS, "create": _ON_COLLECTIONS["create"]}
+# The part of the server that answers for custom resources describes some verbs otherwise.
+_ON_CUSTOM = {
+    "get": _Verb("get", "get", "read", ("resourceVersion",)),
+    "patch": _ON_OBJECTS["patch"]._replace(codes=(200,)),
+    "deletecollection": _ON_COLLECTIONS["deletecollection"]._replace(
+        parameters=_ON_COLLECTIONS["list"].parameters
+    ),
+}
 
 
 def root_of(group: str, version: str) -> str:
@@ -144,37 +153,43 @@ class _Target(NamedTuple):
     def operations(
         self, known: dict[str, _Verb], verbs: tuple[str, ...], *, named: bool = False
     ) -> Json:
+        if self.resource.custom:
+            known = {**known, **{verb: _ON_CUSTOM[verb] for verb in known if verb in _ON_CUSTOM}}
         operations = {
             known[verb].method: self._operation(known[verb]) for verb in verbs if verb in known
         }
         if not operations:
             return {}
         in_path = [*(["name"] if named else []), *(["namespace"] if self.scope else [])]
-        return {
-            **operations,
-            "parameters": [
-                *({**_parameter(name, "path"), "required": True} for name in in_path),
-                _parameter("pretty"),
-            ],
-        }
+        common = [
+            *({**_parameter(name, "path"), "required": True} for name in in_path),
+            _parameter("pretty"),
+        ]
+        if len(operations) == 1:
+            # What all operations at a path take is written once.
+            (only,) = operations.values()
+            common = sorted([*common, *only.pop("parameters", ())], key=lambda each: each["name"])
+        return {**operations, "parameters": common}
 
     def _operation(self, verb: _Verb) -> Json:
         own = self.resource.gvk
+        about = own if self.resource.custom else self.gvk
         middle = operation_prefix(own.group, own.version)
         if verb.action == "deletecollection":
             middle += "Collection"
         operation: Json = {
             "tags": [_tag(own)],
             "operationId": f"{verb.word}{middle}{self.scope}{own.kind}{self.suffix}",
-            "parameters": [_parameter(name) for name in verb.parameters],
             "responses": self._responses(verb),
             "x-kubernetes-action": verb.action,
             "x-kubernetes-group-version-kind": {
-                "group": self.gvk.group,
-                "version": self.gvk.version,
-                "kind": self.gvk.kind,
+                "group": about.group,
+                "version": about.version,
+                "kind": about.kind,
             },
         }
+        if verb.parameters:
+            operation["parameters"] = [_parameter(name) for name in verb.parameters]
         if (body := self._body(verb)) is not None:
             operation["requestBody"] = body
         return operation
@@ -182,9 +197,11 @@ class _Target(NamedTuple):
     def _body(self, verb: _Verb) -> Json | None:
         match verb.method:
             case "post" | "put":
-                return {"content": _json(self.schema), "required": True}
+                return {"content": self._content(self.schema), "required": True}
+            case "delete" if self.resource.custom and verb.action == "deletecollection":
+                return None
             case "delete":
-                return {"content": _json(DELETE_OPTIONS)}
+                return {"content": self._content(DELETE_OPTIONS)}
             case "patch":
                 kinds = ["apply-patch+yaml", "json-patch+json", "merge-patch+json"]
                 if not self.resource.custom:
@@ -195,14 +212,20 @@ class _Target(NamedTuple):
                 return None
 
     def _responses(self, verb: _Verb) -> Json:
-        content = _json(self._answer(verb))
-        if verb.action == "list":
+        content = self._content(self._answer(verb))
+        if verb.action == "list" and not self.resource.custom:
             content["application/json;stream=watch"] = content["application/json"]
         responses = {
             str(code): {"description": _MEANINGS[code], "content": content} for code in verb.codes
         }
+        if self.resource.custom:
+            return {**responses, "401": {"description": "Unauthorized"}}
         refused = {"description": "Refused", "content": _json(STATUS)}
         return {**responses, "default": refused}
+
+    def _content(self, name: str) -> Json:
+        content = _json(name)
+        return {**content, "application/yaml": content[JSON]} if self.resource.custom else content
 
     def _answer(self, verb: _Verb) -> str:
         match verb.action:
@@ -236,4 +259,4 @@ def _ref(name: str) -> Json:
 
 
 def _json(name: str) -> Json:
-    return {"application/json": {"schema": _ref(name)}}
+    return {JSON: {"schema": _ref(name)}}

@@ -18,6 +18,7 @@ from steersman.apiserver.discovery.openapi_v3 import (
     list_of,
     marked,
     object_properties,
+    selectable,
 )
 from steersman.apiserver.schema.documents import REF, VERSION
 from steersman.names import GroupVersionKind
@@ -81,14 +82,14 @@ def _definitions(open_api: OpenApi) -> Iterator[tuple[str, Json]]:
     for gvk, plural, written in open_api.custom():
         name = custom_name(gvk)
         yield name, describe.of_object(_kind(written, gvk))
-        listed = describe.of_list(list_of(name, gvk), kind=gvk.kind, plural=plural)
+        listed = describe.of_list(list_of(name, gvk, written), kind=gvk.kind, plural=plural)
         yield f"{name}List", _schema(listed)
 
 
 def _kind(written: Mapping[str, Any], gvk: GroupVersionKind) -> Json:
     if written.get(_UNKNOWN):
         # Without properties, because kubectl takes a field that is not among them for a mistake.
-        return {"type": "object", **marked(gvk, gvk.kind)}
+        return {"type": "object", **selectable(written), **marked(gvk, gvk.kind)}
     return _schema(as_kind(written, gvk))
 
 
@@ -147,14 +148,20 @@ def _operation(operation: Json, parameters: Json) -> Json:
     body = operation.get("requestBody")
     responses = operation["responses"]
     own = _parameters(operation.get("parameters", ()), parameters)
+    if body is not None:
+        own = [_body(body), *own]
+    apart = ("requestBody", "parameters")
     return {
-        **{key: value for key, value in operation.items() if key != "requestBody"},
+        **{key: value for key, value in operation.items() if key not in apart},
         "consumes": ["*/*"] if body is None else list(body["content"]),
         "produces": list(responses["200"]["content"]),
         "schemes": ["https"],
-        "parameters": own if body is None else [_body(body), *own],
+        **({"parameters": own} if own else {}),
         "responses": {
-            code: {"description": each["description"], "schema": _content(each)}
+            code: {
+                "description": each["description"],
+                **({"schema": _content(each)} if "content" in each else {}),
+            }
             for code, each in responses.items()
         },
     }

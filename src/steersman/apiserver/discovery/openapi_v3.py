@@ -26,6 +26,11 @@ INDEX = "/openapi/v3"
 # As kube-apiserver has it: its index goes out without a type, and Go guesses one.
 INDEX_TYPE = "text/plain; charset=utf-8"
 
+SELECTABLE = "x-kubernetes-selectable-fields"
+
+# What the part of the server that answers for custom resources calls itself.
+_OF_CUSTOM = {"title": "Kubernetes CRD Swagger", "version": "v0.1.0"}
+
 _LIST_META = f"{META}.ListMeta"
 _TEXT = {"type": "string"}
 _UNKNOWN: Json = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
@@ -151,18 +156,21 @@ class OpenApi:
     def _content(self, source: _Source) -> Json:
         paths = dict(self._paths(source))
         wanted = list(_references(paths))
-        if any("watch" in resource.verbs for resource in source.resources):
+        if any("watch" in each.verbs for each in source.resources if not each.custom):
             wanted.append(WATCH_EVENT)
         schemas = self._closure(wanted, self._custom_schemas(source))
         return {
             "openapi": "3.0.0",
-            "info": {"title": "Kubernetes", "version": VERSION},
+            "info": _OF_CUSTOM
+            if _is_custom(source)
+            else {"title": "Kubernetes", "version": VERSION},
             "paths": paths,
             "components": {"schemas": schemas},
         }
 
     def _paths(self, source: _Source) -> Iterator[tuple[str, Json]]:
-        yield _root_path(source)
+        if not _is_custom(source):
+            yield _root_path(source)
         for resource in source.resources:
             yield from paths_of(resource, self._name_of)
 
@@ -178,10 +186,10 @@ class OpenApi:
         for resource in source.resources:
             if resource.custom:
                 gvk, name = resource.gvk, custom_name(resource.gvk)
-                whole = as_kind(_published(source.custom[gvk] or _UNKNOWN), gvk)
-                schemas[name] = describe.of_object(whole)
+                written = source.custom[gvk] or _UNKNOWN
+                schemas[name] = describe.of_object(as_kind(_published(written), gvk))
                 schemas[f"{name}List"] = describe.of_list(
-                    list_of(name, gvk), kind=gvk.kind, plural=resource.plural
+                    list_of(name, gvk, written), kind=gvk.kind, plural=resource.plural
                 )
         return schemas
 
@@ -194,6 +202,10 @@ class OpenApi:
                 found[name] = custom[name] if name in custom else self.written[name]
                 wanted += _references(found[name])
         return dict(sorted(found.items()))
+
+
+def _is_custom(source: _Source) -> bool:
+    return all(resource.custom for resource in source.resources)
 
 
 def _is_same(one: _Source, other: _Source) -> bool:
@@ -258,8 +270,8 @@ def as_kind(schema: Mapping[str, Any], gvk: GroupVersionKind) -> Json:
     return {**schema, "properties": properties, **marked(gvk, gvk.kind)}
 
 
-def list_of(name: str, gvk: GroupVersionKind) -> Json:
-    """The schema of a list of a custom kind."""
+def list_of(name: str, gvk: GroupVersionKind, written: Mapping[str, Any]) -> Json:
+    """The schema of a list of a custom kind, whose own schema is ``written``."""
     return {
         "type": "object",
         "required": ["items"],
@@ -269,8 +281,14 @@ def list_of(name: str, gvk: GroupVersionKind) -> Json:
             "kind": _TEXT,
             "metadata": {"allOf": [{"$ref": f"{REF}{_LIST_META}"}]},
         },
+        **selectable(written),
         **marked(gvk, f"{gvk.kind}List"),
     }
+
+
+def selectable(written: Mapping[str, Any]) -> Json:
+    """What of a custom kind's schema says by which fields its objects can be selected."""
+    return {SELECTABLE: written[SELECTABLE]} if SELECTABLE in written else {}
 
 
 def object_properties() -> Json:

@@ -134,7 +134,9 @@ def test_a_custom_kind_takes_no_strategic_merge_patch() -> None:
     assert zebra["patch"]["operationId"] == "patchZooExampleComV1NamespacedZebra"
     assert zebra["patch"]["tags"] == ["zooExampleCom_v1"]
     scale = paths[f"/apis/{ZOO}/v1/namespaces/{{namespace}}/zebras/{{name}}/scale"]
-    assert scale["get"]["x-kubernetes-group-version-kind"]["kind"] == "Scale"
+    assert scale["get"]["x-kubernetes-group-version-kind"]["kind"] == "Zebra"
+    shown = scale["get"]["responses"]["200"]["content"]["application/json"]["schema"]
+    assert shown["$ref"].endswith(".autoscaling.v1.Scale")
 
 
 def test_a_document_asked_for_by_its_hash_may_be_kept_for_ever() -> None:
