@@ -11,6 +11,8 @@ from typing import Any, Final, TypeVar
 import msgspec
 from msgspec.structs import force_setattr
 
+from steersman.kinds import stored_field
+
 P = TypeVar("P")
 
 # As many distinct values of one field are remembered at once. There are mostly a few; of a field
@@ -50,9 +52,9 @@ class Sharing:
         if plan is None:
             # Of a field that is a part in one object and a text in another, a text has no fields.
             names = getattr(kind, "__struct_fields__", ())
-            plan = self._plans[kind] = [_Field(name) for name in names if name not in OWN]
+            plan = self._plans[kind] = [_Field(kind, name) for name in names if name not in OWN]
         for field in plan:
-            value = getattr(part, field.name)
+            value = field.read(part)
             if value is None:
                 field.misses += 1
             elif field.is_like_others:
@@ -95,10 +97,11 @@ class Sharing:
 
 
 class _Field:
-    __slots__ = ("hits", "is_like_others", "misses", "name", "values")
+    __slots__ = ("hits", "is_like_others", "misses", "name", "read", "values")
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, kind: type[Any], name: str) -> None:
         self.name = name
+        self.read = stored_field(kind, name)
         self.is_like_others = True  # and if not, parts inside it may be
         self.values: dict[bytes, Any] = {}
         self.hits = 0

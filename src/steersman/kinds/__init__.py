@@ -24,6 +24,7 @@ from steersman.kinds.covering import covers
 from steersman.kinds.definition import Column, Crd, ScalePaths
 from steersman.kinds.managed_fields import without_managed_fields
 from steersman.kinds.metadata_only import MetadataOnly, metadata_only
+from steersman.kinds.read_only import stored_field
 from steersman.kinds.readiness import is_ready
 from steersman.kinds.resource import CustomResource, Resource
 from steersman.kinds.rule import Rule
@@ -52,5 +53,6 @@ __all__ = [
     "metadata_only",
     "replace",
     "rules_of",
+    "stored_field",
     "without_managed_fields",
 ]

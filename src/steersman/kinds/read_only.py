@@ -7,7 +7,7 @@ made when the field is read.
 
 import re
 import sys
-from collections.abc import Iterable, Mapping, MutableMapping
+from collections.abc import Callable, Iterable, Mapping, MutableMapping
 from types import MappingProxyType
 from typing import Any, Final, get_args, get_origin
 
@@ -23,16 +23,31 @@ _GENERATED: Final = "steersman.kinds."
 class ReadOnlyField:
     """Stands before a struct's own field, and gives a map out as a read-only view."""
 
-    __slots__ = ("_read",)
+    __slots__ = ("_store", "stored")
 
     def __init__(self, member: Any) -> None:
-        self._read = member.__get__
+        #: The field's own value: what is decoded, encoded and compared.
+        self.stored: Callable[[Any], Any] = member.__get__
+        self._store: Callable[[Any, Any], None] = member.__set__
 
     def __get__(self, part: object, owner: type | None = None) -> Any:
         if part is None:
             return self
-        value = self._read(part)
+        value = self.stored(part)
         return read_only(value) if type(value) is dict else value
+
+    def __set__(self, part: object, value: object) -> None:
+        # A frozen struct refuses before it comes to this; ``force_setattr`` does not.
+        self._store(part, value)
+
+
+def stored_field(kind: type[Any], field: str) -> Callable[[Any], Any]:
+    """What reads a field as it is stored, for code that compares objects and changes nothing."""
+    member = getattr(kind, field)
+    reader: Callable[[Any], Any] = (
+        member.stored if isinstance(member, ReadOnlyField) else member.__get__
+    )
+    return reader
 
 
 def read_only(map_: dict[Any, Any]) -> Mapping[Any, Any]:

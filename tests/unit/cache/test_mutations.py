@@ -25,9 +25,8 @@ def labels_of(obj: Thing | Unstructured) -> dict[str, str]:
     return cast(dict[str, str], obj.labels)
 
 
-@pytest.mark.parametrize("kind", BOTH)
-def test_a_changed_label_is_found_with_its_path(kind: type[Thing | Unstructured]) -> None:
-    obj = built(kind, thing("a", labels={"app": "web"}))
+def test_a_changed_label_is_found_with_its_path() -> None:
+    obj = built(AnyThing, thing("a", labels={"app": "web"}))
     detector = MutationDetector()
     detector.remember(A, obj)
 

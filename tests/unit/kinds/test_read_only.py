@@ -57,7 +57,9 @@ def test_a_map_of_a_built_in_kind_cannot_be_changed() -> None:
 
 @pytest.mark.parametrize("field", FIELDS)
 def test_a_map_of_an_authors_kind_cannot_be_changed(field: str) -> None:
-    refuses(getattr(Spec(**{field: {"a": 1}}), field))
+    value: Any = {"a": 1}
+
+    refuses(getattr(Spec(**{field: value}), field))
 
 
 def test_a_map_inside_a_map_cannot_be_changed() -> None:
