@@ -56,7 +56,7 @@ def is_property(item: pytest.Item) -> bool:
 
 def patience(item: pytest.Item) -> float:
     """How many times its usual limit a test may take."""
-    return settings.default.max_examples / EXAMPLES if is_property(item) else 1.0
+    return settings().max_examples / EXAMPLES if is_property(item) else 1.0
 
 
 # After Hypothesis has marked the properties.

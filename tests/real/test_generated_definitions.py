@@ -127,7 +127,7 @@ def good_spec(**changes: Any) -> Any:
 
 # Servers stay as they are: nothing of all this is kept.
 EXAMPLES: Final = settings(
-    max_examples=2 * settings.default.max_examples,
+    max_examples=2 * settings().max_examples,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
 
