@@ -40,7 +40,7 @@ async def reconcile(site: Site, ctx: sm.Context) -> sm.Outcome:
     if config is None:
         note = f"There is no ConfigMap {site.spec.config}: create it, or name another."
         ctx.record("ConfigMissing", note, type="Warning")
-        missing = sm.Condition.when(False, "Ready", yes="", no="ConfigMissing", message=note)
+        missing = sm.Condition.false("Ready", reason="ConfigMissing", message=note)
         return sm.Later(status=Status(conditions=(missing,)), after_seconds=5)
 
     await ctx.apply(record_of(site))

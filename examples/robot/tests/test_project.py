@@ -76,9 +76,9 @@ async def test_the_story_of_the_demo_is_true(cluster: World) -> None:
 
 
 @contextmanager
-def program(kubeconfig: Path) -> Iterator[subprocess.Popen[str]]:
+def program(kubeconfig: Path, *flags: str) -> Iterator[subprocess.Popen[str]]:
     """The program at work on a cluster; whatever happens, it is gone afterwards."""
-    command = [sys.executable, "-m", "robot_operator", "--kubeconfig", str(kubeconfig)]
+    command = [sys.executable, "-m", "robot_operator", "--kubeconfig", str(kubeconfig), *flags]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as running:
         try:
             yield running
@@ -128,3 +128,29 @@ def test_a_kubeconfig_that_is_not_there_is_named(tmp_path: Path) -> None:
     assert running.returncode == 1
     assert said.startswith("error: ")
     assert "none" in said
+
+
+@pytest.mark.timeout(60)
+def test_a_master_takes_the_place_of_the_server_in_the_kubeconfig(tmp_path: Path) -> None:
+    with running_embedded_cluster(clock=SystemClock()) as cluster:
+        config = yaml.safe_load(cluster.kubeconfig.read_text())
+        inside = config["clusters"][0]["cluster"]
+        master, inside["server"] = inside["server"], "https://127.0.0.1:1"
+        elsewhere = tmp_path / "kubeconfig"
+        elsewhere.write_text(yaml.safe_dump(config))
+        elsewhere.chmod(0o600)
+
+        with program(elsewhere, f"-master={master}") as running:
+            assert running.stderr is not None
+            # The cluster has answered.
+            assert "CustomResourceDefinition is missing" in running.stderr.readline()
+
+
+@pytest.mark.timeout(60)
+def test_a_master_that_is_no_address_is_named() -> None:
+    command = [sys.executable, "-m", "robot_operator", "-master", "nowhere"]
+
+    ended = subprocess.run(command, capture_output=True, text=True, check=False)
+
+    assert ended.returncode == 1
+    assert ended.stderr.startswith("error: -master: ")

@@ -73,6 +73,10 @@ class Development:
         return self.name or self.target
 
 
+# The levels at which an operator logs that a reconcile has failed.
+_LOGS_FAILURES: Final = frozenset({"debug", "info", "warning"})
+
+
 class Desk:
     """Where all of it comes together: the session, the objects, and the operator's lives."""
 
@@ -194,9 +198,13 @@ class Desk:
         self.gallery.changed.set()
 
     def _is_worth_telling(self, report: Reconciled) -> bool:
-        """In a story nobody wants to hear the same complaint twice, or of what changes nothing."""
+        """Whether it says something that is not on the screen already.
+
+        The operator's own log has a failure with its traceback, and is shown as well. In a story,
+        neither the same failure twice nor what changes nothing is worth a line.
+        """
         if self._performance is None:
-            return True
+            return not report.error or self._what.log_level not in _LOGS_FAILURES
         before = self.session.reconciles.get(report.ref)
         is_again = before is not None and report.error != "" and report.error == before.error
         return report.is_news and not is_again

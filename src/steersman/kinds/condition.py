@@ -24,6 +24,21 @@ class Condition(Part):
         return self.status == "True"
 
     @staticmethod
+    def true(type: str, *, reason: str, message: str = "") -> "Condition":
+        """A condition of ``type`` that holds."""
+        return Condition(type=type, status="True", reason=reason, message=message)
+
+    @staticmethod
+    def false(type: str, *, reason: str, message: str = "") -> "Condition":
+        """A condition of ``type`` that does not hold."""
+        return Condition(type=type, status="False", reason=reason, message=message)
+
+    @staticmethod
+    def unknown(type: str, *, reason: str, message: str = "") -> "Condition":
+        """A condition of ``type`` of which is not known whether it holds."""
+        return Condition(type=type, status="Unknown", reason=reason, message=message)
+
+    @staticmethod
     def when(holds: bool, type: str, *, yes: str, no: str, message: str = "") -> "Condition":
         """A condition of ``type`` that is true or false, with one reason for each case."""
         return Condition(

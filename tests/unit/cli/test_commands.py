@@ -92,6 +92,34 @@ def test_a_command_that_does_not_exist_is_refused_with_status_2() -> None:
     assert "No such command 'crate'" in answer.output
 
 
+@pytest.mark.parametrize(
+    ("words", "meant"),
+    [
+        (("crate", "api"), "create"),
+        (("upgade",), "upgrade"),
+        (("generate", "crds"), "crd"),
+        (("create", "controler"), "controller"),
+        (("cluster", "ups"), "up"),
+        (("api",), "create api"),
+        (("chrat",), "generate chart"),
+    ],
+)
+def test_a_mistyped_command_is_refused_with_the_one_that_was_meant(
+    words: tuple[str, ...], meant: str
+) -> None:
+    answer = asked(*words)
+
+    assert answer.exit_code == 2
+    assert f"Did you mean {meant}?" in answer.output
+
+
+def test_a_command_like_no_other_is_refused_without_a_guess() -> None:
+    answer = asked("xyz")
+
+    assert answer.exit_code == 2
+    assert "No such command 'xyz'.\n" in answer.output
+
+
 def test_the_version_is_told() -> None:
     answer = asked("--version")
 

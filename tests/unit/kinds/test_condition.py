@@ -18,3 +18,17 @@ def test_a_condition_is_made_from_what_holds() -> None:
 )
 def test_only_true_is_true(status: str, is_true: bool) -> None:
     assert Condition(type="Ready", status=status).is_true is is_true
+
+
+def test_a_condition_is_true_false_or_not_known() -> None:
+    made = (
+        Condition.true("Ready", reason="Reachable", message="in 3 ms"),
+        Condition.false("Ready", reason="Refused"),
+        Condition.unknown("Ready", reason="NoAnswer"),
+    )
+
+    assert made == (
+        Condition(type="Ready", status="True", reason="Reachable", message="in 3 ms"),
+        Condition(type="Ready", status="False", reason="Refused", message=""),
+        Condition(type="Ready", status="Unknown", reason="NoAnswer", message=""),
+    )

@@ -76,7 +76,7 @@ async def refuse(app: AppService, taken: NotOurs, ctx: sm.Context) -> sm.Outcome
         f" free, or delete that Deployment"
     )
     ctx.record("ErrResourceExists", note, type="Warning")
-    ready = sm.Condition(type="Ready", status="False", reason="ErrResourceExists", message=note)
+    ready = sm.Condition.false("Ready", reason="ErrResourceExists", message=note)
     running = available(ctx.owned(apps_v1.Deployment))
     await ctx.apply_status(app, Status(available_replicas=running, conditions=(ready,)))
     return sm.Later()

@@ -14,11 +14,15 @@ if __name__ == "__main__":
     parser = ArgumentParser(
         prog="python -m podwatch", description="Print what happens to the Pods of a cluster."
     )
-    parser.add_argument("--kubeconfig", type=Path, help="as for kubectl")
+    parser.add_argument("-kubeconfig", "--kubeconfig", type=Path, help="as for kubectl")
+    parser.add_argument(
+        "-master", "--master", metavar="URL", help="the API server, in place of the kubeconfig's"
+    )
+    arguments = parser.parse_args()
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(line_buffering=True)  # in a pipe, too
     try:
-        asyncio.run(main(parser.parse_args().kubeconfig))
+        asyncio.run(main(arguments.kubeconfig, arguments.master))
     except KeyboardInterrupt:
         sys.exit(130)
     except SteersmanError as error:

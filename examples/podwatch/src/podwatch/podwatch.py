@@ -9,6 +9,7 @@ each of which can be used without the others.
 import os
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from random import Random
 
@@ -72,12 +73,14 @@ async def watch_pods(client: Client, *, observe: Observer) -> None:
         await work(queue, lambda key: sync_to_stdout(key, informer.lister))
 
 
-async def main(kubeconfig: Path | None) -> None:
-    """Connect as kubectl would, and watch."""
+async def main(kubeconfig: Path | None, master: str | None = None) -> None:
+    """Connect as kubectl would, and watch; ``master`` replaces the kubeconfig's server."""
     clock = SystemClock()
     observe = log_to(sys.stderr, clock=clock)
     config = find_config(
         environ=os.environ, home=Path.home(), kubeconfig=kubeconfig, observe=observe
     )
+    if master:
+        config = replace(config, server=master)
     async with connect(config, clock=clock, rng=Random(), observe=observe) as client:
         await watch_pods(client, observe=observe)

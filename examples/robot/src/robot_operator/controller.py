@@ -165,7 +165,7 @@ class Controller:
         except (Forbidden, Invalid, NotOurs) as error:
             # Somebody has to do something, and looks at the Robot to find out what.
             reason = type(error).__name__
-            ready = Condition(type="Ready", status="False", reason=reason, message=str(error))
+            ready = Condition.false("Ready", reason=reason, message=str(error))
             if await self.report(robot, ready, writes):
                 self.recorder.record(robot, reason, str(error), type="Warning")
             raise

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from steersman.cli.commands.groups import Group
+
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
@@ -23,11 +25,12 @@ def _some_part(
 
 
 @click.group(
+    cls=Group,
     epilog="""\b
 Examples:
   steersman cluster up --nodes 3
   export KUBEBUILDER_ASSETS=$(steersman cluster envtest .envtest)
-"""
+""",
 )
 def cluster() -> None:
     """A Kubernetes cluster in one process, for tests."""

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from steersman.cli.commands.common import Failed, echo_files, echo_json, output_option, working
+from steersman.cli.commands.groups import Group
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -51,11 +52,12 @@ def init(
 
 
 @click.group(
+    cls=Group,
     epilog="""\b
 Examples:
   steersman create api --group app --version v1 --kind AppService
   steersman create controller --group apps --version v1 --kind Deployment
-"""
+""",
 )
 def create() -> None:
     """Add a kind or a controller to the project."""

@@ -16,6 +16,7 @@ from steersman.cli.commands.common import (
     target_argument,
     working,
 )
+from steersman.cli.commands.groups import Group
 
 if TYPE_CHECKING:
     from steersman.manifests import Changes, Document, Installation
@@ -48,6 +49,7 @@ def _about(function: F) -> F:
 
 
 @click.group(
+    cls=Group,
     invoke_without_command=True,
     epilog="""\b
 Examples:

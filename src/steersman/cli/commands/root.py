@@ -7,6 +7,8 @@ from typing import Any, Final
 
 import click
 
+from steersman.cli.commands.groups import Group
+
 _HOME: Final = "steersman.cli.commands"
 
 # Each command by its module and its name there, in the order in which somebody meets them.
@@ -25,7 +27,7 @@ _COMMANDS: Final = MappingProxyType(
 )
 
 
-class LazyGroup(click.Group):
+class LazyGroup(Group):
     """A group whose commands are loaded when they are asked for."""
 
     def __init__(self, *args: Any, homes: Mapping[str, tuple[str, str]], **kwargs: Any) -> None:

@@ -1,0 +1,36 @@
+"""Groups of commands that know what a mistyped command was meant to be."""
+
+from difflib import get_close_matches
+
+import click
+
+
+class Group(click.Group):
+    """A group that names the nearest command for one that it does not have."""
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """The command that the first argument names, and the arguments behind it."""
+        name = args[0]
+        if self.get_command(ctx, name) is None and not name.startswith("-"):
+            meant = self._nearest(ctx, name)
+            hint = f" Did you mean {' or '.join(meant)}?" if meant else ""
+            ctx.fail(f"No such command {name!r}.{hint}")
+        return super().resolve_command(ctx, args)
+
+    def _nearest(self, ctx: click.Context, name: str) -> list[str]:
+        own = self.list_commands(ctx)
+        # A command of a group below is often asked for without that group: steersman crd.
+        below = {
+            f"{group} {each}": each
+            for group in own
+            if isinstance(found := self.get_command(ctx, group), click.Group)
+            for each in found.list_commands(ctx)
+        }
+        same = [whole for whole, each in below.items() if each == name]
+        if same:
+            return same
+        near = get_close_matches(name, [*own, *below.values()], n=1)
+        whole = {each: each for each in own} | {each: path for path, each in below.items()}
+        return [whole[each] for each in near]
