@@ -4,6 +4,7 @@ import os
 import re
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -113,16 +114,87 @@ async def test_it(cluster):
 """
 
 
-def run_pytest(directory: Path, tests: str, *options: str) -> tuple[int, str]:
+# A plugin of another distribution, which comes before ours or after it.
+OTHER_PLUGIN = """
+import pytest
+
+
+def pytest_addoption(parser):
+    parser.addoption("--cluster", action="store", default="theirs", choices=["theirs", "real"])
+    parser.addoption("--cluster-seed", action="store_true")
+
+
+@pytest.fixture
+def cluster(request):
+    return request.config.getoption("--cluster")
+
+
+@pytest.fixture
+def cluster_settings():
+    return "settings of another plugin"
+"""
+
+OF_OTHER_PLUGIN = """
+import sys
+
+
+def test_it(cluster, cluster_settings):
+    assert cluster == "real"
+    assert cluster_settings == "settings of another plugin"
+
+
+async def test_a_coroutine(cluster):
+    assert cluster == "real"
+
+
+def test_nothing_of_a_cluster_was_loaded():
+    ours = {name for name in sys.modules if name.startswith("steersman")}
+    assert ours == {"steersman", "steersman.testing", "steersman.testing.plugin"}
+"""
+
+CONFTEST = """
+def pytest_addoption(parser):
+    parser.addoption("--cluster", default="theirs")
+"""
+
+REWRITTEN = """
+import steersman.names
+import steersman.testing
+import steersman.testing.plugin
+
+
+def is_rewritten(module):
+    return type(module.__spec__.loader).__name__ == "AssertionRewritingHook"
+
+
+def test_it():
+    assert not is_rewritten(steersman.names)
+    assert is_rewritten(steersman.testing.plugin)
+"""
+
+
+def install(directory: Path, name: str, plugin: str, *files: str) -> None:
+    """A distribution with a plugin for pytest, as pip would leave it."""
+    about = directory / f"{name}-1.0.dist-info"
+    about.mkdir(parents=True)
+    (about / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n")
+    (about / "entry_points.txt").write_text(f"[pytest11]\n{name} = {plugin}\n")
+    (about / "RECORD").write_text("".join(f"{each},,\n" for each in files))
+
+
+def run_pytest(
+    directory: Path, tests: str, *options: str, path: Sequence[Path] = ()
+) -> tuple[int, str]:
     """The exit status of pytest on these tests, and what it printed."""
     (directory / "pytest.ini").write_text("[pytest]\nfilterwarnings = error\n")
     (directory / "test_it.py").write_text(tests)
     program = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", *options]
-    environ = {**os.environ, "PYTHONPATH": str(ROOT), "COLUMNS": "200"}
+    paths = os.pathsep.join(map(str, (*path, ROOT)))
+    environ = {**os.environ, "PYTHONPATH": paths, "COLUMNS": "200"}
     finished = subprocess.run(
         program, check=False, capture_output=True, text=True, cwd=directory, env=environ
     )
-    return finished.returncode, finished.stdout
+    return finished.returncode, finished.stdout + finished.stderr
 
 
 @pytest.mark.parametrize("others", [ALONE, AUTO, STRICT], ids=["alone", "auto", "strict"])
@@ -141,7 +213,7 @@ def test_a_failure_tells_what_was_written_and_how_to_replay_it(tmp_path: Path) -
     assert status == 1
     assert "what was written on the cluster, with seed 12" in said
     assert re.search(r"0\.\d{3} s  user  PATCH configmaps/note", said)
-    assert "replay: pytest 'test_it.py::test_it' --cluster-seed=12" in said
+    assert "replay: pytest 'test_it.py::test_it' --steersman-seed=12" in said
 
 
 def test_a_test_that_waits_in_vain_fails_and_nothing_else_does(tmp_path: Path) -> None:
@@ -155,6 +227,46 @@ def test_a_test_that_waits_in_vain_fails_and_nothing_else_does(tmp_path: Path) -
 
 def test_a_fixture_of_that_name_that_is_not_ours_is_left_alone(tmp_path: Path) -> None:
     status, said = run_pytest(tmp_path, FOREIGN, *AUTO)
+
+    assert status == 0, said
+
+
+@pytest.mark.parametrize("name", ["aaa", "zzz"])
+def test_another_plugin_may_have_options_and_fixtures_of_the_same_names(
+    tmp_path: Path, name: str
+) -> None:
+    site = tmp_path / "site"
+    install(site, name, "another_plugin", "another_plugin.py")
+    (site / "another_plugin.py").write_text(OTHER_PLUGIN)
+
+    status, said = run_pytest(tmp_path, OF_OTHER_PLUGIN, *AUTO, "--cluster=real", path=[site])
+
+    assert status == 0, said
+    assert "3 passed" in said
+
+
+def test_a_suite_may_have_an_option_of_the_same_name_wherever_it_is_added(tmp_path: Path) -> None:
+    inner = tmp_path / "inner"
+    inner.mkdir()
+    (inner / "conftest.py").write_text(CONFTEST)
+
+    status, said = run_pytest(tmp_path, FOREIGN, *AUTO)
+
+    assert status == 0, said
+
+
+def test_the_short_name_of_an_option_is_known_where_no_other_plugin_has_it(tmp_path: Path) -> None:
+    status, said = run_pytest(tmp_path, FOREIGN, *AUTO, "--cluster=imaginary")
+
+    assert status == 4
+    assert "argument --cluster: invalid choice: 'imaginary'" in said
+
+
+def test_the_assertions_of_no_other_module_are_rewritten(tmp_path: Path) -> None:
+    files = [str(each.relative_to(ROOT / "src")) for each in (ROOT / "src").rglob("*.py")]
+    install(tmp_path / "site", "steersman", "steersman.testing.plugin", *files)
+
+    status, said = run_pytest(tmp_path, REWRITTEN, *ALONE, path=[tmp_path / "site"])
 
     assert status == 0, said
 

@@ -9,6 +9,7 @@ Gives:     for pytest the fixture ``cluster``, a ``World`` that is simulated, or
 Promises:  - coroutine tests run on the loop of their cluster, beside any other plugin
            - a failure tells what was written and how to replay it
            - nothing of a cluster is loaded before a test asks for one
+           - another plugin may have options and fixtures of the same names
            - the block is entered once the API server is ready
            - clients verify the certificate of the API server
            - every start has its own keys and tokens, which only this user can read

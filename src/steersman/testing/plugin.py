@@ -4,11 +4,14 @@ It is there wherever steersman is installed. A coroutine test that asks for it r
 own event loop, together with the async fixtures that it uses, whichever other plugins run coroutine
 tests. By default the loop's time is a number, and nothing has to be waited for; with
 ``--cluster=real`` the same test runs against a real control plane.
+
+Pytest loads this module in every suite of an environment that has steersman. So it takes no name
+that another plugin may have: its options begin with ``--steersman``, ``--cluster`` is added only
+where it is used and free, and a fixture of the same name in another plugin wins.
 """
 
 import inspect
-from collections.abc import Callable, Generator, Iterator, Sequence
-from functools import partial
+from collections.abc import Generator, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 import pytest
@@ -21,25 +24,79 @@ if TYPE_CHECKING:
 EMBEDDED: Final = "embedded"
 REAL: Final = "real"
 
-_STAGE: Final = pytest.StashKey["Stage"]()
+# Where the values of the options are kept, whichever name they were given by.
+CLUSTER: Final = "steersman_cluster"
+SEED: Final = "steersman_seed"
+
+# What people type, where no other plugin has an option of that name.
+_SHORT_NAMES: Final = {"--cluster": CLUSTER, "--cluster-seed": SEED}
+
+_FIXTURES: Final = ("cluster", "cluster_settings")
+_PACKAGE: Final = __name__.partition(".")[0]
+
+#: The loop and the cluster of a test that has one.
+STAGE: "pytest.StashKey[Stage]" = pytest.StashKey()
+#: Set on tests that run on the loop of their cluster.
+ON_CLUSTER: Final = pytest.StashKey[bool]()
 
 
-def pytest_addoption(parser: pytest.Parser) -> None:
+def pytest_addoption(parser: pytest.Parser, pluginmanager: pytest.PytestPluginManager) -> None:
     """Which cluster, and which of all the ways in which things may happen there."""
+    _confine_rewriting(pluginmanager)
     group = parser.getgroup("steersman")
     group.addoption(
-        "--cluster",
+        "--steersman-cluster",
+        dest=CLUSTER,
         choices=(EMBEDDED, REAL),
         default=EMBEDDED,
         help="what the fixture `cluster` is: in this process and in virtual time, or a real"
-        " control plane on this machine (default: embedded)",
+        " control plane on this machine (default: embedded). --cluster for short, unless another"
+        " plugin has that option",
     )
     group.addoption(
-        "--cluster-seed",
+        "--steersman-seed",
+        dest=SEED,
         type=int,
         default=0,
         metavar="N",
-        help="from which every order of events in an embedded cluster follows (default: 0)",
+        help="from which every order of events in an embedded cluster follows (default: 0)."
+        " --cluster-seed for short",
+    )
+
+
+def _confine_rewriting(pluginmanager: pytest.PytestPluginManager) -> None:
+    """Have pytest rewrite the assertions of this module alone.
+
+    It would rewrite those of all modules of a distribution that has a plugin, and compile each of
+    them a second time for that.
+    """
+    hook: Any = getattr(pluginmanager, "rewrite_hook", None)
+    marked = getattr(hook, "_must_rewrite", None)
+    if isinstance(marked, set) and _PACKAGE in marked:
+        marked.discard(_PACKAGE)
+        marked.add(__name__)
+        getattr(hook, "_marked_for_rewrite_cache", {}).clear()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_load_initial_conftests(
+    parser: pytest.Parser, args: list[str]
+) -> Generator[None, None, None]:
+    """Know the short names of the options, if they are used and nobody else's."""
+    yield
+    used = {each.partition("=")[0] for each in args}
+    for name, dest in _SHORT_NAMES.items():
+        if name in used and not _is_taken(parser, name):
+            kind: dict[str, Any] = {"type": int} if dest == SEED else {"choices": (EMBEDDED, REAL)}
+            parser.getgroup("steersman").addoption(
+                name, dest=dest, default=0 if dest == SEED else EMBEDDED, **kind
+            )
+
+
+def _is_taken(parser: Any, name: str) -> bool:
+    groups = [*getattr(parser, "_groups", ()), getattr(parser, "_anonymous", None)]
+    return any(
+        name in option.names() for group in groups if group is not None for option in group.options
     )
 
 
@@ -52,9 +109,31 @@ def pytest_configure(config: pytest.Config) -> None:
     )
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection(session: pytest.Session) -> None:
+    """Let fixtures of the same names in other plugins win: of several, the last one counts."""
+    manager: Any = getattr(session, "_fixturemanager", None)
+    for name in _FIXTURES:
+        # Until pytest 9.0 the last of a list counts; since then, the first at each node.
+        _order(getattr(manager, "_arg2fixturedefs", {}).get(name, []), ours_last=False)
+        for table in ("_arg2node2fixturedefs", "_arg2nodeid2fixturedefs"):
+            for found in getattr(manager, table, {}).get(name, {}).values():
+                _order(found, ours_last=True)
+
+
+def _order(found: Any, *, ours_last: bool) -> None:
+    ordered = sorted(found, key=lambda each: _is_own(each) is ours_last)
+    found.clear()
+    found.extend(ordered)
+
+
+def _is_own(fixture: pytest.FixtureDef[Any]) -> bool:
+    return getattr(fixture.func, "__module__", None) == __name__
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Skip what a real cluster cannot do."""
-    if config.getoption("--cluster") != REAL:
+    if config.getoption(CLUSTER) != REAL:
         return
     for item in items:
         mark = item.get_closest_marker("embedded_only")
@@ -75,7 +154,7 @@ def cluster_settings() -> "WorkloadSettings":
 
 
 @pytest.fixture(scope="session")
-def _real_control_plane() -> Iterator[Any]:
+def _steersman_control_plane() -> Iterator[Any]:
     from steersman.testing.real_stage import running_real_control_plane
 
     with running_real_control_plane() as plane:
@@ -87,47 +166,19 @@ def cluster(
     request: pytest.FixtureRequest, cluster_settings: "WorkloadSettings"
 ) -> "Iterator[World]":
     """A cluster and the operators on it: ``await cluster.run_operator(controller)``."""
-    if request.config.getoption("--cluster") == REAL:
+    if request.config.getoption(CLUSTER) == REAL:
         from steersman.testing.real_stage import real_stage
 
-        plane = request.getfixturevalue("_real_control_plane")
+        plane = request.getfixturevalue("_steersman_control_plane")
         opened = real_stage(plane, settings=cluster_settings)
     else:
         from steersman.testing.stages import embedded_stage
 
-        seed: Any = request.config.getoption("--cluster-seed")
+        seed: Any = request.config.getoption(SEED)
         opened = embedded_stage(seed=seed, settings=cluster_settings)
     with opened as stage:
-        request.node.stash[_STAGE] = stage
+        request.node.stash[STAGE] = stage
         yield stage.world
-
-
-class ClusterFunction(pytest.Function):
-    """A coroutine test on the loop of its cluster."""
-
-    @classmethod
-    def instead_of(cls, item: object, collector: Any) -> "ClusterFunction | None":
-        """The same test as one of ours, if it is for us to run."""
-        if not isinstance(item, pytest.Function) or not inspect.iscoroutinefunction(item.function):
-            return None
-        if not _is_ours(item._fixtureinfo.name2fixturedefs.get("cluster", ())):
-            return None
-        ours = cls.from_parent(
-            collector,
-            name=item.name,
-            callspec=getattr(item, "callspec", None),
-            callobj=item.obj,
-            fixtureinfo=item._fixtureinfo,
-            keywords=item.keywords,
-            originalname=item.originalname,
-        )
-        ours.own_markers = item.own_markers
-        return ours
-
-    def runtest(self) -> None:
-        """Run it; other plugins that run coroutine tests are not asked."""
-        given = {name: self.funcargs[name] for name in self._fixtureinfo.argnames}
-        self.stash[_STAGE].run(self.obj(**given))
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
@@ -152,18 +203,15 @@ def pytest_fixture_setup(
     if (
         not (inspect.iscoroutinefunction(function) or inspect.isasyncgenfunction(function))
         or fixturedef.scope != "function"
-        or not isinstance(request.node, ClusterFunction)
+        or not request.node.stash.get(ON_CLUSTER, False)
     ):
         return (yield)
+    from steersman.testing.cluster_items import on_stage
+
     request.getfixturevalue("cluster")
-    stage = request.node.stash[_STAGE]
-    instance = request.instance
-    bound = function
-    if inspect.ismethod(function) and isinstance(instance, type(function.__self__)):
-        # Collected with one instance of the class, and each test has its own.
-        bound = function.__func__.__get__(instance)
+    stage = request.node.stash[STAGE]
     # A function of its own, without what other plugins have marked the fixture with.
-    fixturedef.func = _on_stage(stage, bound, request.addfinalizer)  # type: ignore[misc]
+    fixturedef.func = on_stage(stage, function, request)  # type: ignore[misc]
     try:
         return (yield)
     finally:
@@ -176,45 +224,29 @@ def pytest_runtest_makereport(
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
     """Tell with a failure what led there, and how to have it again."""
     report = yield
-    stage = item.stash.get(_STAGE, None)
+    stage = item.stash.get(STAGE, None)
     if stage is not None and report.failed and call.when == "call":
         report.sections.append(stage.story(item.nodeid))
     return report
 
 
 def _taken_over(collector: Any, item: Any) -> Any:
-    return ClusterFunction.instead_of(item, collector) or item
+    """The same test on the loop of its cluster, if it is a coroutine that asks for ours."""
+    if not isinstance(item, pytest.Function) or not inspect.iscoroutinefunction(item.function):
+        return item
+    asked_for: Any = getattr(item, "_fixtureinfo")  # noqa: B009 - it is pytest's own
+    if not _is_ours(asked_for.name2fixturedefs.get("cluster", ())):
+        return item
+    from steersman.testing.cluster_items import ClusterFunction
+
+    return ClusterFunction.instead_of(item, collector)
 
 
 def _is_ours(named: Sequence[pytest.FixtureDef[Any]]) -> bool:
     """Whether the last fixture of that name is ours, or one that extends ours."""
     for each in reversed(named):
-        if each.func.__module__ == __name__:
+        if _is_own(each):
             return True
         if "cluster" not in each.argnames:
             return False
     return False
-
-
-def _on_stage(
-    stage: "Stage", function: Any, addfinalizer: Callable[[Callable[[], object]], None]
-) -> Callable[..., Any]:
-    """An async fixture, as a plain one."""
-
-    def made(*args: Any, **kwargs: Any) -> Any:
-        if inspect.iscoroutinefunction(function):
-            return stage.run(function(*args, **kwargs))
-        generator = function(*args, **kwargs)
-        value = stage.run(anext(generator))
-        addfinalizer(partial(_end, stage, generator))
-        return value
-
-    return made
-
-
-def _end(stage: "Stage", generator: Any) -> None:
-    async def end() -> None:
-        async for _ in generator:
-            raise RuntimeError("an async fixture yields once")
-
-    stage.run(end())

@@ -40,7 +40,7 @@ class Stage:
         lines = story_of(world.history, home=world.namespace)
         if not isinstance(world, SimulatedWorld):
             return "what was written on the cluster", "\n".join(lines)
-        replay = f"replay: pytest '{test}' --cluster-seed={world.seed}"
+        replay = f"replay: pytest '{test}' --steersman-seed={world.seed}"
         heading = f"what was written on the cluster, with seed {world.seed}"
         return heading, "\n".join((*lines, "", replay))
 
