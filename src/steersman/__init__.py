@@ -17,7 +17,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from steersman.client import Client, connect, find_config
+    from steersman.client import Client, Trust, connect, find_config
     from steersman.controller import (
         BlockingContext,
         Cached,
@@ -82,6 +82,7 @@ __all__ = [
     "Runnable",
     "ScalePaths",
     "Scheme",
+    "Trust",
     "Unstructured",
     "Watch",
     "Writes",
@@ -123,6 +124,7 @@ _DOORS = {
     "Runnable": "manager",
     "ScalePaths": "kinds",
     "Scheme": "kinds",
+    "Trust": "client",
     "Unstructured": "kinds",
     "Watch": "controller",
     "Writes": "controller",

@@ -8,7 +8,7 @@ from pathlib import Path
 from random import Random
 from typing import Final
 
-from steersman.client import Client, ClientSettings, RetryPolicy, connect, find_config
+from steersman.client import Client, ClientSettings, RetryPolicy, Trust, connect, find_config
 from steersman.clock import Clock
 from steersman.errors import ManagerFailed, Unreachable
 from steersman.observe import log_to
@@ -28,6 +28,7 @@ async def cluster_at_hand(
     clock: Clock,
     rng: Random,
     environ: Mapping[str, str],
+    trust: Trust = Trust(),
 ) -> AsyncIterator[Client]:
     """The cluster that a kubeconfig or the surroundings name; no answer is said with its name."""
     observe = log_to(sys.stderr, clock=clock, level=SILENT)
@@ -37,6 +38,7 @@ async def cluster_at_hand(
         observe=observe,
         kubeconfig=kubeconfig,
         context=context,
+        trust=trust,
     )
     # Tried once: whoever is told at once what is wrong tries again by themselves.
     how = ClientSettings(retry=RetryPolicy(attempts=1), deadline_seconds=ANSWER_SECONDS)

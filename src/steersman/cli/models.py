@@ -9,6 +9,7 @@ from typing import Any, Final
 import yaml
 
 from steersman.cli.connecting import cluster_at_hand
+from steersman.client import Trust
 from steersman.clock import Clock
 from steersman.errors import BadDefinition, NotFound
 from steersman.kinds import Unstructured
@@ -85,11 +86,17 @@ async def definition_from_cluster(
     clock: Clock,
     rng: Random,
     environ: Mapping[str, str],
+    trust: Trust = Trust(),
 ) -> Document:
     """The definition of that name, such as ``widgets.example.com``, as a cluster has it."""
     definitions = Unstructured.of(API, KIND, namespaced=False)
     async with cluster_at_hand(
-        kubeconfig=kubeconfig, context=context, clock=clock, rng=rng, environ=environ
+        kubeconfig=kubeconfig,
+        context=context,
+        clock=clock,
+        rng=rng,
+        environ=environ,
+        trust=trust,
     ) as client:
         try:
             return (await client.get(definitions, name)).body

@@ -6,7 +6,7 @@ from random import Random
 from steersman.cli.connecting import cluster_at_hand
 from steersman.cli.installing import check_served, definitions, install
 from steersman.clock import Clock
-from steersman.manager import Manager, ManagerSettings
+from steersman.manager import Manager, ManagerSettings, trust_of
 
 
 async def prepare(
@@ -30,6 +30,7 @@ async def prepare(
         clock=clock,
         rng=rng,
         environ=environ,
+        trust=trust_of(manager.trust, settings),
     ) as client:
         await install(client, wanted)
         held_up = await check_served(client, manager.controllers)

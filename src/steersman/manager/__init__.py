@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from steersman.manager.needs import lease_name, metrics_rules, needed_rules
     from steersman.manager.runnables import Heralds, Runnable, Services, Surroundings
     from steersman.manager.setting_sources import SETTINGS, Setting
-    from steersman.manager.settings import ManagerSettings
+    from steersman.manager.settings import ManagerSettings, trust_of
 
 __all__ = [
     "SETTINGS",
@@ -48,6 +48,7 @@ __all__ = [
     "lease_name",
     "metrics_rules",
     "needed_rules",
+    "trust_of",
 ]
 
 # Whoever describes a manager need not run one.
@@ -67,6 +68,7 @@ _DOORS = {
     "lease_name": "needs",
     "metrics_rules": "needs",
     "needed_rules": "needs",
+    "trust_of": "settings",
 }
 
 if not TYPE_CHECKING:  # to the checkers, a module with this has whatever is asked for

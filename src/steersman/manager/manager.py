@@ -16,13 +16,13 @@ from random import Random
 from typing import TYPE_CHECKING, Any, Final, Self
 
 from steersman.cache import InformerSettings
-from steersman.client import find_config, reaching
+from steersman.client import Trust, find_config, reaching
 from steersman.clock import Clock, SystemClock
 from steersman.controller import Controller
 from steersman.errors import BadController, BadSettings, SteersmanError
 from steersman.manager.operating import Operation
 from steersman.manager.runnables import Runnable, Surroundings
-from steersman.manager.settings import ManagerSettings
+from steersman.manager.settings import ManagerSettings, trust_of
 from steersman.observe import ClusterFound, Observer, fan_out, log_to
 
 if TYPE_CHECKING:
@@ -49,11 +49,13 @@ class Manager:
         runnables: Sequence[Runnable] = (),
         settings: ManagerSettings | None = None,
         informers: InformerSettings | None = None,
+        trust: Trust = Trust(),
     ) -> None:
         self.controllers = tuple(controllers)
         self.runnables = tuple(runnables)
         self._settings = settings
         self.informers = informers or InformerSettings()
+        self.trust = trust
         _check_names(self.controllers)
 
     def __repr__(self) -> str:
@@ -122,6 +124,7 @@ class Manager:
             observe=observe,
             kubeconfig=settings.kubeconfig,
             context=settings.context,
+            trust=trust_of(self.trust, settings),
         )
         observe(ClusterFound(server=config.server, source=config.source))
         around = Surroundings(

@@ -288,6 +288,13 @@ SETTINGS: Final[tuple[Setting, ...]] = (
     ),
     Setting("context", _some_text, "the name of a context", "NAME", "Which context of it."),
     Setting(
+        "insecure_skip_tls_verify",
+        _flag,
+        "true or false",
+        "BOOL",
+        "Allow a kubeconfig to leave the server's certificate unverified.",
+    ),
+    Setting(
         "namespaces",
         _names,
         "names of namespaces with commas between them",

@@ -8,6 +8,7 @@ from typing import Any, Final, Literal
 
 import msgspec
 
+from steersman.client import Trust
 from steersman.errors import BadSettings, BadValue
 from steersman.manager.address import Address
 from steersman.manager.election import JITTER, LONGEST_SECONDS
@@ -60,6 +61,9 @@ class ManagerSettings:
 
     kubeconfig: Path | None = None
     context: str | None = None
+
+    # The second yes that a kubeconfig with insecure-skip-tls-verify needs.
+    insecure_skip_tls_verify: bool = False
 
     # None of them: all.
     namespaces: tuple[str, ...] = ()
@@ -281,6 +285,13 @@ class ManagerSettings:
                 problem=f"probes and metrics cannot both listen on port {health.port}",
                 what_now="Give them two ports, or make one address empty, which is off.",
             )
+
+
+def trust_of(trust: Trust, settings: ManagerSettings) -> Trust:
+    """What a kubeconfig may make this process do: as its author says, and as settings allow."""
+    if settings.insecure_skip_tls_verify:
+        return msgspec.structs.replace(trust, unverified_servers=True)
+    return trust
 
 
 def _overlap(one: Address, other: Address) -> bool:

@@ -22,6 +22,7 @@ DEFAULTS = ManagerSettings()
 OTHERS: dict[str, tuple[str, object]] = {
     "kubeconfig": ("some/where", Path("some/where")),
     "context": ("kind", "kind"),
+    "insecure_skip_tls_verify": ("true", True),
     "namespaces": ("a, b,a,", ("a", "b")),
     "leader_election": ("false", False),
     "lease_namespace": ("ops", "ops"),

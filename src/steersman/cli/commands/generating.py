@@ -254,6 +254,11 @@ Examples:
     help="Where the cluster is; without it, as kubectl finds it.",
 )
 @click.option("--context", metavar="NAME", help="Which context of the kubeconfig.")
+@click.option(
+    "--insecure-skip-tls-verify",
+    is_flag=True,
+    help="Allow the kubeconfig to leave the server's certificate unverified.",
+)
 def models(
     file: Any,
     from_cluster: str | None,
@@ -262,6 +267,7 @@ def models(
     force: bool,
     kubeconfig: Path | None,
     context: str | None,
+    insecure_skip_tls_verify: bool,
 ) -> None:
     """Typed classes for kinds of others.
 
@@ -276,6 +282,7 @@ def models(
         models_tree,
         write_models,
     )
+    from steersman.client import Trust
     from steersman.clock import SystemClock
 
     if (file is None) == (from_cluster is None):
@@ -297,6 +304,7 @@ def models(
                         clock=SystemClock(),
                         rng=SystemRandom(),
                         environ=os.environ,
+                        trust=Trust(unverified_servers=insecure_skip_tls_verify),
                     )
                 ),
             )

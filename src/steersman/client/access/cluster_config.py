@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TypeAlias
+from typing import Protocol, TypeAlias
 from urllib.parse import SplitResult, urlsplit
 
 import msgspec
@@ -65,13 +65,27 @@ class ClientCertificate:
     key: bytes | Path = field(repr=False)
 
 
+class Reread(Protocol):
+    """Reads a configuration again where it came from."""
+
+    @property
+    def first(self) -> "ClusterConfig":
+        """The configuration as it was read at first."""
+        ...
+
+    def __call__(self) -> "ClusterConfig":
+        """The configuration as it is now; the same object as long as nothing has changed."""
+        ...
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClusterConfig:
     """Where a cluster is, whom to trust there, and as whom to come.
 
     ``ca`` is PEM, a file of it, or ``None`` for the system's authorities. ``server_name`` is the
     name to expect in the server's certificate, where it is not the host's. ``source`` says for
-    people where all this comes from.
+    people where all this comes from. ``reread`` reads it again there, for a CA, a token or a
+    certificate that is replaced while the client runs.
     """
 
     server: str
@@ -84,6 +98,7 @@ class ClusterConfig:
     certificate: ClientCertificate | None = None
     impersonate: Impersonation | None = None
     proxy_url: str | None = field(default=None, repr=False)
+    reread: "Reread | None" = field(default=None, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         server_url(self.server, source=self.source)

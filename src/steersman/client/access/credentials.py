@@ -5,9 +5,9 @@ import base64
 import math
 import re
 import ssl
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Final, Protocol, assert_never
+from typing import Any, Final, Protocol, assert_never
 
 from steersman.client.access.cluster_config import (
     ClusterConfig,
@@ -67,6 +67,7 @@ class Credentials(Protocol):
 class _Material:
     """All that a proof is made of, read at one time."""
 
+    login: Login | None = field(repr=False)
     ca: bytes | None = field(repr=False)
     certificate: bytes | None = field(repr=False)
     key: bytes | None = field(repr=False)
@@ -77,9 +78,10 @@ class _Material:
 class ConfiguredCredentials:
     """Whom a ``ClusterConfig`` says we are.
 
-    Its files are read again when they are ``FILE_SECONDS`` old, and after a 401; its plugin is
-    asked again when what it gave expires, and after a 401. While a file cannot be used, what was
-    read before stays in use, and that is observed; the failure of a plugin is raised.
+    Its files are read again when they are ``FILE_SECONDS`` old, and after a 401, and so is the
+    kubeconfig that it came from; its plugin is asked again when what it gave expires, and after a
+    401. While a file cannot be used, what was read before stays in use, and that is observed; the
+    failure of a plugin is raised.
     """
 
     def __init__(self, config: ClusterConfig, *, clock: Clock, observe: Observer) -> None:
@@ -153,9 +155,11 @@ class ConfiguredCredentials:
         return proof
 
     def _read(self, given: PluginCredential | None) -> _Material:
-        login, pair = self._config.login, self._config.certificate
+        config = _as_it_is(self._config)
+        login, pair = config.login, config.certificate
         return _Material(
-            ca=_content(self._config.ca),
+            login=login,
+            ca=_content(config.ca),
             certificate=_content(pair.certificate if pair else None),
             key=_content(pair.key if pair else None),
             token=_content(login.path if isinstance(login, TokenFile) else None),
@@ -163,7 +167,7 @@ class ConfiguredCredentials:
         )
 
     def _prove(self, material: _Material) -> Proof:
-        authorization = self._authorization(self._config.login, material)
+        authorization = self._authorization(material.login, material)
         return Proof(
             headers=(("Authorization", authorization),) if authorization else (),
             tls=self._tls_context(material) if self._over_tls else None,
@@ -201,6 +205,24 @@ class ConfiguredCredentials:
 
     def __repr__(self) -> str:
         return f"<ConfiguredCredentials of {self._config.source}>"
+
+
+def _as_it_is(config: ClusterConfig) -> ClusterConfig:
+    """The same with what was replaced where it came from.
+
+    Not what the caller has put in the place of what was read; and a plugin stays the one that was
+    started.
+    """
+    if config.reread is None or (now := config.reread()) is (first := config.reread.first):
+        return config
+    found: dict[str, Any] = {
+        name: getattr(now, name)
+        for name in ("ca", "certificate", "login")
+        if getattr(config, name) == getattr(first, name)
+    }
+    if isinstance(config.login, ExecPlugin) or isinstance(now.login, ExecPlugin):
+        found.pop("login", None)
+    return replace(config, **found)
 
 
 def _content(place: bytes | Path | None) -> bytes | None:

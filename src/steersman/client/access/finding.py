@@ -44,6 +44,6 @@ def find_config(
             what_now="Name a kubeconfig, or give the pod a service account.",
         )
     # Here, because inside a cluster nobody needs YAML.
-    from steersman.client.access.kubeconfig import Kubeconfig
+    from steersman.client.access.kubeconfig_reread import KubeconfigReread
 
-    return Kubeconfig.read(*paths).choose(context, trust=trust, environ=environ, observe=observe)
+    return KubeconfigReread(paths, context, trust=trust, environ=environ, observe=observe).config

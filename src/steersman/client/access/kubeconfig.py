@@ -174,7 +174,8 @@ class _Reading:
                 problem="it sets insecure-skip-tls-verify, which has to be allowed where the"
                 " kubeconfig is used as well",
                 what_now="Set certificate-authority-data instead, or allow it with"
-                " Trust(unverified_servers=True).",
+                " --insecure-skip-tls-verify (STEERSMAN_INSECURE_SKIP_TLS_VERIFY=true), or in code"
+                " with Manager(trust=Trust(unverified_servers=True)).",
             )
         self._observe(
             RiskAccepted(

@@ -1,0 +1,70 @@
+"""A kubeconfig that is read again while the client runs, because what is in it is replaced.
+
+A tool that renews a token or a client certificate writes it into the file itself, and an authority
+that is rotated is there as ``certificate-authority-data``. The context is the one that was chosen
+at first: another current context is for the next start.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from steersman.client.access.cluster_config import ClusterConfig
+from steersman.client.access.files import CONFIG_BYTES, read_if_there
+from steersman.client.access.kubeconfig import Kubeconfig
+from steersman.client.access.trust import Trust
+from steersman.errors import ConfigError
+from steersman.observe import Observer, ignore
+
+
+class KubeconfigReread:
+    """Chooses the same context again once one of its files has changed."""
+
+    def __init__(
+        self,
+        paths: Sequence[Path],
+        context: str | None,
+        *,
+        trust: Trust,
+        environ: Mapping[str, str],
+        observe: Observer,
+    ) -> None:
+        self._paths = tuple(paths)
+        self._trust = trust
+        self._environ = environ
+        # Before they are parsed: what changes in between is then noticed the next time.
+        self._contents = self._read()
+        kubeconfig = Kubeconfig.read(*self._paths)
+        self._context = context or kubeconfig.current_context
+        self._now = self.first = kubeconfig.choose(
+            context, trust=trust, environ=environ, observe=observe
+        )
+
+    def __repr__(self) -> str:
+        return f"<KubeconfigReread of {self.first.source}>"
+
+    @property
+    def config(self) -> ClusterConfig:
+        """What was read at first, with this to read it again."""
+        return replace(self.first, reread=self)
+
+    def __call__(self) -> ClusterConfig:
+        """The configuration as it is now; the same object as long as nothing has changed."""
+        contents = self._read()
+        if contents != self._contents:
+            # What is risky about it was said at the start.
+            now = Kubeconfig.read(*self._paths).choose(
+                self._context, trust=self._trust, environ=self._environ, observe=ignore
+            )
+            if (now.server, now.proxy_url) != (self.first.server, self.first.proxy_url):
+                # Not followed: credentials of another cluster are not for this one.
+                raise ConfigError(
+                    source=now.source,
+                    problem="it names another server by now",
+                    what_now="Start again to go there; until then the old credentials stay in use.",
+                )
+            self._contents, self._now = contents, now
+        return self._now
+
+    def _read(self) -> tuple[bytes | None, ...]:
+        return tuple(read_if_there(path, limit_bytes=CONFIG_BYTES) for path in self._paths)
