@@ -5,7 +5,9 @@ from typing import Any
 from urllib.parse import quote
 
 import pytest
+import yaml
 
+from steersman.apiserver.discovery.aggregated_messages import encode_aggregated
 from steersman.apiserver.messages import encode_document
 from steersman.apiserver.schema.documents import META, OBJECT_META, BuiltinSchemas
 from steersman.apiserver.schema.protobuf import MAGIC, PROTOBUF, open_envelope
@@ -243,6 +245,73 @@ async def test_a_scale_is_answered_in_protobuf(
     document, answer = both(control_plane, path_of(sample, name=sample.name) + "/scale")
 
     assert answer.body == encode_document(document)
+
+
+@pytest.mark.parametrize(
+    "path", ["/api", "/api/v1", "/apis", "/apis/apps", "/apis/apps/v1", f"/apis/{GROUP}/v1"]
+)
+async def test_a_document_of_discovery_is_answered_in_the_bytes_of_its_message(
+    path: str, control_plane: Cluster, widgets: None
+) -> None:
+    document, answer = both(control_plane, path)
+
+    assert (answer.status, answer.content_type) == (200, PROTOBUF)
+    assert answer.body == encode_document(document)
+
+
+@pytest.mark.parametrize("path", ["/api", "/apis"])
+async def test_aggregated_discovery_is_answered_in_the_bytes_of_its_messages(
+    path: str, control_plane: Cluster
+) -> None:
+    form = "g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
+
+    with control_plane.caller() as server:
+        document = server.call("GET", path, accept=f"{JSON};{form}").json()
+        answer = server.call("GET", path, accept=f"{PROTOBUF};{form},{JSON}")
+
+    assert answer.content_type == f"{PROTOBUF};{form}"
+    assert answer.body == encode_aggregated(document)
+
+
+@pytest.mark.parametrize("path", ["/api", "/apis", "/apis/apps", "/apis/apps/v1"])
+async def test_a_document_of_discovery_may_be_in_yaml(path: str, control_plane: Cluster) -> None:
+    with control_plane.caller() as server:
+        document = server.call("GET", path).json()
+        answer = server.call("GET", path, accept=YAML)
+
+    assert answer.content_type == YAML
+    assert yaml.safe_load(answer.body) == document
+
+
+BY_ROUTE = f"406: Not Acceptable Available representations: {JSON}"
+BY_NAME = f"only the following media types are accepted: {JSON}, {YAML}, {PROTOBUF}"
+
+
+@pytest.mark.parametrize(
+    ("path", "accept", "said"),
+    [
+        ("/api", "text/html", f"{BY_ROUTE}, {YAML}, {PROTOBUF}"),
+        ("/api", "application/*", f"{BY_ROUTE}, {YAML}, {PROTOBUF}"),
+        ("/api", f"{PROTOBUF};{TABLE}", BY_NAME),
+        ("/apis", "text/html", BY_NAME),
+        ("/apis/apps", "text/html", BY_NAME),
+        ("/apis/apps/v1", "text/html", f"{BY_ROUTE}, {YAML}, {PROTOBUF}"),
+        ("/apis/apps/v1", f"{PROTOBUF};sv=v1", BY_NAME),
+        (f"/apis/{GROUP}/v1", "text/html", BY_NAME),
+        ("/version", "text/html", BY_ROUTE),
+        ("/version", YAML, BY_ROUTE),
+        ("/version", f"{JSON};as=Chair", ""),
+    ],
+)
+async def test_a_document_of_discovery_says_in_which_languages_it_is(
+    path: str, accept: str, said: str, control_plane: Cluster, widgets: None
+) -> None:
+    with control_plane.caller() as server:
+        answer = server.call("GET", path, accept=accept)
+
+    told = " ".join(answer.body.replace(b"\\n", b" ").decode().split())
+    assert said in told
+    assert answer.status == (406 if said else 200)
 
 
 BUILT_IN, CUSTOM = "configmaps", "widgets"

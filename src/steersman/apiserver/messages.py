@@ -39,8 +39,9 @@ class _Encoders:
 
     def body(self, document: Object) -> bytes:
         """A document that says what it is."""
-        api_version, kind = document["apiVersion"], document["kind"]
-        schema = self._schemas.of(GroupVersionKind.of(api_version, kind))
+        # Two documents of discovery are older than the field, and do not have it.
+        api_version, kind = document.get("apiVersion", ""), document["kind"]
+        schema = self._schemas.of(GroupVersionKind.of(api_version or "v1", kind))
         return enveloped(api_version, kind, self._encoders.of(schema)(document))
 
     def message(self, obj: Object, served: Served) -> bytes:

@@ -24,9 +24,11 @@ STRATEGIC_PATCH = "application/strategic-merge-patch+json"
 APPLY_PATCH = "application/apply-patch+yaml"
 PATCHES = (JSON_PATCH, MERGE_PATCH, STRATEGIC_PATCH, APPLY_PATCH)
 
-_WHOLE_TYPES = ("*/*", *UNDERSTOOD)
 _RANGES = {"*/*": JSON, "application/*": JSON, JSON: JSON, YAML: YAML, PROTOBUF: PROTOBUF}
 
+
+# The parameters of a media type that ask for another form of an object.
+_TRANSFORMS = frozenset(("as", "g", "v"))
 
 # How much a media type is wanted, which it is, and its parameters.
 _Clause: TypeAlias = tuple[float, str, dict[str, str]]
@@ -132,10 +134,8 @@ def answer_form(
         return usual
     wanted = list(clauses(accept))
     # The way to a built-in resource is found by whole types, before anybody reads the rest.
-    if not custom and not any(media_type in _WHOLE_TYPES for media_type, _ in wanted):
-        available = (*UNDERSTOOD, *_STREAMS) if lists else UNDERSTOOD
-        why = f"406: Not Acceptable\n\nAvailable representations: {', '.join(available)}"
-        raise refusals.Refusal(406, "NotAcceptable", why, details={})
+    if not custom:
+        check_route(accept, (*UNDERSTOOD, *_STREAMS) if lists else UNDERSTOOD)
     for media_type, parameters in wanted:
         language = _RANGES.get(media_type, "")
         if not language or not _is_served(language, parameters, versions=("", "v1")):
@@ -146,6 +146,34 @@ def answer_form(
                 raise not_accepted(_STREAMS)
             return AnswerForm(language, form)
     raise not_accepted(UNDERSTOOD)
+
+
+def document_language(accept: str) -> str:
+    """The language of a document about the server, which has no other form than its own."""
+    for media_type, parameters in clauses(accept or JSON):
+        language = _RANGES.get(media_type, "")
+        whole = language and _is_whole(parameters)
+        if whole and _is_served(language, parameters, versions=("",)):
+            return language
+    raise not_accepted(UNDERSTOOD)
+
+
+def language_of_form(accept: str, form: Mapping[str, str]) -> str:
+    """The first language in which exactly this form is wanted; empty where it is not at all."""
+    for media_type, parameters in clauses(accept):
+        language = _RANGES.get(media_type, "")
+        wanted = language and {key: parameters.get(key) for key in _TRANSFORMS} == form
+        if wanted and _is_served(language, parameters, versions=("",)):
+            return language
+    return ""
+
+
+def check_route(accept: str, available: tuple[str, ...]) -> None:
+    """Refuse where the way to an answer is found by whole types, and none of them is wanted."""
+    wanted = [media_type for media_type, _ in clauses(accept or JSON)]
+    if not any(each == "*/*" or each in available for each in wanted):
+        why = f"406: Not Acceptable\n\nAvailable representations: {', '.join(available)}"
+        raise refusals.Refusal(406, "NotAcceptable", why, details={})
 
 
 def not_accepted(available: tuple[str, ...]) -> refusals.Refusal:
@@ -169,7 +197,7 @@ def _is_served(language: str, parameters: dict[str, str], *, versions: tuple[str
 
 
 def _is_whole(parameters: dict[str, str]) -> bool:
-    return not parameters.keys() & {"as", "g", "v"}
+    return not parameters.keys() & _TRANSFORMS
 
 
 def _form(

@@ -4,21 +4,27 @@ from collections.abc import Iterable, Mapping
 from hashlib import sha512
 
 import msgspec
+import yaml
 
+from steersman.apiserver.asking.negotiating import (
+    JSON,
+    UNDERSTOOD,
+    YAML,
+    check_route,
+    document_language,
+    language_of_form,
+)
 from steersman.apiserver.discovery import documents
+from steersman.apiserver.discovery.aggregated_messages import encode_aggregated
 from steersman.apiserver.discovery.documents import Document
 from steersman.apiserver.discovery.resources import Catalogue, DiscoveredResource
 from steersman.apiserver.group_claims import Claim
-from steersman.apiserver.refusals import not_acceptable
+from steersman.apiserver.messages import encode_document
+from steersman.apiserver.schema.protobuf import PROTOBUF
 
-JSON = "application/json"
-AGGREGATED = f"{JSON};g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
-
-_PARAMETERS = {"g": "apidiscovery.k8s.io", "v": "v2", "as": "APIGroupDiscoveryList"}
+_AGGREGATED = {"g": "apidiscovery.k8s.io", "v": "v2", "as": "APIGroupDiscoveryList"}
 # Those are for people to read.
 _LAID_OUT = ("/", "/version")
-
-_NOTHING_ELSE = f"only the following media types are accepted: {JSON}"
 
 
 class DiscoveryDocument(msgspec.Struct, frozen=True, kw_only=True):
@@ -55,19 +61,41 @@ class Discovery:
         self._catalogue = Catalogue(resources, claims or {})
         self._server_address = server_address
         self._other_paths = tuple(other_paths)
-        self._made: dict[tuple[str, bool], DiscoveryDocument] = {}
+        self._made: dict[tuple[str, bool, str], DiscoveryDocument] = {}
 
     def find(self, path: str, *, accept: str = "") -> DiscoveryDocument | None:
         """The document at ``path``, without a slash at its end; None where there is none."""
-        is_aggregated = path in ("/api", "/apis") and wants_aggregated(accept)
-        if (made := self._made.get((path, is_aggregated))) is None:
-            content = self._aggregated(path) if is_aggregated else self._classic(path)
-            if content is None:
-                return None
-            made = self._made[path, is_aggregated] = _made(
-                content, is_aggregated=is_aggregated, laid_out=path in _LAID_OUT
-            )
+        language = language_of_form(accept, _AGGREGATED) if path in ("/api", "/apis") else ""
+        is_aggregated = language != ""
+        # Controllers ask for the same again and again, and nearly always in JSON.
+        if not is_aggregated and accept in ("", JSON):
+            language = JSON
+        if (made := self._made.get((path, is_aggregated, language))) is not None:
+            return made
+        content = self._aggregated(path) if is_aggregated else self._classic(path)
+        if content is None:
+            return None
+        language = language or self._language(path, accept)
+        made = self._made[path, is_aggregated, language] = _made(
+            content, language, is_aggregated=is_aggregated, laid_out=path in _LAID_OUT
+        )
         return made
+
+    def _language(self, path: str, accept: str) -> str:
+        match path.split("/")[1:]:
+            case [""]:
+                return JSON
+            case ["version"]:
+                check_route(accept, (JSON,))
+                return JSON
+            case ["api", *_]:
+                check_route(accept, UNDERSTOOD)
+            case ["apis", group, version]:
+                if not any(each.custom for each in self._catalogue.resources(group, version)):
+                    check_route(accept, UNDERSTOOD)
+            case _:
+                pass
+        return document_language(accept)
 
     def _aggregated(self, path: str) -> Document:
         groups = [""] if path == "/api" else self._catalogue.groups()
@@ -93,29 +121,19 @@ class Discovery:
                 return None
 
 
-def wants_aggregated(accept: str) -> bool:
-    """Whether the caller takes the aggregated form; refused if it takes neither."""
-    clauses = [_clause(each) for each in accept.split(",") if each.strip()]
-    if any(kind == JSON and parameters == _PARAMETERS for kind, parameters in clauses):
-        return True
-    if clauses and not any(
-        kind in (JSON, "application/*", "*/*") and "as" not in parameters
-        for kind, parameters in clauses
-    ):
-        raise not_acceptable(_NOTHING_ELSE)
-    return False
-
-
-def _clause(text: str) -> tuple[str, dict[str, str]]:
-    kind, *parameters = (part.strip() for part in text.split(";"))
-    pairs = (parameter.partition("=") for parameter in parameters)
-    return kind, {name: value for name, _, value in pairs if name not in ("q", "charset")}
-
-
-def _made(content: Document, *, is_aggregated: bool, laid_out: bool) -> DiscoveryDocument:
+def _made(
+    content: Document, language: str, *, is_aggregated: bool, laid_out: bool
+) -> DiscoveryDocument:
     body = msgspec.json.encode(content)
-    body = msgspec.json.format(body) if laid_out else body + b"\n"
-    if not is_aggregated:
-        return DiscoveryDocument(body=body)
-    etag = f'"{sha512(body).hexdigest().upper()}"'
-    return DiscoveryDocument(body=body, content_type=AGGREGATED, etag=etag)
+    # The same in every language.
+    etag = f'"{sha512(body).hexdigest().upper()}"' if is_aggregated else None
+    content_type = language
+    if is_aggregated:
+        content_type += "".join(f";{key}={value}" for key, value in _AGGREGATED.items())
+    if language == PROTOBUF:
+        body = encode_aggregated(content) if is_aggregated else encode_document(content)
+    elif language == YAML:
+        body = yaml.safe_dump(msgspec.json.decode(body), allow_unicode=True).encode()
+    else:
+        body = msgspec.json.format(body) if laid_out else body + b"\n"
+    return DiscoveryDocument(body=body, content_type=content_type, etag=etag)

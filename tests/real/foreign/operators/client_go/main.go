@@ -1,4 +1,5 @@
 // greeter: an operator for Greetings, built from the parts of client-go as its own examples are.
+// Built-in kinds it reads and writes in protobuf.
 //
 // Several replicas may run; the one that holds the Lease acts.
 package main
@@ -16,12 +17,14 @@ import (
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 	"k8s.io/client-go/tools/events"
 	"k8s.io/client-go/tools/leaderelection"
 	"k8s.io/client-go/tools/leaderelection/resourcelock"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 )
 
 const (
@@ -51,7 +54,11 @@ func run(ctx context.Context, namespace, identity string) error {
 	if err != nil {
 		return err
 	}
-	typed, err := kubernetes.NewForConfig(config)
+	// Protobuf and nothing else: an answer in JSON would hide that one in protobuf is missing.
+	inProtobuf := rest.CopyConfig(config)
+	inProtobuf.ContentType = runtime.ContentTypeProtobuf
+	inProtobuf.AcceptContentTypes = runtime.ContentTypeProtobuf
+	typed, err := kubernetes.NewForConfig(inProtobuf)
 	if err != nil {
 		return err
 	}
