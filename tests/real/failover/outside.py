@@ -1,0 +1,187 @@
+"""``python -m tests.real.failover.outside``: what a former leader does outside the cluster.
+
+Two replicas reach the real API server through a proxy of their own and write to a store outside the
+cluster. The leader is stopped (SIGSTOP, SIGCONT), or its proxy lets nothing through, until the
+other has written. Counted is what the store gets of the former leader after the new one's first
+write: reconciles begun, and writes. With another ``src`` in PYTHONPATH, of another version.
+"""
+
+import argparse
+import asyncio
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from random import Random
+from typing import Literal
+
+from steersman.clock import SystemClock
+from steersman.kinds import core_v1, meta_v1
+from steersman.observe import ignore
+from steersman.testing import ControlPlane, find_binaries, running_control_plane
+from steersman.testing.enclosure import Enclosure, enclosure, tail
+from tests.real.connecting import connected
+from tests.real.failover.rounds import NAMESPACE, QUICK, ROOT, USERS, Rhythm
+from tests.real.failover.store import Store, storing
+from tests.real.relay import Relay, relay_to
+
+Fault = Literal["stopped", "cut off"]
+
+TARGETS = 30
+
+# So long both run after the fault: more than it takes the old leader to see that it is none.
+AFTER_SECONDS = 1.5
+
+LONGEST_SECONDS = 60.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Late:
+    """What a former leader did after the new one's first write."""
+
+    fault: Fault
+    old: str
+    begun: int
+    wrote: int
+    failover_seconds: float
+
+
+class Stage:
+    """Both replicas, their ways to the server, and the store."""
+
+    def __init__(
+        self, plane: ControlPlane, store: Store, inside: Enclosure, rhythm: Rhythm
+    ) -> None:
+        self.plane = plane
+        self.store = store
+        self.clock = SystemClock()
+        self.relays: dict[str, Relay] = {}
+        self._inside = inside
+        self._rhythm = rhythm
+        self._replicas: dict[str, subprocess.Popen[bytes]] = {}
+
+    async def play(self, fault: Fault, *, rng: Random) -> Late:
+        """One failover."""
+        old = await self._leader()
+        # At no particular moment of whatever it does.
+        await self.clock.sleep(rng.uniform(0.0, 0.5))
+        began_at = self.clock.monotonic()
+        if fault == "stopped":
+            self._replicas[old].send_signal(signal.SIGSTOP)
+            try:
+                first = await self._write_of_another(old)
+                await self.clock.sleep(rng.uniform(0.1, 0.5))
+            finally:
+                self._replicas[old].send_signal(signal.SIGCONT)
+        else:
+            with self.relays[old].refusing():
+                first = await self._write_of_another(old)
+                await self.clock.sleep(rng.uniform(0.1, 0.5))
+        await self.clock.sleep(AFTER_SECONDS)
+        late = [each for each in self.store.entries if each.by == old and each.at > first]
+        return Late(
+            fault=fault,
+            old=old,
+            begun=sum(each.what == "begun" for each in late),
+            wrote=sum(each.what == "wrote" for each in late),
+            failover_seconds=first - began_at,
+        )
+
+    async def _leader(self) -> str:
+        async with self.clock.timeout(LONGEST_SECONDS):
+            while not self.store.last_writer():
+                self.store.came.clear()
+                await self.store.came.wait()
+        return self.store.last_writer()
+
+    async def _write_of_another(self, old: str) -> float:
+        try:
+            async with self.clock.timeout(LONGEST_SECONDS):
+                return (await self.store.written_by(other_than=old)).at
+        except TimeoutError:
+            said = [f"{name}:\n{tail(self._log_of(name), lines=30)}" for name in USERS]
+            raise AssertionError(f"nobody but {old} has written\n{chr(10).join(said)}") from None
+
+    def _log_of(self, name: str) -> Path:
+        return self._inside.directory / f"{name}.log"
+
+    def start(self, name: str) -> None:
+        """Start one of the replicas."""
+        text = self.plane.kubeconfig.read_text()
+        kubeconfig = self._inside.directory / f"{name}.kubeconfig"
+        kubeconfig.write_text(text.replace(self.plane.url, self.relays[name].url))
+        flags = {
+            "kubeconfig": kubeconfig,
+            "context": USERS[name],
+            "namespaces": NAMESPACE,
+            "lease-namespace": NAMESPACE,
+            "lease-seconds": self._rhythm.lease_seconds,
+            "renew-seconds": self._rhythm.renew_seconds,
+            "retry-seconds": self._rhythm.retry_seconds,
+            "health-address": "",
+            "metrics-address": "",
+            "preflight": "off",
+        }
+        arguments = [f"--{flag}={value}" for flag, value in flags.items()]
+        path = [each for each in (os.environ.get("PYTHONPATH"), str(ROOT)) if each]
+        self._replicas[name] = self._inside.start(
+            [
+                *(sys.executable, "-m", "tests.real.failover.outside_operator"),
+                *(name, str(self.store.port), *arguments),
+            ],
+            log=self._log_of(name),
+            environ={"HOME": str(self._inside.directory), "PYTHONPATH": os.pathsep.join(path)},
+        )
+
+
+@asynccontextmanager
+async def staged(*, rhythm: Rhythm = QUICK) -> AsyncIterator[Stage]:
+    """A control plane, a store, and two replicas, each with a proxy of its own."""
+    async with AsyncExitStack() as stack:
+        binaries = find_binaries(environ=os.environ)
+        plane = stack.enter_context(running_control_plane(binaries, clock=SystemClock()))
+        store = await stack.enter_async_context(storing())
+        inside = stack.enter_context(enclosure(prefix="replicas-"))
+        stage = Stage(plane, store, inside, rhythm)
+        client = await stack.enter_async_context(connected(plane, observe=ignore))
+        await client.create(core_v1.Namespace(metadata=meta_v1.ObjectMeta(name=NAMESPACE)))
+        for number in range(TARGETS):
+            meta = meta_v1.ObjectMeta(name=f"target-{number}", namespace=NAMESPACE)
+            await client.create(core_v1.ConfigMap(metadata=meta))
+        for name in USERS:
+            stage.relays[name] = await stack.enter_async_context(relay_to(plane.url))
+            stage.start(name)
+        yield stage
+
+
+async def played(faults: list[Fault], *, seed: int, rhythm: Rhythm = QUICK) -> list[Late]:
+    """One failover for each of these faults."""
+    rng = Random(seed)
+    async with staged(rhythm=rhythm) as stage:
+        return [await stage.play(fault, rng=rng) for fault in faults]
+
+
+def main() -> int:
+    """Play, and say how it went."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--rounds", type=int, default=10)
+    parser.add_argument("--seed", type=int, default=0)
+    given = parser.parse_args()
+    faults: list[Fault] = ["stopped", "cut off"]
+    found = asyncio.run(played(faults * given.rounds, seed=given.seed))
+    for fault in faults:
+        these = [each for each in found if each.fault == fault]
+        begun, wrote = [each.begun for each in these], [each.wrote for each in these]
+        sys.stdout.write(
+            f"{fault}, {len(these)} rounds: late reconciles {sum(begun)} (most {max(begun)}),"
+            f" late writes {sum(wrote)} (most {max(wrote)})\n"
+        )
+    return 1 if any(each.begun or each.wrote for each in found) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

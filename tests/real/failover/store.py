@@ -1,0 +1,66 @@
+"""A system outside the cluster, as an operator writes to it: it notes what came, and when."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass, field
+
+from steersman.clock import SystemClock
+from tests.raw_server import listening
+
+# What it takes to answer: long enough that reconciles are under way at any moment.
+ANSWER_SECONDS = 0.05
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One line that came: ``begun``, ``asked`` or ``wrote``."""
+
+    at: float
+    by: str
+    what: str
+    target: str
+
+
+@dataclass(slots=True)
+class Store:
+    """Where it listens, and what came."""
+
+    port: int = 0
+    entries: list[Entry] = field(default_factory=list[Entry])
+    came: asyncio.Event = field(default_factory=asyncio.Event)
+
+    async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """Take lines of one connection, and answer those that ask for it."""
+        clock = SystemClock()
+        with suppress(OSError):  # a client that is cancelled, or killed
+            while line := await reader.readline():
+                by, what, target = line.decode().split()
+                self.entries.append(Entry(clock.monotonic(), by, what, target))
+                self.came.set()
+                if what != "begun":
+                    await clock.sleep(ANSWER_SECONDS)
+                    writer.write(b"ok\n")
+
+    def last_writer(self) -> str:
+        """Who has written last; ``""`` if nobody has."""
+        return next((each.by for each in reversed(self.entries) if each.what == "wrote"), "")
+
+    async def written_by(self, *, other_than: str) -> Entry:
+        """The first write from now on of somebody else than this one."""
+        since = len(self.entries)
+        while True:
+            for each in self.entries[since:]:
+                if each.what == "wrote" and each.by != other_than:
+                    return each
+            since = len(self.entries)
+            self.came.clear()
+            await self.came.wait()
+
+
+@asynccontextmanager
+async def storing() -> AsyncIterator[Store]:
+    """A store on a free port of loopback, while the block runs."""
+    store = Store()
+    async with listening(store.serve) as store.port:
+        yield store

@@ -1,0 +1,22 @@
+"""A former leader begins no reconcile, and writes nothing outside the cluster any more.
+
+`python -m tests.real.failover.outside` plays more rounds, and compares versions.
+"""
+
+import pytest
+
+from tests.real.failover.outside import Fault, played
+from tests.real.test_failover import RHYTHM
+
+
+@pytest.mark.timeout(300)
+async def test_a_former_leader_begins_nothing_and_writes_nothing_outside_the_cluster() -> None:
+    faults: list[Fault] = ["stopped", "cut off", "stopped"]
+
+    found = await played(faults, seed=0, rhythm=RHYTHM)
+
+    assert [(each.fault, each.begun, each.wrote) for each in found] == [
+        ("stopped", 0, 0),
+        ("cut off", 0, 0),
+        ("stopped", 0, 0),
+    ]
