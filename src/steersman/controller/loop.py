@@ -164,6 +164,11 @@ class ControlLoop(Generic[Obj]):
         """That of its controller."""
         return self._controller.name
 
+    def working_on(self, task: "asyncio.Task[Any]") -> ObjectRef | None:
+        """The object that this task reconciles, if it is a worker of this loop."""
+        key = self._workers.current(task)
+        return None if key is None else self.ref_of(key)
+
     @property
     def stuck(self) -> tuple[ObjectRef, ...]:
         """The objects whose reconcile timed out, and those whose reconcile is slow."""

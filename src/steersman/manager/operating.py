@@ -12,7 +12,7 @@ once, and stands by again.
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AbstractContextManager, AsyncExitStack, asynccontextmanager, nullcontext
 from functools import partial
 from math import inf
 from typing import TYPE_CHECKING, Any
@@ -47,7 +47,9 @@ from steersman.manager.runnables import Runnable, Services, Surroundings
 from steersman.manager.server_probe import ServerProbe
 from steersman.manager.serving import serving
 from steersman.manager.settings import ManagerSettings
+from steersman.manager.stall_watch import Stall, StallWatch
 from steersman.manager.startup import Startup
+from steersman.names import ObjectRef
 from steersman.observe import (
     LoopBlocked,
     Observation,
@@ -455,17 +457,33 @@ class Operation:
     async def _look_after(self) -> None:
         """Tell of a loop that is held up, and of readiness that comes or goes."""
         is_ready = False
-        while True:
-            why_not = failing(self._checks())
-            # Whoever is asked to stop is not ready, and everybody knows.
-            if is_ready is bool(why_not) and not self._stopping.is_set():
-                is_ready = not why_not
-                self._observe(ReadinessChanged(is_ready=is_ready, failing=why_not))
-            self._turned_at = slept_at = self._clock.monotonic()
-            await self._clock.sleep(TURN_SECONDS * self._slowness)
-            late_seconds = self._clock.monotonic() - slept_at - TURN_SECONDS * self._slowness
-            if late_seconds > LATE_SECONDS:
-                self._observe(LoopBlocked(seconds=late_seconds))
+        turn_seconds = TURN_SECONDS * self._slowness
+        with self._stall_watch() as stalls:
+            while True:
+                why_not = failing(self._checks())
+                # Whoever is asked to stop is not ready, and everybody knows.
+                if is_ready is bool(why_not) and not self._stopping.is_set():
+                    is_ready = not why_not
+                    self._observe(ReadinessChanged(is_ready=is_ready, failing=why_not))
+                self._turned_at = slept_at = self._clock.monotonic()
+                if stalls is not None:
+                    stalls.expect(slept_at + turn_seconds)
+                await self._clock.sleep(turn_seconds)
+                late_seconds = self._clock.monotonic() - slept_at - turn_seconds
+                if late_seconds > LATE_SECONDS:
+                    self._observe(_blocked(late_seconds, stalls.found if stalls else None))
+
+    def _stall_watch(self) -> AbstractContextManager[StallWatch | None]:
+        if self._around.is_simulated:
+            return nullcontext()
+        return StallWatch(after_seconds=LATE_SECONDS / 2, about=self._about, clock=self._clock)
+
+    def _about(self, task: asyncio.Task[Any]) -> tuple[str, ObjectRef] | None:
+        for loop in self._loops:
+            ref = loop.working_on(task)
+            if ref is not None:
+                return loop.name, ref
+        return None
 
     def _reached(self, stage: str) -> None:
         took_seconds = self._clock.monotonic() - self._started_at
@@ -484,6 +502,14 @@ def _hanging_objects(loop: ControlLoop[Any]) -> Check:
         f"objects-of-{loop.name}",
         lambda: None,
         detail=lambda: named_objects("slow or hanging", loop.stuck),
+    )
+
+
+def _blocked(late_seconds: float, stall: Stall | None) -> LoopBlocked:
+    if stall is None:
+        return LoopBlocked(seconds=late_seconds)
+    return LoopBlocked(
+        seconds=late_seconds, controller=stall.controller, ref=stall.ref, stack=stall.stack
     )
 
 

@@ -146,9 +146,16 @@ class ReadinessChanged(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class LoopBlocked(msgspec.Struct, frozen=True, kw_only=True):
-    """Something kept the event loop busy for so long, and everything else stood still."""
+    """Something kept the event loop busy for so long, and everything else stood still.
+
+    ``controller`` and ``ref`` say whose reconcile it was, where it was one; ``stack`` where it was,
+    the innermost frame last.
+    """
 
     seconds: float
+    controller: str = ""
+    ref: ObjectRef | None = None
+    stack: tuple[str, ...] = ()
 
 
 class Listening(msgspec.Struct, frozen=True, kw_only=True):

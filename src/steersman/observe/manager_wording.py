@@ -115,12 +115,16 @@ def describe(observation: ManagerObservation) -> tuple[str, Fields]:
             reasons = "; ".join(f"{name}: {why}" for name, why in failing)
             text = "ready" if is_ready else f"not ready: {reasons}"
             return text, {"is_ready": is_ready, "failing": ", ".join(name for name, _ in failing)}
-        case LoopBlocked(seconds=seconds):
+        case LoopBlocked(seconds=seconds, controller=controller, ref=ref, stack=stack):
+            whose = f" in the reconcile of {ref} by {controller}" if ref is not None else ""
+            where = f": {' > '.join(stack)}" if stack else ""
             text = (
-                f"the event loop stood still for {length(seconds)}. Something computed or waited"
-                f" without await: make that reconcile a plain function, and it gets a thread"
+                f"the event loop stood still for {length(seconds)}{whose}{where}. Something"
+                f" computed or waited without await: make that reconcile a plain function, and it"
+                f" gets a thread"
             )
-            return text, {"seconds": seconds}
+            about = {} if ref is None else {"controller": controller, **ref_fields(ref)}
+            return text, {"seconds": seconds, **about, "stack": "\n".join(stack)}
         case Listening(what=what, address=address):
             return f"{what} at {address}", {"what": what, "address": address}
         case RunnableFailed(runnable=runnable, error=error):

@@ -58,7 +58,12 @@ SYNC_OVERDUE = CacheSyncOverdue(
 )
 READY = ReadinessChanged(is_ready=True)
 NOT_READY = ReadinessChanged(is_ready=False, failing=(("caches", "not filled"),))
-BLOCKED = LoopBlocked(seconds=1.5)
+BLOCKED = LoopBlocked(
+    seconds=1.5,
+    controller="app",
+    ref=ObjectRef("App", "default", "web"),
+    stack=("app.py:9 in reconcile", "app.py:3 in compute"),
+)
 LISTENING = Listening(what="metrics", address="http://0.0.0.0:8080/metrics")
 RUNNABLE_FAILED = RunnableFailed(runnable="webhooks", error=OSError("the port is taken"))
 

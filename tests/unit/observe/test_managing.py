@@ -112,6 +112,13 @@ ALARM, LOUD, NORMAL, QUIET = logging.ERROR, logging.WARNING, logging.INFO, loggi
         (
             BLOCKED,
             LOUD,
+            "the event loop stood still for 1.5 s in the reconcile of App default/web by app:"
+            " app.py:9 in reconcile > app.py:3 in compute. Something computed or waited without"
+            " await: make that reconcile a plain function, and it gets a thread",
+        ),
+        (
+            replace(BLOCKED, ref=None, controller="", stack=()),
+            LOUD,
             "the event loop stood still for 1.5 s. Something computed or waited without await:"
             " make that reconcile a plain function, and it gets a thread",
         ),

@@ -1,0 +1,112 @@
+"""Where the event loop stands, when it does not turn: a thread that looks at it from outside.
+
+Whoever holds the loop up has gone on by the time that anything in the loop can ask. So a thread
+knows when the next turn is due, and takes the stack of the loop's thread if it does not come.
+"""
+
+import asyncio
+import sys
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from types import FrameType
+from typing import Any, Final, Self
+
+import msgspec
+
+from steersman.clock import Clock
+from steersman.names import ObjectRef
+
+# The innermost frames: the author's function is among them, and the loop's own are left out.
+MOST_FRAMES: Final = 8
+
+_ASYNCIO: Final = str(Path(asyncio.__file__).parent)
+
+
+class Stall(msgspec.Struct, frozen=True, kw_only=True):
+    """What the loop was busy with: the innermost frame is the last."""
+
+    controller: str = ""
+    ref: ObjectRef | None = None
+    stack: tuple[str, ...] = ()
+
+
+# What a task works on, if it is a worker's: its controller and its object.
+About = Callable[["asyncio.Task[Any]"], tuple[str, ObjectRef] | None]
+
+
+class StallWatch:
+    """Looks where this thread's event loop stands if a turn that is due is so late."""
+
+    def __init__(self, *, after_seconds: float, about: About, clock: Clock) -> None:
+        self._after_seconds = after_seconds
+        self._about = about
+        self._clock = clock
+        self._loop = asyncio.get_running_loop()
+        self._thread_id = threading.get_ident()
+        self._due_at: float | None = None
+        self._found: Stall | None = None
+        self._changed = threading.Event()
+        self._is_over = False
+
+    def __enter__(self) -> Self:
+        # A daemon: it must not keep the process alive.
+        threading.Thread(target=self._run, name="stall watch", daemon=True).start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._is_over = True
+        self._changed.set()
+
+    def expect(self, due_at: float) -> None:
+        """The next turn is due at this moment."""
+        is_first = self._due_at is None
+        self._found, self._due_at = None, due_at
+        if is_first:
+            self._changed.set()
+
+    @property
+    def found(self) -> Stall | None:
+        """What the loop was busy with when the turn was due that was expected last."""
+        return self._found
+
+    # In the thread
+
+    def _run(self) -> None:
+        wait_seconds: float | None = None
+        while not self._is_over:
+            if self._changed.wait(wait_seconds):
+                self._changed.clear()
+            due_at = self._due_at
+            if due_at is None:
+                continue
+            wait_seconds = due_at + self._after_seconds - self._clock.monotonic()
+            if wait_seconds <= 0:
+                wait_seconds = self._after_seconds
+                if self._found is None:
+                    found = self._look()
+                    # Not if it has turned meanwhile: that is another turn's.
+                    if self._due_at == due_at:
+                        self._found = found
+
+    def _look(self) -> Stall:
+        task = asyncio.current_task(self._loop)
+        about = None if task is None else self._about(task)
+        # Not public, and the only way to see what another thread does.
+        frame = sys._current_frames().get(self._thread_id)  # pyright: ignore[reportPrivateUsage]
+        stack = _lines(frame)
+        if about is None:
+            return Stall(stack=stack)
+        controller, ref = about
+        return Stall(controller=controller, ref=ref, stack=stack)
+
+
+def _lines(frame: FrameType | None) -> tuple[str, ...]:
+    lines: list[str] = []
+    while frame is not None and len(lines) < MOST_FRAMES:
+        code = frame.f_code
+        if code.co_filename.startswith(_ASYNCIO):
+            break
+        lines.append(f"{code.co_filename}:{frame.f_lineno} in {code.co_qualname}")
+        frame = frame.f_back
+    return tuple(reversed(lines))

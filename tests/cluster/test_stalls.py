@@ -1,0 +1,37 @@
+"""An event loop that stands still: the log says whose reconcile it was, and where."""
+
+import threading
+
+import steersman as sm
+from steersman.observe import LoopBlocked
+from steersman.observe.wording import describe
+from tests.cluster.informing import HERE, Scene
+from tests.cluster.operators import operating
+from tests.real.definitions import Widget
+
+# What the watch takes to look, and more: it goes by real time, as the loop does.
+HELD_UP_SECONDS = 2.0
+
+
+async def test_a_loop_that_stood_still_names_the_controller_the_object_and_the_stack(
+    scene: Scene,
+) -> None:
+    held: list[str] = []
+
+    async def reconcile(obj: Widget, ctx: sm.Context) -> sm.Outcome:
+        if not held:
+            held.append(obj.name)
+            scene.clock.advance(10.0)
+            threading.Event().wait(HELD_UP_SECONDS)
+        return sm.Done()
+
+    controller = sm.Controller(Widget, reconcile=reconcile, name="computing")
+    async with operating(scene, controller) as operator:
+        await scene.until(lambda: operator.seen(LoopBlocked), seconds=0.01)
+
+    found = operator.seen(LoopBlocked)[0]
+    assert (found.controller, str(found.ref)) == ("computing", f"Widget {HERE}/{held[0]}")
+    assert any(line.startswith(f"{__file__}:") and "reconcile" in line for line in found.stack)
+    text, fields = describe(found)
+    assert f"in the reconcile of Widget {HERE}/{held[0]} by computing" in text
+    assert fields["name"] == held[0]

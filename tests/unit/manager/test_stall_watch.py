@@ -1,0 +1,60 @@
+"""A loop that stands still is seen from outside: whose reconcile it is, and where."""
+
+import asyncio
+import threading
+from typing import Any
+
+from steersman.clock import SystemClock
+from steersman.manager.stall_watch import StallWatch
+from steersman.names import ObjectRef
+
+REF = ObjectRef("Widget", "here", "one")
+
+
+def hold_up(watch: StallWatch) -> None:
+    """Compute until the watch has looked."""
+    while watch.found is None:
+        pass
+
+
+async def test_a_turn_that_does_not_come_is_looked_into_with_the_stack() -> None:
+    clock = SystemClock()
+    me = asyncio.current_task()
+
+    def about(task: "asyncio.Task[Any]") -> tuple[str, ObjectRef] | None:
+        assert threading.current_thread() is not threading.main_thread()
+        return ("widget", REF) if task is me else None
+
+    with StallWatch(after_seconds=0.01, about=about, clock=clock) as watch:
+        watch.expect(clock.monotonic())
+        hold_up(watch)
+        found = watch.found
+
+    assert found is not None
+    assert (found.controller, found.ref) == ("widget", REF)
+    ours = [line for line in found.stack if line.startswith(f"{__file__}:")]
+    assert ours[-1].endswith("in hold_up")
+    assert ours[-2].endswith(" in test_a_turn_that_does_not_come_is_looked_into_with_the_stack")
+    assert not any("asyncio" in line for line in found.stack)
+
+
+async def test_a_turn_that_comes_in_time_is_looked_into_by_nobody() -> None:
+    clock = SystemClock()
+
+    with StallWatch(after_seconds=1_000.0, about=lambda _: None, clock=clock) as watch:
+        for _ in range(3):
+            watch.expect(clock.monotonic() + 1_000.0)
+            await asyncio.sleep(0)  # noqa: TID251 - a turn
+
+        assert watch.found is None
+
+
+async def test_what_was_found_of_one_turn_is_not_said_of_the_next() -> None:
+    clock = SystemClock()
+
+    with StallWatch(after_seconds=0.01, about=lambda _: None, clock=clock) as watch:
+        watch.expect(clock.monotonic())
+        hold_up(watch)
+        watch.expect(clock.monotonic() + 1_000.0)
+
+        assert watch.found is None
