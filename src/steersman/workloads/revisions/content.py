@@ -3,6 +3,7 @@
 ``kubectl rollout undo`` sends that patch as it is, and compares it with one of its own making.
 """
 
+from types import MappingProxyType
 from typing import Any, Final
 
 import msgspec
@@ -10,8 +11,16 @@ import msgspec
 from steersman.kinds import Codec, apps_v1, core_v1
 from steersman.workloads.pods import safe_name
 
+
+def _plain(value: Any) -> Any:
+    # The data of a revision is read-only, and msgspec encodes a dict.
+    if isinstance(value, MappingProxyType):
+        return dict(value)
+    raise NotImplementedError(f"{type(value).__name__} is no JSON")
+
+
 _CODEC: Final = Codec()
-_SORTED: Final = msgspec.json.Encoder(order="sorted")
+_SORTED: Final = msgspec.json.Encoder(order="sorted", enc_hook=_plain)
 
 # Go writes these so in JSON, wherever they are.
 _ESCAPED: Final = (
