@@ -46,6 +46,7 @@ CONCERNS: Final[Mapping[str, Mapping[GroupResource, Concerns]]] = {
         GroupResource("storage.k8s.io", "storageclasses"): _anything,
         _PODS: _has_volumes_of_its_own,
     },
+    "replicationcontrollers": {GroupResource("", "replicationcontrollers"): _anything},
     "statefulsets": {GroupResource("apps", "statefulsets"): _anything},
     "daemonsets": {GroupResource("apps", "daemonsets"): _anything},
     "jobs": {GroupResource("batch", "jobs"): _anything, _PODS: _is_tracked},

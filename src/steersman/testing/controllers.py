@@ -19,6 +19,7 @@ CONTROLLERS = (
     "job-controller",
     "namespace-controller",
     "replicaset-controller",
+    "replicationcontroller-controller",
     "statefulset-controller",
 )
 

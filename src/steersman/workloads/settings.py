@@ -14,6 +14,7 @@ PARTS: Final = (
     "scheduler",
     "volumes",
     "replicasets",
+    "replicationcontrollers",
     "deployments",
     "statefulsets",
     "daemonsets",

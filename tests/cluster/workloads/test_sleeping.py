@@ -19,6 +19,7 @@ from steersman.simulation import SimulatedWorld, simulate
 from steersman.simulation.sleeping import CONCERNS
 from steersman.units import Quantity
 from steersman.workloads import WorkloadSettings, workloads
+from tests.real.replication_stories import replication_controller
 
 CONTAINER = core_v1.Container(name="main", image="nginx")
 NAMED = meta_v1.ObjectMeta(name="web")
@@ -46,6 +47,12 @@ async def apply_stateful_set(world: SimulatedWorld) -> bool:
     await world.apply(recipes.stateful_set("web", CONTAINER, replicas=1))
     await world.settle()
     return [each.name for each in await world.list(core_v1.Pod)] == ["web-0"]
+
+
+async def create_replication_controller(world: SimulatedWorld) -> bool:
+    await world.create(replication_controller(2))
+    await world.settle()
+    return len(await world.list(core_v1.Pod)) == 2
 
 
 async def apply_daemon_set(world: SimulatedWorld) -> bool:
@@ -166,6 +173,7 @@ async def create_autoscaler(world: SimulatedWorld) -> bool:
     "act",
     [
         apply_stateful_set,
+        create_replication_controller,
         apply_daemon_set,
         create_job,
         create_cron_job,

@@ -153,8 +153,8 @@ def up(
     """Start a cluster, and run it until Ctrl-C.
 
     The parts that --without leaves out are namespaces, garbage, nodes, scheduler, volumes,
-    replicasets, deployments, statefulsets, daemonsets, jobs, cronjobs, services, autoscaling,
-    disruptions and quotas.
+    replicasets, replicationcontrollers, deployments, statefulsets, daemonsets, jobs, cronjobs,
+    services, autoscaling, disruptions and quotas.
     """
     # Whoever only wants help need not wait until a server is loaded.
     import asyncio

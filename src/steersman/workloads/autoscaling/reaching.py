@@ -28,6 +28,7 @@ _USUAL: Final[dict[tuple[str, str], type[Any]]] = {
     ("apps/v1", "Deployment"): apps_v1.Deployment,
     ("apps/v1", "ReplicaSet"): apps_v1.ReplicaSet,
     ("apps/v1", "StatefulSet"): apps_v1.StatefulSet,
+    ("v1", "ReplicationController"): core_v1.ReplicationController,
 }
 
 

@@ -32,6 +32,7 @@ from steersman.workloads.pods.selecting import (
     by_selector,
     is_empty,
     selected_under,
+    selector_of,
     selects,
 )
 from steersman.workloads.pods.watching import (
@@ -77,6 +78,7 @@ __all__ = [
     "safe_name",
     "selected_under",
     "selecting",
+    "selector_of",
     "selects",
     "template_hash",
     "watching",

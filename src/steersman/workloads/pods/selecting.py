@@ -45,9 +45,17 @@ def by_holder(obj: Resource | Unstructured) -> Iterable[str]:
     return (f"{namespace}/", *(f"{namespace}/{key}={value}" for key, value in labels.items()))
 
 
+def selector_of(obj: Any) -> meta_v1.LabelSelector | None:
+    """Its ``spec.selector``; that of a ReplicationController is a plain map of labels."""
+    selector = obj.spec.selector if obj.spec is not None else None
+    if selector is None or isinstance(selector, meta_v1.LabelSelector):
+        return selector
+    return meta_v1.LabelSelector(match_labels=selector)
+
+
 def by_selector(obj: Any) -> Iterable[str]:
     """Under its namespace and one label that its ``spec.selector`` asks for, if there is one."""
-    return (selected_under(obj.namespace, obj.spec.selector),) if obj.spec is not None else ()
+    return (selected_under(obj.namespace, selector_of(obj)),) if obj.spec is not None else ()
 
 
 def selected_under(namespace: str | None, selector: meta_v1.LabelSelector | None) -> str:

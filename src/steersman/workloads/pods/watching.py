@@ -12,6 +12,7 @@ from steersman.workloads.pods.selecting import (
     HOLDER_INDEX,
     SELECTOR_INDEX,
     by_holder,
+    selector_of,
     selects,
 )
 
@@ -47,7 +48,7 @@ def selecting(kind: type[Any], obj: Resource, cached: Cached) -> list[ObjectKey]
         ObjectKey(each.namespace, each.name)
         for value in under_labels(obj)
         for each in cached.by_index(kind, SELECTOR_INDEX, value)
-        if selects(each.spec.selector, labels)
+        if selects(selector_of(each), labels)
     ]
 
 

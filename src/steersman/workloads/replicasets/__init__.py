@@ -19,7 +19,7 @@ from steersman.workloads.replicasets.planning import retry_seconds
 from steersman.workloads.replicasets.reconciling import SIBLING_INDEX, reconcile
 from steersman.workloads.settings import WorkloadSettings
 
-__all__ = ["controllers", "retry_seconds"]
+__all__ = ["SIBLING_INDEX", "controllers", "reconcile", "retry_seconds"]
 
 
 # Made once: it takes longer to check than an object to be looked at.

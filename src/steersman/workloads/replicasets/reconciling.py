@@ -1,11 +1,14 @@
-"""The ReplicaSet controller: as many Pods as are wanted, and a status that says so."""
+"""The ReplicaSet controller: as many Pods as are wanted, and a status that says so.
+
+ReplicationControllers are reconciled by the same function.
+"""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 
 from steersman.controller import Context, Done, Later, Outcome, controller_of
 from steersman.errors import ApiError, SteersmanError, Unreachable
-from steersman.kinds import apps_v1, core_v1
+from steersman.kinds import core_v1
 from steersman.workloads.pods import (
     HOLDER_INDEX,
     candidates,
@@ -15,10 +18,12 @@ from steersman.workloads.pods import (
     is_terminating,
     next_available_seconds,
     pod_from,
+    selector_of,
     selects,
 )
 from steersman.workloads.refusals import is_namespace_ending, said
 from steersman.workloads.replicasets.planning import (
+    Replicated,
     batches,
     difference,
     failing_since,
@@ -29,17 +34,16 @@ from steersman.workloads.replicasets.planning import (
 from steersman.workloads.writing import put_status
 
 Pod = core_v1.Pod
-ReplicaSet = apps_v1.ReplicaSet
 
 #: The index of ReplicaSets by the uid of whoever controls them.
 SIBLING_INDEX = "sibling"
 
 
-async def reconcile(rs: ReplicaSet, ctx: Context) -> Outcome:
+async def reconcile(rs: Replicated, ctx: Context) -> Outcome:
     """As many Pods as are wanted, or more of them on their way there."""
     if rs.spec is None:
         return Done()
-    selector, min_ready_seconds = rs.spec.selector, rs.spec.min_ready_seconds or 0
+    selector, min_ready_seconds = selector_of(rs), rs.spec.min_ready_seconds or 0
     found = candidates(ctx, rs, selector, Pod)
     active = await claim_among(ctx, rs, selector, [pod for pod in found if is_active(pod)])
     error: SteersmanError | None = None
@@ -67,7 +71,7 @@ async def reconcile(rs: ReplicaSet, ctx: Context) -> Outcome:
     return Later(after_seconds=wait_seconds) if wait_seconds else Done()
 
 
-async def _create(ctx: Context, rs: ReplicaSet, count: int) -> SteersmanError | None:
+async def _create(ctx: Context, rs: Replicated, count: int) -> SteersmanError | None:
     """So many Pods more; why not, if it could not be done."""
     template = rs.spec.template if rs.spec is not None else None
     pod = pod_from(template or core_v1.PodTemplateSpec(), owner=rs)
@@ -127,28 +131,25 @@ async def _first_error(
     return next((error for error in errors if error is not None), None)
 
 
-def _surplus(ctx: Context, rs: ReplicaSet, active: list[Pod], count: int) -> list[Pod]:
+def _surplus(ctx: Context, rs: Replicated, active: list[Pod], count: int) -> list[Pod]:
     if count >= len(active):
         return active
     # Those of all ReplicaSets of one Deployment: in a rolling update they share the nodes.
     owner = controller_of(rs)
-    siblings = ctx.by_index(ReplicaSet, SIBLING_INDEX, owner.uid) if owner is not None else ()
+    siblings: Sequence[Replicated] = ()
+    if owner is not None:
+        siblings = ctx.by_index(type(rs), SIBLING_INDEX, owner.uid)
     related = [pod for each in siblings for pod in ctx.by_index(Pod, HOLDER_INDEX, each.uid)]
     return deletion_order(active, ctx.now, related=related)[:count]
 
 
-def _failure(rs: ReplicaSet, error: SteersmanError | None, active: int) -> tuple[str, str] | None:
+def _failure(rs: Replicated, error: SteersmanError | None, active: int) -> tuple[str, str] | None:
     if error is None:
         return None
     reason = "FailedCreate" if active < wanted_replicas(rs) else "FailedDelete"
     return reason, said(error)
 
 
-def _is_held(pod: Pod, rs: ReplicaSet) -> bool:
+def _is_held(pod: Pod, rs: Replicated) -> bool:
     owner = controller_of(pod)
-    return (
-        owner is not None
-        and owner.uid == rs.uid
-        and rs.spec is not None
-        and selects(rs.spec.selector, pod.labels)
-    )
+    return owner is not None and owner.uid == rs.uid and selects(selector_of(rs), pod.labels)
