@@ -10,7 +10,7 @@ Never:     touches a Pod that another one controls
 from typing import Any, Final
 
 from steersman.cache import by_controller
-from steersman.controller import Controller
+from steersman.controller import Controller, Writes
 from steersman.kinds import core_v1
 from steersman.workloads.pods import SELECTOR_INDEX, by_selector, is_counted_anew, watching_pods
 from steersman.workloads.replicasets import SIBLING_INDEX, reconcile
@@ -26,7 +26,7 @@ _CONTROLLER: Final = Controller(
     reports_as="replication-controller",
     reconcile=reconcile,
     watches=(watching_pods(core_v1.ReplicationController, when=is_counted_anew),),
-    writes=(core_v1.Pod,),
+    writes=(Writes(core_v1.Pod, verbs=("create", "patch", "delete")),),
     indexes={SELECTOR_INDEX: by_selector, SIBLING_INDEX: by_controller},
     while_deleting=True,
 )
