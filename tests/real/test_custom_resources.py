@@ -170,3 +170,24 @@ async def test_one_object_that_does_not_fit_its_class_does_not_end_the_watch(
     assert not first.is_gone
     assert isinstance(second, Wrote)
     assert second.obj.spec.size == 3
+
+
+class Postgresql(CustomResource[BoxSpec, Part], group=GROUP, version="v1", kind="postgresql"):
+    """Named as the kind of an operator that many run."""
+
+
+async def test_a_kind_that_begins_in_lower_case_is_written_and_read(
+    client: Client, namespace: str
+) -> None:
+    untyped = Unstructured.of(f"{GROUP}/v1", "postgresql")
+    await install(client, definition("postgresql", "postgresqls", version(spec=ANYTHING)))
+    metadata = meta_v1.ObjectMeta(name="one", namespace=namespace)
+
+    made = await client.create(Postgresql(metadata=metadata, spec=BoxSpec(size=1)))
+    found = await client.get(untyped, "one", namespace=namespace)
+
+    assert made.spec.size == 1
+    assert (found.body["kind"], found.body["spec"]) == ("postgresql", {"size": 1})
+    assert [each.name for each in (await client.list(Postgresql, namespace=namespace)).items] == [
+        "one"
+    ]

@@ -16,6 +16,7 @@ from steersman.kinds.definition import Crd, check_crd
 from steersman.names import (
     GroupVersionKind,
     ResourceType,
+    check_class_kind,
     check_group,
     check_kind,
     check_plural,
@@ -149,7 +150,7 @@ class ResourceDeclaration(msgspec.Struct, frozen=True):
         is_ours = str(namespace.get("__module__", "")).startswith("steersman.kinds.")
         if not is_ours:
             check_group(group)
-        kind = check_kind(declared.get("kind") or name)
+        kind = check_kind(declared["kind"]) if declared.get("kind") else check_class_kind(name)
         resource_type = ResourceType(
             gvk=GroupVersionKind(group, check_version(version), kind),
             plural=check_plural(declared.get("plural") or plural_of(kind)),

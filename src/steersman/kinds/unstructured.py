@@ -11,6 +11,7 @@ from steersman.names import (
     GroupVersionKind,
     ObjectRef,
     ResourceType,
+    check_class_kind,
     check_kind,
     check_plural,
     plural_of,
@@ -39,9 +40,12 @@ class Unstructured:
         api_version: str, kind: str, *, plural: str | None = None, namespaced: bool = True
     ) -> "type[Unstructured]":
         """A class for the kind. Its plural is guessed unless given; discovery knows it for sure."""
+        gvk = GroupVersionKind.of(api_version, check_kind(kind))
+        if "." not in gvk.group:
+            check_class_kind(kind)  # as all built-in kinds are
         return Unstructured.at(
             ResourceType(
-                gvk=GroupVersionKind.of(api_version, check_kind(kind)),
+                gvk=gvk,
                 plural=check_plural(plural or plural_of(kind)),
                 namespaced=namespaced,
             )

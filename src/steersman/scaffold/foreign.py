@@ -14,8 +14,8 @@ from steersman.errors import BadName, ProjectError
 from steersman.kinds import Scheme
 from steersman.names import (
     GroupVersionKind,
+    check_class_kind,
     check_group,
-    check_kind,
     check_plural,
     check_version,
     plural_of,
@@ -118,7 +118,7 @@ def foreign_kind(
 ) -> Foreign:
     """The kind, checked; a built-in one is known to steersman, whatever is said of it."""
     gvk = GroupVersionKind("" if group == "core" else group, check_version(version), kind)
-    check_kind(kind)
+    check_class_kind(kind)
     if "." in gvk.group:
         check_group(gvk.group)
     scheme = Scheme()

@@ -10,7 +10,7 @@ from typing import Final
 
 from steersman.errors import BadName, ProjectError
 from steersman.manifests import Tree
-from steersman.names import check_group, check_kind, check_plural, check_version, plural_of
+from steersman.names import check_class_kind, check_group, check_plural, check_version, plural_of
 from steersman.scaffold.base import BASE, base_text
 from steersman.scaffold.declared import Declared, bases_of, declared_in, parsed, types_of
 from steersman.scaffold.editing import with_controller, with_import, with_served_version
@@ -232,7 +232,7 @@ def _answers(directory: Path, *, domain: str, name: str | None, package: str | N
 
 
 def _check_own_kind(kind: str) -> None:
-    check_kind(kind)
+    check_class_kind(kind)
     if kind in _BESIDE:
         rule = f"beside its class there are {', '.join(sorted(_BESIDE))}"
     elif len(kind) > _LONGEST_KIND:

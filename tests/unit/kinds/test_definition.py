@@ -41,7 +41,7 @@ def test_a_kind_of_ones_own_has_a_definition_unless_it_says_otherwise() -> None:
         lambda: Crd(short_names=("App",)),
         lambda: Crd(categories=("all of them",)),
         lambda: Crd(singular="-"),
-        lambda: Crd(list_kind="widgets"),
+        lambda: Crd(list_kind="list of widgets"),
     ],
 )
 def test_names_that_kubernetes_would_refuse_are_refused(wrong: Callable[[], Crd]) -> None:

@@ -139,10 +139,22 @@ def test_a_group_that_is_no_domain_is_refused(group: str) -> None:
         declare("Wrong", group=group, version="v1")
 
 
-@pytest.mark.parametrize("kind", ["widget", "My-Widget", "Größe", "W" * 64])
-def test_a_kind_that_is_no_camel_case_name_is_refused(kind: str) -> None:
+@pytest.mark.parametrize("kind", ["my widget", "-widget", "1st", "Größe", "W" * 64])
+def test_a_kind_that_the_server_would_refuse_is_refused(kind: str) -> None:
     with pytest.raises(BadName, match="is not a kind"):
         declare("Wrong", group="app.example.com", version="v1", kind=kind)
+
+
+@pytest.mark.parametrize("kind", ["widget", "My-Widget"])
+def test_a_kind_may_be_called_otherwise_than_a_class_would_be(kind: str) -> None:
+    declared = declare("Right", group="app.example.com", version="v1", kind=kind)
+
+    assert declared.resource_type.gvk.kind == kind
+
+
+def test_a_class_whose_name_is_its_kind_is_called_as_a_class() -> None:
+    with pytest.raises(BadName, match="begins with a capital letter"):
+        declare("widget", group="app.example.com", version="v1")
 
 
 @pytest.mark.parametrize("version", ["V1", "1", "v1.2", ""])

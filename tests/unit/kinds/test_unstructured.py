@@ -182,3 +182,20 @@ def test_equal_bodies_are_equal_objects() -> None:
 def test_an_object_is_no_key_because_its_body_is_none() -> None:
     with pytest.raises(TypeError, match="unhashable type"):
         hash(Widget(BODY))
+
+
+@pytest.mark.parametrize("kind", ["postgresql", "my-kind", "oneAgent"])
+def test_a_kind_may_begin_in_lower_case(kind: str) -> None:
+    made = Unstructured.of("acid.zalan.do/v1", kind)
+
+    found = made({"apiVersion": "acid.zalan.do/v1", "kind": kind, "metadata": {"name": "one"}})
+
+    assert made.resource_type.gvk == GroupVersionKind("acid.zalan.do", "v1", kind)
+    assert made.resource_type.plural == f"{kind.lower()}s"
+    assert found.name == "one"
+
+
+@pytest.mark.parametrize("kind", ["", "two words", "1st", "under_score", "dash-"])
+def test_a_kind_that_the_server_would_refuse_is_refused(kind: str) -> None:
+    with pytest.raises(BadName):
+        Unstructured.of("acid.zalan.do/v1", kind)

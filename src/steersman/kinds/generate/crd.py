@@ -114,7 +114,7 @@ class _Reader:
 
     def __init__(self, gvk: GroupVersionKind, keywords: Mapping[str, str | bool | None]) -> None:
         self._gvk = gvk
-        self._name = unlike(_TAKEN, gvk.kind, "{}{}".format)
+        self._name = unlike(_TAKEN, class_name(gvk.kind), "{}{}".format)
         self._keywords = keywords if self._name == gvk.kind else {**keywords, "kind": gvk.kind}
         self._taken = {*_TAKEN, self._name}
         self._parts: dict[str, Class] = {}

@@ -310,6 +310,25 @@ def test_a_kind_whose_name_is_taken_gets_a_class_of_another(
     assert made.resource_type.gvk.kind == kind
 
 
+@pytest.mark.parametrize(
+    ("kind", "name"),
+    [("postgresql", "Postgresql"), ("my-kind", "MyKind"), ("part", "Part2"), ("none", "None2")],
+)
+def test_a_kind_that_is_no_name_of_a_class_gets_a_class_of_another(
+    kind: str, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    schema = properties(spec=properties(size={"type": "integer"}))
+
+    models = loaded(models_from_crd(crd(schema, kind=kind)), monkeypatch)
+
+    made = getattr(models, name)
+    sent = Codec().encode(made(metadata=ObjectMeta(name="one")))
+    assert made.resource_type.gvk.kind == kind
+    assert msgspec.json.decode(sent)["kind"] == kind
+    assert type(Codec().decode(made, sent, wanted="read")) is made
+    assert hasattr(models, f"{name}Spec")
+
+
 def test_classes_never_share_a_name() -> None:
     schema = {
         **properties(
