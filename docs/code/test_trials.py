@@ -43,8 +43,10 @@ async def test_it_ends_when_its_time_is_up(cluster: World) -> None:
     await cluster.apply(trial(minutes=60))
 
     await cluster.advance(45 * 60)
+    await cluster.settle()
     before = await cluster.list(core_v1.Pod)
     await cluster.advance(20 * 60)
+    await cluster.settle()
     after = await cluster.list(core_v1.Pod)
 
     assert (len(before), len(after)) == (1, 0)

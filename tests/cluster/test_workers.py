@@ -34,6 +34,7 @@ def test_workers_are_employed_as_there_is_work_for_them(
             sm.Controller(Note, reconcile=look, name="looker", workers=4, slow_workers=0)
         )
         await world.advance(60.0)
+        await world.settle()
         workers = [each for each in asyncio.all_tasks() if each.get_name().startswith("looker/")]
         return most, len(workers)
 

@@ -35,6 +35,7 @@ def test_children_of_an_owner_that_is_gone_are_not_made_again_and_again() -> Non
         before = world.moment()
         await world.delete(AppService, "web")
         await world.advance(2 * SILENCE_SECONDS)
+        await world.settle()
         made = [each for each in world.writes_since(before) if "/appservices" not in each.target]
         kinds = (apps_v1.Deployment, apps_v1.ReplicaSet, core_v1.Pod)
         return len(made), [each.name for kind in kinds for each in await world.list(kind)]

@@ -6,7 +6,7 @@ import pytest
 
 import steersman as sm
 from steersman.errors import BadScenario, ManagerFailed, NotSettled
-from steersman.kinds import core_v1, meta_v1
+from steersman.kinds import apps_v1, batch_v1, core_v1, meta_v1, networking_v1, policy_v1
 from steersman.simulation import SimulatedWorld, VirtualLoop, simulate, simulated_world
 from steersman.workloads import WorkloadSettings
 
@@ -149,9 +149,55 @@ def test_what_is_put_off_for_long_comes_when_time_is_advanced_to_it() -> None:
         await world.settle()
         today = names(await world.list(ConfigMap))
         await world.advance(86401.0)
+        await world.settle()
         return [today, names(await world.list(ConfigMap))]
 
     assert simulate(main, settings=BARE) == [[], ["one-0"]]
+
+
+def test_advancing_passes_exactly_so_many_seconds() -> None:
+    async def main(world: SimulatedWorld) -> list[float]:
+        async def reconcile_every_minute(a_note: Note, ctx: sm.Context) -> sm.Outcome:
+            await ctx.apply_status(a_note, Status(copies=int(world.clock.monotonic())))
+            return sm.Later(after_seconds=60)
+
+        await world.install(Note)
+        await world.run_operator(sm.Controller(Note, reconcile=reconcile_every_minute))
+        await world.apply(note())
+        passed = []
+        for seconds in (3600.0, 0.25, 59.0):
+            before = world.clock.monotonic()
+            await world.advance(seconds)
+            passed.append(world.clock.monotonic() - before)
+        return passed
+
+    assert simulate(main, settings=BARE) == pytest.approx([3600.0, 0.25, 59.0], abs=1e-5)
+
+
+def test_an_idle_week_of_eleven_watches_is_a_few_hundred_leaps() -> None:
+    kinds = (
+        *(ConfigMap, core_v1.Secret, core_v1.Service, core_v1.ServiceAccount),
+        *(core_v1.PersistentVolumeClaim, apps_v1.Deployment, apps_v1.StatefulSet),
+        *(batch_v1.Job, policy_v1.PodDisruptionBudget, networking_v1.Ingress),
+    )
+
+    async def main(world: SimulatedWorld) -> tuple[int, list[str]]:
+        async def nothing(a_note: Note, ctx: sm.Context) -> sm.Outcome:
+            return sm.Done()
+
+        await world.install(Note)
+        await world.run_operator(sm.Controller(Note, reconcile=nothing, owns=kinds))
+        await world.apply(note())
+        await world.settle()
+        leaps, moment = world.loop.leaps, world.moment()
+        await world.advance(7 * 86400.0 - 3600.0)
+        asked = [each for each in world.history.asked[moment:] if each.actor == "operator"]
+        return world.loop.leaps - leaps, [each.target for each in asked]
+
+    leaps, asked = simulate(main)
+
+    assert leaps < 1000
+    assert asked == []
 
 
 def test_a_second_pass_of_an_operator_that_is_content_writes_nothing() -> None:

@@ -36,6 +36,7 @@ async def test_when_the_leader_is_killed_another_replica_takes_over(cluster: Wor
     await first.kill()
     await cluster.apply(Greeting(metadata=meta_v1.ObjectMeta(name="late"), spec=Spec(name="Ada")))
     await cluster.advance(seconds=30)
+    await cluster.settle()
 
     assert before == leader
     assert await holder(cluster) not in ("", leader)

@@ -67,6 +67,7 @@ async def test_what_is_permanent_is_said_and_not_tried_again(cluster: World) -> 
 
     await cluster.apply(greeting(""))
     await cluster.advance(seconds=1800)
+    await cluster.settle()
     (event,) = await cluster.list(events_v1.Event)
     await cluster.apply(greeting("Ada"))
     await cluster.settle()

@@ -29,6 +29,7 @@ async def test_the_status_comes_to_what_the_spec_says(cluster: World, room: Room
     await cluster.clock.sleep(90)
     halfway = await status(cluster)
     await cluster.advance(seconds=3600)
+    await cluster.settle()
     there = await status(cluster)
 
     assert halfway.degrees == 17
@@ -39,10 +40,12 @@ async def test_the_status_comes_to_what_the_spec_says(cluster: World, room: Room
 
 async def test_the_generation_counts_changes_of_the_spec_only(cluster: World, room: Room) -> None:
     await cluster.advance(seconds=3600)
+    await cluster.settle()
     before = await cluster.get(Room, "study")
 
     await cluster.patch(Room, "study", MergePatch({"spec": {"degrees": 21}}))
     await cluster.advance(seconds=3600)
+    await cluster.settle()
 
     after = await cluster.get(Room, "study")
     assert (before.generation, after.generation) == (1, 2)
@@ -51,6 +54,7 @@ async def test_the_generation_counts_changes_of_the_spec_only(cluster: World, ro
 
 async def test_a_write_of_the_object_leaves_the_status_alone(cluster: World, room: Room) -> None:
     await cluster.advance(seconds=3600)
+    await cluster.settle()
 
     await cluster.patch(Room, "study", MergePatch({"status": {"degrees": 100}}))
 

@@ -21,6 +21,10 @@ LARGEST = 3 * 512 * 1024
 TOO_DEEP = "the object is nested too deeply"
 
 
+# How often a watch that asks for bookmarks gets one, as on a real server.
+BOOKMARK_SECONDS = 60.0
+
+
 class Bell:
     """Rung when something has changed; wakes everybody who waits."""
 
@@ -61,6 +65,8 @@ class Store:
         self.rng = rng
         self.log = log
         self.view = View(log)
+        #: How often a watch that asks for bookmarks gets one; ``inf``: only before its end.
+        self.bookmark_seconds = BOOKMARK_SECONDS
         self._bells: dict[str, Bell] = {}
         self._listeners: dict[str, list[Callable[[Object], None]]] = {}
         # Of resources that are not kept for ever: when each write is forgotten, in that order.

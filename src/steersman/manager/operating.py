@@ -73,7 +73,7 @@ TURN_SECONDS = 1.0
 LATE_SECONDS = 0.5
 
 # In a simulation no turn comes late, and every look costs more than the time that it is about.
-SLOWNESS = 60.0
+SLOWNESS = 3600.0
 
 
 class Operation:

@@ -95,6 +95,8 @@ class VirtualLoop(_Loop):
         self._is_running = False
         self._is_stopping = False
         self._is_closed = False
+        #: How often time has passed, so far.
+        self.leaps = 0
         self._moved = 0  # when the one who runs the loop last did something
         self._runs_for: object = None
         self._failures: list[dict[str, Any]] = []
@@ -181,6 +183,7 @@ class VirtualLoop(_Loop):
             self._cancelled -= 1
         if not timers or self._waits_in_vain(timers[0][0] / MICROS):
             raise Deadlock(waiting=self._waiting(), after_seconds=self.time())
+        self.leaps += 1
         self.micros = max(self.micros, timers[0][0])
         while timers and timers[0][0] <= self.micros:
             turn = heappop(timers)[2]

@@ -186,10 +186,9 @@ class _ScenarioRun(World):
         await self._rest_and_compare()
 
     async def advance(self, seconds: float) -> None:
-        """Let so much time pass, and all happen that is due in it."""
+        """Let exactly so much time pass, and all happen that is due in it."""
         await self._settle_what_is_owed()
         await self.clock.sleep(seconds)
-        await self.settle()
 
     async def run_operator(
         self,

@@ -23,6 +23,7 @@ from steersman.simulation.actors import Actor
 from steersman.simulation.apart import run_apart
 from steersman.simulation.clock import VirtualClock
 from steersman.simulation.factory import Factory, factory_of
+from steersman.simulation.faults import Disturber
 from steersman.simulation.history import Asked, History
 from steersman.simulation.loop import VirtualLoop
 from steersman.simulation.settling import Agenda
@@ -60,6 +61,11 @@ WORKLOADS: Final = "workloads"
 UNDISTURBED: Final = ReflectorSettings(
     initial="streamed", watch_seconds=7 * 86400.0, silence_seconds=inf
 )
+
+# The same for operators, which list first, as they do everywhere. Watches of all operators that are
+# opened again every few minutes, and a bookmark a minute for each, would be most of what an hour
+# costs; ``survives_cut_watches`` opens each watch again at every event.
+CALM: Final = ReflectorSettings(watch_seconds=7 * 86400.0, silence_seconds=inf)
 
 _PODS: Final = GroupResource("", "pods")
 
@@ -162,6 +168,8 @@ class SimulatedWorld(World):
             outbound=NoWayOut(),
             is_furnished=True,
         )
+        self._bookmark_seconds = self.server.store.bookmark_seconds
+        self.server.store.bookmark_seconds = inf
         self._users = Actor("user")
         self.user_way = self._way(self._users, Calm())
         super().__init__(
@@ -204,6 +212,12 @@ class SimulatedWorld(World):
         """The same, for what builds a manager; of one ``part``, where several have this name."""
         actor = Actor(name)
         manager = build()
+        if reflector is None:
+            is_default = manager.informers.reflector == ReflectorSettings()
+            if is_default and (type(disturbance) is Calm or isinstance(disturbance, Disturber)):
+                reflector = CALM
+            else:  # it looks whether its watches are silent, which bookmarks tell
+                self.server.store.bookmark_seconds = self._bookmark_seconds
 
         def again() -> SimulatedOperator:
             return self.operate(build, name, settings, disturbance, reflector, part=part)
@@ -281,9 +295,8 @@ class SimulatedWorld(World):
             await clock.sleep(max(until_at - now_at, quiet_seconds))
 
     async def advance(self, seconds: float) -> None:
-        """Let so much time pass, and all happen that is due in it."""
+        """Let exactly so much time pass, and all happen that is due in it."""
         await self.clock.sleep(seconds)
-        await self.settle()
 
     def _hot_since(self, moment: int) -> list[str]:
         """What operators write again and again, and will go on to."""

@@ -140,7 +140,10 @@ class World(ABC):
 
     @abstractmethod
     async def advance(self, seconds: float) -> None:
-        """Let so much time pass, and all happen that is due in it."""
+        """Let exactly so much time pass, and all happen that is due in it.
+
+        What begins at its end has only begun: ``settle`` waits for that.
+        """
 
     # What was done
 

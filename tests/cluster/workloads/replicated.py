@@ -88,4 +88,5 @@ async def no_more(world: SimulatedWorld, what: str, hard: int = 0) -> None:
 async def notes(world: SimulatedWorld, reason: str) -> list[str]:
     """What events of this reason say."""
     await world.advance(10)
+    await world.settle()
     return [each.note or "" for each in await world.list(events_v1.Event) if each.reason == reason]

@@ -113,12 +113,15 @@ def test_the_number_of_replicas_follows_the_use_of_the_pods() -> None:
         await put_pods(world, 2, "90m")
         await world.create(autoscaler(metrics=half()))
         await world.advance(1.0)
+        await world.settle()
         grown = await replicas(world)
 
         await use(world, 2, "10m")
         await world.advance(290.0)
+        await world.settle()
         held = await replicas(world)
         await world.advance(60.0)
+        await world.settle()
 
         assert (grown, held, await replicas(world)) == (4, 4, 1)
         why = "cpu resource utilization (percentage of request) above target"
@@ -144,6 +147,7 @@ def test_the_number_stays_within_its_bounds_and_changes_no_faster_than_its_behav
         seen = []
         for _ in range(4):
             await world.advance(45.0)
+            await world.settle()
             seen.append(await replicas(world))
 
         assert seen == [3, 4, 4, 4]
@@ -274,6 +278,7 @@ def test_without_an_autoscaler_nothing_is_done() -> None:
         before = len(world.history)
 
         await world.advance(3600.0)
+        await world.settle()
 
         targets = [each.target for each in world.history.asked[before:]]
         assert [each for each in targets if "/pods" in each or "/scale" in each] == []
@@ -291,6 +296,7 @@ def test_an_autoscaler_that_is_deleted_does_nothing_any_more() -> None:
         await world.delete(Autoscaler, "web")
         await use(world, 2, "100m")
         await world.advance(60.0)
+        await world.settle()
 
         assert await replicas(world) == 2
 

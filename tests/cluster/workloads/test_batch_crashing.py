@@ -57,6 +57,7 @@ async def test_a_cron_job_comes_to_the_same_wherever_its_controller_crashes() ->
     async def story(world: World) -> None:
         await world.create(cron_job("*/10 * * * *"))
         await world.advance(700.0)
+        await world.settle()
 
     def build() -> Built:
         return cronjobs.controllers(EVERYWHERE)

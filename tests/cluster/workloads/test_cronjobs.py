@@ -36,6 +36,7 @@ def test_each_moment_of_a_schedule_has_one_job_however_often_it_is_tried() -> No
         given = cron_job("*/20 * * * *", successful_jobs_history_limit=10)
         await world.create(given)
         await world.advance(HOUR + 60.0)
+        await world.settle()
 
         jobs = sorted(await world.list(Job), key=lambda each: each.name)
         first = datetime(2030, 1, 1, 0, 20, tzinfo=UTC)
@@ -73,6 +74,7 @@ def test_a_day_in_another_zone_begins_when_it_begins_there() -> None:
             cron_job("0 0 * * *", time_zone="Asia/Kolkata", successful_jobs_history_limit=9)
         )
         await world.advance(DAY)
+        await world.settle()
 
         assert await due_times(world) == ["2030-01-02T00:00:00+05:30"]
         (made,) = await world.list(Job)
@@ -85,6 +87,7 @@ def test_no_more_jobs_are_kept_than_the_history_has_room_for_in_a_day() -> None:
     async def story(world: SimulatedWorld) -> None:
         await world.create(cron_job("0 */3 * * *"))
         await world.advance(DAY)
+        await world.settle()
 
         assert await due_times(world) == [
             "2030-01-01T18:00:00Z",
@@ -101,6 +104,7 @@ def test_what_is_forbidden_to_run_twice_at_once_never_does() -> None:
         given = cron_job("*/10 * * * *", concurrency_policy="Forbid")
         await world.create(given)
         await world.advance(HOUR)
+        await world.settle()
 
         assert await due_times(world) == ["2030-01-01T00:10:00Z"]
         assert (
@@ -129,6 +133,7 @@ def test_what_may_run_twice_at_once_does() -> None:
     async def story(world: SimulatedWorld) -> None:
         await world.create(cron_job("*/10 * * * *"))
         await world.advance(1850.0)
+        await world.settle()
 
         assert len(await due_times(world)) == 3
         assert len((await status_of(world)).active or ()) == 3
@@ -141,6 +146,7 @@ def test_what_replaces_its_predecessor_runs_alone() -> None:
         given = cron_job("*/10 * * * *", concurrency_policy="Replace")
         await world.create(given)
         await world.advance(1850.0)
+        await world.settle()
 
         assert await due_times(world) == ["2030-01-01T00:30:00Z"]
         assert [each.name for each in (await status_of(world)).active or ()] == [
@@ -154,6 +160,7 @@ def test_a_suspended_one_starts_nothing_and_then_only_the_last_that_was_missed()
     async def story(world: SimulatedWorld) -> None:
         await world.create(cron_job("0 * * * *", suspend=True))
         await world.advance(5 * HOUR + 600.0)
+        await world.settle()
         assert await due_times(world) == []
 
         await world.patch(CronJob, "tick", MergePatch({"spec": {"suspend": False}}))
@@ -168,11 +175,13 @@ def test_what_is_too_late_is_not_started() -> None:
     async def story(world: SimulatedWorld) -> None:
         await world.create(cron_job("0 * * * *", suspend=True, starting_deadline_seconds=300))
         await world.advance(5 * HOUR + 600.0)
+        await world.settle()
         await world.patch(CronJob, "tick", MergePatch({"spec": {"suspend": False}}))
         await world.settle()
         assert await due_times(world) == []
 
         await world.advance(HOUR)
+        await world.settle()
         assert await due_times(world) == ["2030-01-01T06:00:00Z"]
 
     told(story)
@@ -182,6 +191,7 @@ def test_more_than_a_hundred_missed_are_told_and_the_last_is_started() -> None:
     async def story(world: SimulatedWorld) -> None:
         await world.create(cron_job("* * * * *", suspend=True))
         await world.advance(3 * HOUR + 30.0)
+        await world.settle()
         await world.patch(CronJob, "tick", MergePatch({"spec": {"suspend": False}}))
         await world.clock.sleep(5.0)
 
@@ -200,11 +210,13 @@ def test_a_new_schedule_does_not_make_up_for_its_own_past() -> None:
     async def story(world: SimulatedWorld) -> None:
         await world.create(cron_job("0 0 1 1 *"))
         await world.advance(1850.0)
+        await world.settle()
         await world.patch(CronJob, "tick", MergePatch({"spec": {"schedule": "*/10 * * * *"}}))
         await world.clock.sleep(60.0)
         assert await due_times(world) == []
 
         await world.advance(600.0)
+        await world.settle()
         assert await due_times(world) == ["2030-01-01T00:40:00Z"]
 
     told(story)
@@ -214,6 +226,7 @@ def test_a_new_schedule_that_comes_with_much_else_does_not_make_up_for_its_past_
     async def story(world: SimulatedWorld) -> None:
         await world.create(cron_job("0 0 1 1 *"))
         await world.advance(1850.0)
+        await world.settle()
         labels = {f"label-{number}": "new" for number in range(12)}
         template = {"spec": {"template": {"metadata": {"labels": labels}}}}
         change = {"schedule": "*/10 * * * *", "jobTemplate": template}
@@ -229,6 +242,7 @@ def test_a_job_that_went_missing_is_told_and_forgotten() -> None:
     async def story(world: SimulatedWorld) -> None:
         await world.create(cron_job("0 * * * *"))
         await world.advance(HOUR)
+        await world.settle()
         (running,) = await world.list(Job)
         await world.delete(Job, running.name)
         await world.settle()

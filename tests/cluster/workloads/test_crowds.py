@@ -55,6 +55,7 @@ def test_five_thousand_pods_asked_of_two_nodes_are_told_why_not_and_starve_nobod
         writes = world.history.writes(since=before)
         on_time = await conditions(world, "crowd")
         await world.advance(601)
+        await world.settle()
         late = await conditions(world, "crowd")
 
         pods = await world.list(Pod)

@@ -355,6 +355,7 @@ def test_a_settled_daemon_set_is_left_alone() -> None:
         since = world.moment()
         await add_node(world, "far", taints=[core_v1.Taint(key="own", effect="NoExecute")])
         await world.advance(3600)
+        await world.settle()
 
         assert writes_of(world, "/daemonsets", since) == []
         assert writes_of(world, "/pods", since) == []

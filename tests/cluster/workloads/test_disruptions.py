@@ -211,6 +211,7 @@ def test_a_pod_that_was_let_go_and_is_not_deleted_is_healthy_again_later() -> No
         assert await numbers(world) == (2, 1, 1, 0)
 
         await world.advance(61.0)
+        await world.settle()
 
         assert await numbers(world) == (2, 2, 1, 1)
         after = (await world.get(Budget, "web")).status
@@ -245,6 +246,7 @@ def test_a_mark_that_nothing_came_of_is_taken_back() -> None:
         await world.clock.sleep(100.0)
         assert await target(world, name) == ("True", "EvictionByEvictionAPI")
         await world.advance(21.0)
+        await world.settle()
         assert await target(world, name) == ("False", None)
 
     in_world(story)

@@ -319,11 +319,13 @@ def test_what_lives_in_no_namespace_goes_with_an_owner_that_does_not_either() ->
 def test_quiet_kinds_are_followed_after_a_while(seconds: float) -> None:
     async def story(world: SimulatedWorld) -> None:
         await world.advance(seconds)
+        await world.settle()
         role = await world.create(ClusterRole(metadata=named("captain")))
 
         await delete(world, role, "Foreground")
         if not seconds:
             await world.advance(LATE_SECONDS)
+            await world.settle()
 
         assert "captain" not in await left(world, ClusterRole)
 
@@ -362,6 +364,7 @@ def test_a_server_that_is_away_keeps_the_dependents_of_its_objects() -> None:
         claim = MergePatch({"spec": away, "metadata": {"labels": None}})
         await world.patch(APIService, "v1.sea.example.com", claim)
         await world.advance(300)
+        await world.settle()
 
         assert await left(world) == ["log"]
 
@@ -382,6 +385,7 @@ def test_an_owner_of_a_kind_that_nobody_serves_keeps_its_dependents() -> None:
 
         await world.install(Boat)
         await world.advance(100)
+        await world.settle()
 
         assert await left(world) == []
 

@@ -64,6 +64,7 @@ def test_a_failed_pod_is_replaced_after_ten_seconds_then_twice_as_long_each_time
     async def story(world: SimulatedWorld) -> None:
         await world.create(job(backoff_limit=3, runs={"exit-code": "1"}))
         await world.advance(120.0)
+        await world.settle()
 
         made = sorted(
             pod.metadata.creation_timestamp
@@ -91,6 +92,7 @@ def test_a_job_whose_containers_are_restarted_too_often_fails() -> None:
         given = job(backoff_limit=2, restart_policy="OnFailure", runs={"exit-code": "1"})
         await world.create(given)
         await world.advance(60.0)
+        await world.settle()
 
         assert (await conditions(world))[-1] == ("Failed", "True", "BackoffLimitExceeded")
         assert await pods(world) == []
@@ -276,9 +278,11 @@ def test_a_job_that_is_over_is_deleted_after_its_time_and_not_before() -> None:
     async def story(world: SimulatedWorld) -> None:
         await world.create(job(ttl_seconds_after_finished=600))
         await world.advance(500.0)
+        await world.settle()
         assert await world.find(Job, "work") is not None
 
         await world.advance(200.0)
+        await world.settle()
 
         assert await world.find(Job, "work") is None
         assert await pods(world) == []
@@ -290,9 +294,11 @@ def test_a_job_that_is_given_more_time_stays() -> None:
     async def story(world: SimulatedWorld) -> None:
         await world.create(job(ttl_seconds_after_finished=600))
         await world.advance(500.0)
+        await world.settle()
         longer = MergePatch({"spec": {"ttlSecondsAfterFinished": 6000}})
         await world.patch(Job, "work", longer)
         await world.advance(1000.0)
+        await world.settle()
 
         assert await world.find(Job, "work") is not None
 
@@ -372,6 +378,7 @@ def test_a_job_that_may_not_make_pods_says_so_and_goes_on_when_it_may() -> None:
 
         await world.delete(core_v1.ResourceQuota, "none")
         await world.advance(60.0)
+        await world.settle()
         assert await counts(world) == (1, 0, 0)
 
     told(story, settings=BY_HAND)
@@ -400,6 +407,7 @@ def test_a_job_at_rest_writes_nothing() -> None:
         await world.settle()
         before = world.moment()
         await world.advance(3600.0)
+        await world.settle()
 
         assert world.history.writes(since=before) == []
 

@@ -57,6 +57,7 @@ def test_as_many_collectors_as_there_is_work_for_and_no_more_than_a_server_bears
         began_at = world.clock.monotonic()
         await world.delete(core_v1.ConfigMap, "owner")
         await world.advance(number * HELD_SECONDS)
+        await world.settle()
         return held.most, held.last_at - began_at, len(await world.list(core_v1.Secret))
 
     most, took_seconds, left = simulate(main, settings=NOBODY)
@@ -83,6 +84,7 @@ def test_as_many_schedulers_as_there_is_work_for_and_no_more_than_a_server_bears
             spec = core_v1.PodSpec(containers=(CONTAINER,), tolerations=(ANYTHING,))
             await world.create(core_v1.Pod(metadata=metadata, spec=spec))
         await world.advance(number * HELD_SECONDS)
+        await world.settle()
         pods = await world.list(core_v1.Pod)
         placed = [each for each in pods if each.spec is not None and each.spec.node_name == "n"]
         return held.most, held.last_at - began_at, len(placed)

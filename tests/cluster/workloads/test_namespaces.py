@@ -183,6 +183,7 @@ def test_a_finalizer_nobody_removes_keeps_the_namespace_and_nothing_else() -> No
         before = world.server.store.log.revision
 
         await world.advance(3600)
+        await world.settle()
         assert world.server.store.log.revision == before
         await world.delete(Namespace, "other")
         await world.settle()
@@ -201,6 +202,7 @@ def test_pods_end_before_anything_else_is_deleted() -> None:
 
         await world.delete(Namespace, "harbour")
         await world.advance(6)
+        await world.settle()
         ending = await world.get(Pod, "slow", namespace="harbour")
         assert ending.deletion_time is not None
         assert await world.find(ConfigMap, "one", namespace="harbour") is not None
@@ -212,6 +214,7 @@ def test_pods_end_before_anything_else_is_deleted() -> None:
         }
         await world.client.delete(Pod, "slow", namespace="harbour", grace_seconds=0)
         await world.advance(60)
+        await world.settle()
 
         assert await world.find(Namespace, "harbour") is None
 
@@ -259,6 +262,7 @@ def test_a_namespace_waits_for_kinds_of_a_server_that_is_away() -> None:
         assert await world.find(ConfigMap, "one", namespace="harbour") is None
         await world.delete(APIService, "v1.far.example.com")
         await world.advance(60)
+        await world.settle()
         assert await world.find(Namespace, "harbour") is None
 
     told(story)

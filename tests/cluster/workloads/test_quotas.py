@@ -168,6 +168,7 @@ def test_a_kind_that_comes_later_is_counted_then() -> None:
 
         await world.install(Widget)
         await world.advance(31.0)
+        await world.settle()
 
         assert await used(world) == {"count/widgets.test.example.com": "0"}
 
@@ -319,6 +320,7 @@ def test_a_pod_that_nobody_ends_is_free_of_charge_after_a_while() -> None:
         await world.settle()
         await world.delete(Pod, "held")
         await world.advance(120.0)
+        await world.settle()
 
         assert await used(world) == {"count/pods": "1", "pods": "0"}
 

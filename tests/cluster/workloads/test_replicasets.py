@@ -129,6 +129,7 @@ def test_a_pod_counts_as_available_once_it_has_been_ready_for_long_enough() -> N
         assert (rs.status.ready_replicas, rs.status.available_replicas) == (1, None)
 
         await world.advance(300)
+        await world.settle()
 
         rs = await world.get(ReplicaSet, "web")
         assert rs.status is not None
@@ -184,6 +185,7 @@ def test_what_could_not_be_made_is_made_when_it_can_be() -> None:
 
         await world.delete(core_v1.ResourceQuota, "few")
         await world.advance(300)
+        await world.settle()
 
         rs = await world.get(ReplicaSet, "web")
         assert rs.status is not None

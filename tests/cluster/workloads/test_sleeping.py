@@ -74,6 +74,7 @@ async def create_cron_job(world: SimulatedWorld) -> bool:
     spec = batch_v1.CronJobSpec(schedule="0 * * * *", job_template=job)
     await world.create(batch_v1.CronJob(metadata=NAMED, spec=spec))
     await world.advance(3601)
+    await world.settle()
     return len(await world.list(batch_v1.Job)) >= 1
 
 
@@ -165,6 +166,7 @@ async def create_autoscaler(world: SimulatedWorld) -> bool:
     )
     await world.create(autoscaling_v2.HorizontalPodAutoscaler(metadata=NAMED, spec=spec))
     await world.advance(60)
+    await world.settle()
     deployment = await world.get(apps_v1.Deployment, "web")
     return bool(deployment.spec and deployment.spec.replicas == 3)
 

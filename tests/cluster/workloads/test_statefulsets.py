@@ -130,11 +130,13 @@ def test_a_pod_counts_as_available_after_it_was_ready_long_enough() -> None:
     async def story(world: SimulatedWorld) -> None:
         await world.apply(stateful_set(2, min_ready_seconds=300))
         await world.advance(200.0)
+        await world.settle()
 
         before = await status(world)
         assert (before.replicas, before.ready_replicas, before.available_replicas) == (1, 1, 0)
 
         await world.advance(500.0)
+        await world.settle()
 
         after = await status(world)
         assert (after.replicas, after.ready_replicas, after.available_replicas) == (2, 2, 2)
@@ -253,6 +255,7 @@ def test_what_the_server_refuses_is_said_in_its_words() -> None:
         await world.settle()
         await world.apply(stateful_set(2))
         await world.advance(20.0)
+        await world.settle()
 
         assert await names(world, Pod) == ["web-0"]
         failures = [each for each in await said(world) if each.startswith("FailedCreate")]
@@ -354,6 +357,7 @@ def test_a_pod_that_comes_back_waits_until_the_claim_of_the_one_before_is_gone()
         await world.settle()
         await scale(world, 1)
         await world.advance(0.01)
+        await world.settle()
         await scale(world, 2)
         await world.settle()
 
@@ -477,6 +481,7 @@ def test_a_pod_whose_name_somebody_else_has_is_made_when_that_is_free() -> None:
 
         await world.delete(Pod, "web-0")
         await world.advance(60.0)
+        await world.settle()
 
         assert (await world.get(Pod, "web-0")).labels["app"] == "web"
         assert (await status(world)).available_replicas == 1

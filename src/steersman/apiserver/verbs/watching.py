@@ -22,8 +22,7 @@ from steersman.apiserver.verbs.reading import (
 # that not everybody comes back at once.
 SHORTEST_SECONDS = 1800.0
 
-# How often somebody who wants bookmarks gets one, and how long before the end the last.
-BOOKMARK_SECONDS = 60.0
+# How long before the end of a watch its last bookmark comes.
 LAST_BOOKMARK_SECONDS = 2.0
 
 
@@ -79,7 +78,7 @@ async def _told(
             yield lines.bookmark(position, served, initial_events_end=True)
     bookmark_at = last_bookmark_at = ends_at
     if options.bookmarks:
-        bookmark_at = clock.monotonic() + BOOKMARK_SECONDS
+        bookmark_at = clock.monotonic() + store.bookmark_seconds
         last_bookmark_at = ends_at - LAST_BOOKMARK_SECONDS
     due_at = min(ends_at, bookmark_at, last_bookmark_at)
     while True:
@@ -101,7 +100,7 @@ async def _told(
             yield lines.bookmark(position, served, initial_events_end=False)
             if now >= last_bookmark_at:
                 last_bookmark_at = ends_at
-            bookmark_at = now + BOOKMARK_SECONDS
+            bookmark_at = now + store.bookmark_seconds
             due_at = min(ends_at, bookmark_at, last_bookmark_at)
             continue
         try:
