@@ -1,0 +1,57 @@
+"""Login: a password that is made once, and again when somebody asks for it."""
+
+import secrets
+
+import steersman as sm
+from steersman import recipes
+from steersman.client import MergePatch
+from steersman.kinds import core_v1
+
+ROTATION = "logins.example.com/rotation"
+PASSWORD_BYTES = 24
+
+
+class Spec(sm.Part):
+    """What is wanted."""
+
+    rotation: int = 0
+    """Another number is another password."""
+
+
+class Status(sm.Part):
+    """What has become of it."""
+
+    secret_name: str | None = None
+    observed_generation: int | None = None
+    conditions: tuple[sm.Condition, ...] = ()
+
+
+class Login(sm.CustomResource[Spec, Status], group="logins.example.com", version="v1"):
+    """A user name and a password, in a Secret."""
+
+
+async def reconcile(login: Login, ctx: sm.Context) -> sm.Outcome:
+    """Have a Secret with a password of this rotation."""
+    name = f"{login.name}-credentials"
+    wanted = str(login.spec.rotation)
+    there = ctx.get(core_v1.Secret, name)
+    if there is None:
+        fresh = recipes.secret(
+            name,
+            {"username": login.name, "password": secrets.token_urlsafe(PASSWORD_BYTES)},
+            annotations={ROTATION: wanted},
+        )
+        # Not applied: an apply would write another password each time.
+        await ctx.create_owned(fresh)
+    elif there.annotations.get(ROTATION) != wanted:
+        # One write, so that a crash leaves the old password or the new one, and never both.
+        change = {
+            "metadata": {"annotations": {ROTATION: wanted}},
+            "stringData": {"password": secrets.token_urlsafe(PASSWORD_BYTES)},
+        }
+        await ctx.patch(there, MergePatch(change))
+    ready = sm.Condition.true("Ready", reason="Generated")
+    return sm.Done(status=Status(secret_name=name, conditions=(ready,)))
+
+
+controller = sm.Controller(Login, reconcile=reconcile, owns=(core_v1.Secret,), condition="Ready")

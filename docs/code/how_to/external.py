@@ -1,0 +1,87 @@
+"""Account: a user in a directory outside of the cluster."""
+
+from dataclasses import dataclass
+from typing import Literal, Protocol
+
+import steersman as sm
+
+# The directory sends no events: so often somebody else's change there is looked for.
+RECHECK_SECONDS = 600.0
+# How long a directory that does not answer is left alone.
+OUTAGE_SECONDS = 30.0
+
+
+class Spec(sm.Part):
+    """What is wanted."""
+
+    plan: Literal["free", "paid"] = "free"
+
+
+class Status(sm.Part):
+    """What has become of it."""
+
+    account_id: str | None = None
+    observed_generation: int | None = None
+    conditions: tuple[sm.Condition, ...] = ()
+
+
+class Account(sm.CustomResource[Spec, Status], group="accounts.example.com", version="v1"):
+    """A user in the directory."""
+
+
+class DirectoryDown(Exception):
+    """The directory does not answer, or not in time."""
+
+
+class Directory(Protocol):
+    """What the operator needs of the directory. Both calls can be repeated."""
+
+    async def ensure(self, key: str, plan: str) -> str:
+        """Have an account under this key, and give its id."""
+        ...
+
+    async def remove(self, key: str) -> None:
+        """Have none."""
+        ...
+
+
+@dataclass(frozen=True)
+class Accounts:
+    """Reconciles Accounts with a directory."""
+
+    directory: Directory
+
+    async def reconcile(self, account: Account, ctx: sm.Context) -> sm.Outcome:
+        """Have the account there, and say how that went."""
+        ctx.check_leadership()
+        try:
+            account_id = await self.directory.ensure(account.uid, account.spec.plan)
+        except DirectoryDown as error:
+            unknown = sm.Condition.unknown("Ready", reason="DirectoryDown", message=str(error))
+            status = Status(account_id=known_id(account), conditions=(unknown,))
+            return sm.Later(after_seconds=OUTAGE_SECONDS, status=status)
+        ready = sm.Condition.true("Ready", reason="Created")
+        status = Status(account_id=account_id, conditions=(ready,))
+        return sm.Later(after_seconds=RECHECK_SECONDS, status=status)
+
+    async def finalize(self, account: Account, ctx: sm.Context) -> sm.Outcome:
+        """Remove it there before the object goes."""
+        ctx.check_leadership()
+        try:
+            await self.directory.remove(account.uid)
+        except DirectoryDown:
+            return sm.Later(after_seconds=OUTAGE_SECONDS)
+        return sm.Done()
+
+
+def known_id(account: Account) -> str | None:
+    """What the status says already."""
+    return account.status.account_id if account.status else None
+
+
+def controller(directory: Directory) -> sm.Controller[Account]:
+    """The controller, for a directory or what stands for it in a test."""
+    accounts = Accounts(directory)
+    return sm.Controller(
+        Account, reconcile=accounts.reconcile, finalize=accounts.finalize, condition="Ready"
+    )

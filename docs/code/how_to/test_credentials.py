@@ -1,0 +1,55 @@
+"""What the page about generated credentials says."""
+
+from docs.code.how_to.credentials import Login, Spec, controller
+from steersman.kinds import core_v1, meta_v1
+from steersman.simulation import World
+
+
+def login(*, rotation: int = 0) -> Login:
+    return Login(metadata=meta_v1.ObjectMeta(name="ada"), spec=Spec(rotation=rotation))
+
+
+async def password(cluster: World) -> bytes:
+    secret = await cluster.get(core_v1.Secret, "ada-credentials")
+    return (secret.data or {})["password"]
+
+
+async def test_a_password_is_made_once(cluster: World) -> None:
+    await cluster.install(Login)
+    operator = await cluster.run_operator(controller)
+    await cluster.apply(login())
+    await cluster.settle()
+    first = await password(cluster)
+
+    await operator.kill()
+    await cluster.run_operator(controller)
+    await cluster.settle()
+
+    assert len(first) == 32
+    assert await password(cluster) == first
+    await cluster.assert_second_pass_writes_nothing()
+
+
+async def test_another_rotation_is_another_password(cluster: World) -> None:
+    await cluster.install(Login)
+    await cluster.run_operator(controller)
+    await cluster.apply(login())
+    await cluster.settle()
+    first = await password(cluster)
+
+    await cluster.apply(login(rotation=1))
+    await cluster.settle()
+
+    assert await password(cluster) != first
+
+
+async def test_a_secret_that_is_deleted_is_made_again(cluster: World) -> None:
+    await cluster.install(Login)
+    await cluster.run_operator(controller)
+    await cluster.apply(login())
+    await cluster.settle()
+
+    await cluster.delete(core_v1.Secret, "ada-credentials")
+    await cluster.settle()
+
+    assert await password(cluster)
