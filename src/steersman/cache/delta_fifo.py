@@ -25,7 +25,7 @@ import msgspec
 from steersman.errors import InvalidObject
 from steersman.kinds import Resource, Unstructured
 from steersman.names import ObjectKey
-from steersman.watch import identity_in, identity_of, is_older, key_of
+from steersman.watch import identity_in, identity_of, is_far_ahead, is_older, key_of
 
 Obj = TypeVar("Obj", bound=Resource | Unstructured)
 
@@ -378,7 +378,12 @@ class DeltaFifo(Generic[Obj]):
         if self._warmed and key in self._warmed:
             return False
         old_version = old.resource_version
-        return version == old_version or is_older(version, than=old_version)
+        if version == old_version:
+            return True
+        # An object in a list may claim a version that no history has; what is told of it is news.
+        return is_older(version, than=old_version) and not is_far_ahead(
+            old_version, of=self._position
+        )
 
     def _move_to(self, version: str) -> None:
         if version and version != self._position:

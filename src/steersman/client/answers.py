@@ -41,6 +41,11 @@ _BY_CODE: Final[dict[int, type[ApiError]]] = {
 }
 
 
+# What a server asks for beyond this is taken for a mistake: no API server is away for longer on
+# purpose. Whoever waits has limits of its own, which are shorter.
+LONGEST_RETRY_AFTER_SECONDS: Final = 3600.0
+
+
 class _Cause(msgspec.Struct):
     reason: str = ""
     message: str = ""
@@ -119,7 +124,9 @@ def error_from(
         reason=status.reason,
         message=_without_values(status.message) or "no explanation",
         causes=tuple(_cause(each) for each in details.causes or ()),
-        retry_after=seconds if seconds is not None else details.retry_after_seconds or None,
+        retry_after=seconds
+        if seconds is not None
+        else _bounded(details.retry_after_seconds or None),
         uid=details.uid,
     )
 
@@ -165,4 +172,14 @@ def _without_values(message: str) -> str:
 def _seconds(retry_after: str | None) -> float | None:
     # An HTTP date is allowed here too, but API servers send seconds, and comparing a foreign
     # clock's time with ours would be a guess.
-    return float(retry_after) if retry_after and retry_after.isdecimal() else None
+    if not retry_after or not retry_after.isdecimal():
+        return None
+    # Without int(): four hundred digits are infinity to float(), and int() refuses thousands.
+    return _bounded(LONGEST_RETRY_AFTER_SECONDS if len(retry_after) > 9 else int(retry_after))
+
+
+def _bounded(seconds: float | None) -> float | None:
+    if seconds is None or seconds < 0:
+        return None
+    # Before it becomes a float: an integer may have as many digits as the answer has room for.
+    return float(min(seconds, LONGEST_RETRY_AFTER_SECONDS))

@@ -12,6 +12,7 @@ from steersman.client.answers import read_status
 from steersman.client.arriving import pieces_of
 from steersman.client.asking import Asker
 from steersman.client.calling import Caller
+from steersman.client.continuation import Continuation
 from steersman.client.deleting import (
     Deletion,
     Preconditions,
@@ -179,8 +180,9 @@ class Client:
         A page that is asked for too late is refused with ``Expired``: the server no longer knows
         how things stood when the first one was read.
         """
-        token = ""
+        pages = self._continuation(kind, namespace)
         while True:
+            token = pages.token
             options = query(
                 limit=page_size or self.settings.page_size,
                 # A continue token says which version it belongs to; naming one again is refused.
@@ -200,9 +202,10 @@ class Client:
             page = self._ask.codec.decode_list(
                 kind, await self._ask.body(question), wanted=question.wanted
             )
+            pages.add(page.items)
             yield page
-            token = page.continue_token
-            if not token:
+            is_empty = not page.items and not page.invalid
+            if not pages.turn(page.continue_token, is_empty=is_empty):
                 return
 
     async def pieces(
@@ -220,18 +223,26 @@ class Client:
         is that of each piece; nothing is sent again. A server that gives out pages although nobody
         asked for them is asked for the next; each has a version then.
         """
-        token = ""
+        pages = self._continuation(kind, namespace)
         while True:
-            options = query(**{"continue": token or None}, **selecting(labels, fields))
+            options = query(**{"continue": pages.token or None}, **selecting(labels, fields))
             limit_bytes = self.settings.page_limit_bytes
             question = about_many("list", "GET", kind, namespace, options, limit_bytes)
             pieces = pieces_of(self._ask, kind, question, clock=self.clock)
+            token, is_empty = "", True
             async with aclosing(pieces):
                 async for piece in pieces:
+                    if is_empty:
+                        pages.add(piece.items)
+                        is_empty = not piece.items and not piece.invalid
                     yield piece
                     token = piece.continue_token
-            if not token:
+            if not pages.turn(token, is_empty=is_empty):
                 return
+
+    def _continuation(self, kind: type[Obj], namespace: str | None) -> Continuation:
+        ref = ObjectRef(kind.resource_type.gvk.kind, namespace, "*")
+        return Continuation(f"list {ref}", pages_limit=self.settings.pages_limit)
 
     @asynccontextmanager
     async def watch(

@@ -55,9 +55,12 @@ class ListCutter(Generic[B]):
             yield block
 
     @property
-    def rest(self) -> bytes:
-        """What was not cut off: a list of the last items, with all that the whole list said."""
-        return bytes(self._buffer)
+    def rest(self) -> bytearray:
+        """What was not cut off: a list of the last items, with all that the whole list said.
+
+        Not a copy: it may be as large as the limit allows. Nothing may be fed afterwards.
+        """
+        return self._buffer
 
     @property
     def held_bytes(self) -> int:

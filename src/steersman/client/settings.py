@@ -21,8 +21,14 @@ class ClientSettings(msgspec.Struct, frozen=True, kw_only=True):
     # An object in etcd is at most 1.5 MiB unless someone raised the limit; twice a request's 3 MiB.
     object_limit_bytes: int = 6 * 1024 * 1024
 
-    # A page of a list is many objects; past this, ask for smaller pages.
-    page_limit_bytes: int = 256 * 1024 * 1024
+    # As much of a list is held as text at a time: a page, or, of a list that is decoded while it
+    # arrives, what does not come apart into items. Sixty-four of the largest objects that a request
+    # may create, or a page of 500 with 128 KiB each. It is there about three times while it is
+    # decoded: as text, as the copy that the decoder reads, and as objects.
+    page_limit_bytes: int = 64 * 1024 * 1024
+
+    # With the usual page size five million objects, more than etcd holds.
+    pages_limit: int = 10_000
 
     # A twentieth of the bytes, and an eighth less of our time: the server writes in pieces of 2 kB,
     # and each of them is a chunk to read. It costs the server some.
@@ -39,7 +45,12 @@ class ClientSettings(msgspec.Struct, frozen=True, kw_only=True):
     user_agent: str = "steersman"
 
     def __post_init__(self) -> None:
-        sizes = (self.page_size, self.object_limit_bytes, self.page_limit_bytes)
+        sizes = (
+            self.page_size,
+            self.object_limit_bytes,
+            self.page_limit_bytes,
+            self.pages_limit,
+        )
         if not self.deadline_seconds > 0 or min(sizes) < 1 or not self.user_agent.isprintable():
             raise ValueError(
                 f"settings must satisfy deadline_seconds > 0, page_size and limits >= 1, and a"
@@ -54,6 +65,7 @@ class SettingsChanges(TypedDict, total=False):
     page_size: int
     object_limit_bytes: int
     page_limit_bytes: int
+    pages_limit: int
     compress_lists: bool
     retry: RetryPolicy
     field_validation: Literal["Strict", "Warn", "Ignore"]

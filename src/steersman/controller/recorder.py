@@ -43,6 +43,8 @@ LONGEST_WORD: Final = 128
 _DEADLINE_SECONDS: Final = 10.0
 # client-go tries twelve times, every ten seconds; by then it is news of two minutes ago.
 _MOST_TRIES: Final = 5
+# What a server asks for beyond this would outlast the news that an event is.
+_LONGEST_RETRY_AFTER_SECONDS: Final = 60.0
 _BACKOFF: Final = BackoffPolicy(first_seconds=1.0, longest_seconds=30.0, jitter=0.5)
 # For so long nothing more is sent to a namespace that took an event from nobody: it is on its way
 # out, or the operator lacks the right. And what went wrong is not told again.
@@ -244,7 +246,8 @@ class Recorder:
         else:
             self._give_up(row, error)
         asked = error.retry_after_seconds if isinstance(error, TooManyRequests) else None
-        return max(asked or 0.0, _BACKOFF.wait_seconds(self._failures, rng=self._rng))
+        asked_seconds = min(asked or 0.0, _LONGEST_RETRY_AFTER_SECONDS)
+        return max(asked_seconds, _BACKOFF.wait_seconds(self._failures, rng=self._rng))
 
     def _give_up(self, row: Row, error: SteersmanError) -> None:
         # The first error of its sort is told; those that follow are only counted.

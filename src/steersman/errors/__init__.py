@@ -19,6 +19,7 @@ SteersmanError
 ├── Unreachable                  no answer; ``may_have_happened`` says whether a write may stand
 │   └── DeadlinePassed
 ├── BadAnswer                    an answer that no API server should give
+│   └── EndlessList              a list whose pages do not come to an end
 ├── InvalidObject                an object that does not fit its Python class
 ├── ConfigError                  a kubeconfig or credential file that cannot be used
 │   ├── CertificateRefused       the other side's certificate, or ours, was not accepted
@@ -90,6 +91,7 @@ from steersman.errors.answers import (
     Cause,
     Conflict,
     DeadlinePassed,
+    EndlessList,
     Expired,
     Forbidden,
     Invalid,
@@ -198,6 +200,7 @@ __all__ = [
     "Deadlock",
     "DidNotSurvive",
     "EditedByHand",
+    "EndlessList",
     "ExitRaised",
     "Expired",
     "Forbidden",

@@ -144,6 +144,19 @@ class BadAnswer(SteersmanError):
         super().__init__(f"could not {wanted}: {problem}. {what_now}")
 
 
+class EndlessList(BadAnswer):
+    """A list that leads from page to page without coming to an end; given up after ``pages``."""
+
+    def __init__(self, *, wanted: str, problem: str, pages: int) -> None:
+        self.pages = pages
+        super().__init__(
+            wanted=wanted,
+            problem=f"the list does not end: {problem}",
+            what_now="Look at what stands between, and at an aggregated API server's paging; raise"
+            " pages_limit in ClientSettings if there are really so many pages.",
+        )
+
+
 class InvalidObject(SteersmanError):
     """An object that does not fit its Python class; ``body`` holds it as it came."""
 

@@ -75,7 +75,7 @@ class Codec:
         _check_kind(body, kind, wanted)
         return self._decode_mended(kind, body)
 
-    def decode_list(self, kind: type[R], data: bytes, *, wanted: str) -> DecodedList[R]:
+    def decode_list(self, kind: type[R], data: bytes | bytearray, *, wanted: str) -> DecodedList[R]:
         """One page of a list."""
         if issubclass(kind, Unstructured):
             return self._decode_one_by_one(kind, data, wanted)
@@ -115,7 +115,9 @@ class Codec:
             return None
         return self._decode_each(kind, raws, wanted)
 
-    def _decode_one_by_one(self, kind: type[R], data: bytes, wanted: str) -> DecodedList[R]:
+    def _decode_one_by_one(
+        self, kind: type[R], data: bytes | bytearray, wanted: str
+    ) -> DecodedList[R]:
         page = _page_of_raws(data, wanted)
         _check_list(page, kind, wanted)
         decoded = self._decode_each(kind, page.items or (), wanted)
@@ -252,7 +254,7 @@ _RAWS = msgspec.json.Decoder(tuple[msgspec.Raw, ...])
 _PAGE_OF_RAWS = msgspec.json.Decoder(_Page[msgspec.Raw])
 
 
-def _page_of_raws(data: bytes, wanted: str) -> _Page[msgspec.Raw]:
+def _page_of_raws(data: bytes | bytearray, wanted: str) -> _Page[msgspec.Raw]:
     try:
         return _PAGE_OF_RAWS.decode(data)
     except _MISFITS as error:

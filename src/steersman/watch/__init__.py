@@ -10,6 +10,7 @@ Promises:  - after any disturbance the sink has what a fresh list has
            - a watch that falls silent is cut and resumed
            - a kind that is missing is looked for until it returns
            - no failure is retried without a wait
+           - a version from the far future is not gone on from
 Never:     keeps objects, gives up, or hides that it is failing
 """
 
@@ -18,7 +19,7 @@ from steersman.watch.reflector import Reflector
 from steersman.watch.settings import ReflectorSettings
 from steersman.watch.sink import Sink
 from steersman.watch.source import ClientSource, Source
-from steersman.watch.versions import is_older, newest_first
+from steersman.watch.versions import is_far_ahead, is_older, newest_first
 
 __all__ = [
     "ClientSource",
@@ -28,6 +29,7 @@ __all__ = [
     "Source",
     "identity_in",
     "identity_of",
+    "is_far_ahead",
     "is_older",
     "key_of",
     "newest_first",

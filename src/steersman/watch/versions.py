@@ -13,6 +13,10 @@ T = TypeVar("T")
 # As many as a number of 64 bits has at most.
 DIGITS: Final = 20
 
+# Ten million writes: a busy cluster takes a quarter of an hour for them, and a watch has a bookmark
+# every minute.
+LEAP_DIGITS: Final = 7
+
 
 def is_older(version: str, than: str) -> bool:
     """Whether ``version`` certainly came before ``than``: only of numbers can that be said."""
@@ -24,6 +28,20 @@ def is_older(version: str, than: str) -> bool:
     # Without int(): this is asked at every event, and int() refuses thousands of digits.
     version, than = version.lstrip("0"), than.lstrip("0")
     return (len(version), version) < (len(than), than)
+
+
+def is_far_ahead(version: str, of: str) -> bool:
+    """Whether ``version`` is further ahead than any history gets between two things that are told.
+
+    A server that tells of such a version is mistaken, or its history was made to leap, as restores
+    do on purpose; a list says which.
+    """
+    # Almost always they differ in their last digits only.
+    if version[:-LEAP_DIGITS] == of[:-LEAP_DIGITS] or not (of and _is_number(version + of)):
+        return False
+    if len(version) > DIGITS:
+        return True
+    return int(version) - int(of[:DIGITS]) > 10**LEAP_DIGITS
 
 
 def newest_first(items: Sequence[T], versions: Iterable[str]) -> list[T]:

@@ -19,6 +19,7 @@ class Inflater:
     def __init__(self) -> None:
         self._member = zlib.decompressobj(wbits=_GZIP)
         self._waiting = b""
+        self.has_more = False  # after a whole piece: perhaps the next needs no more bytes
 
     def feed(self, piece: bytes) -> None:
         """One more piece; all of what came before must have been taken."""
@@ -32,6 +33,7 @@ class Inflater:
         while True:
             if self._member.eof:
                 if not self._waiting:
+                    self.has_more = False
                     return b""
                 self._member = zlib.decompressobj(wbits=_GZIP)
             try:
@@ -41,6 +43,7 @@ class Inflater:
                 raise ValueError(f"the body is not gzip: {error}") from None
             self._waiting = self._member.unconsumed_tail or self._member.unused_data
             if inflated or not self._waiting:
+                self.has_more = len(inflated) >= PIECE_BYTES
                 return inflated
 
     def end(self) -> None:

@@ -194,7 +194,7 @@ class _Exchange:
             if self._inflater is None:
                 piece = await connection.receive()
             else:
-                piece = await _inflated(connection, self._inflater)
+                piece = await _inflated(connection, self._inflater, self._pool.clock)
         except Broken as broken:
             failure = self._failure(broken)
         else:
@@ -232,8 +232,12 @@ class _Exchange:
         return failure
 
 
-async def _inflated(connection: Connection, inflater: Inflater) -> bytes:
+async def _inflated(connection: Connection, inflater: Inflater, clock: Clock) -> bytes:
     """What the next bytes stand for; none if that was all."""
+    if inflater.has_more:
+        # A few bytes may stand for hundreds of megabytes, and none of those waits for the network:
+        # between two pieces everybody else gets a turn.
+        await clock.sleep(0)
     try:
         while not (piece := inflater.next()):
             received = await connection.receive()

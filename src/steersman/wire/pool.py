@@ -22,7 +22,7 @@ class Pool:
     """
 
     def __init__(self, *, clock: Clock) -> None:
-        self._clock = clock
+        self.clock = clock
         self._tls: ssl.SSLContext | None = None
         self._all: set[Connection] = set()
         self._idle: deque[tuple[float, Connection]] = deque()  # the oldest first
@@ -35,7 +35,7 @@ class Pool:
             self._tls = tls
             while idle:
                 idle.pop()[1].abort()
-        too_old_at = self._clock.monotonic() - IDLE_SECONDS
+        too_old_at = self.clock.monotonic() - IDLE_SECONDS
         while idle and idle[0][0] < too_old_at:
             idle.popleft()[1].abort()
         while idle:
@@ -55,7 +55,7 @@ class Pool:
     def give_back(self, connection: Connection) -> None:
         """It is no longer in use: keep it, unless it is of no use to anyone."""
         if self.is_open and connection.tls is self._tls and connection.is_reusable:
-            self._idle.append((self._clock.monotonic(), connection))
+            self._idle.append((self.clock.monotonic(), connection))
         else:
             connection.abort()
 

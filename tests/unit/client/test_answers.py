@@ -237,6 +237,12 @@ def test_a_redirect_is_not_an_answer(code: int) -> None:
         ("Wed, 21 Oct 2026 07:28:00 GMT", {}, None),
         ("-1", {}, None),
         ("soon", {}, None),
+        ("3600", {}, 3600.0),
+        ("3601", {}, 3600.0),
+        ("9" * 400, {}, 3600.0),
+        ("9" * 10_000, {}, 3600.0),
+        (None, {"retryAfterSeconds": 10**300}, 3600.0),
+        (None, {"retryAfterSeconds": -5}, None),
     ],
 )
 def test_when_to_come_back_is_what_the_header_says_else_what_the_details_say(

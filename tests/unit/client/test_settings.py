@@ -17,6 +17,7 @@ from steersman.errors import BadValue
         {"page_size": 0},
         {"object_limit_bytes": 0},
         {"page_limit_bytes": -1},
+        {"pages_limit": 0},
         {"user_agent": "a\r\nAuthorization: x"},
     ],
 )

@@ -24,6 +24,7 @@ from steersman.watch.position import (
     Told,
     TooLarge,
     advance,
+    follow,
     meaning_of,
 )
 from steersman.watch.versions import is_older
@@ -207,3 +208,13 @@ def test_a_server_that_knows_our_version_is_watched_without_a_list(story: list[H
 )
 def test_an_error_means_something_for_the_story(error: SteersmanError, heard: Heard) -> None:
     assert meaning_of(error) == heard
+
+
+@pytest.mark.parametrize("version", [str(2**63 - 1), "9" * 400, "10000108"])
+def test_a_version_from_the_far_future_is_not_gone_on_from(version: str) -> None:
+    after = follow(MayWatch("107"), version)
+
+    assert after == MustList("107", why="out of order")
+    # If it is true, the list says so; and if it is not, what is known is gone on from.
+    assert advance(after, Listed(version), too_large_limit=3) == MayWatch(version)
+    assert advance(after, Listed("108"), too_large_limit=3) == MayWatch("108")

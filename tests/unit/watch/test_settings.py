@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from steersman.errors import BadSettings
 from steersman.watch import ReflectorSettings
 
 
@@ -18,11 +19,14 @@ from steersman.watch import ReflectorSettings
         {"too_large_limit": 0},
         {"missing_limit": 0},
         {"initial": "guessed"},
+        {"watch_seconds": float("inf")},
+        {"longest_retry_after_seconds": 0},
+        {"longest_retry_after_seconds": float("inf")},
     ],
     ids=str,
 )
 def test_settings_that_make_no_sense_are_refused(wrong: dict[str, Any]) -> None:
-    with pytest.raises(ValueError, match=next(iter(wrong))):
+    with pytest.raises(BadSettings, match=next(iter(wrong))):
         ReflectorSettings(**wrong)
 
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from steersman.watch import is_older, newest_first
+from steersman.watch import is_far_ahead, is_older, newest_first
 
 NUMBERS = st.integers(min_value=0, max_value=2**130)
 
@@ -23,6 +23,29 @@ def test_zeros_in_front_make_no_difference(a: int, b: int, zeros: int) -> None:
 def test_what_is_not_a_number_is_older_than_nothing_and_nothing_than_it(word: str) -> None:
     assert not is_older(word, "5")
     assert not is_older("5", word)
+
+
+@pytest.mark.parametrize(
+    ("version", "of", "is_far"),
+    [
+        ("101", "100", False),
+        ("100", "101", False),
+        ("10000100", "100", False),
+        ("10000101", "100", True),
+        ("30000000", "20000000", False),
+        ("30000001", "20000000", True),
+        ("20000000", "30000001", False),
+        (str(2**63 - 1), "1234", True),
+        ("9" * 10_000, "1234", True),
+        ("later", "1234", False),
+        ("1234", "", False),
+        ("99999999999", "later", False),
+    ],
+)
+def test_ten_million_writes_between_two_events_are_too_many(
+    version: str, of: str, is_far: bool
+) -> None:
+    assert is_far_ahead(version, of) is is_far
 
 
 def test_a_number_of_thousands_of_digits_is_still_a_number() -> None:

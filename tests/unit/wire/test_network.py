@@ -4,6 +4,7 @@ import asyncio
 import gzip
 import socket
 import sys
+from itertools import pairwise
 
 import pytest
 
@@ -195,6 +196,27 @@ async def test_a_compressed_answer_that_explodes_is_refused_at_its_limit() -> No
     async with raw_server(says(answer)) as server, plain(server.port) as transport:
         with pytest.raises(ValueError, match="longer than"):
             await body_of(transport, LARGE)
+
+
+async def test_others_get_their_turns_while_a_compressed_answer_is_inflated() -> None:
+    size = 100 * 2**20
+    answer = ok(gzip.compress(bytes(size), 9), "Content-Encoding: gzip")
+    turns: list[int] = []
+    read = 0
+
+    async def take_turns() -> None:
+        while read < size:
+            turns.append(read)
+            await SystemClock().sleep(0)
+
+    async with raw_server(says(answer)) as server, plain(server.port) as transport:
+        async with transport.open(LARGE) as response, asyncio.TaskGroup() as group:
+            group.create_task(take_turns())
+            async for piece in response.chunks():
+                read += len(piece)
+
+    # Between any two turns no more was inflated than a piece or two.
+    assert max(later - before for before, later in pairwise([*turns, size])) <= 4 * 2**20
 
 
 @pytest.mark.parametrize("cut", [slice(0, -20), slice(5, None)])

@@ -1,0 +1,51 @@
+"""The continue tokens of one list, and a list that does not end. Pure."""
+
+from collections.abc import Sequence
+from typing import Final
+
+from steersman.errors import EndlessList
+from steersman.kinds import Resource, Unstructured
+
+# A server that filters after it has read may have nothing to say on a page, and on the next; not so
+# often in a row.
+EMPTY_LIMIT: Final = 10
+
+
+class Continuation:
+    """Follows a list from page to page; ``token`` leads to the next, and is empty after the last.
+
+    A list ends: each page leads to another one, has something on it, and begins with an object that
+    no earlier page began with. A server for which this is not so would be asked for ever.
+    """
+
+    def __init__(self, wanted: str, *, pages_limit: int) -> None:
+        self.token = ""
+        self._wanted = wanted
+        self._pages_limit = pages_limit
+        self._pages = 0
+        self._empty = 0
+        self._beginnings: set[tuple[str | None, str]] = set()
+
+    def add(self, items: Sequence[Resource | Unstructured]) -> None:
+        """Take in a page, or the beginning of one; ``EndlessList`` if it is not the next."""
+        if items:
+            first = items[0].namespace, items[0].name
+            if first in self._beginnings:
+                raise self._endless("a page begins with the object that an earlier page began with")
+            self._beginnings.add(first)
+
+    def turn(self, token: str, *, is_empty: bool) -> bool:
+        """Whether there is a page after this one, which ``token`` leads to."""
+        self._pages += 1
+        self._empty = self._empty + 1 if is_empty else 0
+        if token and token == self.token:
+            raise self._endless("the server gave out the same continue token twice")
+        if token and self._empty > EMPTY_LIMIT:
+            raise self._endless(f"{self._empty} pages in a row are empty, and yet there are more")
+        if token and self._pages >= self._pages_limit:
+            raise self._endless(f"it has more than {self._pages_limit} pages")
+        self.token = token
+        return bool(token)
+
+    def _endless(self, problem: str) -> EndlessList:
+        return EndlessList(wanted=self._wanted, problem=problem, pages=self._pages)

@@ -1,0 +1,169 @@
+"""A server that misbehaves: what it asks for, and what it claims, is followed only so far."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import msgspec
+import pytest
+
+from steersman.cache import Informer, InformerSettings
+from steersman.errors import EndlessList
+from steersman.observe import Listed, OutOfOrder, WatchFailed, WatchStarted
+from steersman.watch import ReflectorSettings
+from tests.cluster.informing import HERE, Scene, names
+from tests.real.objects import config_map
+from tests.transports import refusing, saying
+
+FUTURE = str(2**62)
+
+
+@asynccontextmanager
+async def following(scene: Scene, **settings: Any) -> AsyncIterator[Informer[Any]]:
+    """An informer that follows, whatever the server does."""
+    informer = scene.informer(settings=InformerSettings(reflector=ReflectorSettings(**settings)))
+    async with asyncio.TaskGroup() as group:
+        running = group.create_task(informer.run())
+        try:
+            yield informer
+        finally:
+            running.cancel()
+
+
+@pytest.mark.parametrize("asked", ["3600", "9" * 400])
+async def test_an_hour_of_retry_after_blinds_an_informer_for_a_minute_at_most(
+    scene: Scene, asked: str
+) -> None:
+    async with following(scene) as informer:
+        scene.way.answer = refusing(429, "TooManyRequests", headers={"retry-after": asked})
+        await scene.until(lambda: scene.seen(WatchFailed), seconds=0.1)
+        scene.way.answer = None
+        begun_at = scene.clock.monotonic()
+        await scene.until(lambda: informer.has_synced, seconds=1.0)
+
+    assert 50.0 <= scene.clock.monotonic() - begun_at <= 65.0
+
+
+async def test_how_much_of_a_retry_after_is_followed_is_a_setting(scene: Scene) -> None:
+    async with following(scene, longest_retry_after_seconds=5.0) as informer:
+        scene.way.answer = refusing(429, "TooManyRequests", headers={"retry-after": "3600"})
+        await scene.until(lambda: scene.seen(WatchFailed), seconds=0.1)
+        scene.way.answer = None
+        begun_at = scene.clock.monotonic()
+        await scene.until(lambda: informer.has_synced, seconds=0.5)
+
+    assert scene.clock.monotonic() - begun_at <= 10.0
+
+
+async def test_a_list_without_end_is_a_failure_that_is_waited_after(scene: Scene) -> None:
+    page = {
+        "kind": "ConfigMapList",
+        "apiVersion": "v1",
+        "metadata": {"resourceVersion": "7", "continue": "again"},
+        "items": [{"metadata": {"name": "one", "namespace": HERE}}],
+    }
+    async with following(scene) as informer:
+        scene.way.answer = saying(page)
+        begun_at = scene.clock.monotonic()
+        await scene.until(lambda: scene.clock.monotonic() > begun_at + 60.0, seconds=0.5)
+        asked = len(scene.way.requests)
+        scene.way.answer = None
+        await scene.until(lambda: informer.has_synced, seconds=1.0)
+
+    assert {type(each.error) for each in scene.seen(WatchFailed)} == {EndlessList}
+    # Two for each try, and the waits between those double.
+    assert asked <= 20
+
+
+def number_in(informer: Informer[Any]) -> str | None:
+    """What the ConfigMap that is patched says by now."""
+    one = informer.lister.get("one", namespace=HERE)
+    return None if one is None else (one.data or {}).get("number")
+
+
+async def happened(scene: Scene, kind: type[Any], times: int) -> None:
+    """Wait until this was observed so often."""
+    await scene.until(lambda: len(scene.seen(kind)) >= times, seconds=0.5)
+
+
+def claiming(piece: bytes, count: int) -> bytes:
+    """The events in a piece, and after each so many of objects from the far future."""
+    lines = []
+    for line in piece.splitlines(True):
+        lines.append(line)
+        event = msgspec.json.decode(line)
+        if event["type"] == "BOOKMARK":
+            continue
+        for number in range(count):
+            metadata = {
+                "name": f"ghost-{number}",
+                "namespace": HERE,
+                "uid": f"u-{number}",
+                "resourceVersion": str(int(FUTURE) + number),
+            }
+            ghost = {"type": "ADDED", "object": {**event["object"], "metadata": metadata}}
+            lines.append(msgspec.json.encode(ghost) + b"\n")
+    return b"".join(lines)
+
+
+async def test_a_flood_of_objects_from_the_future_leaves_nothing_behind(scene: Scene) -> None:
+    async with following(scene) as informer:
+        await scene.until(lambda: informer.has_synced)
+        most = 0
+        scene.way.garble = lambda piece: claiming(piece, 1000)
+        for floods in range(1, 6):
+            await happened(scene, WatchStarted, floods)
+            await scene.patch("one", number=str(floods))
+            await happened(scene, OutOfOrder, floods)
+            most = max(most, len(informer))
+        scene.way.garble = bytes
+        await scene.patch("one", number="last")
+        await scene.until(
+            lambda: number_in(informer) == "last",
+            seconds=0.5,
+        )
+
+    # Not one of them was taken in, and what really happens is followed.
+    assert most == 2
+    assert names(informer) == ["one", "two"]
+    assert len(scene.seen(Listed)) <= 7
+
+
+async def test_our_own_writes_are_seen_although_the_server_claims_a_version_of_the_future(
+    scene: Scene,
+) -> None:
+    async with following(scene) as informer:
+        await scene.until(lambda: informer.has_synced)
+        scene.way.garble = lambda piece: claiming(piece, 1)
+        await scene.patch("one", number="1")
+        await scene.until(lambda: scene.seen(OutOfOrder), seconds=0.1)
+
+        # The watch is down, and the list has not come: only the overlay can know.
+        await informer.noting(scene.server.create(config_map(HERE, "three")))
+
+        assert "three" in names(informer)
+        scene.way.garble = bytes
+        watches = len(scene.seen(WatchStarted))
+        await scene.until(lambda: len(scene.seen(WatchStarted)) > watches, seconds=0.5)
+        assert names(informer) == ["one", "three", "two"]
+
+
+async def test_an_object_that_claims_a_version_of_the_future_in_a_list_is_followed(
+    scene: Scene,
+) -> None:
+    informer = scene.informer()
+    async with informer.running():
+        part = informer._parts[HERE]
+        objects = dict(part.fifo.known)
+        version = part.fifo.position
+        for key, obj in objects.items():
+            forged = msgspec.structs.replace(obj.metadata, resource_version=FUTURE)
+            objects[key] = msgspec.structs.replace(obj, metadata=forged)
+        part.replace(objects, (), version, rewound=False)
+
+        await scene.patch("one", number="1")
+        await scene.until(
+            lambda: number_in(informer) == "1",
+            seconds=0.5,
+        )

@@ -1,0 +1,80 @@
+"""Lists that come in pages, and those that do not come to an end."""
+
+from collections.abc import Callable
+from itertools import count
+from typing import Any
+
+import pytest
+
+from steersman.client import ClientSettings
+from steersman.errors import BadAnswer, EndlessList
+from steersman.wire import Request
+from tests.transports import Answer, saying
+from tests.unit.client.kit import Widget, World, widget, widgets
+
+# A server that is asked more often than this is asked for ever.
+MOST = 200
+
+
+def paging(page: Callable[[int], dict[str, Any]]) -> Callable[[Request], Answer]:
+    """A server with one page after another, for as long as somebody asks."""
+    numbers = count()
+
+    def answer(request: Request) -> Answer:
+        number = next(numbers)
+        assert number < MOST, "it is asked for ever"
+        return saying(page(number))
+
+    return answer
+
+
+def with_token(token: str, *names: str) -> dict[str, Any]:
+    body = widgets(*map(widget, names))
+    body["metadata"]["continue"] = token
+    return body
+
+
+async def all_of(world: World, way: str) -> list[str]:
+    """The names of all Widgets, found in one of the ways there are."""
+    if way == "list":
+        return [obj.name for obj in (await world.client.list(Widget)).items]
+    pages = getattr(world.client, way)(Widget)
+    return [obj.name async for page in pages for obj in page.items]
+
+
+ENDLESS: dict[str, Callable[[int], dict[str, Any]]] = {
+    "the same continue token twice": lambda number: with_token("again", f"w{number}"),
+    "begins with the object": lambda number: with_token(f"t{number}", "w0", "w1"),
+    "in a row are empty": lambda number: with_token(f"t{number}"),
+    "more than 100 pages": lambda number: with_token(f"t{number}", f"w{number}"),
+}
+
+
+@pytest.mark.parametrize(("problem", "page"), ENDLESS.items(), ids=ENDLESS.keys())
+@pytest.mark.parametrize("way", ["pages", "pieces", "list"])
+async def test_a_list_that_does_not_end_is_given_up(
+    way: str, problem: str, page: Callable[[int], dict[str, Any]]
+) -> None:
+    world = World(answering=paging(page), settings=ClientSettings(pages_limit=100))
+
+    with pytest.raises(EndlessList, match=problem) as endless:
+        await all_of(world, way)
+
+    assert isinstance(endless.value, BadAnswer)
+    assert len(world.server.requests) == endless.value.pages + ("begins" in problem)
+    assert len(world.server.requests) <= 100
+    assert "could not list Widget *: the list does not end: " in str(endless.value)
+
+
+@pytest.mark.parametrize("way", ["pages", "pieces"])
+async def test_a_list_may_have_empty_pages_and_many_of_them(way: str) -> None:
+    def page(number: int) -> dict[str, Any]:
+        return with_token(
+            f"t{number}" if number < 60 else "", *([f"w{number}"] if number % 5 == 0 else [])
+        )
+
+    world = World(answering=paging(page))
+
+    names = await all_of(world, way)
+
+    assert names == [f"w{number}" for number in range(0, 61, 5)]
