@@ -17,6 +17,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from steersman.cache import CacheOptions
     from steersman.client import Client, Trust, connect, find_config
     from steersman.controller import (
         BlockingContext,
@@ -51,11 +52,12 @@ if TYPE_CHECKING:
         recipes,
         replace,
     )
-    from steersman.manager import Manager, ManagerSettings, Runnable
+    from steersman.manager import HealthCheck, Manager, ManagerSettings, Runnable, Services
     from steersman.names import ObjectKey
 
 __all__ = [
     "BlockingContext",
+    "CacheOptions",
     "Cached",
     "Cel",
     "Client",
@@ -68,6 +70,7 @@ __all__ = [
     "CustomResource",
     "Done",
     "Every",
+    "HealthCheck",
     "Keys",
     "Later",
     "Manager",
@@ -82,6 +85,7 @@ __all__ = [
     "Runnable",
     "ScalePaths",
     "Scheme",
+    "Services",
     "Trust",
     "Unstructured",
     "Watch",
@@ -98,6 +102,7 @@ __all__ = [
 # that only declares kinds should not wait for an HTTP library.
 _DOORS = {
     "BlockingContext": "controller",
+    "CacheOptions": "cache",
     "Cached": "controller",
     "Cel": "kinds",
     "Client": "client",
@@ -110,6 +115,7 @@ _DOORS = {
     "CustomResource": "kinds",
     "Done": "controller",
     "Every": "controller",
+    "HealthCheck": "manager",
     "Keys": "controller",
     "Later": "controller",
     "Manager": "manager",
@@ -124,6 +130,7 @@ _DOORS = {
     "Runnable": "manager",
     "ScalePaths": "kinds",
     "Scheme": "kinds",
+    "Services": "manager",
     "Trust": "client",
     "Unstructured": "kinds",
     "Watch": "controller",

@@ -40,11 +40,13 @@ from steersman.cache.indexes import (
 from steersman.cache.informer import Informer, InformerSettings, sync_problem
 from steersman.cache.lister import Lister
 from steersman.cache.mutations import Mutation, MutationDetector
+from steersman.cache.options import CacheOptions, options_of
 from steersman.cache.scope import Scope
 from steersman.watch import key_of
 
 __all__ = [
     "Added",
+    "CacheOptions",
     "Caches",
     "Deleted",
     "Delta",
@@ -74,5 +76,6 @@ __all__ = [
     "is_cancelled",
     "key_of",
     "on",
+    "options_of",
     "sync_problem",
 ]

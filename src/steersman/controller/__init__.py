@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING
 
 from steersman.controller.cached import Cached
 from steersman.controller.declared_writes import Kind, Writes, as_writes, check_is_kind
-from steersman.controller.declaring import Controller, Owns, Watch
+from steersman.controller.declaring import Controller, Owns, Watch, is_async
 from steersman.controller.outcomes import Done, Later, Outcome
 from steersman.errors import Permanent
 
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from steersman.controller.blocking import BlockingContext, BlockingLive
     from steersman.controller.context import Context, Live
     from steersman.controller.lead import Leads, while_leading
+    from steersman.controller.lifespan import NO_LIFESPAN, lifespan_value
     from steersman.controller.loop import ControlLoop
     from steersman.controller.ownership import controller_of, owned_by, owner_reference
     from steersman.controller.pausing import PAUSED, is_paused
@@ -51,6 +52,7 @@ if TYPE_CHECKING:
     from steersman.controller.threads import Threads
 
 __all__ = [
+    "NO_LIFESPAN",
     "PAUSED",
     "BlockingContext",
     "BlockingLive",
@@ -81,7 +83,9 @@ __all__ = [
     "changed",
     "check_is_kind",
     "controller_of",
+    "is_async",
     "is_paused",
+    "lifespan_value",
     "owned_by",
     "owner_reference",
     "permissions",
@@ -101,6 +105,7 @@ _DOORS = {
     "Every": "sources",
     "Keys": "sources",
     "Leads": "lead",
+    "NO_LIFESPAN": "lifespan",
     "Live": "context",
     "Prepared": "preparing",
     "Recorder": "recorder",
@@ -117,6 +122,7 @@ _DOORS = {
     "prepared": "preparing",
     "rule_yaml": "rights",
     "status_to_apply": "statuses",
+    "lifespan_value": "lifespan",
     "while_leading": "lead",
 }
 

@@ -66,6 +66,10 @@ class BlockingContext:
         """
         self._context.check_leadership()
 
+    def lifespan(self, kind: type[T]) -> T:
+        """What the manager's ``lifespan`` yielded, such as a client of another system."""
+        return self._context.lifespan(kind)
+
     # Reading from memory
 
     def get(self, kind: type[Obj], name: str, *, namespace: str | None = None) -> Obj | None:

@@ -13,6 +13,7 @@ from steersman.controller.declared_writes import APPLY, Kind
 from steersman.controller.declaring import Controller
 from steersman.controller.fights import Wrote
 from steersman.controller.lead import Leads
+from steersman.controller.lifespan import NO_LIFESPAN, lifespan_value
 from steersman.controller.outcomes import Status
 from steersman.controller.permits import Permits
 from steersman.controller.verbs import Calls, verb
@@ -51,6 +52,7 @@ class Context:
         "_controller",
         "_is_ended",
         "_leads",
+        "_lifespan",
         "_obj",
         "_own",
         "_permits",
@@ -80,6 +82,7 @@ class Context:
         failures: int,
         refused: Callable[[NotOurs], None],
         leads: Leads | None,
+        lifespan: object = NO_LIFESPAN,
     ) -> None:
         self._controller = controller
         self._obj = obj
@@ -96,6 +99,7 @@ class Context:
         self._client = client
         self._refused = refused
         self._leads = leads
+        self._lifespan = lifespan
         #: What was called of it, and may never have been awaited.
         self.calls = Calls()
         #: Why it runs: what happened since the object was last looked at.
@@ -139,6 +143,13 @@ class Context:
         if self._leads is not None and not self._leads():
             raise NotLeading(wanted=f"an effect outside for {self._obj.ref}", was_stopped=True)
         self._check()
+
+    def lifespan(self, kind: type[T]) -> T:
+        """What the manager's ``lifespan`` yielded, such as a client of another system.
+
+        ``NoLifespanValue`` unless that is an object of this class.
+        """
+        return lifespan_value(self._lifespan, kind)
 
     # Reading from memory
 

@@ -34,6 +34,7 @@ from steersman.controller.failures import Verdict, fingerprint, judge
 from steersman.controller.fights import HotLoops, Wrote
 from steersman.controller.finalizing import has_finalizer
 from steersman.controller.lead import Leads, while_leading
+from steersman.controller.lifespan import NO_LIFESPAN
 from steersman.controller.outcomes import Done, Later, Outcome
 from steersman.controller.pausing import is_paused
 from steersman.controller.permits import Permits
@@ -102,6 +103,7 @@ class ControlLoop(Generic[Obj]):
         threads: Threads,
         observe: Observer,
         leads: Leads | None = None,
+        lifespan: object = NO_LIFESPAN,
     ) -> None:
         self._controller = controller
         self._informers = informers
@@ -113,6 +115,7 @@ class ControlLoop(Generic[Obj]):
         self._threads = threads
         # Without an election, nobody else can.
         self._leads = leads
+        self._lifespan = lifespan
         self._observe = observe
         self._lister = cached.lister(controller.kind)
         self._permits = Permits(controller)
@@ -367,6 +370,7 @@ class ControlLoop(Generic[Obj]):
             failures=failures,
             refused=partial(self._note_refusal, key),
             leads=self._leads,
+            lifespan=self._lifespan,
         )
         self._not_ours.pop(key, None)
         error: Exception | None = None

@@ -1,22 +1,25 @@
 """From a controller's declaration to one that can work: caches that are whole, and its hands."""
 
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from typing import Any, Generic, TypeVar
 
 from steersman.cache import (
+    CacheOptions,
     Caches,
     IndexFunction,
     Informer,
     Scope,
     Wanted,
     in_background,
+    options_of,
 )
 from steersman.client import Client
 from steersman.controller.cached import Cached, index_name, same_kind
 from steersman.controller.cached_kinds import CachedKind, cached_kinds
 from steersman.controller.declaring import Controller
 from steersman.controller.lead import Leads
+from steersman.controller.lifespan import NO_LIFESPAN
 from steersman.controller.loop import ControlLoop
 from steersman.controller.recorder import Recorder
 from steersman.controller.threads import Threads
@@ -44,6 +47,7 @@ class Prepared(Generic[Obj]):
         threads: Threads,
         observe: Observer,
         leads: Leads | None,
+        lifespan: object,
     ) -> None:
         self.controller = controller
         self._informers = {same_kind(kind): each for kind, each in informers.items()}
@@ -52,6 +56,7 @@ class Prepared(Generic[Obj]):
         self._threads = threads
         self._observe = observe
         self._leads = leads
+        self._lifespan = lifespan
         self._caches = caches
         self._cached = Cached(
             controller.name, {kind: each.lister for kind, each in informers.items()}
@@ -78,6 +83,7 @@ class Prepared(Generic[Obj]):
             threads=self._threads,
             observe=self._observe,
             leads=self._leads,
+            lifespan=self._lifespan,
         )
 
 
@@ -93,6 +99,8 @@ async def prepared(
     observe: Observer,
     joined: Callable[[Mapping[type[Any], Informer[Any]]], None] | None = None,
     leads: Leads | None = None,
+    lifespan: object = NO_LIFESPAN,
+    options: Sequence[CacheOptions[Any]] = (),
 ) -> AsyncIterator[Prepared[Obj]]:
     """Follow all kinds that it declares; the block is entered once their caches are whole.
 
@@ -110,7 +118,7 @@ async def prepared(
         observe=observe,
     )
     wanted = {
-        each.kind: Wanted(_scope(each, namespaces), _indexes(controller, each))
+        each.kind: Wanted(_scope(each, namespaces, options), _indexes(controller, each))
         for each in cached_kinds(controller)
     }
     async with caches.following_all(wanted, joined=joined) as informers, in_background() as start:
@@ -125,16 +133,21 @@ async def prepared(
             threads=threads,
             observe=observe,
             leads=leads,
+            lifespan=lifespan,
         )
         await recorder.flush(within_seconds=FLUSH_SECONDS)
 
 
-def _scope(cached: CachedKind, namespaces: tuple[str, ...]) -> Scope:
-    return Scope(
+def _scope(
+    cached: CachedKind, namespaces: tuple[str, ...], options: Sequence[CacheOptions[Any]]
+) -> Scope:
+    scope = Scope(
         namespaces=namespaces if cached.kind.resource_type.namespaced else (),
         labels=cached.labels,
         fields=cached.fields,
     )
+    more = options_of(cached.kind, options)
+    return scope if more is None else more.scope(scope)
 
 
 def _indexes(controller: Controller[Any], cached: CachedKind) -> dict[str, IndexFunction[Any]]:

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 import msgspec
 from msgspec.structs import replace
 
+from steersman.cache import CacheOptions
 from steersman.controller.declared_writes import Kind, Writes
 from steersman.controller.declaring import Controller
 from steersman.kinds import Unstructured
@@ -111,21 +112,31 @@ def permissions(
     lease: tuple[str, str] | None,
     namespaces: Sequence[str],
     runnables: Iterable[Declared] = (),
+    caches: Iterable[CacheOptions[Any]] = (),
 ) -> tuple[Rule, ...]:
     """All that these need, in these namespaces, or in all if there are none.
 
-    ``lease`` is the namespace and name of the lease that their leader holds, if they have one.
+    ``caches`` may name other namespaces for some kinds. ``lease`` is the namespace and name of the
+    lease that their leader holds, if they have one.
     """
     wanted: list[Rule] = []
+    apart: dict[tuple[str, str], Sequence[str]] = {
+        (each.kind.resource_type.gvk.group, each.kind.resource_type.plural): each.namespaces
+        for each in caches
+        if each.namespaces is not None
+    }
 
     def want(rules: Iterable[tuple[Rule, bool]]) -> None:
         for rule, is_namespaced in rules:
-            places = namespaces if is_namespaced and namespaces else (None,)
+            where = apart.get((rule.group, rule.resource), namespaces)
+            places = where if is_namespaced and where else (None,)
             wanted.extend(replace(rule, namespace=place) for place in places)
 
     for controller in controllers:
         want(_wanted_by(controller))
-        wanted += _events_of(controller, namespaces)
+        own = controller.kind.resource_type
+        where = apart.get((own.gvk.group, own.plural), namespaces)
+        wanted += _events_of(controller, where)
     for runnable in runnables:
         want(_rule(kind, *_FOLLOW) for kind in runnable.watches)
         want(_read(runnable.reads))

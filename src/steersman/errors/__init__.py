@@ -50,7 +50,9 @@ SteersmanError
 ├── ContextEnded                 a context was used after its reconcile had ended
 ├── Permanent                    raised by authors: trying again will not help until someone acts
 ├── NotLeading                   a write was held back because another replica may lead
+├── BadManager                   a manager that cannot work as it is made
 ├── BadSettings                  settings of a manager that cannot be used
+├── NoLifespanValue              the manager's lifespan gives something else, or nothing
 ├── ManagerFailed                a manager could not start, or what it runs has failed
 ├── NoConversion                 no way from one version of a kind to another
 ├── NamespaceHeld                something in a namespace that is being deleted stays there
@@ -121,6 +123,7 @@ from steersman.errors.making import (
 )
 from steersman.errors.operating import (
     BadController,
+    BadManager,
     BadOutcome,
     BadOwner,
     BadSettings,
@@ -130,6 +133,7 @@ from steersman.errors.operating import (
     ContextEnded,
     ManagerFailed,
     NamespaceHeld,
+    NoLifespanValue,
     NotAwaited,
     NotFollowed,
     NotHeld,
@@ -175,6 +179,7 @@ __all__ = [
     "BadAnswer",
     "BadController",
     "BadDefinition",
+    "BadManager",
     "BadName",
     "BadOutcome",
     "BadOwner",
@@ -210,6 +215,7 @@ __all__ = [
     "MethodNotAllowed",
     "NamespaceHeld",
     "NoConversion",
+    "NoLifespanValue",
     "NoSample",
     "NotAKind",
     "NotAwaited",

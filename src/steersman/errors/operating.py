@@ -255,6 +255,30 @@ class BadSettings(SteersmanError, ValueError):
         super().__init__(f"{source}: {problem}. {what_now}")
 
 
+class BadManager(SteersmanError, ValueError):
+    """A manager that cannot work as it is made."""
+
+    def __init__(self, *, problem: str, what_now: str) -> None:
+        self.problem = problem
+        super().__init__(f"the manager cannot work: {problem}. {what_now}")
+
+
+class NoLifespanValue(SteersmanError, LookupError):
+    """A function asked for what the manager's lifespan gives, and it gives something else.
+
+    ``given`` is the class of what it gave; ``None`` if the manager has no lifespan.
+    """
+
+    def __init__(self, *, wanted: str, given: str | None) -> None:
+        self.wanted = wanted
+        self.given = given
+        problem = f"its lifespan gave an object of {given}" if given else "it has no lifespan"
+        super().__init__(
+            f"a {wanted} was wanted from the manager, and {problem}. Pass Manager(lifespan=…) a"
+            f" function whose async context manager yields a {wanted}."
+        )
+
+
 class ManagerFailed(SteersmanError):
     """A manager could not start, or something that it runs has failed and took it along."""
 

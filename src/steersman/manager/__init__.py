@@ -28,17 +28,21 @@ if TYPE_CHECKING:
     from steersman.manager.leadership import Leadership
     from steersman.manager.manager import Manager
     from steersman.manager.needs import lease_name, metrics_rules, needed_rules
+    from steersman.manager.options import Collector, HealthCheck, Lifespan
     from steersman.manager.runnables import Heralds, Runnable, Services, Surroundings
     from steersman.manager.setting_sources import SETTINGS, Setting
     from steersman.manager.settings import ManagerSettings, trust_of
 
 __all__ = [
     "SETTINGS",
+    "Collector",
     "Fence",
     "FencedTransport",
+    "HealthCheck",
     "Heralds",
     "Leadership",
     "LeaseSettings",
+    "Lifespan",
     "Manager",
     "ManagerSettings",
     "Runnable",
@@ -56,7 +60,10 @@ _DOORS = {
     "SETTINGS": "setting_sources",
     "Fence": "fencing",
     "FencedTransport": "fencing",
+    "Collector": "options",
+    "HealthCheck": "options",
     "Heralds": "runnables",
+    "Lifespan": "options",
     "Leadership": "leadership",
     "LeaseSettings": "election",
     "Manager": "manager",

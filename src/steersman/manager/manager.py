@@ -15,12 +15,13 @@ from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING, Any, Final, Self
 
-from steersman.cache import InformerSettings
+from steersman.cache import CacheOptions, InformerSettings
 from steersman.client import Trust, find_config, reaching
 from steersman.clock import Clock, SystemClock
 from steersman.controller import Controller
 from steersman.errors import BadController, BadSettings, SteersmanError
 from steersman.manager.operating import Operation
+from steersman.manager.options import Collector, HealthCheck, Lifespan, ManagerOptions
 from steersman.manager.runnables import Runnable, Surroundings
 from steersman.manager.settings import ManagerSettings, trust_of
 from steersman.observe import ClusterFound, Observer, fan_out, log_to
@@ -40,6 +41,15 @@ class Manager:
 
     Making one has no effect. ``run`` is for a program of one's own; whoever has a loop, a clock and
     a way to a cluster uses ``operate``. ``informers`` says how the caches list and watch.
+
+    - ``lifespan`` opens what reconcilers need from outside the cluster: a function of ``Services``
+      that returns an async context manager. It is entered before the controllers start and left
+      after the last has ended; ``ctx.lifespan(Class)`` gives what it yields.
+    - ``metrics`` of prometheus_client, made with ``registry=None``, are on the same page as those
+      of the operator.
+    - ``healthz`` and ``readyz`` are checks that ``/healthz`` and ``/readyz`` ask beside their own.
+    - ``caches`` limits what is cached of some kinds, and transforms it.
+    - ``trust`` is what a kubeconfig may make this process do.
     """
 
     def __init__(
@@ -50,12 +60,25 @@ class Manager:
         settings: ManagerSettings | None = None,
         informers: InformerSettings | None = None,
         trust: Trust = Trust(),
+        lifespan: Lifespan | None = None,
+        metrics: Sequence[Collector] = (),
+        healthz: Sequence[HealthCheck] = (),
+        readyz: Sequence[HealthCheck] = (),
+        caches: Sequence[CacheOptions[Any]] = (),
     ) -> None:
         self.controllers = tuple(controllers)
         self.runnables = tuple(runnables)
         self._settings = settings
         self.informers = informers or InformerSettings()
         self.trust = trust
+        self.options = ManagerOptions(
+            lifespan=lifespan,
+            metrics=tuple(metrics),
+            healthz=tuple(healthz),
+            readyz=tuple(readyz),
+            caches=tuple(caches),
+        )
+        self.options.check_kinds(self.controllers, self.runnables)
         _check_names(self.controllers)
 
     def __repr__(self) -> str:
@@ -106,6 +129,7 @@ class Manager:
             self.runnables,
             settings=settings,
             informers=self.informers,
+            options=self.options,
             around=around,
         )
         await operation.run(stop)

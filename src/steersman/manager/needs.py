@@ -6,6 +6,7 @@ The preflight looks for exactly these, and manifests grant exactly these.
 from collections.abc import Sequence
 from typing import Any, Final
 
+from steersman.cache import CacheOptions
 from steersman.controller import Controller, Rule, permissions
 from steersman.errors import BadSettings
 from steersman.manager.runnables import Runnable
@@ -24,6 +25,7 @@ def needed_rules(
     settings: ManagerSettings,
     namespace: str,
     runnables: Sequence[Runnable] = (),
+    caches: Sequence[CacheOptions[Any]] = (),
 ) -> tuple[Rule, ...]:
     """All that an operator with these settings needs which runs in this namespace."""
     lease = None
@@ -31,7 +33,11 @@ def needed_rules(
         name = settings.lease_name or lease_name(controllers)
         lease = settings.lease_namespace or namespace, name
     rules = permissions(
-        controllers, lease=lease, namespaces=settings.namespaces, runnables=runnables
+        controllers,
+        lease=lease,
+        namespaces=settings.namespaces,
+        runnables=runnables,
+        caches=caches,
     )
     return rules + metrics_rules(settings)
 

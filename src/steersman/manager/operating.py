@@ -1,7 +1,7 @@
 """The order in which an operator starts, and the reverse, in which it stops.
 
-    probes ──▶ permissions ──▶ caches ──▶ leadership ──▶ workers
-    probes ◀─────────────────── caches ◀── release ◀───── workers, within the grace
+    probes ──▶ permissions ──▶ lifespan ──▶ caches ──▶ leadership ──▶ workers
+    probes ◀────────────────── lifespan ◀── caches ◀── release ◀───── workers, within the grace
 
 Each controller has caches of its own kinds. One whose kinds cannot be listed starts later, and
 holds up neither the others nor the leadership.
@@ -40,7 +40,10 @@ from steersman.errors import (
 from steersman.manager.checks import cache_checks, live_checks, server_checks
 from steersman.manager.election import LeaseSettings, unique_identity
 from steersman.manager.fencing import Fence, FencedTransport
+from steersman.manager.health_checks import HealthChecks
+from steersman.manager.lifespan import entered
 from steersman.manager.needs import lease_name, needed_rules
+from steersman.manager.options import ManagerOptions, register
 from steersman.manager.preflight import missing_permissions
 from steersman.manager.probes import Check, Routes, failing, named_objects, probe_pages
 from steersman.manager.runnables import Runnable, Services, Surroundings
@@ -86,12 +89,14 @@ class Operation:
         *,
         settings: ManagerSettings,
         informers: InformerSettings,
+        options: ManagerOptions,
         around: Surroundings,
     ) -> None:
         self._controllers = controllers
         self._runnables = runnables
         self._settings = settings
         self._informers = informers
+        self._options = options
         self._around = around
         self._clock = around.clock
         # It is called in the middle of the work, and must not raise there.
@@ -110,6 +115,10 @@ class Operation:
         self._is_acting = False
         self._slowness = SLOWNESS if around.is_simulated else 1.0
         self._turned_at = self._started_at
+        self._healthz, self._readyz = (
+            HealthChecks(checks, clock=self._clock, slowness=self._slowness)
+            for checks in (options.healthz, options.readyz)
+        )
         self._workers: list[asyncio.Task[None]] = []
         self._candidacy: Leadership | None = None
         self._server: ServerProbe | None = None
@@ -166,6 +175,11 @@ class Operation:
                     kept_managers=self._informers.kept_managers | managers,
                     look_seconds=self._informers.look_seconds * self._slowness,
                 ),
+                transforms={
+                    each.kind: each.transform
+                    for each in self._options.caches
+                    if each.transform is not None
+                },
             )
             services = Services(
                 client=client,
@@ -182,20 +196,37 @@ class Operation:
                     self._server = self._server_probe(asking, (client, reviewing, leasing), caches)
                     start(self._server.run(), name="server probe")
                 await self._permit(asking)
-                self._startup = startup = self._new_startup(client, caches)
-                async with caches.running(), startup.running():
-                    await startup.settled()
-                    for runnable in self._runnables:
-                        if not runnable.needs_leadership:
-                            start(self._run(runnable, services), name=runnable.name)
-                    if not any(each.needs_leadership for each in self._runnables):
-                        # Before one controller can start, there is nothing to lead for.
-                        await startup.more(min(len(self._controllers), 1) - 1)
-                    self._candidacy = leadership = self._leadership(leasing)
-                    while not self._stopping.is_set():
-                        async with self._leading(leadership) as lost:
-                            self._reached("leading")
-                            await self._act(startup, services, lost)
+                async with caches.running(), self._entered(services) as services:
+                    await self._stand(client, caches, services, leasing)
+
+    @asynccontextmanager
+    async def _entered(self, services: Services) -> AsyncIterator[Services]:
+        """The services with what the author's lifespan yields, and health checks that ask them."""
+        lifespan, grace_seconds = self._options.lifespan, self._settings.grace_seconds
+        async with entered(lifespan, services, grace_seconds=grace_seconds) as services:
+            async with in_background() as start:
+                for checks in (self._healthz, self._readyz):
+                    checks.begin(services, start)
+                yield services
+
+    async def _stand(
+        self, client: Client, caches: Caches, services: Services, leasing: Client
+    ) -> None:
+        """Prepare the controllers, and act whenever this replica leads."""
+        self._startup = startup = self._new_startup(client, caches, services)
+        async with startup.running(), in_background() as start:
+            await startup.settled()
+            for runnable in self._runnables:
+                if not runnable.needs_leadership:
+                    start(self._run(runnable, services), name=runnable.name)
+            if not any(each.needs_leadership for each in self._runnables):
+                # Before one controller can start, there is nothing to lead for.
+                await startup.more(min(len(self._controllers), 1) - 1)
+            self._candidacy = leadership = self._leadership(leasing)
+            while not self._stopping.is_set():
+                async with self._leading(leadership) as lost:
+                    self._reached("leading")
+                    await self._act(startup, services, lost)
 
     async def _act(
         self,
@@ -290,6 +321,7 @@ class Operation:
                 settings=settings,
                 namespace=self._around.namespace,
                 runnables=self._runnables,
+                caches=self._options.caches,
             )
             while not await self._has(client, rules) and settings.preflight == "wait":
                 await self._clock.sleep(PREFLIGHT_SECONDS)
@@ -323,7 +355,7 @@ class Operation:
             observe=self._observe,
         )
 
-    def _new_startup(self, client: Client, caches: Caches) -> Startup:
+    def _new_startup(self, client: Client, caches: Caches, services: Services) -> Startup:
         settings = self._settings
         threads = Threads(
             settings.max_threads, hand_over=self._around.is_simulated, observe=self._observe
@@ -339,6 +371,8 @@ class Operation:
                 instance=self._identity,
                 observe=self._observe,
                 leads=self._leads,
+                lifespan=services.lifespan_value,
+                options=self._options.caches,
             ),
             filled=partial(self._reached, "caches filled"),
             sync_seconds=settings.cache_sync_seconds,
@@ -407,6 +441,9 @@ class Operation:
                     )
                 )
             if settings.metrics is not None and self._around.registry is not None:
+                for collector in self._options.metrics:
+                    register(self._around.registry, collector)
+                    stack.callback(self._around.registry.unregister, collector)
                 # Here, because not everybody is asked for metrics.
                 from steersman.manager.metrics_access import metrics_door
 
@@ -438,21 +475,22 @@ class Operation:
             Check("permissions", said(self._is_permitted, "some are missing")),
             *server_checks(self._server),
             *cache_checks(self._startup, informers),
+            *self._readyz.checks(before="it has not been asked yet"),
             *map(_hanging_objects, self._loops),
         )
 
     def _live_checks(self) -> Sequence[Check]:
         is_stopping = self._stopping.is_set()
-        return tuple(
-            live_checks(
-                loop_idle_seconds=(self._clock.monotonic() - self._turned_at) / self._slowness,
-                informers=self._caches.informers if self._caches is not None else (),
-                # Whoever is told to stop ends one by one, within the grace.
-                workers=() if is_stopping else self._workers,
-                leadership=None if is_stopping else self._candidacy,
-                lease_seconds=self._settings.lease_seconds,
-            )
+        own = live_checks(
+            loop_idle_seconds=(self._clock.monotonic() - self._turned_at) / self._slowness,
+            informers=self._caches.informers if self._caches is not None else (),
+            # Whoever is told to stop ends one by one, within the grace.
+            workers=() if is_stopping else self._workers,
+            leadership=None if is_stopping else self._candidacy,
+            lease_seconds=self._settings.lease_seconds,
         )
+        # An operator that is still starting is alive.
+        return (*own, *self._healthz.checks(before=None))
 
     async def _look_after(self) -> None:
         """Tell of a loop that is held up, and of readiness that comes or goes."""

@@ -4,14 +4,22 @@ from collections.abc import Awaitable, Callable
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from random import Random
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 import msgspec
 
 from steersman.cache import Caches
 from steersman.client import Client
 from steersman.clock import Clock
-from steersman.controller import Kind, Leads, Writes, as_writes, check_is_kind
+from steersman.controller import (
+    NO_LIFESPAN,
+    Kind,
+    Leads,
+    Writes,
+    as_writes,
+    check_is_kind,
+    lifespan_value,
+)
 from steersman.errors import BadValue, NotLeading
 from steersman.names import ResourceType
 from steersman.observe import Observer
@@ -21,6 +29,8 @@ from steersman.wire import Transport
 if TYPE_CHECKING:
     from steersman.observe import CollectorRegistry
 
+
+T = TypeVar("T")
 
 # Has a function called when the first object of a kind is written, and says whether it will: not
 # where there are some already.
@@ -42,6 +52,11 @@ class Services(msgspec.Struct, frozen=True, kw_only=True):
     observe: Observer
     heralds: Heralds | None = None
     leads: Leads | None = None
+    lifespan_value: object = NO_LIFESPAN
+
+    def lifespan(self, kind: type[T]) -> T:
+        """What the manager's ``lifespan`` yielded; ``NoLifespanValue`` unless of this class."""
+        return lifespan_value(self.lifespan_value, kind)
 
     def check_leadership(self) -> None:
         """Raise ``NotLeading`` unless this replica leads at this moment.

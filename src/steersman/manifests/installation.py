@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from steersman.cache import CacheOptions
 from steersman.controller import Controller
 from steersman.errors import BadName, BadValue
 from steersman.kinds import Resource
@@ -55,6 +56,7 @@ class Installation:
     name: str
     controllers: tuple[Controller[Any], ...]
     runnables: tuple[Runnable, ...] = ()
+    caches: tuple[CacheOptions[Any], ...] = ()
     image: str
     version: str
     namespaces: tuple[str, ...] = ()

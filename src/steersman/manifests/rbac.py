@@ -41,6 +41,7 @@ def operator_grants(installation: Installation) -> tuple[Document, ...]:
         settings=settings,
         namespace=installation.namespace,
         runnables=installation.runnables,
+        caches=installation.caches,
     )
     extra = (
         rule

@@ -1,0 +1,27 @@
+"""What the page about the manager says of clients of other systems."""
+
+import pytest
+
+from docs.code.concepts import outside
+from docs.code.concepts.outside import CREATED, Mailbox, Spec
+from steersman.kinds import meta_v1
+from steersman.simulation import World
+
+
+def created() -> float:
+    (metric,) = CREATED.collect()
+    return next(each.value for each in metric.samples if each.name.endswith("_total"))
+
+
+@pytest.mark.embedded_only
+async def test_reconcilers_get_what_the_lifespan_yields(cluster: World) -> None:
+    before = created()
+    await cluster.install(Mailbox)
+    await cluster.run_operator(lambda: outside.manager)
+
+    await cluster.apply(
+        Mailbox(metadata=meta_v1.ObjectMeta(name="ada"), spec=Spec(address="ada@example.com"))
+    )
+    await cluster.settle()
+
+    assert created() == before + 1

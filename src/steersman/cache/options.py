@@ -1,0 +1,77 @@
+"""``CacheOptions``: what the caches of one operator hold of a kind, and in which form."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import Any, Generic, TypeVar
+
+from steersman.cache.scope import Scope
+from steersman.client import Fields, Labels
+from steersman.errors import BadValue, NotAKind
+from steersman.kinds import Resource, Unstructured
+from steersman.names import check_label
+
+Obj = TypeVar("Obj", bound=Resource | Unstructured)
+
+
+@dataclass(frozen=True, slots=True)
+class CacheOptions(Generic[Obj]):
+    """For all controllers of a manager, what is cached of a kind.
+
+    - ``namespaces`` go before those of the manager: ``None`` is as the manager has it, and none of
+      them, ``()``, means all.
+    - ``labels`` and ``fields`` are added to the selectors that a controller has itself.
+    - ``transform`` gets each object before it is cached, and returns what is kept of it: for large
+      fields that no controller reads. It must be a pure function, and keep the metadata.
+    """
+
+    kind: type[Obj]
+    namespaces: tuple[str, ...] | None = field(default=None, kw_only=True)
+    labels: Labels = field(default=Labels(), kw_only=True)
+    fields: Fields = field(default=Fields(), kw_only=True)
+    transform: Callable[[Obj], Obj] | None = field(default=None, kw_only=True)
+
+    def __post_init__(self) -> None:
+        try:
+            resource_type = self.kind.resource_type
+        except (AttributeError, NotAKind) as error:
+            raise BadValue(
+                wanted="the kind of CacheOptions",
+                value=self.kind,
+                rule="pass the class of a kind; Unstructured.of makes one",
+            ) from error
+        if self.namespaces is not None:
+            if not isinstance(self.namespaces, tuple):
+                raise BadValue(
+                    wanted=f"the namespaces of CacheOptions({resource_type})",
+                    value=self.namespaces,
+                    rule='they are a tuple: namespaces=("one",)',
+                )
+            for namespace in self.namespaces:
+                check_label(namespace, wanted="a namespace's name")
+            Scope(namespaces=self.namespaces).check_fits(resource_type)
+        if self.transform is not None and not callable(self.transform):
+            raise BadValue(
+                wanted=f"the transform of CacheOptions({resource_type})",
+                value=self.transform,
+                rule="it is a function of an object, and returns what is kept of it",
+            )
+
+    @property
+    def group_kind(self) -> tuple[str, str]:
+        """Which kind it is about, in whichever version."""
+        gvk = self.kind.resource_type.gvk
+        return gvk.group, gvk.kind
+
+    def scope(self, scope: Scope) -> Scope:
+        """The same scope with what these options add to it."""
+        return Scope(
+            namespaces=scope.namespaces if self.namespaces is None else self.namespaces,
+            labels=scope.labels & self.labels,
+            fields=scope.fields & self.fields,
+        )
+
+
+def options_of(kind: type[Any], options: Iterable[CacheOptions[Any]]) -> CacheOptions[Any] | None:
+    """Those for this kind, if there are any."""
+    gvk = kind.resource_type.gvk
+    return next((each for each in options if each.group_kind == (gvk.group, gvk.kind)), None)

@@ -1,0 +1,157 @@
+"""What an operator is made of beside its controllers and runnables, as one frozen value."""
+
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass
+from typing import Any, Final, Protocol, TypeAlias
+
+import msgspec
+
+from steersman.cache import CacheOptions
+from steersman.controller import Controller
+from steersman.errors import BadManager
+from steersman.manager.runnables import Runnable, Services
+
+#: Opens what reconcilers need from outside the cluster, and closes it when all have ended.
+Lifespan: TypeAlias = Callable[[Services], AbstractAsyncContextManager[Any]]
+
+
+# What the names of an operator's own metrics begin with.
+_TAKEN: Final = ("steersman_", "process_", "python_")
+
+
+class Collector(Protocol):
+    """What gives metrics: a counter or gauge of prometheus_client, a collector, or a registry."""
+
+    def collect(self) -> Iterable[Any]:
+        """The metrics as they are now."""
+        ...
+
+
+class HealthCheck(msgspec.Struct, frozen=True):
+    """Something of the author's that must hold for the operator to be alive, or ready.
+
+    ``check`` gets the manager's ``Services``. It returns ``None`` if all is well, and else says why
+    not, in the log and not in the answer to a probe; to raise is to fail. A plain function is
+    called at every probe, and looks only at what is known already. One that is ``async def`` is
+    called every ``every_seconds``, has that long to answer, and probes get its last answer.
+    """
+
+    name: str
+    check: Callable[[Services], str | None] | Callable[[Services], Awaitable[str | None]]
+    every_seconds: float = 10.0
+
+    def __post_init__(self) -> None:
+        if not self.name or not all(each.isalnum() or each in "-_." for each in self.name):
+            raise BadManager(
+                problem=f"a health check has the name {self.name!r}",
+                what_now="Name it with letters, digits and dashes: probes show it.",
+            )
+        if not callable(self.check):
+            raise BadManager(
+                problem=f"the health check {self.name} has an object of"
+                f" {type(self.check).__name__} in the place of a function",
+                what_now="Pass a function of Services that returns None, or why not.",
+            )
+        if not 0 < self.every_seconds < float("inf"):
+            raise BadManager(
+                problem=f"the health check {self.name} has every_seconds={self.every_seconds:g}",
+                what_now="Give a positive number of seconds.",
+            )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ManagerOptions:
+    """All of these, checked."""
+
+    lifespan: Lifespan | None = None
+    metrics: tuple[Collector, ...] = ()
+    healthz: tuple[HealthCheck, ...] = ()
+    readyz: tuple[HealthCheck, ...] = ()
+    caches: tuple[CacheOptions[Any], ...] = ()
+
+    def __post_init__(self) -> None:
+        if self.lifespan is not None and not callable(self.lifespan):
+            raise BadManager(
+                problem=f"its lifespan is an object of {type(self.lifespan).__name__}",
+                what_now="Pass a function of Services that returns an async context manager: a"
+                " generator function under @contextlib.asynccontextmanager is one.",
+            )
+        for what, kind in (("healthz", HealthCheck), ("readyz", HealthCheck)):
+            _check_each(what, getattr(self, what), kind)
+            names = [each.name for each in getattr(self, what)]
+            if len(set(names)) < len(names):
+                raise BadManager(
+                    problem=f"two of its {what} have one name: {', '.join(sorted(names))}",
+                    what_now="Give each a name of its own.",
+                )
+        _check_each("caches", self.caches, CacheOptions)
+        if self.metrics:
+            _check_metrics(self.metrics)
+
+    def check_kinds(
+        self, controllers: Sequence[Controller[Any]], runnables: Sequence[Runnable]
+    ) -> None:
+        """Refuse options for a kind that nobody caches, or twice for one."""
+        declared = [kind for each in controllers for kind in each.cached_kinds]
+        declared += [kind for each in runnables for kind in each.watches]
+        known = {(gvk.group, gvk.kind) for gvk in (kind.resource_type.gvk for kind in declared)}
+        seen: set[tuple[str, str]] = set()
+        for each in self.caches:
+            if each.group_kind in seen:
+                raise BadManager(
+                    problem=f"it has two CacheOptions for {each.kind.resource_type}",
+                    what_now="Put all that is meant for a kind into one of them.",
+                )
+            seen.add(each.group_kind)
+            if each.group_kind not in known:
+                raise BadManager(
+                    problem=f"it has CacheOptions for {each.kind.resource_type}, which none of its"
+                    " controllers and runnables watches",
+                    what_now="Leave them out, or declare the kind where it is read.",
+                )
+
+
+def _check_each(what: str, given: object, kind: type[Any]) -> None:
+    if not isinstance(given, tuple) or not all(isinstance(each, kind) for each in given):
+        raise BadManager(
+            problem=f"its {what} are not all of {kind.__name__}",
+            what_now=f"Write {what}=[{kind.__name__}(…)].",
+        )
+
+
+def _check_metrics(metrics: Sequence[Collector]) -> None:
+    # Here, because it takes long to import; an author with metrics has imported it already.
+    from steersman.observe import new_registry
+
+    registry = new_registry()
+    for each in metrics:
+        if not callable(getattr(each, "collect", None)):
+            raise BadManager(
+                problem=f"an object of {type(each).__name__} is among its metrics, and has none",
+                what_now="Pass metrics of prometheus_client, made with registry=None.",
+            )
+        for name in _names(each):
+            if name.startswith(_TAKEN):
+                raise BadManager(
+                    problem=f"its metric {name} has a name that the operator's own may have",
+                    what_now=f"Rename it: names with {', '.join(_TAKEN)} are taken.",
+                )
+        register(registry, each)
+
+
+def _names(collector: Collector) -> Iterable[str]:
+    # What cannot say it without being asked for its numbers is asked by scrapes only.
+    describe: Callable[[], Iterable[Any]] | None = getattr(collector, "describe", None)
+    return () if describe is None else [each.name for each in describe()]
+
+
+def register(registry: Any, collector: Collector) -> None:
+    """Add it to the registry; ``BadManager`` if the registry has a metric of that name."""
+    try:
+        registry.register(collector)
+    except ValueError as error:
+        raise BadManager(
+            problem=f"two metrics have one name: {error}",
+            what_now="Give each a name of its own.",
+        ) from error

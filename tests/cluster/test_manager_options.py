@@ -1,0 +1,277 @@
+"""What an author adds to a manager: external clients, checks, metrics and caches by kind."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from random import Random
+from typing import Any
+
+import prometheus_client
+import pytest
+
+import steersman as sm
+from steersman.client import Labels
+from steersman.errors import ManagerFailed, NoLifespanValue
+from steersman.kinds import core_v1, meta_v1
+from steersman.manager import Manager, ManagerSettings, Surroundings
+from steersman.manager.address import Address
+from steersman.observe import Listening, ReadinessChanged, ReconcileFinished, new_registry
+from tests.cluster.informing import HERE, THERE, Scene
+from tests.cluster.operators import ALONE, Operator, is_quiet
+from tests.cluster.test_probes import ask
+from tests.real.definitions import Widget
+
+ConfigMap = core_v1.ConfigMap
+
+
+class Database:
+    """An external system, and what was done with it."""
+
+    def __init__(self) -> None:
+        self.log: list[str] = []
+        self.is_open = False
+        self.answers: str | None = None
+
+    @asynccontextmanager
+    async def opened(self, services: sm.Services) -> AsyncIterator["Database"]:
+        self.log.append("opened")
+        self.is_open = True
+        yield self
+        self.log.append("closed")
+        self.is_open = False
+
+    def write(self, name: str) -> None:
+        assert self.is_open, "it is closed"
+        self.log.append(name)
+
+
+async def note(obj: Widget, ctx: sm.Context) -> sm.Outcome:
+    ctx.lifespan(Database).write(obj.name)
+    return sm.Done()
+
+
+@asynccontextmanager
+async def managing(
+    scene: Scene, manager: Manager, *, registry: Any = None, **settings: Any
+) -> AsyncIterator[Operator]:
+    """The manager while the block runs; then it is asked to stop."""
+    operator = Operator(scene, "one")
+    around = Surroundings(
+        reach=operator.reach,
+        namespace=HERE,
+        hostname="one",
+        clock=scene.clock,
+        rng=Random(0),
+        observe=operator.observe,
+        registry=registry,
+    )
+    chosen = ManagerSettings(**{**ALONE, **settings})
+    async with asyncio.TaskGroup() as group:
+        group.create_task(manager.operate(around, settings=chosen, stop=operator.stop))
+        try:
+            yield operator
+        finally:
+            if not operator.stop.done():
+                operator.stop.set_result("the test is over")
+
+
+def listening(operator: Operator, what: str) -> Address | None:
+    for each in operator.seen(Listening):
+        if each.what == what:
+            return Address.parse(each.address.rpartition("/")[2])
+    return None
+
+
+async def test_the_lifespan_is_entered_before_controllers_start_and_left_after_they_end(
+    scene: Scene,
+) -> None:
+    database = Database()
+
+    async def slow(obj: Widget, ctx: sm.Context) -> sm.Outcome:
+        ctx.lifespan(Database).write(f"{obj.name} begins")
+        await scene.clock.sleep(3)
+        ctx.lifespan(Database).write(f"{obj.name} ends")
+        return sm.Done()
+
+    manager = Manager(controllers=[sm.Controller(Widget, reconcile=slow)], lifespan=database.opened)
+    async with managing(scene, manager) as operator:
+        await scene.until(lambda: len(database.log) == 3)
+        operator.stop.set_result("now")
+        await scene.until(lambda: not database.is_open, seconds=0.5)
+
+    assert database.log[0] == "opened"
+    assert database.log[-1] == "closed"
+    assert sorted(database.log[1:-1]) == ["one begins", "one ends", "two begins", "two ends"]
+
+
+async def test_a_standby_enters_and_leaves_its_lifespan_too(scene: Scene) -> None:
+    first, second = Database(), Database()
+
+    def manager(database: Database) -> Manager:
+        controller = sm.Controller(Widget, reconcile=note)
+        return Manager(controllers=[controller], lifespan=database.opened)
+
+    async with managing(scene, manager(first), leader_election=True):
+        await scene.until(lambda: len(first.log) == 3)
+        async with managing(scene, manager(second), leader_election=True):
+            await scene.until(lambda: second.is_open)
+
+    assert second.log == ["opened", "closed"]
+    assert first.log[-1] == "closed"
+
+
+async def test_a_plain_function_and_a_runnable_get_the_same_value(scene: Scene) -> None:
+    database = Database()
+
+    def plainly(obj: Widget, ctx: sm.BlockingContext) -> sm.Outcome:
+        ctx.lifespan(Database).write(obj.name)
+        return sm.Done()
+
+    async def beside(services: sm.Services) -> None:
+        services.lifespan(Database).write("runnable")
+
+    manager = Manager(
+        controllers=[sm.Controller(Widget, reconcile=plainly)],
+        runnables=[sm.Runnable(beside, needs_leadership=False)],
+        lifespan=database.opened,
+    )
+    async with managing(scene, manager):
+        await scene.until(lambda: len(database.log) == 4)
+
+    assert sorted(database.log) == ["closed", "one", "opened", "runnable", "two"]
+
+
+async def test_a_reconcile_that_wants_what_no_lifespan_gives_fails_with_what_to_do(
+    scene: Scene,
+) -> None:
+    manager = Manager(controllers=[sm.Controller(Widget, reconcile=note)])
+
+    async with managing(scene, manager) as operator:
+        await scene.until(lambda: operator.seen(ReconcileFinished))
+
+    error = operator.seen(ReconcileFinished)[0].error
+    assert isinstance(error, NoLifespanValue)
+    assert "it has no lifespan. Pass Manager(lifespan=…)" in str(error)
+
+
+@pytest.mark.parametrize("when", ["entered", "left"])
+async def test_a_lifespan_that_raises_ends_the_manager_with_that(scene: Scene, when: str) -> None:
+    @asynccontextmanager
+    async def broken(services: sm.Services) -> AsyncIterator[None]:
+        if when == "entered":
+            raise OSError("no route to the database")
+        yield
+        raise OSError("no route to the database")
+
+    manager = Manager(controllers=[sm.Controller(Widget, reconcile=note)], lifespan=broken)
+
+    with pytest.raises(ExceptionGroup) as raised:  # noqa: PT012 - it ends with the block
+        async with managing(scene, manager) as operator:
+            await scene.until(lambda: operator.seen(ReconcileFinished) or when == "entered")
+            await scene.settle()
+
+    (error,) = raised.value.exceptions
+    assert isinstance(error, ManagerFailed)
+    assert f"the lifespan raised OSError when it was {when}: no route" in str(error)
+
+
+async def test_checks_of_the_author_are_asked_by_probes(scene: Scene) -> None:
+    database = Database()
+
+    def is_open(services: sm.Services) -> str | None:
+        return None if services.lifespan(Database).is_open else "it is closed"
+
+    async def answers(services: sm.Services) -> str | None:
+        return services.lifespan(Database).answers
+
+    manager = Manager(
+        controllers=[sm.Controller(Widget, reconcile=note)],
+        lifespan=database.opened,
+        healthz=[sm.HealthCheck("database-open", is_open)],
+        readyz=[sm.HealthCheck("database", answers, every_seconds=5)],
+    )
+    async with managing(scene, manager, health_address="127.0.0.1:0") as operator:
+        await scene.until(lambda: listening(operator, "probes") and len(database.log) == 3)
+        address = listening(operator, "probes")
+        assert address is not None
+        ready = await ask(address, "/readyz")
+        database.answers = "it does not answer"
+        await scene.until(
+            lambda: any(not each.is_ready for each in operator.seen(ReadinessChanged)), seconds=1
+        )
+        not_ready = await ask(address, "/readyz")
+        alive = await ask(address, "/healthz", query=(("verbose", ""),))
+        database.is_open = False
+        dead = await ask(address, "/healthz")
+        database.is_open = True
+
+    assert ready == (200, "ok\n")
+    # Why is for the log: the words are the author's, and may hold a secret.
+    assert not_ready == (503, "[-]database failed\nreadyz check failed\n")
+    failing = [each.failing for each in operator.seen(ReadinessChanged) if not each.is_ready]
+    assert ("database", "it does not answer") in failing[-1]
+    assert "[+]database-open ok" in alive[1]
+    assert dead == (503, "[-]database-open failed\nhealthz check failed\n")
+
+
+async def test_metrics_of_the_author_are_on_the_same_page(scene: Scene) -> None:
+    orders = prometheus_client.Counter("shop_orders", "Orders.", registry=None)
+    manager = Manager(controllers=[sm.Controller(Widget, reconcile=finish)], metrics=[orders])
+    orders.inc(3)
+
+    registry = new_registry()
+    async with managing(
+        scene, manager, registry=registry, metrics_address="127.0.0.1:0"
+    ) as operator:
+        await scene.until(lambda: listening(operator, "metrics"))
+        address = listening(operator, "metrics")
+        assert address is not None
+        status, text = await ask(address, "/metrics")
+
+    assert status == 200
+    assert "shop_orders_total 3.0" in text
+    assert "process_cpu_seconds_total" in text
+    # Another life of the operator in this process registers them again.
+    assert registry.get_sample_value("shop_orders_total") is None
+
+
+async def finish(obj: Widget, ctx: sm.Context) -> sm.Outcome:
+    return sm.Done()
+
+
+async def test_caches_are_limited_and_transformed_by_kind(scene: Scene) -> None:
+    seen: list[tuple[str, str, dict[str, str]]] = []
+
+    async def look(obj: Widget, ctx: sm.Context) -> sm.Outcome:
+        found = ctx.list(ConfigMap, everywhere=True)
+        seen.extend((each.namespace or "", each.name, dict(each.data or {})) for each in found)
+        return sm.Done()
+
+    def without_large(obj: core_v1.ConfigMap) -> core_v1.ConfigMap:
+        data = {key: text for key, text in (obj.data or {}).items() if key != "large"}
+        return sm.replace(obj, data=data)
+
+    for name, labels in (("wanted", {"for": "us"}), ("other", {})):
+        metadata = meta_v1.ObjectMeta(name=name, namespace=THERE, labels=labels)
+        data = {"small": "1", "large": "2"}
+        await scene.server.create(ConfigMap(metadata=metadata, data=data))
+    await scene.server.delete(Widget, "two", namespace=HERE)
+    manager = Manager(
+        controllers=[
+            sm.Controller(Widget, reconcile=look, watches=(sm.Watch(ConfigMap),)),
+        ],
+        caches=[
+            sm.CacheOptions(
+                ConfigMap,
+                namespaces=(THERE,),
+                labels=Labels.equal({"for": "us"}),
+                transform=without_large,
+            )
+        ],
+    )
+
+    async with managing(scene, manager, namespaces=(HERE,)) as operator:
+        await is_quiet(scene, operator)
+        await scene.until(lambda: operator.seen(ReconcileFinished))
+
+    assert seen == [(THERE, "wanted", {"small": "1"})]

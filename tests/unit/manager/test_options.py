@@ -1,0 +1,110 @@
+"""What a manager is made of beside its controllers: what is refused when it is made."""
+
+from typing import Any
+
+import prometheus_client
+import pytest
+
+import steersman as sm
+from steersman.controller.rights import permissions
+from steersman.errors import BadManager, BadName, BadValue
+from steersman.kinds import core_v1
+from steersman.manager import Manager, Runnable
+from tests.unit.controller.apps import App
+
+
+async def reconcile(obj: App, ctx: sm.Context) -> sm.Outcome:
+    raise NotImplementedError
+
+
+async def run(services: sm.Services) -> None:
+    raise NotImplementedError
+
+
+def well(services: sm.Services) -> str | None:
+    raise NotImplementedError
+
+
+CONTROLLER = sm.Controller(App, reconcile=reconcile, watches=(sm.Watch(core_v1.Secret),))
+
+
+def counter(name: str) -> prometheus_client.Counter:
+    return prometheus_client.Counter(name, "Counts.", registry=None)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "says"),
+    [
+        ({"lifespan": 3}, "its lifespan is an object of int"),
+        ({"metrics": [3]}, "an object of int is among its metrics"),
+        ({"metrics": [counter("one"), counter("one")]}, "two metrics have one name"),
+        ({"metrics": [counter("process_cpu_seconds")]}, "names with steersman_, process_"),
+        ({"healthz": [well]}, "its healthz are not all of HealthCheck"),
+        (
+            {"readyz": [sm.HealthCheck("a", well), sm.HealthCheck("a", well)]},
+            "two of its readyz have one name",
+        ),
+        ({"caches": [core_v1.Secret]}, "its caches are not all of CacheOptions"),
+        (
+            {"caches": [sm.CacheOptions(core_v1.Pod)]},
+            "which none of its controllers and runnables watches",
+        ),
+        (
+            {"caches": [sm.CacheOptions(core_v1.Secret), sm.CacheOptions(core_v1.Secret)]},
+            "it has two CacheOptions for v1 Secret",
+        ),
+    ],
+)
+def test_what_cannot_work_is_refused_when_the_manager_is_made(wrong: Any, says: str) -> None:
+    with pytest.raises(BadManager, match="the manager cannot work") as raised:
+        Manager(controllers=[CONTROLLER], **wrong)
+
+    assert says in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        lambda: sm.HealthCheck("", well),
+        lambda: sm.HealthCheck("a\nb", well),
+        lambda: sm.HealthCheck("a", "well"),  # type: ignore[arg-type]
+        lambda: sm.HealthCheck("a", well, every_seconds=0),
+    ],
+)
+def test_a_health_check_that_could_never_be_asked_is_refused(made: Any) -> None:
+    with pytest.raises(BadManager, match="health check"):
+        made()
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        lambda: sm.CacheOptions("Secret"),  # type: ignore[arg-type]
+        lambda: sm.CacheOptions(core_v1.Secret, namespaces="vault"),  # type: ignore[arg-type]
+        lambda: sm.CacheOptions(core_v1.Secret, namespaces=("Not A Name",)),
+        lambda: sm.CacheOptions(core_v1.Node, namespaces=("vault",)),
+        lambda: sm.CacheOptions(core_v1.Secret, transform=3),  # type: ignore[arg-type]
+    ],
+)
+def test_options_that_no_cache_could_have_are_refused(made: Any) -> None:
+    with pytest.raises((BadValue, BadName)):
+        made()
+
+
+def test_a_kind_that_a_runnable_watches_has_options_too() -> None:
+    runnable = Runnable(run, watches=(core_v1.Pod,))
+
+    manager = Manager(runnables=[runnable], caches=[sm.CacheOptions(core_v1.Pod)])
+
+    assert manager.options.caches[0].kind is core_v1.Pod
+
+
+def test_rights_to_a_kind_are_in_the_namespaces_that_its_cache_has() -> None:
+    caches = (sm.CacheOptions(core_v1.Secret, namespaces=("vault",)),)
+
+    rules = permissions([CONTROLLER], lease=None, namespaces=("one", "two"), caches=caches)
+
+    assert [str(rule) for rule in rules if rule.resource == "secrets"] == [
+        "get, list, watch secrets in namespace vault"
+    ]
+    assert {rule.namespace for rule in rules if rule.resource == "apps"} == {"one", "two"}
