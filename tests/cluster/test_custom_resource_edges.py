@@ -118,6 +118,45 @@ async def test_the_first_apply_keeps_the_default_of_the_status_even_if_it_change
     assert versions[0] != versions[1] == versions[2]
 
 
+async def test_a_status_of_another_version_is_kept_with_the_first_write_too(world: World) -> None:
+    crd = with_status_default()
+    [stored] = crd["spec"]["versions"]
+    schema = stored["schema"]["openAPIV3Schema"]
+    more = {**schema, "properties": {**schema["properties"], "more": {"type": "string"}}}
+    older = {**stored, "name": "v1beta1", "storage": False, "schema": {"openAPIV3Schema": more}}
+    crd["spec"]["versions"].append(older)
+    await world.asked("POST", DEFINITIONS, crd)
+    path = THINGS.replace("/v1/", "/v1beta1/")
+
+    made = await world.asked("POST", path, {**thing(), "apiVersion": "example.com/v1beta1"})
+    first = await world.asked("PUT", f"{path}/one", made)
+    second = await world.asked("PUT", f"{path}/one", first)
+
+    versions = [each["metadata"].pop("resourceVersion") for each in (made, first, second)]
+    assert versions[0] != versions[1] == versions[2]
+    assert made == first == second
+    assert made["status"] == {"observedGeneration": -1, "phase": "New"}
+
+
+async def test_an_apply_that_changes_nothing_fills_in_no_default_of_its_version(
+    world: World,
+) -> None:
+    crd = definition({"type": "object", "properties": {"a": {"type": "integer"}}})
+    [stored] = crd["spec"]["versions"]
+    own = {"type": "object", "properties": {"old": {"type": "string", "default": "x"}}}
+    schema = {"type": "object", "properties": {"spec": own}}
+    older = {**stored, "name": "v1beta1", "storage": False, "schema": {"openAPIV3Schema": schema}}
+    crd["spec"]["versions"].append(older)
+    await world.asked("POST", DEFINITIONS, crd)
+    path = f"{THINGS.replace('/v1/', '/v1beta1/')}/one?fieldManager=me"
+    body = {**thing(spec={}), "apiVersion": "example.com/v1beta1"}
+
+    made, again = [await world.asked("PATCH", path, body, sends=APPLY) for _ in range(2)]
+
+    assert made == again
+    assert made["metadata"]["generation"] == 1
+
+
 async def test_a_status_that_is_written_is_no_default_any_more(world: World) -> None:
     await world.asked("POST", DEFINITIONS, with_status_default())
     await world.asked("POST", THINGS, thing())

@@ -41,7 +41,7 @@ def converting(
         renamed = {**obj, "apiVersion": kept}
         if same_json(version.get("schema"), stored.get("schema")):
             return renamed
-        return every[kept].filled(every[kept].known_of(copied(renamed)))
+        return every[kept].kept(every[kept].known_of(copied(renamed)))
 
     return replace(served, from_stored=from_stored, to_stored=to_stored)
 
@@ -52,7 +52,7 @@ def _with_default_status(served: Served) -> Served:
     A create drops the status after defaults are filled, so it is missing from what is kept.
     """
     schema = served.schema.properties.get("status")
-    if not served.rules.has_status or schema is None or schema.default is UNSET:
+    if schema is None or schema.default is UNSET:
         return served
     status = copied(schema.default)
     Defaults(schema).fill(status)
@@ -73,6 +73,14 @@ class _Version:
     def filled(self, obj: Object) -> Object:
         """The object, changed, with all defaults."""
         self._defaults.fill(obj)
+        return obj
+
+    def kept(self, obj: Object) -> Object:
+        """The same for what is about to be kept, but for a status, which is filled in on read."""
+        has_status = "status" in obj
+        self._defaults.fill(obj)
+        if not has_status:
+            obj.pop("status", None)
         return obj
 
     def known_of(self, obj: Object) -> Object:
@@ -111,7 +119,7 @@ def _by_webhook(
 
     def to_stored(obj: Object) -> Object:
         converted = every[kept].known_of(conversion.converted(copied(obj), kept))
-        return every[kept].filled(converted)
+        return every[kept].kept(converted)
 
     def ahead(objects: Iterable[Object]) -> None:
         conversion.ahead((_read(each, every) for each in objects), shown)

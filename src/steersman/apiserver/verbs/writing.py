@@ -134,7 +134,8 @@ def _apply(call: Call, options: WriteOptions) -> Answer:
         and _is_kept_as_shown(call, entry, obj)
     ):
         return Answer(200, call.form.one(entry, call.served))
-    obj = applied_object(call, made=copied(obj) if obj is live else obj)
+    changes_nothing = obj is live
+    obj = applied_object(call, made=copied(obj) if changes_nothing else obj)
     uid = obj["metadata"].get("uid")
     if entry is None and uid:
         raise refusals.conflict(
@@ -145,7 +146,8 @@ def _apply(call: Call, options: WriteOptions) -> Answer:
         )
     _set_namespace(call, obj)
     metadata.check_name(obj["metadata"], call.asked.name)
-    call.served.rules.default(obj)
+    if not changes_nothing:
+        call.served.rules.default(obj)
     if entry is None:
         call.may("create")
         # Of what is gone; the real server does not mind either.

@@ -115,6 +115,7 @@ class _Things:
 def stories() -> Iterator[Story]:
     """What is told about edges."""
     yield _default_status()
+    yield _default_status_of_versions()
     yield _nulls()
     yield _dropped()
     yield _booleans()
@@ -143,6 +144,53 @@ def _default_status() -> Story:
         *(things.apply(f"applied-{number}", "three", spec={"a": 1}) for number in range(3)),
         things.apply("status-applied", "three", sub="/status", status={"observedGeneration": 1}),
         things.ask("deleted", "DELETE", "/three"),
+    )
+
+
+def _default_status_of_versions() -> Story:
+    things = _Things("versions", an_object({"spec": FREE, "status": STATUS}))
+    newer, older = (
+        an_object(
+            {
+                "spec": an_object({"a": NUMBER, field: {"type": "string", "default": "x"}}),
+                "status": STATUS,
+            }
+        )
+        for field in ("new", "old")
+    )
+    versions = [
+        version("v1", newer, subresources={"status": {}}),
+        version("v1beta1", older, storage=False, subresources={"status": {}}),
+    ]
+    document = {**things.document, "spec": {**things.document["spec"], "versions": versions}}
+    old = things.path.replace("/v1/", "/v1beta1/")
+    body = {**things.object("one", spec={"a": 1}), "apiVersion": f"{things.group}/v1beta1"}
+    return Story(
+        name="edges/default-status-of-versions",
+        requests=(
+            *made_known(document, things.path, old),
+            Request(name="created", method="POST", path=old, body=body),
+            things.get("read-as-new", "one"),
+            Request(name="read", method="GET", path=f"{old}/one"),
+            Request(name="written", method="PUT", path=f"{old}/one", body=Changed("read", {})),
+            Request(
+                name="written-again",
+                method="PUT",
+                path=f"{old}/one",
+                body=Changed("written", {}),
+            ),
+            *(
+                Request(
+                    name=f"applied-{number}",
+                    method="PATCH",
+                    path=f"{old}/two?fieldManager=me",
+                    body={**body, "metadata": {"name": "two"}},
+                    headers={"Content-Type": APPLY_PATCH},
+                )
+                for number in range(3)
+            ),
+            things.get("applied-as-new", "two"),
+        ),
     )
 
 
