@@ -86,7 +86,7 @@ def is_progress(
     the same of each condition that ``status`` tells.
     """
     said: Any = before.get("status") if isinstance(before, Unstructured) else _status_of(before)
-    if not said or not msgspec.to_builtins(said):
+    if not said or not msgspec.to_builtins(said, enc_hook=str):
         return True
     observed = _field(said, "observed_generation", "observedGeneration")
     if observed is not None and observed != obj.generation:
