@@ -1,11 +1,14 @@
 """``kubectl explain``: what fields mean, of built-in kinds and of custom ones."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from steersman.testing import Cluster
+from tests.cluster.test_command_line import running
 from tests.real.definitions import GROUP
+from tests.real.foreign.kubectl import Kubectl
 
 WIDGET = ".".join([*reversed(GROUP.split(".")), "v1", "Widget"])
 POD, POD_LIST = "io.k8s.api.core.v1.Pod", "io.k8s.api.core.v1.PodList"
@@ -57,6 +60,21 @@ async def test_a_custom_kind_and_its_list_are_described_like_others_in_both_docu
         assert text(found[f"{WIDGET}List"]) == "WidgetList is a list of Widget"
         assert text(listed["items"]).startswith("List of widgets. More info: https://")
         assert text(listed["items"]).endswith("api-conventions.md")
+
+
+def test_without_the_package_explain_tells_types_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # One of its name that has nothing in it hides the one that is installed.
+    (tmp_path / "kubernetes_validate").mkdir()
+    (tmp_path / "kubernetes_validate" / "__init__.py").touch()
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+
+    with running(tmp_path, "--no-workloads") as up:
+        found = Kubectl(server=up, namespace="default", home=tmp_path)("explain", "configmap")
+
+    assert "data\t<map[string]string>" in found
+    assert "holds configuration data" not in found
 
 
 def text(schema: Any) -> str:
