@@ -321,6 +321,24 @@ def test_wrong_usage_ends_with_status_2(wrong: str, temporary: Path) -> None:
     assert "Usage: steersman cluster up" in said
 
 
+def test_data_that_was_cut_short_is_refused_with_what_to_do(
+    temporary: Path, tmp_path: Path
+) -> None:
+    data = tmp_path / "data"
+    with running(temporary, "--data", data) as up:
+        up.ask("POST", MAPS, {"metadata": {"name": "a"}})
+        up.end(signal.SIGKILL)
+    log = data / "steersman.db-wal"
+    with log.open("r+b") as file:
+        file.truncate(log.stat().st_size // 2)
+
+    status, said = failing(temporary, "--data", data)
+
+    assert status == 1
+    assert said.startswith(f"steersman: the data in {data} is not whole: it ends at revision ")
+    assert said.endswith(f"echo accept > {data}/steersman.head\n")
+
+
 def test_a_kubeconfig_that_a_killed_cluster_left_is_replaced(
     temporary: Path, tmp_path: Path
 ) -> None:

@@ -7,6 +7,7 @@ Promises:  - a write made from an old revision changes nothing
            - a list as of a revision does not change while later writes happen
            - what was compacted is refused rather than half told
            - after a crash every acknowledged write is there
+           - data that was changed or cut short is refused, or nothing of it is missing
 Never:     looks into an object, asks what time it is, or waits
 """
 

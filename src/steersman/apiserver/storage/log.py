@@ -2,7 +2,10 @@
 
 from bisect import bisect_right, insort
 from collections.abc import Iterable, Iterator
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Final, NamedTuple, Protocol
+
+#: The revision of a log to which nothing has been written.
+FIRST_REVISION: Final = 1
 
 
 class Key(NamedTuple):
@@ -110,7 +113,7 @@ class RevisionLog:
     """Every write since the last compaction, and what stands under each key."""
 
     def __init__(self, journal: Journal | None = None) -> None:
-        self.revision = 1
+        self.revision = FIRST_REVISION
         self.compacted = 0
         self._journal = journal
         self._shelves: dict[str, Shelf] = {}
