@@ -394,3 +394,14 @@ async def test_a_custom_resource_is_written_by_name(world: World, method: str) -
     answer = await world.ask(method, THINGS, thing(), sends=MERGE_PATCH)
 
     assert (answer.status, answer.json["message"]) == (400, "name must be provided")
+
+
+async def test_a_deprecated_version_is_warned_of_even_where_no_answer_is_acceptable(
+    world: World,
+) -> None:
+    crd = definition(deprecated=True, deprecationWarning="things are out of fashion")
+    await world.asked("POST", DEFINITIONS, crd)
+
+    answer = await world.ask("GET", THINGS, accept="image/png")
+
+    assert (answer.status, answer.warnings) == (406, ["things are out of fashion"])

@@ -214,6 +214,8 @@ class ApiServer:
             elif served is not None:
                 if measurement is not None:
                     measurement.reach_resource(asked)
+                if served.custom and served.deprecation:
+                    warnings.append(served.deprecation)  # even if no answer is acceptable
                 wished = PLAIN if wants_plain(request) else self._wished(request, asked, served)
                 known = self._asking.begin()
                 about = request, asked, served, user, warnings, wished.form
