@@ -16,7 +16,7 @@ from typing import Literal, TypeAlias, assert_never
 import msgspec
 
 from steersman.errors import Expired, NotFound, SteersmanError, TooLargeResourceVersion
-from steersman.watch.versions import is_far_ahead, is_older
+from steersman.watch.versions import LEAP_DIGITS, is_far_ahead, is_older
 
 # Why there is a list to be made: the first one, 410, a server behind its own past (or another's),
 # a story told out of order, or a kind that was not there.
@@ -145,7 +145,9 @@ def follow(position: MayWatch, version: str) -> MayWatch | MustList:
         # Either it was told before, or something else was told too early. Which one nobody can
         # know, and a list is right in both cases.
         return MustList(position.version, why="out of order")
-    if is_far_ahead(version, position.version):
+    reached = position.version
+    # Here and not in the function: almost always they differ in their last digits only.
+    if version[:-LEAP_DIGITS] != reached[:-LEAP_DIGITS] and is_far_ahead(version, reached):
         # To stand there would mean to take all that really happens for old, and our own writes for
         # heard. If it is true, the list is of that version as well.
         return MustList(position.version, why="out of order")
