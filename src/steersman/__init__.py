@@ -54,9 +54,12 @@ if TYPE_CHECKING:
     )
     from steersman.manager import HealthCheck, Manager, ManagerSettings, Runnable, Services
     from steersman.names import ObjectKey
+    from steersman.workqueue import BackoffPolicy, BucketPolicy
 
 __all__ = [
+    "BackoffPolicy",
     "BlockingContext",
+    "BucketPolicy",
     "CacheOptions",
     "Cached",
     "Cel",
@@ -101,7 +104,9 @@ __all__ = [
 # Which door each name is behind. It is opened when the name is first asked for, because a script
 # that only declares kinds should not wait for an HTTP library.
 _DOORS = {
+    "BackoffPolicy": "workqueue",
     "BlockingContext": "controller",
+    "BucketPolicy": "workqueue",
     "CacheOptions": "cache",
     "Cached": "controller",
     "Cel": "kinds",

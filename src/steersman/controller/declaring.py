@@ -26,11 +26,13 @@ from steersman.controller.declared_writes import (
     check_verbs,
 )
 from steersman.controller.outcomes import Outcome
+from steersman.controller.rate_limits import BACKOFF, RETRIES
 from steersman.controller.slow_lane import TIMES_WORKERS
 from steersman.controller.statuses import fields_of_status
 from steersman.errors import BadController, BadName, NotAKind
 from steersman.kinds import Resource, Unstructured
 from steersman.names import GroupVersionKind, ObjectKey, check_label
+from steersman.workqueue import BackoffPolicy, BucketPolicy
 
 if TYPE_CHECKING:
     from steersman.controller.blocking import BlockingContext
@@ -109,6 +111,13 @@ class Controller(Generic[Obj]):
       ``slow_seconds``, and four times as long as others do, gives its place to another and runs on
       beside them; up to ``slow_workers`` do, ten times ``workers`` unless told otherwise. With
       ``slow_workers=0``, never more than ``workers`` run at once.
+    - ``backoff`` is how long an object waits after each failure in a row, and ``bucket`` how many
+      retries there are of all objects together.
+    - ``debounce_seconds`` gathers changes: an object is looked at so long after the first of them,
+      once for all that have come until then.
+    - ``priority`` is a function of an object: the higher, the sooner it is looked at. It is added
+      to that of the change, which is 0, and -100 for what was there at the start and for resyncs.
+      One object in ten is the one that has waited longest, whatever its priority.
     - ``sources`` wake objects for reasons that are not in the cluster.
     - ``name`` is in the names of the finalizer and the field manager, which are stored in the
       cluster: whoever changes it loses both. A second controller of a kind must have one.
@@ -137,8 +146,10 @@ class Controller(Generic[Obj]):
     slow_workers: int | None = field(default=None, kw_only=True)
     # Longer than a few requests to a slow server; short enough that a hang is noticed.
     timeout_seconds: float = field(default=120.0, kw_only=True)
-    # Five minutes, where Go's controllers go up to a quarter of an hour: people wait for this.
-    max_backoff_seconds: float = field(default=300.0, kw_only=True)
+    backoff: BackoffPolicy = field(default=BACKOFF, kw_only=True)
+    bucket: BucketPolicy = field(default=RETRIES, kw_only=True)
+    debounce_seconds: float = field(default=0.0, kw_only=True)
+    priority: "Callable[[Obj], int] | None" = field(default=None, kw_only=True)
     resync_seconds: float | None = field(default=None, kw_only=True)
     # Nobody sees a difference, and a rollout of ten Pods is one or two writes instead of twenty.
     progress_seconds: float = field(default=1.0, kw_only=True)
@@ -256,6 +267,12 @@ class Controller(Generic[Obj]):
                 "it has a finalize function and wants reconcile to be called while deleting",
                 "Leave out while_deleting: finalize is what is called then.",
             )
+        priority: Any = self.priority
+        if priority is not None and not (callable(priority) and _takes(priority, 1)):
+            raise self._bad(
+                "its priority cannot be called with an object",
+                "Pass a function of the object that returns an int: the higher, the sooner.",
+            )
         for watch in self.watches:
             if watch.to is not None and not _takes(watch.to, 2):
                 raise self._bad(
@@ -270,10 +287,21 @@ class Controller(Generic[Obj]):
             raise self._bad(
                 f"slow_workers is {self.slow_workers}", "Give it a number, or 0 to have none."
             )
-        for what in ("timeout_seconds", "slow_seconds", "max_backoff_seconds", "resync_seconds"):
+        for what in ("timeout_seconds", "slow_seconds", "resync_seconds"):
             seconds = getattr(self, what)
             if seconds is not None and not 0 < seconds < float("inf"):
                 raise self._bad(f"{what} is {seconds}", "Give it a positive number of seconds.")
+        if not 0 <= self.debounce_seconds < float("inf"):
+            raise self._bad(
+                f"debounce_seconds is {self.debounce_seconds}",
+                "Give it a number of seconds, or 0 to have each change looked at as it comes.",
+            )
+        for what, policy in (("backoff", BackoffPolicy), ("bucket", BucketPolicy)):
+            if not isinstance(getattr(self, what), policy):
+                raise self._bad(
+                    f"its {what} is an object of {type(getattr(self, what)).__name__}",
+                    f"Write {what}=sm.{policy.__name__}(…).",
+                )
         if not 0 <= self.progress_seconds < float("inf"):
             raise self._bad(
                 f"progress_seconds is {self.progress_seconds}",

@@ -38,6 +38,7 @@ from steersman.controller.lifespan import NO_LIFESPAN
 from steersman.controller.outcomes import Done, Later, Outcome
 from steersman.controller.pausing import is_paused
 from steersman.controller.permits import Permits
+from steersman.controller.rate_limits import new_queue
 from steersman.controller.reasons import Reasons, is_only_status
 from steersman.controller.recorder import Recorder
 from steersman.controller.reporting import Reporting
@@ -68,24 +69,11 @@ from steersman.observe import (
     ThreadLeftBehind,
     Why,
 )
-from steersman.workqueue import (
-    BackoffPolicy,
-    BucketPolicy,
-    KeyBackoff,
-    MaxOf,
-    TokenBucket,
-    WorkQueue,
-)
 
 if TYPE_CHECKING:
     from steersman.controller.sources import Source
 
 Obj = TypeVar("Obj", bound=Resource | Unstructured)
-
-# All objects of a controller together are tried again no more often than this. Go's ten a second
-# take half an hour for the 20,000 objects that an outage of the server has made fail; a hundred are
-# still few for a server, and more than a person reads.
-RETRIES = BucketPolicy(per_second=100.0, burst=1000)
 
 
 class ControlLoop(Generic[Obj]):
@@ -119,7 +107,16 @@ class ControlLoop(Generic[Obj]):
         self._observe = observe
         self._lister = cached.lister(controller.kind)
         self._permits = Permits(controller)
-        self._queue = self._new_queue()
+        self._queue = new_queue(
+            controller.name,
+            backoff=controller.backoff,
+            bucket=controller.bucket,
+            clock=self._clock,
+            rng=client.rng,
+            observe=observe,
+        )
+        self._debounce_seconds = controller.debounce_seconds
+        self._has_priorities = controller.priority is not None
         self._reasons = Reasons()
         self._hot_loops = HotLoops()
         self._triggers = Triggers(
@@ -187,7 +184,15 @@ class ControlLoop(Generic[Obj]):
     def add(self, key: ObjectKey, why: Why, priority: int) -> None:
         """Have this object looked at."""
         self._reasons.note(key, why, self._clock.monotonic())
-        self._queue.add(key, priority=priority)
+        if self._has_priorities:
+            kind: type[Any] = self._controller.kind
+            found = self._cached.find(kind, key.name, namespace=key.namespace)
+            priority += self._triggers.priority_of(found)
+        if self._debounce_seconds:
+            # The first change decides when; what comes until then is looked at together with it.
+            self._queue.add_after(key, self._debounce_seconds, priority=priority)
+        else:
+            self._queue.add(key, priority=priority)
 
     def stop(self) -> None:
         """Give out no more work; ``run`` ends when that which was given out is done."""
@@ -576,18 +581,3 @@ class ControlLoop(Generic[Obj]):
     def ref_of(self, key: ObjectKey) -> ObjectRef:
         """The object of a key, for people."""
         return ObjectRef(self._controller.gvk.kind, key.namespace, key.name)
-
-    def _new_queue(self) -> WorkQueue[ObjectKey]:
-        longest = self._controller.max_backoff_seconds
-        backoff = BackoffPolicy(
-            first_seconds=min(BackoffPolicy().first_seconds, longest), longest_seconds=longest
-        )
-        return WorkQueue(
-            self._controller.name,
-            limiter=MaxOf(
-                KeyBackoff(backoff, rng=self._client.rng),
-                TokenBucket(RETRIES, clock=self._clock),
-            ),
-            clock=self._clock,
-            observe=self._observe,
-        )

@@ -69,6 +69,7 @@ class Triggers:
     ) -> None:
         self._name = controller.name
         self._when = controller.when
+        self._priority = controller.priority
         self._kind = controller.kind.resource_type
         self._add = add
         self._observe = observe
@@ -144,6 +145,22 @@ class Triggers:
 
         return handle
 
+    def priority_of(self, obj: Object | None) -> int:
+        """What the author's function adds to the priority of an object; 0 if it raises."""
+        function = self._priority
+        if function is None or obj is None:
+            return 0
+        try:
+            answer: object = function(obj)
+            if isinstance(answer, int):
+                return int(answer)
+            if inspect.iscoroutine(answer):
+                answer.close()  # else Python complains that nobody has awaited it
+            raise TypeError(f"it returned an object of {type(answer).__name__}; return an int")
+        except AUTHOR_ERRORS as raised:
+            self._tell_failed(obj, function, "priority", failure_of(raised), None)
+            return 0
+
     async def retrying(self) -> None:
         """Ask mappings that have failed again, for ever."""
         await self._mappings.retrying()
@@ -203,7 +220,7 @@ class Triggers:
         self,
         obj: Object,
         function: Callable[..., object],
-        role: Literal["mapping", "predicate"],
+        role: Literal["mapping", "predicate", "priority"],
         error: Exception,
         wait_seconds: float | None,
         *,
@@ -221,7 +238,7 @@ class Triggers:
             )
         )
         if not is_gone:
-            reason = "MappingFailed" if role == "mapping" else "PredicateFailed"
+            reason = f"{role.capitalize()}Failed"
             self._recorder.record(obj, reason, in_public(error, of=name), type="Warning")
 
 

@@ -110,7 +110,8 @@ class FieldFight(msgspec.Struct, frozen=True, kw_only=True):
 class TriggerFailed(msgspec.Struct, frozen=True, kw_only=True):
     """An author's function raised when it was asked whom a change concerns, or whether it does.
 
-    ``role`` is ``mapping`` or ``predicate``; ``wait_seconds`` until it is asked again, if it is.
+    ``role`` is ``mapping``, ``predicate`` or ``priority``; ``wait_seconds`` is how long until the
+    function is called again, if it is.
     """
 
     controller: str

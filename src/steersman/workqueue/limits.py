@@ -7,6 +7,7 @@ from typing import Generic, Protocol, TypeVar
 import msgspec
 
 from steersman.clock import Clock
+from steersman.errors import BadValue
 from steersman.workqueue.needs import K
 
 KContra = TypeVar("KContra", bound=Hashable, contravariant=True)
@@ -41,12 +42,18 @@ class BackoffPolicy(msgspec.Struct, frozen=True, kw_only=True):
 
     def __post_init__(self) -> None:
         if not 0 < self.first_seconds <= self.longest_seconds < float("inf"):
-            raise ValueError(
-                f"backoff must satisfy 0 < first_seconds <= longest_seconds < inf,"
-                f" got first_seconds={self.first_seconds} longest_seconds={self.longest_seconds}"
+            raise BadValue(
+                wanted="a backoff",
+                value=self.first_seconds,
+                rule=f"backoff must satisfy 0 < first_seconds <= longest_seconds < inf,"
+                f" got first_seconds={self.first_seconds} longest_seconds={self.longest_seconds}",
             )
         if not 0 <= self.jitter <= 1:
-            raise ValueError(f"backoff must satisfy 0 <= jitter <= 1, got jitter={self.jitter}")
+            raise BadValue(
+                wanted="a backoff",
+                value=self.jitter,
+                rule=f"backoff must satisfy 0 <= jitter <= 1, got jitter={self.jitter}",
+            )
 
     def wait_seconds(self, failures: int, *, rng: Random) -> float:
         """The wait after so many failures in a row, of which there is at least one."""
@@ -64,9 +71,11 @@ class BucketPolicy(msgspec.Struct, frozen=True, kw_only=True):
 
     def __post_init__(self) -> None:
         if not 0 < self.per_second < float("inf") or self.burst < 1:
-            raise ValueError(
-                f"a bucket must satisfy 0 < per_second < inf and burst >= 1,"
-                f" got per_second={self.per_second} burst={self.burst}"
+            raise BadValue(
+                wanted="a bucket",
+                value=self.per_second,
+                rule=f"a bucket must satisfy 0 < per_second < inf and burst >= 1,"
+                f" got per_second={self.per_second} burst={self.burst}",
             )
 
 

@@ -86,7 +86,12 @@ def test_a_plain_function_is_known_as_one(function: Any, is_blocking: bool) -> N
     [
         ({"workers": 0}, "it has 0 workers"),
         ({"timeout_seconds": 0}, "timeout_seconds is 0"),
-        ({"max_backoff_seconds": float("inf")}, "max_backoff_seconds is inf"),
+        ({"backoff": 300.0}, "its backoff is an object of float. Write backoff=sm.BackoffPolicy"),
+        ({"bucket": 10}, "its bucket is an object of int. Write bucket=sm.BucketPolicy"),
+        ({"debounce_seconds": -1}, "debounce_seconds is -1"),
+        ({"debounce_seconds": float("nan")}, "debounce_seconds is nan"),
+        ({"priority": 3}, "its priority cannot be called with an object"),
+        ({"priority": lambda one, two: 3}, "its priority cannot be called with an object"),
         ({"resync_seconds": -1}, "resync_seconds is -1"),
         ({"name": "Not A Name"}, "its name is 'Not A Name'"),
         ({"reconcile": "not a function"}, "its reconcile is an object of str"),
