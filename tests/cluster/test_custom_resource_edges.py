@@ -307,6 +307,23 @@ async def test_a_default_that_turns_from_a_number_into_a_boolean_is_published(
     assert spec["properties"]["x"]["default"] is True
 
 
+async def test_a_whole_number_that_is_sent_with_a_point_is_a_new_generation(world: World) -> None:
+    await world.asked("POST", DEFINITIONS, definition())
+    await world.asked("POST", THINGS, thing(spec={"a": 1.0, "list": [1]}))
+
+    generations = [
+        (await world.asked("PATCH", f"{THINGS}/one", {"spec": spec}, sends=MERGE_PATCH))[
+            "metadata"
+        ]["generation"]
+        for spec in ({"a": 1}, {"a": 1.0}, {"list": [1.0]}, {"list": [1]})
+    ]
+    pointed = (await applied(world, {"a": 1.0})).json
+
+    assert generations == [1, 2, 3, 3]
+    assert pointed["metadata"]["generation"] == 3
+    assert pointed["spec"] == {"a": 1, "list": [1]}
+
+
 # Columns
 
 

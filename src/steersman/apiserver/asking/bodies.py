@@ -32,7 +32,7 @@ from steersman.apiserver.schema.decoding import (
 )
 from steersman.apiserver.schema.inspection import duplicates
 from steersman.apiserver.schema.protobuf import PROTOBUF
-from steersman.apiserver.schema.pruning import accept, accept_applied
+from steersman.apiserver.schema.pruning import accept, accept_applied, whole_floats
 from steersman.apiserver.schema.yaml_bodies import BadYaml, parse_yaml
 from steersman.names import GroupVersionKind
 
@@ -42,6 +42,9 @@ _AROUND = re.compile(
     r'|\w* in version "[^"]*" cannot be handled as a \w+: (?P<unfit>.*)',
     re.DOTALL,
 )
+
+# Or something that looks like a number with a point: a text may hold one, and is then looked at.
+_has_pointed_number = re.compile(rb"[\s:\[,]-?\d+[.eE]").search
 
 _NO_SCALE = 'no kind is registered for the type v1.Scale in scheme "pkg/runtime/scheme.go:111"'
 
@@ -88,7 +91,17 @@ def _of_other_version(call: Call, obj: Object, options: WriteOptions) -> list[st
 
 
 def _pruned(obj: Object, call: Call) -> list[str]:
+    _note_whole_floats(obj, call)
     return [f'unknown field "{path}"' for path in accept(obj, call.schema)]
+
+
+def _note_whole_floats(obj: Object, call: Call) -> None:
+    """The real server takes 1.0 for another value than 1, until both are kept as 1.
+
+    An apply is YAML there, from which both come as 1.
+    """
+    if _has_pointed_number(call.body):
+        call.whole_floats = whole_floats(obj)
 
 
 def patch_body(call: Call, language: str, *, lenient: bool) -> tuple[Any, list[str]]:

@@ -1,6 +1,6 @@
 """One request about a resource, on its way through the server, and the answer to it."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
@@ -16,6 +16,7 @@ from steersman.apiserver.outside import Known, Unanswered
 from steersman.apiserver.rules import Object
 from steersman.apiserver.schema.decoding import Expected
 from steersman.apiserver.schema.node import Schema
+from steersman.apiserver.schema.pruning import Path
 from steersman.apiserver.served import Served
 from steersman.apiserver.storage import Entry
 from steersman.apiserver.store import Store
@@ -56,6 +57,8 @@ class Call(msgspec.Struct, kw_only=True):
     known: Known  # what somebody outside has answered
     learn: Callable[[Unanswered, Known], Awaitable[None]]  # for a watch, which is not run again
     warnings: list[str] = []
+    # Where whole numbers were written with a point in the custom resource that was sent.
+    whole_floats: Sequence[Path] = ()
 
     # These two are made when somebody first writes to a kind, and not for those who only read.
 

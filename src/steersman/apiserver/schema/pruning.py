@@ -6,7 +6,7 @@ knows are dropped, nulls in places that cannot be null are nothing, and metadata
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from steersman.apiserver.refusals import bad_request
 from steersman.apiserver.rules import Object
@@ -14,6 +14,9 @@ from steersman.apiserver.schema.embedding import Improper, make_proper
 from steersman.apiserver.schema.go_json import NoFloat, no_float
 from steersman.apiserver.schema.node import UNSET, Schema
 from steersman.apiserver.schema.structural import META_FIELDS
+
+# The keys and indexes that lead to a value.
+Path: TypeAlias = tuple[str | int, ...]
 
 # Nothing is known of what stands there.
 _UNKNOWN: Final = Schema()
@@ -51,6 +54,19 @@ def _refusing_misfits(obj: Object) -> Iterator[None]:
         raise bad_request(
             f'{kind} in version "{version}" cannot be handled as a {kind}: {error}'
         ) from None
+
+
+def whole_floats(value: Any) -> list[Path]:
+    """Where whole numbers stand that were written with a point, such as ``1.0``."""
+    found: list[Path] = []
+    if isinstance(value, dict | list):
+        for key, each in value.items() if isinstance(value, dict) else enumerate(value):
+            if type(each) is float:
+                if each.is_integer():
+                    found.append((key,))
+            elif isinstance(each, dict | list):
+                found += [(key, *path) for path in whole_floats(each)]
+    return found
 
 
 def prune(value: Any, schema: Schema) -> list[str]:

@@ -6,6 +6,7 @@ rules of its kind, judged by admission, and kept if it differs from what is ther
 """
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 from steersman.apiserver import field_errors, metadata, refusals
 from steersman.apiserver.asking.bodies import (
@@ -34,7 +35,7 @@ from steersman.apiserver.patching import (
 )
 from steersman.apiserver.rules import Object
 from steersman.apiserver.schema.defaulting import copied
-from steersman.apiserver.schema.pruning import accept, prune
+from steersman.apiserver.schema.pruning import Path, accept, prune
 from steersman.apiserver.storage import Entry, Key
 from steersman.apiserver.verbs.charging import charge, charged_quotas_of
 from steersman.apiserver.verbs.deleting import may_go
@@ -329,7 +330,7 @@ def replace(
             served.keep_status(kept, old)
         metadata.prepare_update(about, was)
         rules.prepare_update(kept, old, store)
-        if served.is_new_generation(kept, old):
+        if served.is_new_generation(kept, old) or _turns_into_float(call, old):
             about["generation"] = was.get("generation", 0) + 1
         errors = _errors_of_update(call, kept, old)
     call.warnings += rules.let_through(kept)
@@ -356,6 +357,21 @@ def replace(
             store.delete(entry, rules=rules)
         return answer
     return _written(call, entry.key, kept, options, replacing=entry, charged=charged)
+
+
+def _turns_into_float(call: Call, old: Object) -> bool:
+    """Whether a number that is kept without a point was sent with one, and the author meant it."""
+    apart = {"metadata", "status"} if call.served.rules.has_status else {"metadata"}
+    return any(path[0] not in apart and type(_at(old, path)) is int for path in call.whole_floats)
+
+
+def _at(value: Any, path: Path) -> Any:
+    for step in path:
+        try:
+            value = value[step]
+        except (IndexError, KeyError, TypeError):
+            return None
+    return value
 
 
 def _is_settled(call: Call, entry: Entry) -> bool:

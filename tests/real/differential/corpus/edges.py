@@ -119,6 +119,7 @@ def stories() -> Iterator[Story]:
     yield _nulls()
     yield _dropped()
     yield _booleans()
+    yield _whole_floats()
     yield _columns()
     yield from _scopes()
     yield _jobs()
@@ -259,6 +260,40 @@ def _booleans() -> Story:
             things.merge(f"{before}-to-{after}", f"{before}?dryRun=All", {"spec": {"x": value}})
             for before in LIKE
             for after, value in LIKE.items()
+        ),
+    )
+
+
+def _whole_floats() -> Story:
+    things = _Things(
+        "floats", an_object({"spec": FREE, "status": FREE}), subresources={"status": {}}
+    )
+    old: Json = {"a": 1, "list": [1, 2.5], "map": {"x": 3}}
+    new: dict[str, Json] = {
+        "same": {"a": 1},
+        "pointed": {"a": 1.0},
+        "in-list": {"list": [1.0, 2.5]},
+        "in-map": {"map": {"x": 3.0}},
+        "added": {"b": 5.0},
+    }
+    return things.story(
+        "whole-floats",
+        things.create("created", "one", spec={**old, "a": 1.0}),
+        *(things.merge(name, "one", {"spec": spec}) for name, spec in new.items()),
+        things.merge("labelled", "one", {"metadata": {"labels": {"version": "1.0"}}}),
+        *(
+            things.merge(f"status-{number}", "one/status", {"status": {"x": 1.0}})
+            for number in range(2)
+        ),
+        things.merge("status-of-main", "one", {"status": {"x": 1.0}}),
+        things.ask("written", "PUT", "/one", Changed("status-of-main", {"spec.a": 1.0})),
+        things.apply("applied", "two", spec={"a": 1}),
+        things.apply("applied-pointed", "two", spec={"a": 1.0}),
+        things.apply(
+            "applied-with-more",
+            "two",
+            spec={"a": 1.0},
+            metadata={"name": "two", "labels": {"a": "b"}},
         ),
     )
 
