@@ -18,7 +18,7 @@ from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from random import Random
+from random import SystemRandom
 from typing import Final
 
 from steersman.cli.installing import definitions, install, touched_kinds
@@ -74,7 +74,7 @@ async def _operate(
     stop: asyncio.Future[str] = asyncio.get_running_loop().create_future()
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, _stop, stop)
     observe = fan_out(log_to(sys.stderr, clock=clock, level=level), partial(_report, tell, clock))
-    rng = Random()
+    rng = SystemRandom()
     config = find_config(
         environ=os.environ, home=Path.home(), observe=observe, kubeconfig=kubeconfig
     )

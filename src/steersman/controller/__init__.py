@@ -32,7 +32,7 @@ from steersman.errors import Permanent
 if TYPE_CHECKING:
     from steersman.controller import changed
     from steersman.controller.blocking import BlockingContext, BlockingLive
-    from steersman.controller.context import Context, Live
+    from steersman.controller.context import Context, Live, token_text
     from steersman.controller.lead import Leads, while_leading
     from steersman.controller.lifespan import NO_LIFESPAN, lifespan_value
     from steersman.controller.loop import ControlLoop
@@ -92,6 +92,7 @@ __all__ = [
     "prepared",
     "rule_yaml",
     "status_to_apply",
+    "token_text",
     "while_leading",
 ]
 
@@ -101,6 +102,7 @@ _DOORS = {
     "BlockingContext": "blocking",
     "BlockingLive": "blocking",
     "Context": "context",
+    "token_text": "context",
     "ControlLoop": "loop",
     "Every": "sources",
     "Keys": "sources",

@@ -53,6 +53,10 @@ class BlockingContext:
         """Chance, for whoever needs some: in a simulation it is the same each time."""
         return self._context.rng
 
+    def token(self, size: int = 32) -> str:
+        """A new secret: so many random bytes, as text of letters, digits, ``-`` and ``_``."""
+        return self._plainly(lambda: self._context.token(size))
+
     @property
     def now(self) -> datetime:
         """The time, in UTC."""

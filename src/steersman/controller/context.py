@@ -1,6 +1,7 @@
 """``Context``: what a reconcile function may read and write, and why it runs."""
 
 import asyncio
+from base64 import urlsafe_b64encode
 from collections.abc import Awaitable, Callable, Sequence
 from datetime import datetime
 from random import Random
@@ -33,6 +34,11 @@ T = TypeVar("T")
 
 # What a write that applies something is reported as.
 _APPLYING = frozenset({"apply", "apply status"})
+
+
+def token_text(drawn: bytes) -> str:
+    """How a token is written."""
+    return urlsafe_b64encode(drawn).rstrip(b"=").decode()
 
 
 class Context:
@@ -127,6 +133,16 @@ class Context:
     def rng(self) -> Random:
         """Chance, for whoever needs some: in a simulation it is the same each time."""
         return self._client.rng
+
+    def token(self, size: int = 32) -> str:
+        """A new secret: so many random bytes, as text of letters, digits, ``-`` and ``_``.
+
+        In production the bytes are the operating system's; in a simulation they are the same each
+        time. Every call gives another one: keep it in a Secret, and ask only where there is none.
+        """
+        if size < 16:
+            raise ValueError(f"a token of {size} bytes can be guessed; ask for 16 or more")
+        return token_text(self.rng.randbytes(size))
 
     @property
     def now(self) -> datetime:

@@ -59,6 +59,7 @@ SteersmanError
 ├── NotSettled                   a condition that was waited for did not come about in time
 ├── Deadlock                     in a simulation, everybody waits and nothing can happen any more
 ├── DidNotSurvive                an operator came to something else when it was disturbed
+├── NotRepeatable                a scenario came to something else without any fault
 ├── BadScenario                  a scenario that no sweep can run
 ├── TimeCannotBeSkipped          a test of a real cluster asked for what only a virtual one can do
 ├── ControlPlaneError            a control plane for tests could not be built, started or used
@@ -158,6 +159,7 @@ from steersman.errors.trying import (
     ControlPlaneError,
     Deadlock,
     DidNotSurvive,
+    NotRepeatable,
     NotSettled,
     TimeCannotBeSkipped,
 )
@@ -226,6 +228,7 @@ __all__ = [
     "NotLeading",
     "NotOurs",
     "NotRefused",
+    "NotRepeatable",
     "NotSettled",
     "NotSynced",
     "OutOfDate",

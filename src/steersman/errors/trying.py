@@ -47,6 +47,21 @@ class DidNotSurvive(SteersmanError):
         super().__init__(f"with {what} and seed {seed} this happened:\n\n{lines}\n{replay}")
 
 
+class NotRepeatable(SteersmanError):
+    """Without any fault, a scenario came to something else when it was run again."""
+
+    def __init__(self, *, seed: int, found: Sequence[str]) -> None:
+        self.seed, self.found = seed, tuple(found)
+        lines = "".join(f"\n  {each}" for each in found)
+        super().__init__(
+            f"run twice with seed {seed} and without any fault, the scenario did not come to the"
+            f" same, so no fault can be blamed for a difference:{lines}\nChance or time came from"
+            " outside the cluster. Take them from the context (ctx.rng, ctx.token(), ctx.now)"
+            " instead of random, secrets, uuid or datetime, and keep nothing in a module; or leave"
+            " fields out with Scenario(ignore=[…])."
+        )
+
+
 class BadScenario(SteersmanError, TypeError):
     """A scenario that no sweep can run, or in which a crash would not lose what is in memory."""
 

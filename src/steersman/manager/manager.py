@@ -12,7 +12,7 @@ from contextlib import suppress
 from copy import copy
 from functools import partial
 from pathlib import Path
-from random import Random
+from random import SystemRandom
 from typing import TYPE_CHECKING, Any, Final, Self
 
 from steersman.cache import CacheOptions, InformerSettings
@@ -157,7 +157,8 @@ class Manager:
             hostname=socket.gethostname(),
             server=config.server,
             clock=clock,
-            rng=Random(),
+            # Of the operating system: ``ctx.token`` makes secrets of it.
+            rng=SystemRandom(),
             observe=observe,
             registry=registry,
         )

@@ -8,10 +8,13 @@ only if people would call them so. Pure: plain JSON in, plain sentences out.
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
+from types import MappingProxyType
 from typing import Any, Final
 
 import msgspec
+
+from steersman.simulation.concealment import Ignored, Secrets, Tokens, readable, shown
 
 # What nobody compares: told to people, and held from one second to the next.
 BESIDE: Final = frozenset(
@@ -52,6 +55,8 @@ class State:
     orphans: tuple[str, ...]
     lost: tuple[str, ...]
     outside: str
+    # What is in it and must not be shown, wherever it is in another state.
+    secrets: Secrets = field(compare=False, repr=False)
 
 
 def state_of(
@@ -60,21 +65,30 @@ def state_of(
     unchanged: Iterable[Mapping[str, Any]] = (),
     lost: Iterable[str] = (),
     outside: object = None,
+    ignored: Ignored = Ignored(),
+    tokens: Mapping[str, int] = MappingProxyType({}),
 ) -> State:
     """The state that these objects are.
 
     ``unchanged`` are those that are as they were in the beginning, which nobody has to compare, and
-    ``lost`` those that are no more. ``outside`` of the cluster is whatever is plain data.
+    ``lost`` those that are no more. ``outside`` of the cluster is whatever is plain data. Fields
+    that are ``ignored`` are left out, ``tokens`` came by chance, and the data of Secrets is hidden.
     """
     there = [each for each in objects if (each.get("apiVersion"), each["kind"]) not in BESIDE]
     names = _Names(there, unchanged)
+    chance = Tokens(tokens)
+    secrets = Secrets.of(there)
+    texts = [names.form(ignored.without(each["kind"], readable(each))) for each in there]
+    outer = names.renamed(_encoded(ignored.without("outside", outside)))
+    sorts = [names.sorts[each["metadata"]["uid"]] for each in there]
+    chance.number([*zip(sorts, texts, strict=True)], outer)
     forms: dict[str, list[str]] = {}
     children: dict[tuple[str, str], list[str]] = {}
     orphans: list[str] = []
-    for each in there:
+    for each, text in zip(there, texts, strict=True):
         metadata = each["metadata"]
         sort = names.sorts[metadata["uid"]]
-        forms.setdefault(sort, []).append(names.form(each))
+        forms.setdefault(sort, []).append(secrets.hidden(chance.renamed(text), each))
         for owner in metadata.get("ownerReferences", ()):
             held_by = names.sorts.get(owner["uid"])
             if held_by is None:
@@ -86,13 +100,22 @@ def state_of(
         children={key: tuple(sorted(children[key])) for key in sorted(children)},
         orphans=tuple(sorted(orphans)),
         lost=tuple(sorted(lost)),
-        outside=names.renamed(_encoded(outside)),
+        outside=secrets.hidden(chance.renamed(outer)),
+        secrets=secrets,
     )
 
 
 def differences(expected: State, found: State) -> tuple[str, ...]:
     """What is found and was not expected, or the other way round, the worst first."""
-    return () if expected == found else tuple(_differences(expected, found))
+    if expected == found:
+        return ()
+    both = _without(expected, found.secrets), _without(found, expected.secrets)
+    return tuple(_differences(*both))
+
+
+def _without(state: State, secrets: Secrets) -> State:
+    forms = {sort: tuple(map(secrets.hidden, each)) for sort, each in state.forms.items()}
+    return replace(state, forms=forms, outside=secrets.hidden(state.outside))
 
 
 def _differences(expected: State, found: State) -> Iterator[str]:
@@ -168,9 +191,10 @@ class _Names:
     def form(self, obj: Mapping[str, Any]) -> str:
         """The object as it would be in every run."""
         left_out = {"resourceVersion", "managedFields", "generation", "uid", "selfLink"}
-        metadata = {k: v for k, v in obj["metadata"].items() if k not in left_out}
+        whole = obj.get("metadata", {})
+        metadata = {k: v for k, v in whole.items() if k not in left_out}
         text = _encoded({**obj, "metadata": metadata})
-        renamed = self.renamed(text, generation=obj["metadata"].get("generation"))
+        renamed = self.renamed(text, generation=whole.get("generation"))
         if "<" not in renamed and "*" not in renamed:
             return renamed
         return _encoded(_in_no_order_of_chance(msgspec.json.decode(renamed)))
@@ -241,7 +265,10 @@ def _fields(path: str, expected: Any, found: Any) -> Iterator[str]:
         for number, pair in enumerate(zip(expected, found, strict=True)):
             yield from _fields(f"{path}[{number}]", *pair)
     else:
-        yield f"expected {where} {_short(expected)}, found {_short(found)}"
+        before, after = _short(expected), _short(found)
+        if before == after:  # and that is all that may be said of it
+            after = "another one"
+        yield f"expected {where} {before}, found {after}"
 
 
 def _in_no_order_of_chance(value: Any) -> Any:
@@ -270,7 +297,7 @@ def _ref(obj: Mapping[str, Any]) -> str:
 
 
 def _short(value: object) -> str:
-    text = value if isinstance(value, str) else _encoded(value)
+    text = shown(value if isinstance(value, str) else _encoded(value))
     return text if len(text) <= 80 else f"{text[:79]}…"
 
 

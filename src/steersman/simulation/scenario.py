@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, overload
 
 from steersman.errors import BadScenario
 from steersman.kinds import CustomResource
+from steersman.simulation.concealment import Ignored
 from steersman.simulation.factory import Built, Factory, OperatorFactory, check_factory
 from steersman.simulation.world import USUAL, World
 from steersman.workloads import WorkloadSettings
@@ -33,6 +34,8 @@ class Scenario:
       crash of the operator does not touch. Each of its coroutine methods is a call like those to
       the API server, and its attributes are compared.
     - ``workloads`` says which of a cluster's own controllers run; all, unless told otherwise.
+    - ``ignore`` are fields that are not compared: ``"Site.status.phase"``, ``"outside.calls"``. A
+      step ``*`` is every key, and a key with a dot in it stands in brackets.
     """
 
     operator: Factory | Callable[[Any], Built]
@@ -40,6 +43,7 @@ class Scenario:
     kinds: Kinds = ()
     outside: Callable[[], Any] | None = None
     workloads: WorkloadSettings = USUAL
+    ignore: Sequence[str] = ()
 
     if TYPE_CHECKING:  # so that the operator is made for the system that there is
 
@@ -51,6 +55,7 @@ class Scenario:
             story: Story,
             kinds: Kinds = (),
             workloads: WorkloadSettings = ...,
+            ignore: Sequence[str] = (),
         ) -> None: ...
 
         @overload
@@ -62,12 +67,15 @@ class Scenario:
             story: Story,
             kinds: Kinds = (),
             workloads: WorkloadSettings = ...,
+            ignore: Sequence[str] = (),
         ) -> None: ...
 
         def __init__(self, **_: Any) -> None: ...
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "kinds", tuple(self.kinds))
+        object.__setattr__(self, "ignore", tuple(self.ignore))
+        Ignored(self.ignore)
         check_factory(self.operator)
         takes = "the system that outside= makes" if self.outside is not None else "nothing"
         if not _can_take(self.operator, 0 if self.outside is None else 1):

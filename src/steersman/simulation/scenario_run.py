@@ -14,6 +14,7 @@ from steersman.errors import NotSettled
 from steersman.manager import Manager, ManagerSettings, Runnable
 from steersman.simulation.actors import Actor
 from steersman.simulation.comparing import State, differences, state_of
+from steersman.simulation.concealment import Ignored, Secrets, shown
 from steersman.simulation.factory import Factory
 from steersman.simulation.faults import Disturber, Fault, Trouble
 from steersman.simulation.history import MUTATING, Asked, is_beside
@@ -98,6 +99,7 @@ class _ScenarioRun(World):
         self.history = world.history
         self._world = world
         self._scenario = scenario
+        self._ignored = Ignored(scenario.ignore)
         self._fault = fault
         self._absent_at = absent_at
         self._expected = expected
@@ -157,7 +159,7 @@ class _ScenarioRun(World):
             elif self._fault is None:
                 raise
             else:
-                self.outcome.found.append(f"{type(error).__name__}: {error}")
+                self.outcome.found.append(self._discreet(f"{type(error).__name__}: {error}"))
         if self._fault is not None and not self._disturber.has_struck and not self.outcome.found:
             self.outcome.found.append(
                 f"it never came to {self._fault}: something in the scenario is not the seed's to"
@@ -406,8 +408,13 @@ class _ScenarioRun(World):
             self._fail(listed)
 
     def _fail(self, found: Iterable[str]) -> None:
-        self.outcome.found.extend(found)
+        self.outcome.found.extend(map(self._discreet, found))
         raise _Unlike
+
+    def _discreet(self, text: str) -> str:
+        """A text without anything that is in a Secret."""
+        there = [each.value for each in self._log.standing() if each.value is not None]
+        return shown(Secrets.of(there).hidden(text))
 
     def _state(self) -> State:
         changed: list[dict[str, Any]] = []
@@ -416,7 +423,14 @@ class _ScenarioRun(World):
             if entry.value is not None:
                 (changed if entry.revision > self._beginning else unchanged).append(entry.value)
         lost = [ref for key, ref in self._there.items() if not _stands(self._log.latest(key))]
-        return state_of(changed, unchanged=unchanged, lost=lost, outside=_plain(self._system))
+        return state_of(
+            changed,
+            unchanged=unchanged,
+            lost=lost,
+            outside=_plain(self._system),
+            ignored=self._ignored,
+            tokens=self._world.tokens(),
+        )
 
 
 class _Users(Calm):

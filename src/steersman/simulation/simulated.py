@@ -1,6 +1,7 @@
 """The simulated world: an API server, a cluster's own controllers and operators on one loop."""
 
 import asyncio
+from base64 import b64encode
 from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
@@ -13,7 +14,7 @@ from typing import Any, Final, TypeVar
 
 from steersman.apiserver import ApiServer, InProcessTransport, NoWayOut, RevisionLog
 from steersman.client import Client
-from steersman.controller import Controller
+from steersman.controller import Controller, token_text
 from steersman.errors import NotSettled
 from steersman.kinds import Codec, core_v1
 from steersman.manager import Manager, ManagerSettings, Runnable, Surroundings
@@ -68,6 +69,22 @@ UNDISTURBED: Final = ReflectorSettings(
 CALM: Final = ReflectorSettings(watch_seconds=7 * 86400.0, silence_seconds=inf)
 
 _PODS: Final = GroupResource("", "pods")
+
+
+# Fewer bytes are no secret, and may be anywhere.
+LEAST_TOKEN: Final = 8
+
+
+class RecordedRandom(Random):
+    """Chance that keeps what was drawn of it as bytes, as secrets are."""
+
+    drawn: list[bytes]
+
+    def randbytes(self, n: int) -> bytes:
+        """So many bytes."""
+        drawn = super().randbytes(n)
+        self.drawn.append(drawn)
+        return drawn
 
 
 class SimulatedOperator(Operator):
@@ -154,6 +171,7 @@ class SimulatedWorld(World):
         self.history = History()
         self.disturbance = disturbance
         self.operators: list[SimulatedOperator] = []
+        self._drawn: list[bytes] = []
         self.dead: list[SimulatedOperator] = []
         self._latency_seconds = latency_seconds
         self._codec = Codec()
@@ -229,12 +247,14 @@ class SimulatedWorld(World):
             operator.ways.append(way)
             return nullcontext(way)
 
+        rng = RecordedRandom(self.rng.random())
+        rng.drawn = self._drawn
         around = Surroundings(
             reach=reach,
             namespace=NAMESPACE,
             hostname=name,
             clock=self.clock,
-            rng=Random(self.rng.random()),
+            rng=rng,
             observe=self._observer(operator.in_agenda),
             reflector=reflector,
             heralds=self.server.herald,
@@ -342,6 +362,15 @@ class SimulatedWorld(World):
             if each.actor not in (WORKLOADS, self._users.name)
         ]
 
+    def tokens(self) -> dict[str, int]:
+        """What operators have drawn as secrets: each way to write one, and which one it is."""
+        return {
+            written: number
+            for number, drawn in enumerate(self._drawn)
+            if len(drawn) >= LEAST_TOKEN
+            for written in _written(drawn)
+        }
+
     # Inside
 
     async def end(self) -> None:
@@ -382,6 +411,13 @@ class SimulatedWorld(World):
 
     def _observer(self, actor: str) -> Callable[[Observation], None]:
         return partial(self.agenda.note, actor)
+
+
+def _written(drawn: bytes) -> Iterator[str]:
+    for text in (token_text(drawn), drawn.hex()):
+        yield text
+        yield b64encode(text.encode()).decode()
+    yield b64encode(drawn).decode()
 
 
 @asynccontextmanager

@@ -2,9 +2,9 @@
 
 from collections.abc import Iterable, Sequence
 
-from steersman.errors import DidNotSurvive
+from steersman.errors import DidNotSurvive, NotRepeatable
 from steersman.simulation.apart import run_apart
-from steersman.simulation.comparing import as_lines
+from steersman.simulation.comparing import as_lines, differences
 from steersman.simulation.faults import Fault, Trouble
 from steersman.simulation.scenario import Scenario
 from steersman.simulation.scenario_run import Outcome, outcome_of
@@ -55,11 +55,12 @@ class _Sweep:
         self._name = name
         self._scenario = scenario
         self._seed = seed
+        self._calm = Outcome()
         self._absences: dict[int, Outcome] = {}
 
     def sweep(self, troubles: Iterable[Trouble], only: str) -> None:
         """Run without faults, then with each, or only one."""
-        calm = self._run()
+        self._calm = calm = self._run()
         if only:
             self._try(Fault.named(only), calm)
             return
@@ -79,6 +80,7 @@ class _Sweep:
 
     def _check(self, fault: Fault | None, outcome: Outcome) -> None:
         if outcome.found:
+            self._check_repeatable()
             raise DidNotSurvive(
                 sweep=self._name,
                 fault=str(fault) if fault else "",
@@ -86,6 +88,21 @@ class _Sweep:
                 story=outcome.story,
                 found=as_lines(outcome.found),
             )
+
+    def _check_repeatable(self) -> None:
+        """Run without faults once more: where that differs, no fault is to blame."""
+        before, after = self._calm, self._run()
+        found = [
+            difference
+            for place, state in before.states.items()
+            if place in after.states
+            for difference in differences(state, after.states[place])
+        ]
+        calls = [len(each.numbers.get(Trouble.BEFORE, ())) for each in (before, after)]
+        if not found and calls[0] != calls[1]:
+            found = [f"{calls[0]} calls that change something, and then {calls[1]}"]
+        if found:
+            raise NotRepeatable(seed=self._seed, found=as_lines(found))
 
     def _absence(self, place: int) -> Outcome:
         """What it comes to if the operator does not run until users have gone on from there."""

@@ -1,0 +1,45 @@
+"""Where the chance of an operator in production comes from."""
+
+from collections.abc import Awaitable
+from pathlib import Path
+from random import SystemRandom
+
+from steersman.manager import Manager, ManagerSettings, Surroundings
+
+KUBECONFIG = """
+apiVersion: v1
+kind: Config
+clusters: [{name: one, cluster: {server: "https://127.0.0.1:1"}}]
+users: [{name: one, user: {token: secret}}]
+contexts: [{name: one, context: {cluster: one, user: one}}]
+current-context: one
+"""
+
+
+class Told(Manager):
+    """Tells in which surroundings it would operate."""
+
+    around: Surroundings | None = None
+
+    async def operate(
+        self,
+        around: Surroundings,
+        *,
+        settings: ManagerSettings,
+        stop: Awaitable[str],
+    ) -> None:
+        self.around = around
+
+
+def test_secrets_of_an_operator_in_production_are_the_operating_systems(
+    tmp_path: Path,
+) -> None:
+    kubeconfig = tmp_path / "config"
+    kubeconfig.write_text(KUBECONFIG)
+    kubeconfig.chmod(0o600)
+    manager = Told(settings=ManagerSettings(kubeconfig=kubeconfig, metrics_address=""))
+
+    manager.run()
+
+    assert manager.around is not None
+    assert isinstance(manager.around.rng, SystemRandom)

@@ -1,0 +1,59 @@
+"""What is left out of a comparison, and out of what is printed of one."""
+
+from base64 import b64encode
+from typing import Any
+
+from steersman.simulation.comparing import State, differences, state_of
+from steersman.simulation.concealment import Ignored
+
+
+def secret(name: str, **data: str) -> dict[str, Any]:
+    return {
+        "apiVersion": "v1",
+        "kind": "Secret",
+        "metadata": {"name": name, "uid": f"uid of {name}"},
+        "data": {key: b64encode(value.encode()).decode() for key, value in data.items()},
+    }
+
+
+def kept(token: str, other: str) -> State:
+    """A Secret with one token, and a system beyond the cluster that has the other."""
+    tokens = {token: 0} if token == other else {token: 0, other: 1}
+    return state_of([secret("one", key=token)], outside={"key": other}, tokens=tokens)
+
+
+def test_paths_are_left_out_of_maps_and_lists() -> None:
+    obj = {"spec": {"a.b": 1, "c": [{"d": 2, "e": 3}, {"d": 4}]}, "status": {"f": 5}}
+
+    assert Ignored(["K.spec[a.b]", "K.spec.c.*.d", "K.status.*"]).without("K", obj) == {
+        "spec": {"c": [{"e": 3}, {}]},
+        "status": {},
+    }
+    assert Ignored(["K.spec.c.0"]).without("K", obj)["spec"]["c"] == [{"d": 4}]
+    assert Ignored(["Other.spec"]).without("K", obj) == obj
+
+
+def test_tokens_are_compared_by_where_they_are_equal() -> None:
+    assert kept("first token", "first token") == kept("second token", "second token")
+    assert kept("first token", "first token") != kept("second token", "third token")
+
+
+def test_what_a_secret_holds_is_in_no_difference() -> None:
+    before = state_of([secret("one", password="the first one", pin="1")], outside=["the first one"])
+    after = state_of(
+        [secret("one", password="the second one", pin="2")], outside=["the second one"]
+    )
+
+    assert differences(before, after) == (
+        "outside the cluster: expected [0] <hidden>, found another one",
+        "Secret one: expected data.password <hidden>, found another one",
+        "Secret one: expected data.pin <hidden>, found another one",
+    )
+    assert "the first one" not in repr(before)
+
+
+def test_what_was_a_secret_in_the_other_run_is_not_shown_either() -> None:
+    before = state_of([secret("one", password="the first one")], outside={})
+    after = state_of([], outside={"password": "the first one"})
+
+    assert "the first one" not in " ".join(differences(before, after))
