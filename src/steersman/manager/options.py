@@ -17,7 +17,14 @@ Lifespan: TypeAlias = Callable[[Services], AbstractAsyncContextManager[Any]]
 
 
 # What the names of an operator's own metrics begin with.
-_TAKEN: Final = ("steersman_", "process_", "python_")
+_TAKEN: Final = (
+    "steersman_",
+    "controller_runtime_",
+    "workqueue_",
+    "leader_election_",
+    "process_",
+    "python_",
+)
 
 
 class Collector(Protocol):

@@ -38,7 +38,8 @@ def counter(name: str) -> prometheus_client.Counter:
         ({"lifespan": 3}, "its lifespan is an object of int"),
         ({"metrics": [3]}, "an object of int is among its metrics"),
         ({"metrics": [counter("one"), counter("one")]}, "two metrics have one name"),
-        ({"metrics": [counter("process_cpu_seconds")]}, "names with steersman_, process_"),
+        ({"metrics": [counter("process_cpu_seconds")]}, "names with steersman_, controller"),
+        ({"metrics": [counter("workqueue_depth")]}, "names with steersman_, controller"),
         ({"healthz": [well]}, "its healthz are not all of HealthCheck"),
         (
             {"readyz": [sm.HealthCheck("a", well), sm.HealthCheck("a", well)]},
