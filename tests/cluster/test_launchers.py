@@ -6,9 +6,10 @@ import ssl
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from http.client import HTTPSConnection
 from pathlib import Path
+from select import select
 
 import pytest
 
@@ -18,6 +19,7 @@ from steersman.testing import Binaries, ControlPlane, running_control_plane
 from steersman.testing.calls import Caller, UnixConnection
 from steersman.testing.cluster import reserved_port
 from tests.certificates import Authority
+from tests.processes import is_running
 
 MAPS = "/api/v1/namespaces/default/configmaps"
 SETTING = {"metadata": {"name": "setting"}, "data": {"is": "kept"}}
@@ -214,3 +216,85 @@ def test_the_command_prints_the_directory_for_a_shell_to_take(tmp_path: Path) ->
     assert finished.stderr == (
         "kube-apiserver and etcd are written, kubectl is left out: none is on the PATH\n"
     )
+
+
+# Starts both programs as a test suite does, says their numbers, and waits for its own end.
+SUITE = """
+import subprocess, sys
+from steersman.testing.calls import Caller, UnixConnection
+from pathlib import Path
+assets, directory, port = Path(sys.argv[1]), Path(sys.argv[2]), sys.argv[3]
+at = directory / "etcd.sock"
+etcd = subprocess.Popen(
+    [assets / "etcd", f"--data-dir={directory / 'data'}", f"--listen-client-urls=unix://{at}"],
+    process_group=0,
+)
+while not Caller(UnixConnection(at), headers={}).finds("/health"):
+    pass
+server = subprocess.Popen(
+    [assets / "kube-apiserver", f"--etcd-servers=unix://{at}", f"--secure-port={port}",
+     "--bind-address=127.0.0.1", "--permit-port-sharing", f"--cert-dir={directory}", *sys.argv[4:]],
+    stderr=subprocess.PIPE,
+    process_group=0,
+)
+while b"API at" not in server.stderr.readline():
+    pass
+print(etcd.pid, server.pid, flush=True)
+sys.stdin.read()
+"""
+
+
+@contextmanager
+def killed_suite(
+    assets: Path, directory: Path, *, under: tuple[str, ...] = ()
+) -> Iterator[tuple[list[int], subprocess.Popen[str]]]:
+    """The programs that a suite has started, and the suite."""
+    with reserved_port() as port:
+        command = [*under, sys.executable, "-c", SUITE, assets, directory, str(port)]
+        with subprocess.Popen(
+            [*command, *account_flags(directory)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        ) as suite:
+            assert suite.stdout is not None
+            programs = [int(each) for each in suite.stdout.readline().split()]
+            try:
+                yield programs, suite
+            finally:
+                suite.kill()
+                for each in programs:
+                    with suppress(ProcessLookupError):
+                        os.kill(each, signal.SIGKILL)
+
+
+@pytest.mark.parametrize("by", [signal.SIGKILL, signal.SIGTERM])
+def test_a_suite_that_is_killed_leaves_no_process_behind(
+    by: signal.Signals, assets: Path, tmp_path: Path
+) -> None:
+    with killed_suite(assets, tmp_path) as (programs, suite):
+        handles = [os.pidfd_open(each) for each in programs]
+        suite.send_signal(by)
+        suite.wait()
+
+        ended = [each for each in handles if select([each], [], [], AT_ONCE_SECONDS)[0]]
+
+        for each in handles:
+            os.close(each)
+    assert len(programs) == 2
+    assert ended == handles
+
+
+def test_programs_that_were_started_to_outlive_their_starter_do(
+    assets: Path, tmp_path: Path
+) -> None:
+    with killed_suite(assets, tmp_path, under=("nohup",)) as (programs, suite):
+        suite.kill()
+        suite.wait()
+        etcd = Caller(UnixConnection(tmp_path / "etcd.sock"), headers={})
+        answers = [etcd.finds("/health") for _ in range(20)]
+
+        still = [is_running(each) for each in programs]
+
+    assert answers == [True] * 20
+    assert still == [True, True]

@@ -6,6 +6,7 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
+from steersman.cli.launchers.starter import VARIABLE
 from steersman.errors import ClusterError
 
 LAUNCHERS = {
@@ -61,8 +62,11 @@ def _may_write(path: Path) -> bool:
 def _write(path: Path, module: str) -> None:
     # Not the directory that somebody happens to be in: what lies there is none of ours.
     command = f"exec {shlex.quote(sys.executable)} -P -m {module}"
+    # Here, where no time has passed yet: later the starter may be gone, and another one in its
+    # place.
+    starter = f"{VARIABLE}=$PPID\nexport {VARIABLE}"
     unfinished = path.with_name(f".{path.name}.unfinished")
-    unfinished.write_text(f'#!/bin/sh\n{MARK}\n{command} "$@"\n', encoding="utf-8")
+    unfinished.write_text(f'#!/bin/sh\n{MARK}\n{starter}\n{command} "$@"\n', encoding="utf-8")
     unfinished.chmod(0o755)
     unfinished.replace(path)
 

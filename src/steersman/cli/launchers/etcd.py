@@ -6,7 +6,7 @@ What it keeps is the directory; the server that is pointed to it writes there it
 import asyncio
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import AsyncExitStack
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -14,13 +14,14 @@ from urllib.parse import urlsplit
 from steersman.cli.launchers import BadFlag, Given, parsed
 from steersman.cli.launchers.data_directory import DATA_PATH
 from steersman.cli.launchers.etcd_flags import ETCD_FLAGS, HONOURED
+from steersman.cli.launchers.starter import following_starter
 from steersman.cli.signals import on_end_signals
 
 NAME = "etcd"
 VERSION = "3.6.8"
 
 
-def main(arguments: Sequence[str]) -> int:
+def main(arguments: Sequence[str], *, environ: Mapping[str, str]) -> int:
     """Answer until somebody asks for the end; gives the exit status."""
     try:
         # Go's own flags take one dash as well.
@@ -37,7 +38,7 @@ def main(arguments: Sequence[str]) -> int:
         elif given.yes("version"):
             sys.stdout.write(f"etcd Version: {VERSION}\n")
         else:
-            asyncio.run(_answer(given, _data_directory(given)))
+            asyncio.run(_answer(given, _data_directory(given), environ=environ))
     except BadFlag as error:
         sys.stderr.write(f"{error}\n")
         return 2
@@ -57,7 +58,7 @@ def _data_directory(given: Given) -> Path:
     return data
 
 
-async def _answer(given: Given, data: Path) -> None:
+async def _answer(given: Given, data: Path, *, environ: Mapping[str, str]) -> None:
     ended = asyncio.Event()
     on_end_signals(ended.set)
     answers = Answers(data)
@@ -69,7 +70,8 @@ async def _answer(given: Given, data: Path) -> None:
         for url in urls or ("http://localhost:2379",):
             server = await _listening(answers, url)
             open_.callback(server.close)
-        await ended.wait()
+        with following_starter(ended, environ=environ):
+            await ended.wait()
 
 
 async def _listening(answers: "Answers", url: str) -> asyncio.Server:
@@ -124,4 +126,6 @@ def _help() -> str:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    import os
+
+    sys.exit(main(sys.argv[1:], environ=os.environ))

@@ -7,6 +7,7 @@ from random import Random
 
 from steersman.cli.launchers import BadFlag, Given, parsed
 from steersman.cli.launchers.apiserver_flags import API_SERVER_FLAGS, SHORTHANDS
+from steersman.cli.launchers.starter import following_starter
 from steersman.cli.signals import on_end_signals
 from steersman.clock import Clock
 from steersman.errors import SteersmanError
@@ -41,6 +42,15 @@ def main(arguments: Sequence[str], *, clock: Clock, rng: Random, environ: Mappin
 
 
 async def _serve(given: Given, *, clock: Clock, rng: Random, environ: Mapping[str, str]) -> None:
+    ended = asyncio.Event()
+    on_end_signals(ended.set)
+    with following_starter(ended, environ=environ):
+        await _serve_until(ended, given, clock=clock, rng=rng, environ=environ)
+
+
+async def _serve_until(
+    ended: asyncio.Event, given: Given, *, clock: Clock, rng: Random, environ: Mapping[str, str]
+) -> None:
     # Whoever only wants help need not wait until a server is loaded.
     from dataclasses import replace
 
@@ -49,8 +59,6 @@ async def _serve(given: Given, *, clock: Clock, rng: Random, environ: Mapping[st
     from steersman.cli.launchers.data_directory import find_data_directory
     from steersman.observe import log_to
 
-    ended = asyncio.Event()
-    on_end_signals(ended.set)
     settings, notes = understood(given)
     for note in notes:
         sys.stderr.write(f"{NAME}: {note}\n")
