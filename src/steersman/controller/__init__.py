@@ -13,6 +13,7 @@ Promises:  - an object is with one worker at a time
            - an object whose reconcile fails says why in its condition
            - progress is told once in a while, and what flips a condition at once
            - a plain function blocks nobody but itself
+           - objects that hang do not hold up the rest
            - a replica that no longer leads begins and continues no reconcile
            - what is paused is left alone
            - nothing is kept of an object that is gone

@@ -17,7 +17,7 @@ from steersman.controller.lead import Leads
 from steersman.controller.lifespan import NO_LIFESPAN, lifespan_value
 from steersman.controller.outcomes import Status
 from steersman.controller.permits import Permits
-from steersman.controller.verbs import Calls, verb
+from steersman.controller.verbs import Call, verb
 from steersman.errors import ContextEnded, NotLeading, NotOurs
 from steersman.kinds import Condition, Part, Resource, Unstructured
 from steersman.names import ObjectKey
@@ -107,7 +107,7 @@ class Context:
         self._leads = leads
         self._lifespan = lifespan
         #: What was called of it, and may never have been awaited.
-        self.calls = Calls()
+        self.calls: list[Call] = []
         #: Why it runs: what happened since the object was last looked at.
         self.whys = whys
         #: How often in a row it has failed before.
@@ -450,7 +450,7 @@ class Live:
         may_get: Callable[[type[Any], str], None],
         may_list: Callable[[type[Any]], None],
         home: Callable[[type[Any], str | None], str | None],
-        calls: Calls,
+        calls: list[Call],
     ) -> None:
         self._client = client
         self.calls = calls

@@ -42,9 +42,9 @@ from steersman.controller.rate_limits import new_queue
 from steersman.controller.reasons import Reasons, is_only_status
 from steersman.controller.recorder import Recorder
 from steersman.controller.reporting import Reporting
-from steersman.controller.slow_lane import SlowLane
 from steersman.controller.threads import Desk, Job, Threads
 from steersman.controller.triggers import Triggers
+from steersman.controller.verbs import drop_unawaited
 from steersman.controller.workers import Workers
 from steersman.controller.writing import Writer
 from steersman.errors import (
@@ -138,23 +138,10 @@ class ControlLoop(Generic[Obj]):
         self._stopped = asyncio.Event()
         self._ends_since_at: float | None = None
         self._is_blocking = controller.is_blocking
-        lane = SlowLane(
-            workers=controller.workers,
-            capacity=controller.slow_capacity,
-            after_seconds=controller.slow_seconds,
-        )
         self._workers = Workers(
-            controller.name,
-            self._queue,
-            self,
-            most=controller.workers,
-            lane=lane,
-            begins_late=self._is_blocking,
-            leads=leads,
-            clock=self._clock,
-            observe=observe,
+            controller, self._queue, self, leads=leads, clock=self._clock, observe=observe
         )
-        self._lane = lane
+        self._lane = self._workers.lane
 
     def __repr__(self) -> str:
         return f"<ControlLoop of {self._controller!r}: {self._queue!r}>"
@@ -415,7 +402,10 @@ class ControlLoop(Generic[Obj]):
         )
         if context.wrote or key not in self._reporting:
             self._look_for_hot_loop(key, obj, whys, context.wrote, ended_at)
-        return fingerprint(obj) if isinstance(error, ReconcileTimedOut) else None
+        if isinstance(error, ReconcileTimedOut):
+            return fingerprint(obj)
+        self._lane.note_seconds(ended_at - started_at)
+        return None
 
     def state_of(self, key: ObjectKey) -> object | None:
         """What the object of a key is like now, as ``look_at`` says it."""
@@ -515,7 +505,7 @@ class ControlLoop(Generic[Obj]):
             if asyncio.iscoroutine(returned):
                 returned.close()  # else Python complains that nobody has awaited it
             raise BadOutcome(function=name_of(function), ref=str(obj.ref), returned=returned)
-        unawaited = context.calls.drop_unawaited()
+        unawaited = drop_unawaited(context.calls)
         if unawaited is not None:
             raise NotAwaited(ref=str(obj.ref), verb=unawaited[0], where=unawaited[1])
         # What it has left behind must not write beside what it has said.

@@ -35,21 +35,25 @@ class SlowLane:
         self._capacity = capacity
         self._after_seconds = after_seconds
         self._share = max(1, int(workers * SHARE))
-        self._recent: deque[float] = deque(maxlen=RECENT)
+        recent: deque[float] = deque(maxlen=RECENT)
+        #: A reconcile that ended by itself took so many seconds.
+        self.note_seconds = recent.append
+        self._recent = recent
         self._slow: dict[ObjectKey, None] = {}
         #: What each hanging object was like when its reconcile timed out.
         self.hanging: dict[ObjectKey, object] = {}
         self._running: set[ObjectKey] = set()
-        self._parked: dict[ObjectKey, int] = {}
+        #: Which hanging objects wait for others, and with which priority.
+        self.waiting: dict[ObjectKey, int] = {}
 
     def __len__(self) -> int:
         """How many things are kept in mind about objects."""
-        return len(self.hanging) + len(self._parked)
+        return len(self.hanging) + len(self.waiting)
 
     def __repr__(self) -> str:
         return (
             f"<SlowLane {len(self._slow)} of {self._capacity} slow, {len(self.hanging)} hanging,"
-            f" {len(self._parked)} waiting>"
+            f" {len(self.waiting)} waiting>"
         )
 
     # Slow reconciles
@@ -81,27 +85,20 @@ class SlowLane:
 
     # Hanging objects
 
-    @property
-    def num_waiting(self) -> int:
-        """How many hanging objects wait for others."""
-        return len(self._parked)
-
     def may_begin(self, key: ObjectKey, priority: int) -> bool:
         """Whether a hanging object may be reconciled now; if not, it waits for ``next_waiting``."""
         if len(self._running) < self._share:
             self._running.add(key)
-            self._parked.pop(key, None)
+            self.waiting.pop(key, None)
             return True
-        self._parked[key] = max(priority, self._parked.get(key, priority))
+        self.waiting[key] = max(priority, self.waiting.get(key, priority))
         return False
 
-    def ended(self, key: ObjectKey, *, took_seconds: float, state: object | None) -> None:
+    def ended(self, key: ObjectKey, state: object | None) -> None:
         """A reconcile has ended; ``state`` is what its object was like if it timed out."""
         self._running.discard(key)
         if state is None:
-            self._recent.append(took_seconds)
-            if self.hanging:
-                self.hanging.pop(key, None)
+            self.hanging.pop(key, None)
         else:
             self.hanging[key] = state
 
@@ -112,11 +109,11 @@ class SlowLane:
     def forget(self, key: ObjectKey) -> None:
         """It has changed, or is gone."""
         self.hanging.pop(key, None)
-        self._parked.pop(key, None)
+        self.waiting.pop(key, None)
 
     def next_waiting(self) -> tuple[ObjectKey, int] | None:
         """Take out the hanging object that is next, with its priority, if one may begin."""
-        if not self._parked or len(self._running) >= self._share:
+        if not self.waiting or len(self._running) >= self._share:
             return None
-        key = max(self._parked, key=self._parked.__getitem__)
-        return key, self._parked.pop(key)
+        key = max(self.waiting, key=self.waiting.__getitem__)
+        return key, self.waiting.pop(key)

@@ -1,65 +1,61 @@
 """Methods of a context that are to be awaited, and which of their calls never were.
 
 A call without ``await`` makes a coroutine that never runs: nothing is sent, and the reconcile would
-count as a success. ``Calls`` keeps each coroutine until it has ended, with the line that made it.
+count as a success. So each coroutine is kept until it has ended, with the line that made it.
 """
 
 import inspect
 import sys
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable
 from functools import wraps
-from types import CodeType
-from typing import Any, Protocol, TypeVar, cast
+from types import CodeType, CoroutineType
+from typing import Any, Protocol, TypeAlias, TypeVar, cast
 
-Function = TypeVar("Function", bound=Callable[..., Coroutine[Any, Any, Any]])
+Function = TypeVar("Function", bound=Callable[..., Any])
 
-
-class Calls:
-    """The calls of one reconcile."""
-
-    __slots__ = ("_made",)
-
-    def __init__(self) -> None:
-        self._made: list[tuple[Coroutine[Any, Any, Any], str, CodeType, int]] = []
-
-    def note(self, call: Coroutine[Any, Any, Any], verb: str, code: CodeType, at: int) -> None:
-        """Keep a call until it has ended; ``at`` is where in ``code`` it was made."""
-        made = self._made
-        # Most are awaited one by one: what has ended is at the end.
-        while made and inspect.getcoroutinestate(made[-1][0]) == inspect.CORO_CLOSED:
-            made.pop()
-        made.append((call, verb, code, at))
-
-    def drop_unawaited(self) -> tuple[str, str] | None:
-        """Close all calls that have never begun; the verb and the line of the first, if any."""
-        found: tuple[str, str] | None = None
-        for call, verb, code, at in self._made:
-            if inspect.getcoroutinestate(call) == inspect.CORO_CREATED:
-                call.close()
-                found = found or (verb, f"{code.co_filename}:{_line(code, at)}")
-        return found
+#: A call of a method: what is to be awaited, the method, and where in which code it was made.
+Call: TypeAlias = "tuple[CoroutineType[Any, Any, Any], str, CodeType, int]"
 
 
 class _Calling(Protocol):
-    calls: Calls
+    calls: list[Call]
 
 
 def verb(prefix: str) -> Callable[[Function], Function]:
-    """Have the ``calls`` of the object keep each call of this method."""
+    """Have the ``calls`` of the object keep each call of this method until it has ended."""
+    # Not public, and the only way to know who calls.
+    frame_of = sys._getframe  # pyright: ignore[reportPrivateUsage]
 
     def decorate(function: Function) -> Function:
         name = f"{prefix}.{function.__name__}"
 
         @wraps(function)
-        def call(self: _Calling, *args: Any, **kwargs: Any) -> Coroutine[Any, Any, Any]:
+        def call(self: _Calling, *args: Any, **kwargs: Any) -> Any:
             made = function(self, *args, **kwargs)
-            caller = sys._getframe(1)  # pyright: ignore[reportPrivateUsage]
-            self.calls.note(made, name, caller.f_code, caller.f_lasti)
+            caller = frame_of(1)
+            calls = self.calls
+            # Most are awaited one by one, and then the last one has ended.
+            if calls and calls[-1][0].cr_frame is None:
+                calls[-1] = (made, name, caller.f_code, caller.f_lasti)
+            else:
+                calls.append((made, name, caller.f_code, caller.f_lasti))
             return made
 
         return cast(Function, call)
 
     return decorate
+
+
+def drop_unawaited(calls: list[Call]) -> tuple[str, str] | None:
+    """Close all calls that have never begun; the method and the line of the first, if any."""
+    found: tuple[str, str] | None = None
+    for call, name, code, at in calls:
+        if call.cr_frame is None:
+            continue
+        if inspect.getcoroutinestate(call) == inspect.CORO_CREATED:
+            call.close()
+            found = found or (name, f"{code.co_filename}:{_line(code, at)}")
+    return found
 
 
 def _line(code: CodeType, at: int) -> int:

@@ -13,6 +13,7 @@ from typing import Any, Final, Protocol
 
 from steersman.cache import is_cancelled
 from steersman.clock import Clock
+from steersman.controller.declaring import Controller
 from steersman.controller.lead import Leads
 from steersman.controller.slow_lane import SlowLane
 from steersman.errors import QueueClosed
@@ -62,23 +63,25 @@ class Workers:
 
     def __init__(
         self,
-        name: str,
+        controller: Controller[Any],
         queue: WorkQueue[ObjectKey],
         work: Work,
         *,
-        most: int,
-        lane: SlowLane,
-        begins_late: bool,
         leads: Leads | None,
         clock: Clock,
         observe: Observer,
     ) -> None:
-        self._name = name
+        self._name = controller.name
         self._queue = queue
         self._work = work
-        self._most = most
-        self._lane = lane
-        self._begins_late = begins_late
+        self._most = controller.workers
+        self.lane = SlowLane(
+            workers=controller.workers,
+            capacity=controller.slow_capacity,
+            after_seconds=controller.slow_seconds,
+        )
+        # A plain function waits for a thread before it begins.
+        self._begins_late = controller.is_blocking
         self._leads = leads
         self._clock = clock
         self._observe = observe
@@ -112,8 +115,8 @@ class Workers:
 
     def forget(self, key: ObjectKey) -> None:
         """Its object is gone."""
-        if len(self._lane):
-            self._lane.forget(key)
+        if len(self.lane):
+            self.lane.forget(key)
             self._tell()
 
     def current(self, task: "asyncio.Task[Any]") -> ObjectKey | None:
@@ -124,7 +127,7 @@ class Workers:
     @property
     def stuck(self) -> tuple[ObjectRef, ...]:
         """The objects that hang, and then those whose reconcile is slow."""
-        keys = dict.fromkeys((*self._lane.hanging, *self._lane.slow))
+        keys = dict.fromkeys((*self.lane.hanging, *self.lane.slow))
         return tuple(map(self._work.ref_of, keys))
 
     # A worker
@@ -153,7 +156,7 @@ class Workers:
         task.add_done_callback(ended)
 
     async def _work_with(self, worker: _Worker, group: asyncio.TaskGroup) -> None:
-        queue, lane = self._queue, self._lane
+        queue, lane = self._queue, self.lane
         while True:
             self._idle += 1
             try:
@@ -173,13 +176,12 @@ class Workers:
             # have enough to do for all of them.
             if not self._idle and self._employed < self._most:
                 self._employ(group)
-            began_at = self._clock.monotonic()
-            worker.key, worker.began_at = key, None if self._begins_late else began_at
+            worker.key = key
             self._by_key[key] = worker
             if is_hanging and lane.has_room:
                 self._move(worker, key, group)
-            else:
-                self._look_if_crowded()
+            elif not self._idle and self._employed >= self._most:
+                self._crowded.set()
             try:
                 if self._leads is not None:
                     await self._lead(self._leads)
@@ -189,18 +191,17 @@ class Workers:
                 queue.add(key, priority=queue.held_priority(key))
                 lane.cut(key)
                 raise
-            else:
-                lane.ended(key, took_seconds=self._clock.monotonic() - began_at, state=state)
             finally:
                 worker.key = worker.began_at = None
                 del self._by_key[key]
                 self._work.let_go(key)
                 if worker.is_slow:
                     lane.leave(key)
-                if worker.is_slow or lane.num_waiting:
-                    self._let_next_begin()
-            if state is not None or is_hanging:
+            if is_hanging or state is not None:
+                lane.ended(key, state)
                 self._tell()
+            if worker.is_slow or lane.waiting:
+                self._let_next_begin()
             if is_cancelled():
                 # The author's function has made something else of it, and that is told by now.
                 raise asyncio.CancelledError
@@ -231,12 +232,12 @@ class Workers:
         while True:
             await self._crowded.wait()
             self._crowded.clear()
-            while self._is_crowded and self._lane.has_room:
+            while self._is_crowded and self.lane.has_room:
                 first = self._first()
                 if first is None:
                     break  # all of them wait for a thread: ``begin`` says when one has it
                 worker, key, began_at = first
-                wait_seconds = began_at + self._lane.patience_seconds - self._clock.monotonic()
+                wait_seconds = began_at + self.lane.patience_seconds - self._clock.monotonic()
                 if wait_seconds > 0:
                     # What is usual may change meanwhile.
                     await self._clock.sleep(min(wait_seconds, LOOK_SECONDS))
@@ -245,20 +246,19 @@ class Workers:
 
     def _first(self) -> tuple[_Worker, ObjectKey, float] | None:
         """The worker whose reconcile began first, of those that are in each other's way."""
-        found = [
-            (worker.began_at, number, worker, key)
-            for number, (key, worker) in enumerate(self._by_key.items())
-            if worker.began_at is not None and not worker.is_slow
-        ]
-        if not found:
-            return None
-        began_at, _, worker, key = min(found)
-        return worker, key, began_at
+        first: tuple[_Worker, ObjectKey, float] | None = None
+        for key, worker in self._by_key.items():
+            if worker.is_slow:
+                continue
+            began_at = worker.began_at if self._begins_late else self._queue.held_since_at(key)
+            if began_at is not None and (first is None or began_at < first[2]):
+                first = worker, key, began_at
+        return first
 
     def _move(self, worker: _Worker, key: ObjectKey, group: asyncio.TaskGroup) -> None:
         worker.is_slow = True
         self._employed -= 1
-        self._lane.enter(key)
+        self.lane.enter(key)
         if not self._idle:
             self._employ(group)
         self._tell()
@@ -274,26 +274,26 @@ class Workers:
 
     def _still_hangs(self, key: ObjectKey) -> bool:
         """Whether an object is what it was when its reconcile timed out."""
-        if self._lane.hanging[key] == self._work.state_of(key):
+        if self.lane.hanging[key] == self._work.state_of(key):
             return True
-        self._lane.forget(key)
+        self.lane.forget(key)
         self._let_next_begin()
         return False
 
     def _let_next_begin(self) -> None:
         self._look_if_crowded()
-        following = self._lane.next_waiting()
+        following = self.lane.next_waiting()
         if following is not None:
             key, priority = following
             self._queue.add(key, priority=priority)
 
     def _tell(self) -> None:
-        lane = self._lane
+        lane = self.lane
         self._observe(
             SlowLaneChanged(
                 controller=self._name,
                 slow=len(lane.slow),
                 hanging=len(lane.hanging),
-                waiting=lane.num_waiting,
+                waiting=len(lane.waiting),
             )
         )

@@ -173,6 +173,13 @@ class WorkQueue(Generic[K]):
             raise NotHeld(queue=self.name, key=key)
         return held[0]
 
+    def held_since_at(self, key: K) -> float:
+        """When this key was given out to the worker that holds it."""
+        held = self._held.get(key)
+        if held is None:
+            raise NotHeld(queue=self.name, key=key)
+        return held[1]
+
     def shut_down(self) -> None:
         """Give out nothing more, at once: all who wait for a key get ``QueueClosed``.
 
