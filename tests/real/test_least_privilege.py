@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import steersman as sm
-from steersman.client import Client, find_config, reaching
+from steersman.client import Client, MergePatch, find_config, reaching
 from steersman.client.access.cluster_config import Token
 from steersman.clock import SystemClock
 from steersman.controller import Watch
@@ -41,7 +41,10 @@ async def reconcile(obj: Widget, ctx: sm.Context) -> sm.Outcome:
     )
     await ctx.prune()
     await ctx.apply(service_of(obj))
-    await ctx.live.get(core_v1.ServiceAccount, "operator")
+    own = await ctx.live.get(core_v1.ServiceAccount, "operator")
+    size = {"example.com/size": str(obj.spec.size)}
+    await ctx.patch(own, MergePatch({"metadata": {"annotations": size}}))
+    await ctx.apply(account_of(obj, annotations=size))
     await ctx.live.list(core_v1.ServiceAccount)
     await ctx.live.list(core_v1.ConfigMap)
     assert ctx.list(core_v1.Secret) == []
@@ -54,6 +57,12 @@ async def finalize(obj: Widget, ctx: sm.Context) -> sm.Outcome:
     """Take back what nobody else would."""
     await ctx.delete(service_of(obj))
     return sm.Done()
+
+
+def account_of(obj: Widget, **metadata: Any) -> core_v1.ServiceAccount:
+    return core_v1.ServiceAccount(
+        metadata=meta_v1.ObjectMeta(name="helper", namespace=obj.namespace, **metadata)
+    )
 
 
 def service_of(obj: Widget) -> core_v1.Service:
@@ -70,7 +79,11 @@ CONTROLLER = sm.Controller(
     owns=(sm.Owns(core_v1.ConfigMap, verbs=("create", "patch", "delete")),),
     watches=(Watch(core_v1.Secret),),
     reads=(core_v1.ServiceAccount,),
-    writes=(sm.Writes(core_v1.Service, verbs=("create", "patch", "delete")),),
+    writes=(
+        sm.Writes(core_v1.Service, verbs=("create", "patch", "delete")),
+        sm.Writes(core_v1.ServiceAccount, verbs=("patch",), names=("operator",)),
+        sm.Writes(core_v1.ServiceAccount, names=("helper",)),
+    ),
 )
 
 
@@ -169,6 +182,9 @@ async def test_what_is_declared_is_enough_for_all_that_an_operator_does(
         await client.apply(widget(namespace, "web", size=2), field_manager="test", force=True)
         await until(lambda: is_ready(2))
         assert await found(client, core_v1.ConfigMap, "first-web", namespace) is None
+        for account in ("operator", "helper"):
+            written = await client.get(core_v1.ServiceAccount, account, namespace=namespace)
+            assert written.annotations["example.com/size"] == "2"
         await client.delete(Widget, "web", namespace=namespace)
         await until(is_gone)
         assert await found(client, core_v1.Service, "of-web", namespace) is None

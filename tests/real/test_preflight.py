@@ -133,7 +133,7 @@ async def test_what_is_taken_away_is_named_with_the_rule_that_grants_it(
         assert await missing_soon(operator, rules, seen, number=0) == ()
 
     assert told.what == (
-        "get, list, watch, create, patch, delete deployments.apps in namespace " + namespace
+        "get, list, watch, create, patch deployments.apps in namespace " + namespace
     )
 
 

@@ -23,6 +23,26 @@ PAUSE = threading.Event()
 MADE = r"ConfigMap default/one, of Setting one: ready"
 
 
+LIFESPAN = """\
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import steersman as sm
+
+
+class Outside: ...
+
+
+@asynccontextmanager
+async def outside(services):
+    print("the lifespan is entered", flush=True)
+    yield Outside()
+    Path("left").touch()
+
+
+"""
+
+
 @pytest.fixture
 def home(tmp_path: Path) -> Path:
     """A directory with an operator and a sample, and a place for what is to be taken away again."""
@@ -74,6 +94,24 @@ def test_it_runs_the_operator_on_a_cluster_and_tells_each_change_in_a_line(home:
         "operator.py: at work",
         "operator.py: starting",
     ]
+
+
+def test_it_honors_what_the_manager_is_made_of(home: Path) -> None:
+    change(home / "operator.py", "import steersman as sm\n", LIFESPAN)
+    change(
+        home / "operator.py",
+        "    await ctx.apply_owned(",
+        "    ctx.lifespan(Outside)\n    await ctx.apply_owned(",
+    )
+    with (home / "operator.py").open("a", encoding="utf-8") as file:
+        file.write("manager = sm.Manager(controllers=[controller], lifespan=outside)\n")
+
+    with dev(home) as started:
+        started.until("the lifespan is entered")
+        started.until("reconciled Setting default/one: done in")
+        started.end()
+
+    assert (home / "left").exists()
 
 
 def test_the_kubeconfig_that_it_names_can_be_used_from_anywhere(home: Path) -> None:
