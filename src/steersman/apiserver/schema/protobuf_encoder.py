@@ -197,31 +197,31 @@ class MessageEncoders:
 
 
 def _message(make_fields: Callable[[], list[_Field]]) -> Encode:
-    fields: list[_Field] = []
-    embeds = False
+    absents: list[bytes] = []  # the message of an object without any field, in pieces
+    places: dict[str, tuple[int, Encode]] = {}
+    embedded: list[tuple[int, Encode]] = []
+
+    def make() -> None:
+        for at, (key, encode, absent) in enumerate(make_fields()):
+            absents.append(absent)
+            if key:
+                places[key] = at, encode
+            else:
+                embedded.append((at, encode))
 
     def message(value: Object) -> bytes:
-        nonlocal fields, embeds
-        if not fields:
+        if not absents:
             # Not before the first object: the zero of a field may need a type that is being made.
-            fields = make_fields()
-            embeds = any(not each.key for each in fields)
-        get = value.get
-        if embeds:
-            return b"".join(
-                [
-                    encode(value)
-                    if not key
-                    else (absent if (found := get(key)) is None else encode(found))
-                    for key, encode, absent in fields
-                ]
-            )
-        return b"".join(
-            [
-                absent if (found := get(key)) is None else encode(found)
-                for key, encode, absent in fields
-            ]
-        )
+            make()
+        # Most fields of most objects are absent: those that are there take the place of nothing.
+        pieces = absents.copy()
+        for key, found in value.items():
+            if found is not None and key in places:
+                at, encode = places[key]
+                pieces[at] = encode(found)
+        for at, encode in embedded:
+            pieces[at] = encode(value)
+        return b"".join(pieces)
 
     return message
 
