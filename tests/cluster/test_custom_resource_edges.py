@@ -262,6 +262,8 @@ async def test_a_boolean_in_the_place_of_the_same_number_is_a_change(world: Worl
         (True, 1, 422),
         ([0], [0], 200),
         ([0], [False], 422),
+        (1, 1.0, 422),
+        ([0], [0.0], 422),
         (
             {"a": 0},
             {"a": 0},
@@ -269,7 +271,7 @@ async def test_a_boolean_in_the_place_of_the_same_number_is_a_change(world: Worl
         ),  # of what no schema describes nobody can say that it is as it was
     ],
 )
-async def test_ratcheting_lets_through_what_is_unchanged_and_takes_no_boolean_for_a_number(
+async def test_ratcheting_lets_through_only_what_is_the_same_value_of_the_same_type(
     world: World, before: Any, after: Any, status: int
 ) -> None:
     await world.asked("POST", DEFINITIONS, definition())

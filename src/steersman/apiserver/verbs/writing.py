@@ -324,7 +324,7 @@ def replace(
         metadata.prepare_update(about, was)
         rules.prepare_status(kept, old, store)
         errors = _metadata_errors(call, about, was)
-        errors += rules.validate_status(kept, old)
+        errors += rules.validate_status(kept, _to_ratchet(call, old))
     else:
         if rules.has_status:
             served.keep_status(kept, old)
@@ -332,7 +332,7 @@ def replace(
         rules.prepare_update(kept, old, store)
         if served.is_new_generation(kept, old) or _turns_into_float(call, old):
             about["generation"] = was.get("generation", 0) + 1
-        errors = _errors_of_update(call, kept, old)
+        errors = _errors_of_update(call, kept, _to_ratchet(call, old))
     call.warnings += rules.let_through(kept)
     if errors:
         raise refusals.invalid(served.group_kind, call.asked.name, errors)
@@ -363,6 +363,20 @@ def _turns_into_float(call: Call, old: Object) -> bool:
     """Whether a number that is kept without a point was sent with one, and the author meant it."""
     apart = {"metadata", "status"} if call.served.rules.has_status else {"metadata"}
     return any(path[0] not in apart and type(_at(old, path)) is int for path in call.whole_floats)
+
+
+def _to_ratchet(call: Call, old: Object) -> Object:
+    """The old object, in which each number that was sent with a point differs from what was sent.
+
+    So an error there is not let through as one that was there before.
+    """
+    if not call.whole_floats:
+        return old
+    fresh: Object = copied(old)
+    for path in call.whole_floats:
+        if type(number := _at(fresh, path)) is int:
+            _at(fresh, path[:-1])[path[-1]] = float(number)
+    return fresh
 
 
 def _at(value: Any, path: Path) -> Any:

@@ -60,6 +60,9 @@ LIKE: dict[str, Json] = {
     "list-of-false": [False],
     "map-of-zero": {"a": 0},
     "map-of-false": {"a": False},
+    "pointed-zero": 0.0,
+    "pointed-one": 1.0,
+    "list-of-pointed": [0.0],
 }
 PATHS = (
     ".spec.list[]",
