@@ -250,7 +250,7 @@ def killed_suite(
 ) -> Iterator[tuple[list[int], subprocess.Popen[str]]]:
     """The programs that a suite has started, and the suite."""
     with reserved_port() as port:
-        command = [*under, sys.executable, "-c", SUITE, assets, directory, str(port)]
+        command = [*under, sys.executable, "-c", SUITE, str(assets), str(directory), str(port)]
         with subprocess.Popen(
             [*command, *account_flags(directory)],
             stdin=subprocess.PIPE,
