@@ -1,7 +1,5 @@
 """Login: a password that is made once, and again when somebody asks for it."""
 
-import secrets
-
 import steersman as sm
 from steersman import recipes
 from steersman.client import MergePatch
@@ -38,7 +36,7 @@ async def reconcile(login: Login, ctx: sm.Context) -> sm.Outcome:
     if there is None:
         fresh = recipes.secret(
             name,
-            {"username": login.name, "password": secrets.token_urlsafe(PASSWORD_BYTES)},
+            {"username": login.name, "password": ctx.token(PASSWORD_BYTES)},
             annotations={ROTATION: wanted},
         )
         # Not applied: an apply would write another password each time.
@@ -47,7 +45,7 @@ async def reconcile(login: Login, ctx: sm.Context) -> sm.Outcome:
         # One write, so that a crash leaves the old password or the new one, and never both.
         change = {
             "metadata": {"annotations": {ROTATION: wanted}},
-            "stringData": {"password": secrets.token_urlsafe(PASSWORD_BYTES)},
+            "stringData": {"password": ctx.token(PASSWORD_BYTES)},
         }
         await ctx.patch(there, MergePatch(change))
     ready = sm.Condition.true("Ready", reason="Generated")

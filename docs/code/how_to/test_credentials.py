@@ -2,7 +2,7 @@
 
 from docs.code.how_to.credentials import Login, Spec, controller
 from steersman.kinds import core_v1, meta_v1
-from steersman.simulation import World
+from steersman.simulation import Scenario, World, survives_crashes
 
 
 def login(*, rotation: int = 0) -> Login:
@@ -53,3 +53,13 @@ async def test_a_secret_that_is_deleted_is_made_again(cluster: World) -> None:
     await cluster.settle()
 
     assert await password(cluster)
+
+
+async def test_it_comes_to_the_same_wherever_the_operator_crashes() -> None:
+    async def life(cluster: World) -> None:
+        await cluster.apply(login())
+        await cluster.settle()
+        await cluster.delete(Login, "ada")
+        await cluster.settle()
+
+    await survives_crashes(Scenario(operator=lambda: [controller], kinds=[Login], story=life))
