@@ -4,18 +4,25 @@ from email.utils import format_datetime
 from random import Random
 from typing import Final
 
-from steersman.apiserver.asking.negotiating import header
 from steersman.apiserver.metadata import new_uid
 from steersman.apiserver.metrics import MUTATING, READ_ONLY, RequestMeasurement
 from steersman.apiserver.server import ApiServer
 from steersman.clock import Clock
 from steersman.wire import ClientCertificate, Reply, Request
 
-AUDIT_ID: Final = "Audit-ID"
+AUDIT_ID: Final = "audit-id"
 
 _READS: Final = frozenset(("GET", "HEAD"))
 # No route of kube-apiserver takes such a request, so that nothing there counts it.
 _UNROUTED: Final = frozenset((405, 406))
+
+
+def _own_id(request: Request) -> str:
+    """The id that the client brings; almost none does, and its length tells so at once."""
+    for name, value in request.headers:
+        if len(name) == len(AUDIT_ID) and name.lower() == AUDIT_ID:
+            return value
+    return ""
 
 
 class MeasuredServer:
@@ -67,7 +74,7 @@ class NetworkServer(MeasuredServer):
         """The answer to a request."""
         reply = await super().handle(request, certificate=certificate)
         own = (
-            ("audit-id", header(request, AUDIT_ID) or new_uid(self._rng)),
+            ("audit-id", _own_id(request) or new_uid(self._rng)),
             ("date", self._date if self._monotonic() < self._date_until else self._new_date()),
         )
         return Reply(
