@@ -78,6 +78,23 @@ def children(process: int) -> list[int]:
     return [int(each) for each in found.stdout.split()]
 
 
+def test_a_controller_whose_kind_is_missing_leaves_the_others_at_work(home: Path) -> None:
+    anvils = """
+from steersman.kinds import Unstructured
+
+Anvil = Unstructured.of("acme.io/v1", "Anvil")
+anvils = sm.Controller(Anvil, reconcile=reconcile, name="anvil")
+settings = sm.ManagerSettings(cache_sync_seconds=1.0)
+manager = sm.Manager(controllers=[anvils, controller], settings=settings)
+"""
+    (home / "operator.py").write_text(OPERATOR + anvils, encoding="utf-8")
+
+    with dev(home) as started:
+        started.until("operator.py: at work")
+        started.until(MADE)
+        started.until("could not start the controller anvil: after 1 s")
+
+
 def test_it_runs_the_operator_on_a_cluster_and_tells_each_change_in_a_line(home: Path) -> None:
     finished = steersman("dev", "operator.py", "--apply=app.yaml", "--for=3", directory=home)
 
