@@ -24,6 +24,7 @@ from contextvars import copy_context
 from functools import partial
 from typing import Any, Generic, Protocol, TypeVar
 
+from steersman._threads import start_thread
 from steersman.errors import AUTHOR_ERRORS, ContextEnded, failure_of
 from steersman.observe import Observer, ThreadsExhausted
 
@@ -130,7 +131,7 @@ class Job(Generic[T]):
     def begin(self) -> None:
         """Start its thread."""
         # A daemon: one that hangs for ever must not keep the process alive.
-        threading.Thread(target=self._run, name=self.holder, daemon=True).start()
+        start_thread(threading.Thread(target=self._run, name=self.holder, daemon=True))
         self._wait_for_pause()
 
     async def result(self) -> T:

@@ -15,6 +15,7 @@ from pathlib import Path
 from random import SystemRandom
 from typing import TYPE_CHECKING, Any, Final, Self
 
+from steersman._threads import start_thread
 from steersman.cache import CacheOptions, InformerSettings
 from steersman.client import Trust, find_config, reaching
 from steersman.clock import Clock, SystemClock
@@ -211,7 +212,7 @@ class _Signals:
     def _hear(self, number: int, _frame: object) -> None:
         for each in _ENDS:
             signal.signal(each, _end_at_once)
-        self._overdue.start()
+        start_thread(self._overdue)
         self._first = signal.Signals(number).name
         with suppress(RuntimeError):  # the loop is closed: the end has come by itself
             self._wake()

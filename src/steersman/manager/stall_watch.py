@@ -14,6 +14,7 @@ from typing import Any, Final, Self
 
 import msgspec
 
+from steersman._threads import start_thread
 from steersman.clock import Clock
 from steersman.names import ObjectRef
 
@@ -51,7 +52,7 @@ class StallWatch:
 
     def __enter__(self) -> Self:
         # A daemon: it must not keep the process alive.
-        threading.Thread(target=self._run, name="stall watch", daemon=True).start()
+        start_thread(threading.Thread(target=self._run, name="stall watch", daemon=True))
         return self
 
     def __exit__(self, *_: object) -> None:
