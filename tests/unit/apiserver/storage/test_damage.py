@@ -14,7 +14,7 @@ from steersman.apiserver.storage import Key, RevisionLog, SqliteJournal
 from steersman.errors import ClusterError
 
 DATABASE, WAL, HEAD = "steersman.db", "steersman.db-wal", "steersman.head"
-FLIPS = 150
+FLIPS = 60
 
 # The tables of those who had no checksums yet.
 OLD = """
