@@ -51,7 +51,9 @@ def pytest_collection_finish() -> None:
 
 def is_property(item: pytest.Item) -> bool:
     """Whether Hypothesis chooses the examples."""
-    return item.get_closest_marker("hypothesis") is not None
+    is_marked = item.get_closest_marker("hypothesis") is not None
+    # Hypothesis marks the others later than this is asked.
+    return is_marked or hasattr(getattr(item, "obj", None), "hypothesis")
 
 
 def patience(item: pytest.Item) -> float:
@@ -59,8 +61,6 @@ def patience(item: pytest.Item) -> float:
     return settings().max_examples / EXAMPLES if is_property(item) else 1.0
 
 
-# After Hypothesis has marked the properties.
-@pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if not item.path.is_relative_to(TESTS):
