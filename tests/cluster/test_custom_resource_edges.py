@@ -326,6 +326,32 @@ async def test_a_whole_number_that_is_sent_with_a_point_is_a_new_generation(worl
     assert pointed["spec"] == {"a": 1, "list": [1]}
 
 
+@pytest.mark.parametrize(
+    "spec",
+    [
+        b'{"a":1.0,"tag":"shop:1.0.0"}',
+        b'{"a":1e0}',
+        b'{"a":10E-1}',
+        b'{"a": 0.1e+1 }',
+        b'{"a":\n1.0\n}',
+        b'{"list":[-2.0,3]}',
+        b'{"list":[-2,3.0]}',
+    ],
+)
+async def test_a_whole_number_with_a_point_or_exponent_is_found_however_it_is_written(
+    world: World, spec: bytes
+) -> None:
+    await world.asked("POST", DEFINITIONS, definition())
+    parts = {"a": 1, "list": [-2, 3], "tag": "shop:1.0.0"}
+    await world.asked("POST", THINGS, thing(spec=parts))
+
+    body = b'{"spec":' + spec + b"}"
+    made = await world.ask("PATCH", f"{THINGS}/one", body, sends=MERGE_PATCH)
+
+    assert made.json["metadata"]["generation"] == 2
+    assert made.json["spec"] == parts
+
+
 # Columns
 
 

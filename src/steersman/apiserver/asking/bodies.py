@@ -43,8 +43,9 @@ _AROUND = re.compile(
     re.DOTALL,
 )
 
-# Or something that looks like a number with a point: a text may hold one, and is then looked at.
-_has_pointed_number = re.compile(rb"[\s:\[,]-?\d+[.eE]").search
+# JSON or YAML with a number that has a point or an exponent. Prose may match as well, which costs
+# a walk through the object; the tags of images do not, and most objects have those.
+_has_pointed_number = re.compile(rb"[\s:\[,]-?\d+[.eE][\d_eE+-]*(?:[\s,\]}]|\Z)").search
 
 _NO_SCALE = 'no kind is registered for the type v1.Scale in scheme "pkg/runtime/scheme.go:111"'
 
@@ -98,9 +99,9 @@ def _pruned(obj: Object, call: Call) -> list[str]:
 def _note_whole_floats(obj: Object, call: Call) -> None:
     """The real server takes 1.0 for another value than 1, until both are kept as 1.
 
-    An apply is YAML there, from which both come as 1.
+    An apply is YAML there, from which both come as 1. A new object is compared with none.
     """
-    if _has_pointed_number(call.body):
+    if call.asked.verb != "create" and _has_pointed_number(call.body):
         call.whole_floats = whole_floats(obj)
 
 

@@ -4,11 +4,9 @@ The server reads built-in kinds into Go structs, which do this by themselves: fi
 knows are dropped, nulls in places that cannot be null are nothing, and metadata is metadata.
 """
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any, Final, TypeAlias
 
-from steersman.apiserver.refusals import bad_request
+from steersman.apiserver.refusals import Refusal, bad_request
 from steersman.apiserver.rules import Object
 from steersman.apiserver.schema.embedding import Improper, make_proper
 from steersman.apiserver.schema.go_json import NoFloat, no_float
@@ -30,8 +28,10 @@ def accept(obj: Object, schema: Schema) -> list[str]:
 
     Its own metadata has been seen to; that of resources inside it is made proper here.
     """
-    with _refusing_misfits(obj):
+    try:
         return prune(obj, schema) + make_proper(obj, schema)
+    except (Improper, NoFloat) as error:
+        raise _misfit(obj, error) from None
 
 
 def accept_applied(obj: Object, schema: Schema) -> None:
@@ -40,32 +40,29 @@ def accept_applied(obj: Object, schema: Schema) -> None:
     The real server prunes what it decodes, and an apply is merged after that: unknown fields and
     nulls reach the rules of the kind, and are dropped when the object is read from storage.
     """
-    with _refusing_misfits(obj):
+    try:
         _regular(obj)
         make_proper(obj, schema)
-
-
-@contextmanager
-def _refusing_misfits(obj: Object) -> Iterator[None]:
-    try:
-        yield
     except (Improper, NoFloat) as error:
-        kind, version = obj["kind"], obj["apiVersion"].rpartition("/")[2]
-        raise bad_request(
-            f'{kind} in version "{version}" cannot be handled as a {kind}: {error}'
-        ) from None
+        raise _misfit(obj, error) from None
+
+
+def _misfit(obj: Object, error: Improper | NoFloat) -> Refusal:
+    kind, version = obj["kind"], obj["apiVersion"].rpartition("/")[2]
+    return bad_request(f'{kind} in version "{version}" cannot be handled as a {kind}: {error}')
 
 
 def whole_floats(value: Any) -> list[Path]:
     """Where whole numbers stand that were written with a point, such as ``1.0``."""
+    kind = type(value)
     found: list[Path] = []
-    if isinstance(value, dict | list):
-        for key, each in value.items() if isinstance(value, dict) else enumerate(value):
-            if type(each) is float:
-                if each.is_integer():
-                    found.append((key,))
-            elif isinstance(each, dict | list):
-                found += [(key, *path) for path in whole_floats(each)]
+    for key, each in value.items() if kind is dict else enumerate(value) if kind is list else ():
+        kind = type(each)
+        if kind is float:
+            if each.is_integer():
+                found.append((key,))
+        elif (kind is dict or kind is list) and (inside := whole_floats(each)):
+            found += [(key, *path) for path in inside]
     return found
 
 
