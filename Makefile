@@ -89,11 +89,11 @@ fuzz: $(TEST) ## ten minutes of nonsense in the embedded API server's ear, and t
 control-plane: $(PACKAGE) ## find or build etcd, kube-apiserver, kube-controller-manager, kubectl
 	$(BIN)/python -m steersman.testing.binaries
 
-test-real: $(TEST) control-plane $(FOREIGN_READY) ## the same questions, put to a real kube-apiserver
+test-real: $(CHECK) control-plane $(FOREIGN_READY) ## the same questions, put to a real kube-apiserver
 	$(BIN)/python -m tests.real.foreign.building
 	$(PYTEST) -n 2 --dist loadfile -m 'not deep' --durations 40 tests/real
 
-test-deep: fuzz control-plane $(FOREIGN_READY) ## what takes long: fuzzing, long properties, many failovers, other projects' suites
+test-deep: $(CHECK) fuzz control-plane $(FOREIGN_READY) ## what takes long: fuzzing, long properties, many failovers, other projects' suites
 	$(BIN)/python -m tests.real.foreign.building
 	$(PYTEST) -n 2 --dist loadfile -m 'deep or hypothesis' --hypothesis-profile deep $(PYTHON_ONLY_TESTS) tests/real
 	$(BIN)/python -m tests.real.failover --rounds 50

@@ -113,6 +113,7 @@ def work_seconds() -> float:
     return used.ru_utime + used.ru_stime
 
 
+@pytest.mark.needs_tools
 @pytest.mark.timeout(240)
 def test_an_operator_is_there_within_half_a_minute(
     tmp_path: Path, record_property: Callable[[str, object], None]

@@ -66,6 +66,7 @@ def lent(home: Path) -> Path:
     return site
 
 
+@pytest.mark.needs_tools
 @pytest.mark.timeout(240)
 def test_a_project_made_by_a_wheel_tests_and_checks_itself_without_an_index(
     wheel: Path, tmp_path: Path
