@@ -39,7 +39,7 @@ CONDITION_FIELDS: Mapping[str, Type] = {
     "lastTransitionTime": DATETIME,
     "observedGeneration": INT,
 }
-CONDITION_NAMES = PART_NAMES | {"is_true", "when"}
+CONDITION_NAMES = PART_NAMES | {"false", "is_true", "true", "unknown", "when"}
 
 # Names that msgspec does not take; nobody has such fields.
 _unspeakable = re.compile(r'["\\\x00-\x1f\ud800-\udfff]').search
