@@ -1,4 +1,4 @@
-"""Login: a password that is made once, and again when somebody asks for it."""
+"""Login: a password that is made once, and replaced on request."""
 
 import steersman as sm
 from steersman import recipes

@@ -5,7 +5,7 @@ from typing import Literal, Protocol
 
 import steersman as sm
 
-# The directory sends no events: so often somebody else's change there is looked for.
+# The directory sends no events, so the operator polls it for other clients' changes.
 RECHECK_SECONDS = 600.0
 # How long a directory that does not answer is left alone.
 OUTAGE_SECONDS = 30.0

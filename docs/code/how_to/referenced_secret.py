@@ -1,4 +1,4 @@
-"""Site: a web server that reads a Secret which somebody else makes."""
+"""Site: a web server that reads a Secret made by another program."""
 
 from collections.abc import Iterable
 

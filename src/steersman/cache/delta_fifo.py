@@ -380,7 +380,7 @@ class DeltaFifo(Generic[Obj]):
         old_version = old.resource_version
         if version == old_version:
             return True
-        # An object in a list may claim a version that no history has; what is told of it is news.
+        # A listed object may claim a version from no history; later events of it still apply.
         return is_older(version, than=old_version) and not is_far_ahead(
             old_version, of=self._position
         )

@@ -87,7 +87,7 @@ async def check_served(
         return [
             each.gvk
             for each in touched_kinds(some)
-            # What nobody can tell at the moment may well be there.
+            # Where the server cannot say, the kind may be there.
             if each.gvk not in served and each.gvk.api_version not in found.stale
         ]
 

@@ -42,7 +42,7 @@ _BY_CODE: Final[dict[int, type[ApiError]]] = {
 
 
 # What a server asks for beyond this is taken for a mistake: no API server is away for longer on
-# purpose. Whoever waits has limits of its own, which are shorter.
+# purpose. Callers have shorter limits of their own.
 LONGEST_RETRY_AFTER_SECONDS: Final = 3600.0
 
 

@@ -154,7 +154,7 @@ class Context:
 
         For the line before an effect outside the cluster, which no fence holds back: a process that
         was stopped and wakes up may have lost the lead long ago. It asks this machine's clock, and
-        costs nothing. Let the error out: whoever leads does the work.
+        costs nothing. Let the error propagate: the leader does the work.
         """
         if self._leads is not None and not self._leads():
             raise NotLeading(wanted=f"an effect outside for {self._obj.ref}", was_stopped=True)

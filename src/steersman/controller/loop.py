@@ -101,7 +101,7 @@ class ControlLoop(Generic[Obj]):
         self._writer = writer
         self._recorder = recorder
         self._threads = threads
-        # Without an election, nobody else can.
+        # Without an election, no other replica can lead.
         self._leads = leads
         self._lifespan = lifespan
         self._observe = observe

@@ -103,7 +103,7 @@ class Workers:
                 self._employ(group)
                 await stopped.wait()
             finally:
-                # Those in the lane go on to their end; nobody waits for their places any more.
+                # Reconciles in the lane finish; no worker waits for their places.
                 watch.cancel()
 
     def begin(self, key: ObjectKey) -> None:
@@ -187,7 +187,7 @@ class Workers:
                     await self._lead(self._leads)
                 state = await self._work.look_at(key)
             except BaseException:
-                # Whoever cancelled this has not done the work.
+                # A cancelled reconcile has not done its work.
                 queue.add(key, priority=queue.held_priority(key))
                 lane.cut(key)
                 raise

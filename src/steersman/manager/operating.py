@@ -103,7 +103,7 @@ class Operation:
         self._observe = fan_out(around.observe)
         self._identity = unique_identity(around.hostname, rng=around.rng)
         self._fence = Fence(around.clock)
-        # Where no election is held, nobody else can lead.
+        # Without an election, no other replica can lead.
         self._leads = self._fence.leads if settings.leader_election else None
         self._started_at = around.clock.monotonic()
         self._is_permitted = False
@@ -289,7 +289,7 @@ class Operation:
                 await runnable.run(services)
         except AUTHOR_ERRORS as raised:
             if isinstance(raised, NotLeading) and runnable.needs_leadership:
-                return  # Whoever leads runs it.
+                return  # The leader runs it.
             error = failure_of(raised)
             self._observe(RunnableFailed(runnable=runnable.name, error=error))
             raise ManagerFailed(

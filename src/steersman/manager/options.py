@@ -99,7 +99,7 @@ class ManagerOptions:
     def check_kinds(
         self, controllers: Sequence[Controller[Any]], runnables: Sequence[Runnable]
     ) -> None:
-        """Refuse options for a kind that nobody caches, or twice for one."""
+        """Refuse options for a kind that is not cached, or two for one kind."""
         declared = [kind for each in controllers for kind in each.cached_kinds]
         declared += [kind for each in runnables for kind in each.watches]
         known = {(gvk.group, gvk.kind) for gvk in (kind.resource_type.gvk for kind in declared)}

@@ -1,6 +1,6 @@
 """Where the event loop stands, when it does not turn: a thread that looks at it from outside.
 
-Whoever holds the loop up has gone on by the time that anything in the loop can ask. So a thread
+The code that blocks the loop has returned by the time that a task in the loop can look. So a thread
 knows when the next turn is due, and takes the stack of the loop's thread if it does not come.
 """
 

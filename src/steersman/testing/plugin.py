@@ -82,7 +82,7 @@ def _confine_rewriting(pluginmanager: pytest.PytestPluginManager) -> None:
 def pytest_load_initial_conftests(
     parser: pytest.Parser, args: list[str]
 ) -> Generator[None, None, None]:
-    """Know the short names of the options, if they are used and nobody else's."""
+    """Know the short names of the options, if they are used and no other plugin has them."""
     yield
     used = {each.partition("=")[0] for each in args}
     for name, dest in _SHORT_NAMES.items():

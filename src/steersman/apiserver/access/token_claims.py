@@ -50,7 +50,7 @@ class Claims(msgspec.Struct, frozen=True):
 
     @property
     def audiences(self) -> tuple[str, ...]:
-        """Whom the token is for; a single audience may stand there without a list."""
+        """The audiences; a single one may be a plain string."""
         if isinstance(self.audience, str):
             return (self.audience,)
         return tuple(self.audience or ())

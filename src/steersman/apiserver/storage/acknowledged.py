@@ -14,7 +14,7 @@ from steersman.errors import ClusterError
 
 FILE: Final = "steersman.head"
 
-#: What stands in the file where somebody wants to go on with what is left.
+#: The content of the file with which a user accepts the loss.
 ACCEPT: Final = b"accept"
 
 _LENGTH: Final = 32

@@ -31,7 +31,7 @@ def not_allowed() -> Refusal:
 def is_out_of_scope(asked: Asked, served: Served) -> bool:
     """Whether a custom resource is asked for in a namespace and has none, or the other way around.
 
-    The part of the server that answers for custom resources then leaves the request to nobody.
+    The handler of custom resources then passes the request on, and no other takes it.
     """
     if not served.custom:
         return False
