@@ -29,9 +29,10 @@ from collections.abc import Sequence
 from typing import Any, Final, TypeAlias
 
 import msgspec
+from msgspec.structs import astuple
 
 from steersman.controller.owned_fields import Fields, differing, fields_in, is_just_so, stated
-from steersman.kinds import Codec, Resource, Unstructured
+from steersman.kinds import Codec, Resource, Unstructured, meta_v1, stored_field
 from steersman.names import GroupVersionKind, ObjectKey
 from steersman.units import same_json
 
@@ -39,6 +40,10 @@ from steersman.units import same_json
 Place: TypeAlias = tuple[GroupVersionKind, ObjectKey, str]
 
 _LOOKED_AT: Final = ("labels", "annotations", "ownerReferences", "finalizers")
+
+# A read-only view would be made for each comparison, and would hide the map in it.
+_labels: Final = stored_field(meta_v1.ObjectMeta, "labels")
+_annotations: Final = stored_field(meta_v1.ObjectMeta, "annotations")
 
 
 class Entry(msgspec.Struct, frozen=True, gc=False):
@@ -181,21 +186,25 @@ def _is_alike(
 
 
 def _content(obj: Resource | Unstructured, name: str) -> Any:
-    return obj.body.get(name) if isinstance(obj, Unstructured) else getattr(obj, name, None)
+    if isinstance(obj, Unstructured):
+        return obj.body.get(name)
+    fields: tuple[str, ...] = obj.__struct_fields__  # type: ignore[attr-defined]
+    return stored_field(type(obj), name)(obj) if name in fields else None
 
 
 def _contents(obj: Resource | Unstructured) -> Any:
     if isinstance(obj, Unstructured):
         return {name: value for name, value in obj.body.items() if name not in _APART}
     fields: tuple[str, ...] = obj.__struct_fields__  # type: ignore[attr-defined]
-    return [getattr(obj, name) for name in fields if name not in _APART]
+    values = zip(fields, astuple(obj), strict=True)  # type: ignore[arg-type]
+    return [value for name, value in values if name not in _APART]
 
 
 def _metadata(obj: Resource | Unstructured) -> Sequence[Any]:
     if isinstance(obj, Unstructured):
         return [obj.metadata.get(name) for name in _LOOKED_AT]
     meta = obj.metadata
-    return meta.labels, meta.annotations, meta.owner_references, meta.finalizers
+    return _labels(meta), _annotations(meta), meta.owner_references, meta.finalizers
 
 
 def entry_of(obj: Resource | Unstructured, manager: str, subresource: str) -> Entry | None:

@@ -2,7 +2,7 @@
 
 import asyncio
 from base64 import urlsafe_b64encode
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable
 from datetime import datetime
 from random import Random
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
@@ -402,11 +402,11 @@ class Context:
             return True
         return self._cached.find(type(obj), obj.name, namespace=obj.namespace) is not None
 
-    def _may_own(self, kind: type[Any], wanted: str, verbs: Sequence[str]) -> None:
+    def _may_own(self, kind: type[Any], wanted: str, verbs: tuple[str, ...]) -> None:
         self._check()
         self._permits.check_own(kind, wanted, verbs)
 
-    def _may_write(self, kind: type[Any], wanted: str, verbs: Sequence[str], name: str) -> None:
+    def _may_write(self, kind: type[Any], wanted: str, verbs: tuple[str, ...], name: str) -> None:
         self._check()
         self._permits.check_write(kind, wanted, verbs, name=name)
 

@@ -10,7 +10,7 @@ from typing import Any, Final, TypeAlias
 
 import msgspec
 
-from steersman.units import same_json
+from steersman.units import same_booleans, same_json
 
 Fields: TypeAlias = Mapping[str, Any]
 Path: TypeAlias = tuple[str, ...]
@@ -134,10 +134,21 @@ def is_just_so(fields: Fields, live: Any, body: Any) -> bool:
 
 def _is_object_so(fields: Fields, live: Any, body: Mapping[str, Any]) -> bool:
     there = live if isinstance(live, dict) else {}
-    for name, value in body.items():
-        below, one = fields.get(f"f:{name}"), there.get(name, _NONE)
-        if below is None or one is _NONE or not _is_value_so(below, one, value):
-            return False
+    try:
+        for name, value in body.items():
+            below, one = fields["f:" + name], there[name]
+            if below:
+                if not is_just_so(below, one, value):
+                    return False
+            # Most values are text or numbers, for which Python's own comparison is enough.
+            elif one != value or not (
+                value.__class__ is str
+                or (value.__class__ is int and one.__class__ is int)
+                or same_booleans(one, value)
+            ):
+                return False
+    except KeyError:
+        return False
     return len(body) == len(fields) - (_ITSELF in fields)
 
 

@@ -10,6 +10,9 @@ from steersman.kinds import Unstructured
 
 _STATUS: Final = "status"
 
+# Stands where a subresource does, and is the name of none.
+_OWNED: Final = "*"
+
 
 class Permits:
     """Says no to what is not declared, and what to declare.
@@ -17,7 +20,7 @@ class Permits:
     Made once for a controller, because each read and write of each reconcile is asked about.
     """
 
-    __slots__ = ("_controller", "_got", "_listed", "_owned", "_verbs", "_written")
+    __slots__ = ("_allowed", "_controller", "_listed", "_owned", "_verbs", "_written")
 
     def __init__(self, controller: Controller[Any]) -> None:
         self._controller = controller.name
@@ -34,33 +37,46 @@ class Permits:
             if "patch" in writes.verbs:
                 self._allow(of, "get", names=writes.names)
         self._written = _identities(each.kind for each in controller.written)
+        # What was found to be allowed, whatever an object's name. There are as many as there are
+        # declared kinds and verbs: a class of Unstructured, which may be a new one, is left out.
+        self._allowed: set[tuple[type[Any], tuple[str, ...], str]] = set()
 
-    def check_own(self, kind: type[Any], wanted: str, verbs: Sequence[str]) -> None:
+    def check_own(self, kind: type[Any], wanted: str, verbs: tuple[str, ...]) -> None:
         """Whether its objects may be owned; ``UndeclaredWrite`` if not, as for all writes."""
+        if (kind, verbs, _OWNED) in self._allowed:
+            return
         identity = _identity(kind)
         if identity not in self._owned:
             self._refuse_write(kind, wanted, f"Add owns=({_owns(kind, verbs)},) to the controller")
         allowed = self._verbs[identity, ""]
         if any(verb not in allowed for verb in verbs):
             self._refuse_verbs(kind, wanted, verbs)
+        self._remember(kind, verbs, _OWNED)
 
     def check_write(
         self,
         kind: type[Any],
         wanted: str,
-        verbs: Sequence[str],
+        verbs: tuple[str, ...],
         *,
         name: str,
         subresource: str = "",
     ) -> None:
         """Whether this may be done to an object of this name; a new one may have none yet."""
+        if (kind, verbs, subresource) in self._allowed:
+            return
         allowed = self._verbs.get((_identity(kind), subresource))
+        has_names = False
         for verb in verbs:
             if allowed is None or verb not in allowed:
                 self._refuse_verbs(kind, wanted, verbs, subresource=subresource)
             names = allowed[verb]
-            if names is not None and name not in names:
-                self._refuse_name(kind, wanted, name, names)
+            if names is not None:
+                has_names = True
+                if name not in names:
+                    self._refuse_name(kind, wanted, name, names)
+        if not has_names:
+            self._remember(kind, verbs, subresource)
 
     def check_get(self, kind: type[Any], name: str) -> None:
         """Whether the server may be asked for the object; ``UndeclaredRead`` if not."""
@@ -82,6 +98,10 @@ class Permits:
     def may(self, kind: type[Any], verb: str) -> bool:
         """Whether the verb is declared for some objects of the kind."""
         return verb in self._verbs.get((_identity(kind), ""), ())
+
+    def _remember(self, kind: type[Any], verbs: tuple[str, ...], how: str) -> None:
+        if not issubclass(kind, Unstructured):
+            self._allowed.add((kind, verbs, how))
 
     def _allow(
         self, kind: type[Any], *verbs: str, subresource: str = "", names: tuple[str, ...] = ()

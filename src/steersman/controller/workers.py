@@ -208,8 +208,9 @@ class Workers:
             if worker.is_slow and not self._rejoin(worker):
                 return
             # A queue that is never empty and a function that never waits would leave no turn to
-            # anybody else. One that is empty is waited for anyway.
-            if queue.num_waiting:
+            # anybody else. One that is empty is waited for anyway. ``done`` has just looked which
+            # delays have ended.
+            if queue.has_waiting:
                 await self._clock.sleep(0)
 
     async def _lead(self, leads: Leads) -> None:

@@ -20,5 +20,10 @@ def same_booleans(one: Any, other: Any) -> bool:
                 return False
         return True
     if one.__class__ is list:
-        return all(map(same_booleans, one, other))
+        for each, its in zip(one, other, strict=True):
+            if each.__class__ is str or each is its:
+                continue
+            if not same_booleans(each, its):
+                return False
+        return True
     return (one.__class__ is bool) is (other.__class__ is bool)

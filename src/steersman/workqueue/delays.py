@@ -59,8 +59,10 @@ class Delays(Generic[K]):
 
     def take_due(self, now_at: float) -> list[Need[K]]:
         """Take out all whose moment has come, the earliest first."""
-        due: list[Need[K]] = []
         by_moment = self._by_moment
+        if not by_moment or by_moment[0][0] > now_at:
+            return []
+        due: list[Need[K]] = []
         while by_moment and by_moment[0][0] <= now_at:
             entry = heappop(by_moment)
             if self._is_current(entry):

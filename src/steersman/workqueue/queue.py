@@ -222,6 +222,11 @@ class WorkQueue(Generic[K]):
         return len(self._line.needs)
 
     @property
+    def has_waiting(self) -> bool:
+        """Whether a key waits, of those that waited when the queue was last used."""
+        return bool(self._line.needs)
+
+    @property
     def num_held(self) -> int:
         """How many keys are with a worker."""
         return len(self._held)

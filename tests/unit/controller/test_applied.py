@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from steersman.controller.applied import LastApplied, Place, entry_of
-from steersman.kinds import Codec, Unstructured, apps_v1, core_v1, meta_v1
+from steersman.kinds import Codec, CustomResource, Part, Unstructured, apps_v1, core_v1, meta_v1
 from steersman.names import ObjectKey
 
 AnyDeployment = Unstructured.of("apps/v1", "Deployment")
@@ -234,3 +234,28 @@ def test_a_value_that_the_server_writes_in_its_own_way_is_settled_until_somethin
 
     assert last.is_settled(PLACE, typed("2", ready=1), body)
     assert not last.is_settled(PLACE, typed("3", labels={"theirs": "yes"}), body)
+
+
+class Switch(CustomResource[Part, Part], group="example.com", version="v1"):
+    """A kind with a map that may hold anything."""
+
+    data: dict[str, Any] | None = None
+
+
+def test_a_number_where_a_boolean_was_applied_is_not_settled_in_a_map_of_a_typed_object() -> None:
+    place: Place = (Switch.resource_type.gvk, KEY, "")
+    held = msgspec.Raw(b'{"f:data":{"f:on":{}}}')
+    ours = entry(api_version="example.com/v1", fields_v1=held)
+
+    def switch(version: str, on: Any) -> Switch:
+        meta = meta_v1.ObjectMeta(
+            name="web", namespace="here", uid="u", resource_version=version, managed_fields=(ours,)
+        )
+        return Switch(metadata=meta, spec=Part(), data={"on": on})
+
+    body = b'{"data":{"on":true}}'
+    last = LastApplied("us")
+    last.remember(place, switch("1", True), body)
+
+    assert last.is_settled(place, switch("2", True), body)
+    assert not last.is_settled(place, switch("3", 1), body)

@@ -231,6 +231,7 @@ class QueueMachine(RuleBasedStateMachine):
     @invariant()
     def what_the_queue_says_of_itself_is_true(self) -> None:
         assert self.queue.num_waiting == len(self.model.line)
+        assert self.queue.has_waiting == bool(self.model.line)
         assert self.queue.num_dirty == len(self.model.dirty)
         assert self.queue.num_held == len(self.model.held) == len(self.held)
         assert self.queue.num_delayed == len(self.model.delayed)
