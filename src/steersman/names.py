@@ -14,8 +14,6 @@ _LABEL: Final = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?")
 _LABEL_1035: Final = re.compile(r"[a-z]([-a-z0-9]*[a-z0-9])?")
 _SUBDOMAIN: Final = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*")
 _QUALIFIED: Final = re.compile(r"[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?")
-_KIND: Final = re.compile(r"[A-Za-z]([-A-Za-z0-9]*[A-Za-z0-9])?")
-_CLASS_KIND: Final = re.compile(r"[A-Z][A-Za-z0-9]*")
 _VERSION: Final = re.compile(r"[a-z]([-a-z0-9]*[a-z0-9])?")
 
 
@@ -171,7 +169,11 @@ def check_version(version: str) -> str:
 def check_kind(kind: str) -> str:
     """A kind: a DNS label in letters of any case. Most are CamelCase, but some are lower-case."""
     _require(
-        _KIND.fullmatch(kind) and len(kind) <= 63,
+        kind.isascii()
+        and kind[:1].isalpha()
+        and kind[-1:] != "-"
+        and kind.replace("-", "").isalnum()
+        and len(kind) <= 63,
         "a kind",
         kind,
         "it has letters, digits and dashes, begins with a letter and ends with a letter or digit,"
@@ -183,7 +185,7 @@ def check_kind(kind: str) -> str:
 def check_class_kind(kind: str) -> str:
     """A kind that is also the name of its class: CamelCase letters and digits."""
     _require(
-        _CLASS_KIND.fullmatch(kind) and len(kind) <= 63,
+        kind.isascii() and kind.isalnum() and kind[0].isupper() and len(kind) <= 63,
         "a kind",
         kind,
         "it begins with a capital letter and has letters and digits only, 63 at most",

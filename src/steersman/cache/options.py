@@ -1,8 +1,9 @@
 """``CacheOptions``: what the caches of one operator hold of a kind, and in which form."""
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
+
+import msgspec
 
 from steersman.cache.scope import Scope
 from steersman.client import Fields, Labels
@@ -13,8 +14,12 @@ from steersman.names import check_label
 Obj = TypeVar("Obj", bound=Resource | Unstructured)
 
 
-@dataclass(frozen=True, slots=True)
-class CacheOptions(Generic[Obj]):
+class _OfKind(msgspec.Struct, Generic[Obj], frozen=True):
+    # Apart from the rest, because it is given by position.
+    kind: type[Obj]
+
+
+class CacheOptions(_OfKind[Obj], Generic[Obj], frozen=True, kw_only=True):
     """For all controllers of a manager, what is cached of a kind.
 
     - ``namespaces`` go before those of the manager: ``None`` is as the manager has it, and none of
@@ -24,11 +29,10 @@ class CacheOptions(Generic[Obj]):
       fields that no controller reads. It must be a pure function, and keep the metadata.
     """
 
-    kind: type[Obj]
-    namespaces: tuple[str, ...] | None = field(default=None, kw_only=True)
-    labels: Labels = field(default=Labels(), kw_only=True)
-    fields: Fields = field(default=Fields(), kw_only=True)
-    transform: Callable[[Obj], Obj] | None = field(default=None, kw_only=True)
+    namespaces: tuple[str, ...] | None = None
+    labels: Labels = Labels()
+    fields: Fields = Fields()
+    transform: Callable[[Obj], Obj] | None = None
 
     def __post_init__(self) -> None:
         try:

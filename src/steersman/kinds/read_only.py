@@ -14,7 +14,7 @@ from typing import Any, Final, get_args, get_origin
 _MAPS: Final = (dict, Mapping, MutableMapping, Any, object)
 # One that is in the name of something else costs that field a look at its value, and no more.
 _MAPS_IN_TEXT: Final = ("Mapping", "dict", "Dict", "Any", "object")
-_NAME: Final = re.compile(r"[A-Za-z_]\w*")
+_NAME: Final = r"[A-Za-z_]\w*"
 
 # Every generated annotation that holds a map says so in its own text.
 _GENERATED: Final = "steersman.kinds."
@@ -34,7 +34,13 @@ class ReadOnlyField:
         if part is None:
             return self
         value = self.stored(part)
-        return read_only(value) if type(value) is dict else value
+        if type(value) is not dict:
+            return value
+        # As `read_only` does, without the call: this is in the way of whatever reads objects.
+        for each in value.values():
+            if type(each) is dict:
+                return read_only(value)
+        return MappingProxyType(value)
 
     def __set__(self, part: object, value: object) -> None:
         # A frozen struct refuses before it comes to this; ``force_setattr`` does not.
@@ -64,7 +70,18 @@ def read_only(map_: dict[Any, Any]) -> Mapping[Any, Any]:
 
 def map_fields(annotations: Mapping[str, Any], *, module: str) -> list[str]:
     """The fields whose annotations allow a map."""
+    if module.startswith(_GENERATED) and _is_without_maps(annotations):
+        return []
     return [name for name, each in annotations.items() if _may_be_map(each, module)]
+
+
+def _is_without_maps(annotations: Mapping[str, Any]) -> bool:
+    # One look for a whole class: hundreds of generated ones have no map at all.
+    try:
+        text = " ".join(annotations.values())
+    except TypeError:
+        return False
+    return not any(map(text.__contains__, _MAPS_IN_TEXT))
 
 
 def protect(cls: type[Any], fields: Iterable[str]) -> None:
@@ -92,5 +109,5 @@ def _may_be_map(annotation: Any, module: str) -> bool:
 def _names_map(annotation: str, module: str) -> bool:
     # With `from __future__ import annotations`, an alias is a name in its module.
     known = vars(sys.modules[module]) if module in sys.modules else {}
-    aliases = (known.get(name) for name in _NAME.findall(annotation))
+    aliases = (known.get(name) for name in re.findall(_NAME, annotation))
     return any(get_origin(alias) is not None and _may_be_map(alias, module) for alias in aliases)

@@ -21,7 +21,6 @@ from steersman.client import Trust, find_config, reaching
 from steersman.clock import Clock, SystemClock
 from steersman.controller import Controller
 from steersman.errors import BadController, BadSettings, SteersmanError
-from steersman.manager.operating import Operation
 from steersman.manager.options import Collector, HealthCheck, Lifespan, ManagerOptions
 from steersman.manager.runnables import Runnable, Surroundings
 from steersman.manager.settings import ManagerSettings, trust_of
@@ -125,6 +124,9 @@ class Manager:
         self, around: Surroundings, *, settings: ManagerSettings, stop: Awaitable[str]
     ) -> None:
         """Operate in these surroundings until ``stop`` comes, with a word on why."""
+        # Here, because what describes a manager, as generators do, need not run one.
+        from steersman.manager.operating import Operation
+
         operation = Operation(
             self.controllers,
             self.runnables,

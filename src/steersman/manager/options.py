@@ -2,7 +2,6 @@
 
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass
 from typing import Any, Final, Protocol, TypeAlias
 
 import msgspec
@@ -67,8 +66,7 @@ class HealthCheck(msgspec.Struct, frozen=True):
             )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ManagerOptions:
+class ManagerOptions(msgspec.Struct, frozen=True, kw_only=True):
     """All of these, checked."""
 
     lifespan: Lifespan | None = None
