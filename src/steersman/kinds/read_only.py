@@ -8,6 +8,7 @@ made when the field is read.
 import re
 import sys
 from collections.abc import Callable, Iterable, Mapping, MutableMapping
+from operator import attrgetter
 from types import MappingProxyType
 from typing import Any, Final, get_args, get_origin
 
@@ -51,7 +52,7 @@ def stored_field(kind: type[Any], field: str) -> Callable[[Any], Any]:
     """What reads a field as it is stored, for code that compares objects and changes nothing."""
     member = getattr(kind, field)
     reader: Callable[[Any], Any] = (
-        member.stored if isinstance(member, ReadOnlyField) else member.__get__
+        member.stored if isinstance(member, ReadOnlyField) else attrgetter(field)
     )
     return reader
 
