@@ -216,7 +216,11 @@ class ApiServer:
                     measurement.reach_resource(asked)
                 if served.custom and served.deprecation:
                     warnings.append(served.deprecation)  # even if no answer is acceptable
-                wished = PLAIN if wants_plain(request) else self._wished(request, asked, served)
+                wished = (
+                    PLAIN
+                    if wants_plain(request)
+                    else self._wished(request, asked, served, warnings)
+                )
                 known = self._asking.begin()
                 about = request, asked, served, user, warnings, wished.form
                 try:
@@ -250,14 +254,22 @@ class ApiServer:
             reply = msgspec.structs.replace(reply, body=b"")
         return replies.warned(reply, warnings)
 
-    def _wished(self, request: Request, asked: Asked, served: Served) -> AnswerForm:
-        return answer_form(
-            request,
-            custom=served.custom,
-            watches=asked.verb == "watch",
-            lists=asked.verb in ("list", "watch"),
-            table=partial(table_of, asked, served, clock=self.store.clock),
-        )
+    def _wished(
+        self, request: Request, asked: Asked, served: Served, warnings: list[str]
+    ) -> AnswerForm:
+        try:
+            return answer_form(
+                request,
+                custom=served.custom,
+                watches=asked.verb == "watch",
+                lists=asked.verb in ("list", "watch"),
+                table=partial(table_of, asked, served, clock=self.store.clock),
+            )
+        except Refusal as refusal:
+            # Without details, it comes from the resource itself, which warns before it refuses.
+            if served.deprecation and not served.custom and refusal.details is None:
+                warnings.append(served.deprecation)
+            raise
 
     async def _watched(
         self, lines: AsyncGenerator[bytes, None], request: Request, form: Form
