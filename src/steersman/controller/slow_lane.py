@@ -7,7 +7,6 @@ run at once, and the others wait for each other.
 """
 
 from collections import deque
-from statistics import median
 from typing import Final
 
 from steersman.names import ObjectKey
@@ -68,7 +67,8 @@ class SlowLane:
         """After how long a reconcile is slow."""
         if not self._recent:
             return self._after_seconds
-        return max(self._after_seconds, TIMES_USUAL * median(self._recent))
+        usual_seconds = sorted(self._recent)[len(self._recent) // 2]
+        return max(self._after_seconds, TIMES_USUAL * usual_seconds)
 
     @property
     def slow(self) -> tuple[ObjectKey, ...]:

@@ -7,14 +7,18 @@ made when the field is read.
 
 import re
 import sys
-from collections.abc import Callable, Iterable, Mapping, MutableMapping
+from collections.abc import Callable, Mapping, MutableMapping
 from operator import attrgetter
-from types import MappingProxyType
-from typing import Any, Final, get_args, get_origin
+from types import MappingProxyType, NoneType, UnionType
+from typing import Any, Final, Union, get_args, get_origin
 
 _MAPS: Final = (dict, Mapping, MutableMapping, Any, object)
 # One that is in the name of something else costs that field a look at its value, and no more.
 _MAPS_IN_TEXT: Final = ("Mapping", "dict", "Dict", "Any", "object")
+_SCALARS: Final = (str, bytes, bool, int, float)
+_FLAT_IN_TEXT: Final = re.compile(
+    r"(Mapping|dict)\[str, (str|bytes|bool|int|float|Quantity)\]( \| None)?"
+)
 _NAME: Final = r"[A-Za-z_]\w*"
 
 # Every generated annotation that holds a map says so in its own text.
@@ -22,14 +26,18 @@ _GENERATED: Final = "steersman.kinds."
 
 
 class ReadOnlyField:
-    """Stands before a struct's own field, and gives a map out as a read-only view."""
+    """Stands before a struct's own field, and gives a map out as a read-only view.
 
-    __slots__ = ("_store", "stored")
+    The values of a flat map are no maps, so it is not searched for them.
+    """
 
-    def __init__(self, member: Any) -> None:
+    __slots__ = ("_is_flat", "_store", "stored")
+
+    def __init__(self, member: Any, *, is_flat: bool) -> None:
         #: The field's own value: what is decoded, encoded and compared.
         self.stored: Callable[[Any], Any] = member.__get__
         self._store: Callable[[Any, Any], None] = member.__set__
+        self._is_flat = is_flat
 
     def __get__(self, part: object, owner: type | None = None) -> Any:
         if part is None:
@@ -37,11 +45,7 @@ class ReadOnlyField:
         value = self.stored(part)
         if type(value) is not dict:
             return value
-        # As `read_only` does, without the call: this is in the way of whatever reads objects.
-        for each in value.values():
-            if type(each) is dict:
-                return read_only(value)
-        return MappingProxyType(value)
+        return MappingProxyType(value) if self._is_flat else read_only(value)
 
     def __set__(self, part: object, value: object) -> None:
         # A frozen struct refuses before it comes to this; ``force_setattr`` does not.
@@ -69,11 +73,11 @@ def read_only(map_: dict[Any, Any]) -> Mapping[Any, Any]:
     )
 
 
-def map_fields(annotations: Mapping[str, Any], *, module: str) -> list[str]:
-    """The fields whose annotations allow a map."""
+def map_fields(annotations: Mapping[str, Any], *, module: str) -> dict[str, bool]:
+    """The fields whose annotations allow a map, each with whether that map is flat."""
     if module.startswith(_GENERATED) and _is_without_maps(annotations):
-        return []
-    return [name for name, each in annotations.items() if _may_be_map(each, module)]
+        return {}
+    return {name: _is_flat(each) for name, each in annotations.items() if _may_be_map(each, module)}
 
 
 def _is_without_maps(annotations: Mapping[str, Any]) -> bool:
@@ -85,14 +89,14 @@ def _is_without_maps(annotations: Mapping[str, Any]) -> bool:
     return not any(map(text.__contains__, _MAPS_IN_TEXT))
 
 
-def protect(cls: type[Any], fields: Iterable[str]) -> None:
-    """Have these fields of ``cls`` give out their maps as views."""
-    for field in fields:
+def protect(cls: type[Any], fields: Mapping[str, bool]) -> None:
+    """Have these fields of ``cls``, as ``map_fields`` found them, give out their maps as views."""
+    for field, is_flat in fields.items():
         # What is no field is a class variable.
         if field in cls.__struct_fields__:
             member = getattr(cls, field)
             if not isinstance(member, ReadOnlyField):
-                setattr(cls, field, ReadOnlyField(member))
+                setattr(cls, field, ReadOnlyField(member, is_flat=is_flat))
 
 
 def _may_be_map(annotation: Any, module: str) -> bool:
@@ -105,6 +109,14 @@ def _may_be_map(annotation: Any, module: str) -> bool:
     if any(annotation is each or origin is each for each in _MAPS):
         return True
     return any(_may_be_map(each, module) for each in get_args(annotation))
+
+
+def _is_flat(annotation: Any) -> bool:
+    if isinstance(annotation, str):
+        return _FLAT_IN_TEXT.fullmatch(annotation) is not None
+    if isinstance(annotation, UnionType) or get_origin(annotation) is Union:
+        return all(each is NoneType or _is_flat(each) for each in get_args(annotation))
+    return get_origin(annotation) in (dict, Mapping) and get_args(annotation)[1] in _SCALARS
 
 
 def _names_map(annotation: str, module: str) -> bool:

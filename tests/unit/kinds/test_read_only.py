@@ -10,6 +10,7 @@ import pytest
 
 import steersman as sm
 from steersman.kinds import Codec, core_v1, meta_v1
+from steersman.kinds.read_only import map_fields
 from tests.unit.kinds import text_annotations
 
 Words: TypeAlias = Mapping[str, str]
@@ -31,6 +32,19 @@ class Wider(Spec):
 
 
 FIELDS = ["plain", "optional", "alias", "text", "built_in", "anything"]
+
+
+def test_only_a_map_that_may_hold_maps_is_searched_for_them() -> None:
+    annotations = {**Spec.__annotations__, "words": "Mapping[str, str] | None", "text": "Words"}
+    found = map_fields(annotations, module=__name__)
+    assert [name for name, is_flat in found.items() if is_flat] == [
+        "plain",
+        "optional",
+        "alias",
+        "built_in",
+        "words",
+    ]
+    assert set(found) == {*FIELDS, "nested", "words"}
 
 
 def config_map(**data: str) -> core_v1.ConfigMap:
