@@ -29,7 +29,7 @@ EXAMPLES := $(wildcard examples/*/pyproject.toml)
 CODE := $(wildcard src tests tools examples docs/code bench/__main__.py bench/living.py bench/harness bench/measures bench/instructions)
 PYTHON_ONLY_TESTS := $(wildcard tests/unit tests/cluster tests/simulation examples docs/code)
 # The marks are explained in pyproject.toml.
-CHECK_TESTS = tests/architecture tests/typing $(shell grep -rl --include 'test_*.py' 'mark.needs_tools' tests)
+CHECK_TESTS = tests/architecture tests/docs tests/typing $(shell grep -rl --include 'test_*.py' 'mark.needs_tools' tests)
 # With FLAKY_TESTS=FILE, failed tests run once more, alone; FILE gets those that pass then.
 PYTEST := $(BIN)/python -m $(if $(FLAKY_TESTS),tools.rerun $(FLAKY_TESTS),pytest) -q
 

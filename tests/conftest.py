@@ -22,13 +22,14 @@ LIMIT_SECONDS = {
     "property": 20,
     "architecture": 60,
     "cluster": 30,
+    "docs": 30,
     "simulation": 60,
     "typing": 180,
     "real": 120,
 }
 
 # Kinds of test that read the code with tools which no other test needs.
-TOOL_KINDS = frozenset(("architecture", "typing"))
+TOOL_KINDS = frozenset(("architecture", "docs", "typing"))
 
 # Without a deadline, because a busy machine is no bug. Always the same examples, so that a red
 # run is red again. `make test-deep` tries ten times as many, and others each time.

@@ -13,7 +13,6 @@ def test_the_tutorial_is_among_them() -> None:
     assert DOCS / "tutorial.md" in PAGES
 
 
-@pytest.mark.needs_tools
 @pytest.mark.timeout(300)
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(DOCS)))
 def test_a_page_shows_what_its_commands_show(page: Path) -> None:

@@ -4,18 +4,14 @@ import re
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
 
 from tools.sessions import Written, acts, pages
 
-if TYPE_CHECKING:
-    from markdown_it.token import Token
-
-pytestmark = pytest.mark.needs_tools
-
-ROOT = Path(__file__).parents[3]
+ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
 
 PAGES = pages()
@@ -54,16 +50,13 @@ def is_run(file: Path) -> bool:
 
 
 def refused(page: Path, text: str) -> Iterator[str]:
-    # With the documentation's tools, which tests that are run without them also collect.
-    from markdown_it import MarkdownIt
-
     for token in MarkdownIt().enable("table").parse(text):
         if token.type in ("fence", "code_block") and (reason := _why_not(page, token)):
             assert token.map is not None
             yield f"{page.name}:{token.map[0] + 1}: {reason}"
 
 
-def _why_not(page: Path, token: "Token") -> str | None:
+def _why_not(page: Path, token: Token) -> str | None:
     kind, _, rest = token.info.strip().partition(" ")
     if token.type == "code_block":
         return "is indented: take a fence, so that it says what it is"
