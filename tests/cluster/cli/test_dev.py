@@ -16,7 +16,7 @@ from steersman.cli.developing import develop
 from steersman.clock import SystemClock
 from steersman.errors import ManagerFailed
 from tests.cluster.cli.programs import OPERATOR, PROGRAM, SAMPLE, Running, running, steersman
-from tests.processes import is_running
+from tests.processes import children, is_running
 
 APPLIED = "applied Setting default/one from app.yaml"
 PAUSE = threading.Event()
@@ -68,14 +68,6 @@ def change(path: Path, old: str, new: str) -> None:
     text = path.read_text(encoding="utf-8")
     assert old in text
     path.write_text(text.replace(old, new), encoding="utf-8")
-
-
-def children(process: int) -> list[int]:
-    """The processes that it has started and that still run."""
-    found = subprocess.run(
-        ["ps", "-o", "pid=", "--ppid", str(process)], capture_output=True, text=True, check=False
-    )
-    return [int(each) for each in found.stdout.split()]
 
 
 def test_a_controller_whose_kind_is_missing_leaves_the_others_at_work(home: Path) -> None:
