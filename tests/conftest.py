@@ -38,10 +38,12 @@ settings.register_profile("steersman", deadline=None, derandomize=True, max_exam
 settings.register_profile("deep", deadline=None, max_examples=10 * EXAMPLES)
 settings.load_profile("steersman")
 
-# A shell has what it runs in the background ignore interrupts, and their children after them; some
-# tests interrupt theirs.
-if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
-    signal.signal(signal.SIGINT, signal.default_int_handler)
+# A shell has what it runs in the background ignore interrupts, and nohup has its program ignore
+# hang-ups; children inherit both, and some tests interrupt or hang up theirs.
+for _signal in (signal.SIGINT, signal.SIGHUP):
+    if signal.getsignal(_signal) is signal.SIG_IGN:
+        _default = signal.default_int_handler if _signal is signal.SIGINT else signal.SIG_DFL
+        signal.signal(_signal, _default)
 
 
 def pytest_collection_finish() -> None:
