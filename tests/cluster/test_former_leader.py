@@ -14,9 +14,11 @@ import pytest
 import steersman as sm
 from steersman.errors import ContextEnded, NotLeading, Unreachable
 from steersman.manager import Runnable, Services
+from steersman.manager.fencing import Fence
 from steersman.observe import LeadershipGained, LeadershipLost, ReconcileFinished, RunnableFailed
 from tests.cluster.informing import HERE, Scene
 from tests.cluster.operators import Operator, operating
+from tests.embedded import turns
 from tests.real.definitions import Widget, widget
 
 # Longer than any lease lasts.
@@ -191,6 +193,59 @@ async def test_a_runnable_of_the_leader_ends_with_the_lead(scene: Scene) -> None
         await scene.settle()
 
     assert written == []
+    assert not operator.seen(RunnableFailed)
+
+
+async def test_what_failed_while_it_was_stopped_is_no_reason_to_go_on(scene: Scene) -> None:
+    written: list[str] = []
+    answers: list[asyncio.Future[None]] = []
+
+    async def reconcile(obj: Widget, ctx: sm.Context) -> sm.Outcome:
+        answers.append(asyncio.get_running_loop().create_future())
+        # As a connection does that was closed meanwhile.
+        with suppress(ConnectionError):
+            await answers[-1]
+        written.append(obj.name)
+        return sm.Done()
+
+    controller = sm.Controller(Widget, reconcile=reconcile, workers=1, slow_workers=0)
+    async with operating(scene, controller, leader_election=True) as operator:
+        await scene.until(lambda: answers, seconds=0.01)
+        stand_still(scene, operator)
+        answers[0].set_exception(ConnectionResetError())
+        await scene.until(lambda: operator.seen(LeadershipLost))
+        await scene.settle()
+
+    assert written == []
+
+
+async def test_a_runnable_goes_on_if_the_lease_is_renewed_at_the_last_moment(
+    scene: Scene, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun: list[float] = []
+    late: list[bool] = []
+    beats = asyncio.Event()
+    # The runnable has its turn after the lease has ended, and before the answer that extends it.
+    monkeypatch.setattr(Fence, "leads", lambda fence: fence.is_open and not late)
+
+    async def beat(services: Services) -> None:
+        begun.append(scene.clock.monotonic())
+        while True:
+            await beats.wait()
+            beats.clear()
+
+    controller = sm.Controller(Widget, reconcile=Store().reconcile)
+    async with operating(
+        scene, controller, runnables=[Runnable(beat)], leader_election=True
+    ) as operator:
+        await scene.until(lambda: begun, seconds=0.01)
+        late.append(True)
+        beats.set()
+        await turns()
+        late.clear()
+        await scene.until(lambda: len(begun) == 2, seconds=0.1)
+
+    assert not operator.seen(LeadershipLost)
     assert not operator.seen(RunnableFailed)
 
 

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from steersman.controller import changed
     from steersman.controller.blocking import BlockingContext, BlockingLive
     from steersman.controller.context import Context, Live, token_text
-    from steersman.controller.lead import Leads, while_leading
+    from steersman.controller.lead import Leads, until_leading, while_leading
     from steersman.controller.lifespan import NO_LIFESPAN, lifespan_value
     from steersman.controller.loop import ControlLoop
     from steersman.controller.ownership import controller_of, owned_by, owner_reference
@@ -94,6 +94,7 @@ __all__ = [
     "rule_yaml",
     "status_to_apply",
     "token_text",
+    "until_leading",
     "while_leading",
 ]
 
@@ -126,6 +127,7 @@ _DOORS = {
     "rule_yaml": "rights",
     "status_to_apply": "statuses",
     "lifespan_value": "lifespan",
+    "until_leading": "lead",
     "while_leading": "lead",
 }
 

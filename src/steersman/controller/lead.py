@@ -10,12 +10,17 @@ leads, and if not, it is cancelled.
 import asyncio
 from collections.abc import Callable, Coroutine, Generator
 from types import coroutine
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, Final, TypeAlias, TypeVar
 
 from steersman.cache import is_cancelled
+from steersman.clock import Clock
 from steersman.errors import NotLeading
 
 T = TypeVar("T")
+
+# How often to look whether this replica leads again. It has lost the lead, and is cancelled soon,
+# or its lease was renewed at the last moment.
+LEAD_SECONDS: Final = 0.1
 
 # Whether this replica leads, by its own clock. It is asked from threads as well.
 Leads: TypeAlias = Callable[[], bool]
@@ -30,14 +35,15 @@ def while_leading(
     is_over = False
     try:
         while True:
-            if thrown is None and not leads():
+            # Not where a cancellation is on its way, which may be that of a timeout in the work.
+            if not leads() and (thrown is None or isinstance(thrown, Exception)):
                 is_over = True
                 thrown = asyncio.CancelledError()
             waits_for = work.send(None) if thrown is None else work.throw(thrown)
             thrown = None
             try:
                 yield waits_for
-            except BaseException as error:  # noqa: BLE001  a cancellation, which is for the work
+            except BaseException as error:  # noqa: BLE001  for the work: what it waited for failed
                 thrown = error
     except StopIteration as done:
         if is_over:
@@ -48,3 +54,9 @@ def while_leading(
         if not is_over or is_cancelled():
             raise
         raise NotLeading(wanted=wanted, was_stopped=True) from None
+
+
+async def until_leading(leads: Leads, clock: Clock) -> None:
+    """Wait until this replica leads; at once if it does."""
+    while not leads():
+        await clock.sleep(LEAD_SECONDS)

@@ -14,16 +14,12 @@ from typing import Any, Final, Protocol
 from steersman.cache import is_cancelled
 from steersman.clock import Clock
 from steersman.controller.declaring import Controller
-from steersman.controller.lead import Leads
+from steersman.controller.lead import Leads, until_leading
 from steersman.controller.slow_lane import SlowLane
 from steersman.errors import QueueClosed
 from steersman.names import ObjectKey, ObjectRef
 from steersman.observe import Observer, SlowLaneChanged
 from steersman.workqueue import WorkQueue
-
-# How often a worker looks whether its replica leads again. It has lost the lead, and is cancelled
-# soon, or its lease was renewed at the last moment.
-LEAD_SECONDS: Final = 0.1
 
 # While no worker is idle, it is looked so often what is slow by now.
 LOOK_SECONDS: Final = 1.0
@@ -184,7 +180,7 @@ class Workers:
                 self._crowded.set()
             try:
                 if self._leads is not None:
-                    await self._lead(self._leads)
+                    await until_leading(self._leads, self._clock)
                 state = await self._work.look_at(key)
             except BaseException:
                 # A cancelled reconcile has not done its work.
@@ -212,11 +208,6 @@ class Workers:
             # delays have ended.
             if queue.has_waiting:
                 await self._clock.sleep(0)
-
-    async def _lead(self, leads: Leads) -> None:
-        """Go on only while this replica leads."""
-        while not leads():
-            await self._clock.sleep(LEAD_SECONDS)
 
     # The slow lane
 

@@ -24,10 +24,12 @@ from steersman.client import Client, ClientSettings, RetryPolicy
 from steersman.controller import (
     Controller,
     ControlLoop,
+    Leads,
     Prepared,
     Rule,
     Threads,
     prepared,
+    until_leading,
     while_leading,
 )
 from steersman.errors import (
@@ -283,8 +285,7 @@ class Operation:
     async def _run(self, runnable: Runnable, services: Services) -> None:
         try:
             if runnable.needs_leadership and self._leads is not None:
-                work = _awaiting(runnable.run(services))
-                await while_leading(work, self._leads, wanted=runnable.name)
+                await self._run_leading(runnable, services, self._leads)
             else:
                 await runnable.run(services)
         except AUTHOR_ERRORS as raised:
@@ -296,6 +297,17 @@ class Operation:
                 problem=f"the runnable {runnable.name} raised {type(error).__name__}: {error}",
                 what_now="Catch in it what it can answer for; the manager cannot.",
             ) from error
+
+    async def _run_leading(self, runnable: Runnable, services: Services, leads: Leads) -> None:
+        while True:
+            work = _awaiting(runnable.run(services))
+            try:
+                return await while_leading(work, leads, wanted=runnable.name)
+            except NotLeading:
+                # If the lead is lost, this task is cancelled soon. If the lease was renewed at the
+                # last moment, the term goes on, and so must the runnable.
+                await self._clock.sleep(TURN_SECONDS)
+                await until_leading(leads, self._clock)
 
     # What comes before
 
