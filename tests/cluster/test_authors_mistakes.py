@@ -1,5 +1,6 @@
 """Functions of the author's that would end the operator, or do nothing without a word."""
 
+import asyncio
 import inspect
 import sys
 from collections.abc import AsyncIterator, Callable, Iterable
@@ -24,6 +25,7 @@ from steersman.workqueue import LOW_PRIORITY
 from tests.cluster.informing import HERE, Scene
 from tests.cluster.operators import Operator, operating
 from tests.real.definitions import Widget, WidgetStatus, widget
+from tests.transports import Answer
 
 ConfigMap = core_v1.ConfigMap
 
@@ -180,6 +182,47 @@ async def test_a_forgotten_await_fails_with_the_authors_line(
     words = verb.removeprefix("ctx") + "("
     assert finished.error.where == f"{__file__}:{line_of(function, f'    ctx{words}')}"
     assert f"await {verb}(…)" in str(finished.error)
+
+
+async def test_a_write_in_a_task_that_is_not_awaited_is_no_success(scene: Scene) -> None:
+    tasks: list[asyncio.Task[Any]] = []
+
+    async def reconcile(obj: Widget, ctx: sm.Context) -> sm.Outcome:
+        if not tasks:
+            operator.ways[0].answer = Answer(after=asyncio.Event().wait)
+            write = ctx.apply_owned(config_map(f"of-{obj.name}"))
+            tasks.append(asyncio.create_task(write))  # noqa: TID251 - the mistake
+            await scene.clock.sleep(0)
+            operator.ways[0].answer = None
+        return sm.Done()
+
+    controller = sm.Controller(Widget, reconcile=reconcile, owns=(ConfigMap,), workers=1)
+    async with operating(scene, controller) as operator:
+        await scene.until(lambda: operator.seen(ReconcileFinished))
+        await scene.settle()
+
+    finished = operator.seen(ReconcileFinished)[0]
+    assert finished.outcome == "failed"
+    assert isinstance(finished.error, NotAwaited)
+    assert finished.error.has_begun
+    assert finished.error.where == f"{__file__}:{line_of(reconcile, 'ctx.apply_owned(')}"
+    assert tasks[0].cancelled()
+
+
+async def test_a_read_in_a_task_that_is_not_awaited_changes_nothing(scene: Scene) -> None:
+    tasks: list[asyncio.Task[Any]] = []
+
+    async def reconcile(obj: Widget, ctx: sm.Context) -> sm.Outcome:
+        read = ctx.live.get(Widget, obj.name)
+        tasks.append(asyncio.create_task(read))  # noqa: TID251 - what is tested
+        await scene.clock.sleep(0)
+        return sm.Done()
+
+    async with operating(scene, sm.Controller(Widget, reconcile=reconcile)) as operator:
+        await scene.until(lambda: len(operator.seen(ReconcileFinished)) == 2)
+        await asyncio.gather(*tasks)
+
+    assert {each.outcome for each in operator.seen(ReconcileFinished)} == {"done"}
 
 
 async def test_calls_that_are_gathered_or_awaited_later_are_not_forgotten(scene: Scene) -> None:

@@ -507,7 +507,8 @@ class ControlLoop(Generic[Obj]):
             raise BadOutcome(function=name_of(function), ref=str(obj.ref), returned=returned)
         unawaited = drop_unawaited(context.calls)
         if unawaited is not None:
-            raise NotAwaited(ref=str(obj.ref), verb=unawaited[0], where=unawaited[1])
+            verb, where, has_begun = unawaited
+            raise NotAwaited(ref=str(obj.ref), verb=verb, where=where, has_begun=has_begun)
         # What it has left behind must not write beside what it has said.
         context.end()
         return returned

@@ -1,7 +1,8 @@
 """Methods of a context that are to be awaited, and which of their calls never were.
 
 A call without ``await`` makes a coroutine that never runs: nothing is sent, and the reconcile would
-count as a success. So each coroutine is kept until it has ended, with the line that made it.
+count as a success. So would one that leaves a task behind, whose write is cancelled when the
+reconcile ends. So each coroutine is kept until it has ended, with the line that made it.
 """
 
 import inspect
@@ -9,12 +10,15 @@ import sys
 from collections.abc import Callable
 from functools import wraps
 from types import CodeType, CoroutineType
-from typing import Any, Protocol, TypeAlias, TypeVar, cast
+from typing import Any, Final, Protocol, TypeAlias, TypeVar, cast
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 #: A call of a method: what is to be awaited, the method, and where in which code it was made.
 Call: TypeAlias = "tuple[CoroutineType[Any, Any, Any], str, CodeType, int]"
+
+# How the methods begin that only read.
+_READS: Final = "ctx.live."
 
 
 class _Calling(Protocol):
@@ -46,15 +50,21 @@ def verb(prefix: str) -> Callable[[Function], Function]:
     return decorate
 
 
-def drop_unawaited(calls: list[Call]) -> tuple[str, str] | None:
-    """Close all calls that have never begun; the method and the line of the first, if any."""
-    found: tuple[str, str] | None = None
+def drop_unawaited(calls: list[Call]) -> tuple[str, str, bool] | None:
+    """Close all calls that have never begun; the first of them, or of writes that have not ended.
+
+    Its method and line, and whether it has begun. A read that has not ended changes nothing.
+    """
+    found: tuple[str, str, bool] | None = None
     for call, name, code, at in calls:
         if call.cr_frame is None:
             continue
-        if inspect.getcoroutinestate(call) == inspect.CORO_CREATED:
+        has_begun = inspect.getcoroutinestate(call) != inspect.CORO_CREATED
+        if not has_begun:
             call.close()
-            found = found or (name, f"{code.co_filename}:{_line(code, at)}")
+        elif name.startswith(_READS):
+            continue
+        found = found or (name, f"{code.co_filename}:{_line(code, at)}", has_begun)
     return found
 
 

@@ -176,15 +176,23 @@ class BadOutcome(SteersmanError, TypeError):
 
 
 class NotAwaited(SteersmanError):
-    """A reconcile function called a method of its context without await: nothing was sent."""
+    """A reconcile function called a method of its context without await: nothing was sent.
 
-    def __init__(self, *, ref: str, verb: str, where: str) -> None:
+    ``has_begun`` where a task awaits it that the function did not wait for: the write is cancelled,
+    and may have been sent.
+    """
+
+    def __init__(self, *, ref: str, verb: str, where: str, has_begun: bool = False) -> None:
         self.ref = ref
         self.verb = verb
         self.where = where
+        self.has_begun = has_begun
         super().__init__(
-            f"the reconcile of {ref} called {verb} at {where} without await, and nothing was sent."
-            f" Write `await {verb}(…)`."
+            f"the reconcile of {ref} returned before {verb} had ended, which it called at {where},"
+            f" and the write was cancelled. Await the task that calls {verb}."
+            if has_begun
+            else f"the reconcile of {ref} called {verb} at {where} without await, and nothing was"
+            f" sent. Write `await {verb}(…)`."
         )
 
 
