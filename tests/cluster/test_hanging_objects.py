@@ -85,12 +85,15 @@ async def test_plain_functions_that_hang_hold_up_no_other_object(
         await scene.server.create(widget(HERE, f"healthy-{number}"))
     for number in range(8):
         await scene.server.create(widget(HERE, f"hanging-{number}"))
-    controller = sm.Controller(Widget, reconcile=reconcile, workers=2)
+    # Long, because threads take real time, in which that of the test goes on.
+    controller = sm.Controller(Widget, reconcile=reconcile, workers=2, timeout_seconds=10_000.0)
     async with operating(scene, controller) as operator:
         while not all_done.is_set():
             scene.clock.advance(0.01)
             await turns()
+        outcomes = {each.outcome for each in operator.seen(ReconcileFinished)}
         hang.set()
 
+    assert outcomes <= {"done"}
     assert sorted(done) == [f"healthy-{number}" for number in range(5)]
     assert max(each.slow for each in operator.seen(SlowLaneChanged)) <= 20
