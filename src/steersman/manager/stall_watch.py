@@ -5,6 +5,7 @@ knows when the next turn is due, and takes the stack of the loop's thread if it 
 """
 
 import asyncio
+import os
 import sys
 import threading
 from collections.abc import Callable
@@ -18,10 +19,12 @@ from steersman._threads import start_thread
 from steersman.clock import Clock
 from steersman.names import ObjectRef
 
-# The innermost frames: the author's function is among them, and the loop's own are left out.
+# Half of them from the author's function inwards, and half from where it stands outwards: what it
+# calls, such as an HTTP library, may be twenty frames deep.
 MOST_FRAMES: Final = 8
 
-_ASYNCIO: Final = str(Path(asyncio.__file__).parent)
+_ASYNCIO: Final = f"{Path(asyncio.__file__).parent}{os.sep}"
+_STEERSMAN: Final = f"{Path(__file__).parents[1]}{os.sep}"
 
 
 class Stall(msgspec.Struct, frozen=True, kw_only=True):
@@ -103,11 +106,20 @@ class StallWatch:
 
 
 def _lines(frame: FrameType | None) -> tuple[str, ...]:
-    lines: list[str] = []
-    while frame is not None and len(lines) < MOST_FRAMES:
+    """The frames from the author's function to where it stands; from the loop if there is none."""
+    inside: list[str] = []
+    others = 0  # so many frames there are up to the outermost that is not steersman's
+    while frame is not None:
         code = frame.f_code
-        if code.co_filename.startswith(_ASYNCIO):
+        if code.co_filename.startswith(_ASYNCIO) and inside:
             break
-        lines.append(f"{code.co_filename}:{frame.f_lineno} in {code.co_qualname}")
+        inside.append(f"{code.co_filename}:{frame.f_lineno} in {code.co_qualname}")
+        if not code.co_filename.startswith(_STEERSMAN):
+            others = len(inside)
         frame = frame.f_back
-    return tuple(reversed(lines))
+    lines = inside[: others or None]
+    lines.reverse()
+    if len(lines) > MOST_FRAMES:
+        half = MOST_FRAMES // 2
+        lines[half:-half] = [f"({len(lines) - 2 * half} more)"]
+    return tuple(lines)

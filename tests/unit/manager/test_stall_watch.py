@@ -5,7 +5,7 @@ import threading
 from typing import Any
 
 from steersman.clock import SystemClock
-from steersman.manager.stall_watch import StallWatch
+from steersman.manager.stall_watch import MOST_FRAMES, StallWatch
 from steersman.names import ObjectRef
 
 REF = ObjectRef("Widget", "here", "one")
@@ -36,6 +36,32 @@ async def test_a_turn_that_does_not_come_is_looked_into_with_the_stack() -> None
     assert ours[-1].endswith("in hold_up")
     assert ours[-2].endswith(" in test_a_turn_that_does_not_come_is_looked_into_with_the_stack")
     assert not any("asyncio" in line for line in found.stack)
+
+
+def deeper(watch: StallWatch, frames: int) -> None:
+    """As a library does that the author's function calls."""
+    if frames:
+        deeper(watch, frames - 1)
+    else:
+        hold_up(watch)
+
+
+async def author(watch: StallWatch) -> None:
+    deeper(watch, 50)
+
+
+async def test_of_a_deep_stack_the_authors_function_and_the_innermost_frames_are_named() -> None:
+    clock = SystemClock()
+
+    with StallWatch(after_seconds=0.01, about=lambda _: None, clock=clock) as watch:
+        watch.expect(clock.monotonic())
+        await author(watch)
+        found = watch.found
+
+    assert found is not None
+    assert len(found.stack) == MOST_FRAMES + 1
+    assert any(line.endswith(" in author") for line in found.stack)
+    assert any(line.endswith(" in hold_up") for line in found.stack[-2:])
 
 
 async def test_a_turn_that_comes_in_time_is_looked_into_by_nobody() -> None:
