@@ -172,6 +172,7 @@ class Controller(Generic[Obj]):
         self._check_declared()
         object.__setattr__(self, "owns", tuple(map(_owns, self.owns)))
         object.__setattr__(self, "writes", as_writes(self.writes))
+        self._check_labels()
         self._check_functions()
         self._check_numbers()
         self._check_kinds()
@@ -241,6 +242,18 @@ class Controller(Generic[Obj]):
                         f"{kind!r} is in its {what}, and not a kind",
                         f"Write {what} with the classes of kinds; Unstructured.of makes one.",
                     )
+
+    def _check_labels(self) -> None:
+        selecting: tuple[Controller[Any] | Owns | Watch[Any], ...]
+        selecting = (self, *self.owned, *self.watches)
+        for each in selecting:
+            labels: object = each.labels
+            if not isinstance(labels, Labels):
+                raise self._bad(
+                    f"the labels of {each.kind.resource_type} are an object of"
+                    f" {type(labels).__name__}",
+                    'Write labels=Labels.equal({"key": "value"}), with Labels of steersman.client.',
+                )
 
     def _check_functions(self) -> None:
         for what in ("reconcile", "finalize"):

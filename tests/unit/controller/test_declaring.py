@@ -144,6 +144,11 @@ def test_a_plain_function_is_known_as_one(function: Any, is_blocking: bool) -> N
         ({"owns": ("ConfigMap",)}, "'ConfigMap' is in its owns, and not a kind"),
         ({"reads": (Unstructured,)}, "is in its reads, and not a kind"),
         ({"watches": (core_v1.ConfigMap,)}, "Write watches=(sm.Watch(kind, to=…),)"),
+        ({"labels": {"app": "web"}}, "Widget are an object of dict. Write labels=Labels.equal("),
+        (
+            {"owns": (sm.Owns(core_v1.ConfigMap, labels={"app": "web"}),)},  # type: ignore[arg-type]
+            "the labels of v1 ConfigMap are an object of dict",
+        ),
         (
             {"watches": (sm.Watch(Octopus, to=lambda obj: ()),)},  # type: ignore[arg-type,misc]
             "cannot be called with an object and what is cached",
