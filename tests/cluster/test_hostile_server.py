@@ -9,7 +9,10 @@ import msgspec
 import pytest
 
 from steersman.cache import Informer, InformerSettings
+from steersman.client import Deletion
 from steersman.errors import EndlessList
+from steersman.kinds import core_v1
+from steersman.names import ObjectKey
 from steersman.observe import Listed, OutOfOrder, WatchFailed, WatchStarted
 from steersman.watch import ReflectorSettings
 from tests.cluster.informing import HERE, Scene, names
@@ -147,6 +150,49 @@ async def test_our_own_writes_are_seen_although_the_server_claims_a_version_of_t
         watches = len(scene.seen(WatchStarted))
         await scene.until(lambda: len(scene.seen(WatchStarted)) > watches, seconds=0.5)
         assert names(informer) == ["one", "three", "two"]
+
+
+async def from_the_future(write: Any) -> Any:
+    """The answer to a write, with a version that no history reaches."""
+    answer = await write
+    obj = answer.obj if isinstance(answer, Deletion) else answer
+    metadata = msgspec.structs.replace(obj.metadata, resource_version=FUTURE)
+    forged = msgspec.structs.replace(obj, metadata=metadata)
+    if isinstance(answer, Deletion):
+        return msgspec.structs.replace(answer, obj=forged)
+    return forged
+
+
+async def test_an_answer_that_claims_a_version_of_the_future_hides_no_later_change(
+    scene: Scene,
+) -> None:
+    async with following(scene) as informer:
+        await scene.until(lambda: informer.has_synced)
+        await informer.noting(from_the_future(scene.patch("one", number="ours")))
+        await scene.patch("one", number="theirs")
+        await scene.until(lambda: number_in(informer) == "theirs", seconds=0.5)
+
+
+async def test_the_end_of_an_object_at_a_version_of_the_future_hides_none_of_its_name(
+    scene: Scene,
+) -> None:
+    async def delete() -> Any:
+        one = await scene.server.get(core_v1.ConfigMap, "one", namespace=HERE)
+        await scene.delete("one")
+        return Deletion(
+            resource_type=one.resource_type,
+            key=ObjectKey(HERE, "one"),
+            obj=one,
+            uid=one.uid,
+            is_gone=True,
+        )
+
+    async with following(scene) as informer:
+        await scene.until(lambda: informer.has_synced)
+        await informer.noting(from_the_future(delete()))
+        assert names(informer) == ["two"]
+        await scene.server.create(config_map(HERE, "one"))
+        await scene.until(lambda: names(informer) == ["one", "two"], seconds=0.5)
 
 
 async def test_an_object_that_claims_a_version_of_the_future_in_a_list_is_followed(

@@ -18,7 +18,7 @@ from steersman.cache.flights import Flights, Ticket
 from steersman.cache.indexer import Indexer
 from steersman.kinds import Resource, Unstructured
 from steersman.names import ObjectKey
-from steersman.watch import identity_of, is_older
+from steersman.watch import identity_of, is_far_ahead, is_older
 
 Obj = TypeVar("Obj", bound=Resource | Unstructured)
 
@@ -182,6 +182,8 @@ class OwnWrites(Generic[Obj]):
         key, uid, version = identity_of(obj)
         if ticket.is_void(self) or not is_older(self.position, than=version):
             return  # It was heard already, and perhaps more; or its version says nothing.
+        if self._is_no_history(version):
+            return  # It would be shown for ever, whatever happens to the object.
         now = self._shown.get(key)
         is_there = _is(now, uid)
         if not is_there:
@@ -206,6 +208,8 @@ class OwnWrites(Generic[Obj]):
             return
         if not self._is_limited and ticket.has_heard_end(self, uid):
             return
+        if self._is_no_history(version):
+            version = ""
         laid = self._laid.get(key)
         if laid is None:
             laid = self._laid[key] = _Laid(self._shown.get(key))
@@ -224,6 +228,10 @@ class OwnWrites(Generic[Obj]):
         self._show(key, laid)
 
     # Inside
+
+    def _is_no_history(self, version: str) -> bool:
+        """Whether nothing that is heard will ever get as far as this version."""
+        return self.position != BEGINNING and is_far_ahead(version, of=self.position)
 
     def _hide_earlier(self, key: ObjectKey, laid: _Laid[Obj], uid: str, ticket: Ticket) -> None:
         """What was known before the end of another of its name was asked for is over as well."""

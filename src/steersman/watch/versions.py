@@ -36,6 +36,8 @@ def is_far_ahead(version: str, of: str) -> bool:
     A server that tells of such a version is mistaken, or its history was made to leap, as restores
     do on purpose; a list says which.
     """
+    if version[:-LEAP_DIGITS] == of[:-LEAP_DIGITS]:
+        return False  # as nearly always
     if not (version and of and _is_number(version + of)):
         return False
     if len(version) > DIGITS:
