@@ -10,7 +10,7 @@ from typing import Any, Final, Literal, TypeAlias, get_args
 
 from steersman.errors import BadName, BadValue, NotAKind
 from steersman.kinds import Resource, Unstructured
-from steersman.names import check_subdomain
+from steersman.names import check_path_segment
 
 Kind: TypeAlias = type[Resource] | type[Unstructured]
 
@@ -54,14 +54,17 @@ class Writes:
                 rule='they are a tuple: names=("one",)',
             )
         for each in self.names:
-            check_subdomain(each, wanted=f"the name of a {name}")
+            # Some kinds have names of more characters, as the roles of RBAC do: system:node.
+            check_path_segment(each, wanted=f"the name of a {name}")
         if self.names and "deletecollection" in self.verbs:
             raise BadValue(
                 wanted=f"the verbs of Writes({name}) with names",
                 value=self.verbs,
                 rule="a collection has no name; leave out deletecollection, or the names",
             )
-        if self.subresource and not self.subresource.isalnum():
+        if self.subresource and not (
+            self.subresource.isascii() and self.subresource.islower() and self.subresource.isalpha()
+        ):
             raise BadName(
                 wanted=f"a subresource of {name}",
                 value=self.subresource,

@@ -10,6 +10,8 @@ from steersman.kinds import Unstructured
 
 _STATUS: Final = "status"
 
+_NO_NAMES: Final[frozenset[str]] = frozenset()
+
 # Stands where a subresource does, and is the name of none.
 _OWNED: Final = "*"
 
@@ -49,7 +51,8 @@ class Permits:
         if identity not in self._owned:
             self._refuse_write(kind, wanted, f"Add owns=({_owns(kind, verbs)},) to the controller")
         allowed = self._verbs[identity, ""]
-        if any(verb not in allowed for verb in verbs):
+        # A rule that names objects is for those, and not for all that are owned.
+        if any(allowed.get(verb, _NO_NAMES) is not None for verb in verbs):
             self._refuse_verbs(kind, wanted, verbs)
         self._remember(kind, verbs, _OWNED)
 

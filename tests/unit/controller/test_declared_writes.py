@@ -9,7 +9,7 @@ from steersman.controller.declared_writes import Writes
 from steersman.controller.permits import Permits
 from steersman.controller.rights import permissions
 from steersman.errors import BadName, BadValue, UndeclaredRead, UndeclaredWrite
-from steersman.kinds import core_v1, meta_v1
+from steersman.kinds import core_v1, meta_v1, rbac_v1
 from steersman.manager import Runnable
 from tests.unit.controller.apps import App
 from tests.unit.controller.test_context import SlowWriter, context_of
@@ -38,9 +38,10 @@ def named(kind: Any, name: str, **metadata: Any) -> Any:
         ({"verbs": "patch"}, 'they are a tuple: verbs=("patch",)'),
         ({"verbs": ()}, 'they are a tuple: verbs=("patch",)'),
         ({"names": "one"}, 'they are a tuple: names=("one",)'),
-        ({"names": ("Not A Name",)}, "Not A Name"),
+        ({"names": ("a/b",)}, "it is one segment of a path"),
         ({"names": ("one",), "verbs": ("deletecollection",)}, "a collection has no name"),
         ({"subresource": "no/such"}, "it is one lower-case word"),
+        ({"subresource": "Status"}, "it is one lower-case word"),
     ],
 )
 def test_a_rule_that_no_role_could_have_is_refused_when_it_is_declared(
@@ -50,6 +51,12 @@ def test_a_rule_that_no_role_could_have_is_refused_when_it_is_declared(
         Writes(ConfigMap, **wrong)
 
     assert says in str(raised.value)
+
+
+def test_a_name_that_only_some_kinds_have_can_be_declared() -> None:
+    writes = Writes(rbac_v1.ClusterRole, verbs=("patch",), names=("system:node", "Leader"))
+
+    assert writes.names == ("system:node", "Leader")
 
 
 @pytest.mark.parametrize("made", [lambda: Writes("ConfigMap"), lambda: sm.Owns("ConfigMap")])  # type: ignore[arg-type]
@@ -81,6 +88,14 @@ def test_a_kind_alone_is_one_that_is_applied() -> None:
         (
             {"owns": (sm.Owns(ConfigMap, verbs=("create", "delete")),)},
             lambda ctx: ctx.apply_owned(named(ConfigMap, "one")),
+            'Write owns=(sm.Owns(ConfigMap, verbs=("create", "patch", "delete")),)',
+        ),
+        (
+            {
+                "owns": (ConfigMap,),
+                "writes": (sm.Writes(ConfigMap, verbs=("delete",), names=("one",)),),
+            },
+            lambda ctx: ctx.prune(),
             'Write owns=(sm.Owns(ConfigMap, verbs=("create", "patch", "delete")),)',
         ),
         (
