@@ -10,6 +10,7 @@ import prometheus_client
 import pytest
 
 import steersman as sm
+from steersman.cache import Scope
 from steersman.client import Labels
 from steersman.errors import ManagerFailed, NoLifespanValue
 from steersman.kinds import core_v1, meta_v1
@@ -237,6 +238,33 @@ async def test_metrics_of_the_author_are_on_the_same_page(scene: Scene) -> None:
 
 async def finish(obj: Widget, ctx: sm.Context) -> sm.Outcome:
     return sm.Done()
+
+
+async def test_what_a_runnable_follows_is_limited_by_kind_too(scene: Scene) -> None:
+    seen: list[tuple[str | None, str]] = []
+
+    async def follow(services: sm.Services) -> None:
+        for scope in (None, Scope(namespaces=(HERE,))):
+            async with services.caches.following(ConfigMap, scope=scope) as informer:
+                seen.extend((each.namespace, each.name) for each in informer.lister.list())
+
+    for namespace in (HERE, THERE):
+        for name, labels in (("wanted", {"for": "us"}), ("other", {})):
+            metadata = meta_v1.ObjectMeta(name=name, namespace=namespace, labels=labels)
+            await scene.server.create(ConfigMap(metadata=metadata))
+    manager = Manager(
+        controllers=[sm.Controller(Widget, reconcile=finish)],
+        runnables=[sm.Runnable(follow, watches=(ConfigMap,))],
+        caches=[
+            sm.CacheOptions(ConfigMap, namespaces=(THERE,), labels=Labels.equal({"for": "us"}))
+        ],
+    )
+
+    async with managing(scene, manager):
+        await scene.until(lambda: len(seen) == 2)
+
+    # The namespaces that it names itself are its own affair.
+    assert seen == [(THERE, "wanted"), (HERE, "wanted")]
 
 
 async def test_caches_are_limited_and_transformed_by_kind(scene: Scene) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from steersman.cache import (
+    CacheOptions,
     Caches,
     Informer,
     Scope,
@@ -71,7 +72,7 @@ async def test_an_answer_stays_as_it_is_even_if_a_transform_reaches_deep(scene: 
         body["spec"].clear()
         return obj
 
-    caching = {"transforms": {AnyWidget: transform}}
+    caching = {"options": (CacheOptions(AnyWidget, transform=transform),)}
     async with following(scene, AnyWidget, **caching) as (caches, informer):
         answer = await caches.noting(scene.client.patch(AnyWidget, "one", RED, namespace=HERE))
         found: Any = informer.lister.get("one", namespace=HERE)
@@ -84,7 +85,8 @@ async def test_transforms_are_for_every_class_that_unstructured_of_made(scene: S
     def transform(obj: Unstructured) -> Unstructured:
         return obj.changed("data", to={"seen": "yes"})
 
-    caches = scene.caches(transforms={Unstructured.of("v1", "ConfigMap"): transform})
+    options = CacheOptions(Unstructured.of("v1", "ConfigMap"), transform=transform)
+    caches = scene.caches(options=(options,))
     async with caches.running(), caches.following(AnyConfigMap) as informer:
         found: Any = informer.lister.get("one", namespace=HERE)
         assert found.get("data") == {"seen": "yes"}
@@ -301,7 +303,7 @@ async def test_a_label_that_the_transform_takes_away_still_decides(scene: Scene)
     def transform(obj: core_v1.ConfigMap) -> core_v1.ConfigMap:
         return replace(obj, metadata=replace(obj.metadata, labels=None))
 
-    caches = scene.caches(transforms={ConfigMap: transform})
+    caches = scene.caches(options=(CacheOptions(ConfigMap, transform=transform),))
     scope = Scope(labels=Labels.has("app"))
     new = config_map(HERE, "web")
     new = replace(new, metadata=replace(new.metadata, labels={"app": "web"}))

@@ -6,6 +6,7 @@ from typing import Any
 import msgspec
 import pytest
 
+from steersman.cache import CacheOptions
 from steersman.client import Labels, MergePatch
 from steersman.controller.ownership import owned_by
 from steersman.errors import BadName, Conflict, Invalid, NotOurs, Unreachable
@@ -251,7 +252,7 @@ def _without_data(obj: Any) -> Any:
 async def test_a_cache_that_keeps_less_is_trusted_as_far_as_it_goes(
     scene: Scene, transform: Any, sent: int
 ) -> None:
-    async with working(scene, transforms={ConfigMap: transform}) as desk:
+    async with working(scene, options=(CacheOptions(ConfigMap, transform=transform),)) as desk:
         for _ in range(2):
             await desk.apply(child())
             await desk.catch_up(child())

@@ -1,7 +1,15 @@
 """``Caches``: informers shared by all who need them, and dropped when nobody does."""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Hashable, Iterable, Mapping
+from collections.abc import (
+    AsyncIterator,
+    Awaitable,
+    Callable,
+    Hashable,
+    Iterable,
+    Mapping,
+    Sequence,
+)
 from contextlib import asynccontextmanager
 from typing import Any, NamedTuple, TypeVar
 
@@ -9,6 +17,7 @@ from steersman.cache.background import Start, in_background
 from steersman.cache.flights import Flights, Ticket
 from steersman.cache.indexes import IndexFunction
 from steersman.cache.informer import Answer, Informer, InformerSettings
+from steersman.cache.options import CacheOptions, options_of
 from steersman.cache.scope import Scope
 from steersman.client import Client
 from steersman.errors import NotFollowed
@@ -30,7 +39,8 @@ class Caches:
     """One informer for each kind and scope, however many follow it.
 
     ``following`` gives the informer; ``noting`` makes our own writes visible in all of them. Both
-    inside ``async with caches.running()``.
+    inside ``async with caches.running()``. ``options`` limit and transform what is kept of a kind,
+    for all who follow it.
     """
 
     def __init__(
@@ -39,12 +49,13 @@ class Caches:
         *,
         observe: Observer,
         settings: InformerSettings | None = None,
-        transforms: Mapping[type[Any], Callable[[Any], Any]] | None = None,
+        options: Sequence[CacheOptions[Any]] = (),
     ) -> None:
         self._client = client
         self._observe = observe
         self._settings = settings or InformerSettings()
-        self._transforms = {_same(kind): each for kind, each in (transforms or {}).items()}
+        self._options = tuple(options)
+        self._transforms = {_same(each.kind): each.transform for each in self._options}
         self._shared: dict[Hashable, _Shared] = {}
         # The same: of a write, those want to know that hold objects of its kind.
         self._by_kind: dict[GroupVersionKind, list[_Shared]] = {}
@@ -159,6 +170,8 @@ class Caches:
                 problem="the caches are not running",
                 what_now="Enter `async with caches.running()` first.",
             )
+        if self._options and (more := options_of(kind, self._options)) is not None:
+            scope = more.limit(scope)
         identity = _same(kind), scope
         shared = self._shared.get(identity)
         if shared is None:

@@ -20,13 +20,14 @@ class _OfKind(msgspec.Struct, Generic[Obj], frozen=True):
 
 
 class CacheOptions(_OfKind[Obj], Generic[Obj], frozen=True, kw_only=True):
-    """For all controllers of a manager, what is cached of a kind.
+    """For all controllers and runnables of a manager, what is cached of a kind.
 
     - ``namespaces`` go before those of the manager: ``None`` is as the manager has it, and none of
-      them, ``()``, means all.
+      them, ``()``, means all. A runnable that names namespaces itself has those.
     - ``labels`` and ``fields`` are added to the selectors that a controller has itself.
     - ``transform`` gets each object before it is cached, and returns what is kept of it: for large
-      fields that no controller reads. It must be a pure function, and keep the metadata.
+      fields that no controller reads. It must be a pure function, and keep the metadata. It is for
+      objects of this class: another class for the same kind has a cache of its own.
     """
 
     namespaces: tuple[str, ...] | None = None
@@ -66,10 +67,10 @@ class CacheOptions(_OfKind[Obj], Generic[Obj], frozen=True, kw_only=True):
         gvk = self.kind.resource_type.gvk
         return gvk.group, gvk.kind
 
-    def scope(self, scope: Scope) -> Scope:
-        """The same scope with what these options add to it."""
+    def limit(self, scope: Scope) -> Scope:
+        """The same scope with what these options add to it; the namespaces that it names stay."""
         return Scope(
-            namespaces=scope.namespaces if self.namespaces is None else self.namespaces,
+            namespaces=scope.namespaces or self.namespaces or (),
             labels=scope.labels & self.labels,
             fields=scope.fields & self.fields,
         )

@@ -141,13 +141,14 @@ async def prepared(
 def _scope(
     cached: CachedKind, namespaces: tuple[str, ...], options: Sequence[CacheOptions[Any]]
 ) -> Scope:
-    scope = Scope(
+    more = options_of(cached.kind, options)
+    if more is not None and more.namespaces is not None:
+        namespaces = more.namespaces
+    return Scope(
         namespaces=namespaces if cached.kind.resource_type.namespaced else (),
         labels=cached.labels,
         fields=cached.fields,
     )
-    more = options_of(cached.kind, options)
-    return scope if more is None else more.scope(scope)
 
 
 def _indexes(controller: Controller[Any], cached: CachedKind) -> dict[str, IndexFunction[Any]]:

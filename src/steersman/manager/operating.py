@@ -177,11 +177,7 @@ class Operation:
                     kept_managers=self._informers.kept_managers | managers,
                     look_seconds=self._informers.look_seconds * self._slowness,
                 ),
-                transforms={
-                    each.kind: each.transform
-                    for each in self._options.caches
-                    if each.transform is not None
-                },
+                options=self._options.caches,
             )
             services = Services(
                 client=client,

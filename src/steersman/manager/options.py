@@ -9,6 +9,7 @@ import msgspec
 from steersman.cache import CacheOptions
 from steersman.controller import Controller
 from steersman.errors import BadManager
+from steersman.kinds import Unstructured
 from steersman.manager.runnables import Runnable, Services
 
 #: Opens what reconcilers need from outside the cluster, and closes it when all have ended.
@@ -115,6 +116,19 @@ class ManagerOptions(msgspec.Struct, frozen=True, kw_only=True):
                     " controllers and runnables watches",
                     what_now="Leave them out, or declare the kind where it is read.",
                 )
+            if each.transform is not None and not any(_is_like(each.kind, one) for one in declared):
+                raise BadManager(
+                    problem=f"the transform of its CacheOptions for {each.kind.resource_type} is"
+                    f" for {each.kind.__name__}, and the kind is watched as another class",
+                    what_now="Name in CacheOptions the class that the controller names.",
+                )
+
+
+def _is_like(one: type[Any], other: type[Any]) -> bool:
+    """Whether both classes stand for one cache, as those of Unstructured.of for one kind do."""
+    if issubclass(one, Unstructured) and issubclass(other, Unstructured):
+        return one.resource_type == other.resource_type
+    return one is other
 
 
 def _check_each(what: str, given: object, kind: type[Any]) -> None:

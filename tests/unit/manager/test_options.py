@@ -8,7 +8,7 @@ import pytest
 import steersman as sm
 from steersman.controller.rights import permissions
 from steersman.errors import BadManager, BadName, BadValue
-from steersman.kinds import core_v1
+from steersman.kinds import Unstructured, core_v1
 from steersman.manager import Manager, Runnable
 from tests.unit.controller.apps import App
 
@@ -53,6 +53,14 @@ def counter(name: str) -> prometheus_client.Counter:
         (
             {"caches": [sm.CacheOptions(core_v1.Secret), sm.CacheOptions(core_v1.Secret)]},
             "it has two CacheOptions for v1 Secret",
+        ),
+        (
+            {
+                "caches": [
+                    sm.CacheOptions(Unstructured.of("v1", "Secret"), transform=lambda obj: obj)
+                ]
+            },
+            "the kind is watched as another class",
         ),
     ],
 )
