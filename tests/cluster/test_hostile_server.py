@@ -155,7 +155,7 @@ async def test_our_own_writes_are_seen_although_the_server_claims_a_version_of_t
 async def from_the_future(write: Any) -> Any:
     """The answer to a write, with a version that no history reaches."""
     answer = await write
-    obj = answer.obj if isinstance(answer, Deletion) else answer
+    obj: Any = answer.obj if isinstance(answer, Deletion) else answer
     metadata = msgspec.structs.replace(obj.metadata, resource_version=FUTURE)
     forged = msgspec.structs.replace(obj, metadata=metadata)
     if isinstance(answer, Deletion):
