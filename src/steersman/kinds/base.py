@@ -29,7 +29,7 @@ from steersman.kinds.declaring import (
     read_fields,
 )
 from steersman.kinds.inlining import Inlining
-from steersman.kinds.read_only import map_fields, protect
+from steersman.kinds.read_only import map_fields, protect, unwrapped
 
 if TYPE_CHECKING:
     from steersman.kinds.condition import Condition
@@ -131,6 +131,11 @@ else:
         def with_condition(self, condition: "Condition") -> Self:
             """A copy with this condition, in the place of the one of its type if there is one."""
             return self._inlining.with_condition(self, condition)
+
+        def __reduce__(self) -> tuple[Any, ...]:
+            # A map that was taken from another part is a view, and views cannot be copied.
+            rebuild, (cls, fields) = super().__reduce__()
+            return rebuild, (cls, {name: unwrapped(value) for name, value in fields.items()})
 
         def __repr__(self) -> str:
             inside = ", ".join(f"{name}={value!r}" for name, value in self.__rich_repr__())

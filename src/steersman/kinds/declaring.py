@@ -13,6 +13,7 @@ import msgspec
 from steersman.errors import BadName, NotAKind
 from steersman.kinds.cel import Cel
 from steersman.kinds.definition import Crd, check_crd
+from steersman.kinds.read_only import unwrapped
 from steersman.names import (
     GroupVersionKind,
     ResourceType,
@@ -95,9 +96,9 @@ class PartInfo(msgspec.Struct, frozen=True):
         """The field's value as a repr may show it."""
         if field in self.sensitive:
             return _HIDDEN
-        if isinstance(value, Mapping):
-            return {**value, _LAST_APPLIED: _HIDDEN} if _LAST_APPLIED in value else dict(value)
-        return value
+        if isinstance(value, Mapping) and _LAST_APPLIED in value:
+            return {**value, _LAST_APPLIED: _HIDDEN}
+        return unwrapped(value)
 
 
 class _Hidden:

@@ -10,7 +10,7 @@ import sys
 from collections.abc import Callable, Mapping, MutableMapping
 from operator import attrgetter
 from types import MappingProxyType, NoneType, UnionType
-from typing import Any, Final, Union, get_args, get_origin
+from typing import Any, Final, NewType, Union, get_args, get_origin
 
 _MAPS: Final = (dict, Mapping, MutableMapping, Any, object)
 # One that is in the name of something else costs that field a look at its value, and no more.
@@ -19,6 +19,8 @@ _SCALARS: Final = (str, bytes, bool, int, float)
 _FLAT_IN_TEXT: Final = re.compile(
     r"(Mapping|dict)\[str, (str|bytes|bool|int|float|Quantity)\]( \| None)?"
 )
+# What these stand for may not be there yet. `type X = …` makes the second, from Python 3.12 on.
+_LAZY: Final = ("ForwardRef", "TypeAliasType")
 _NAME: Final = r"[A-Za-z_]\w*"
 
 # Every generated annotation that holds a map says so in its own text.
@@ -44,7 +46,9 @@ class ReadOnlyField:
             return self
         value = self.stored(part)
         if type(value) is not dict:
-            return value
+            if self._is_flat or type(value) is not tuple:
+                return value
+            return tuple(read_only(each) if type(each) is dict else each for each in value)
         return MappingProxyType(value) if self._is_flat else read_only(value)
 
     def __set__(self, part: object, value: object) -> None:
@@ -108,6 +112,12 @@ def _may_be_map(annotation: Any, module: str) -> bool:
     origin = get_origin(annotation)
     if any(annotation is each or origin is each for each in _MAPS):
         return True
+    if type(annotation).__name__ in _LAZY:
+        return True
+    if isinstance(annotation, NewType):
+        return _may_be_map(annotation.__supertype__, module)
+    if isinstance(annotation, type) and origin is None and issubclass(annotation, dict):
+        return True  # as every TypedDict is
     return any(_may_be_map(each, module) for each in get_args(annotation))
 
 
@@ -123,4 +133,13 @@ def _names_map(annotation: str, module: str) -> bool:
     # With `from __future__ import annotations`, an alias is a name in its module.
     known = vars(sys.modules[module]) if module in sys.modules else {}
     aliases = (known.get(name) for name in re.findall(_NAME, annotation))
-    return any(get_origin(alias) is not None and _may_be_map(alias, module) for alias in aliases)
+    return any(not isinstance(alias, str) and _may_be_map(alias, module) for alias in aliases)
+
+
+def unwrapped(value: Any) -> Any:
+    """The same with a dict in the place of each read-only view, which cannot be copied."""
+    if isinstance(value, dict | MappingProxyType):
+        return {name: unwrapped(each) for name, each in value.items()}
+    if type(value) in (list, tuple):
+        return type(value)(map(unwrapped, value))
+    return value

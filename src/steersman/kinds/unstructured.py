@@ -1,12 +1,12 @@
 """``Unstructured``: an object of any kind, with every field it came with, in its order."""
 
-import copy
 from collections.abc import Mapping
 from datetime import datetime
 from typing import Any, ClassVar, Self, cast
 
 from steersman.errors import BadValue
 from steersman.kinds.declaring import Nowhere
+from steersman.kinds.read_only import unwrapped
 from steersman.names import (
     GroupVersionKind,
     ObjectRef,
@@ -159,7 +159,7 @@ class Unstructured:
         """A copy with the value at ``path`` replaced; missing objects on the way are made."""
         if not path:
             raise BadValue(wanted="a path", value=path, rule="it has at least one step")
-        body = copy.deepcopy(dict(self.body))
+        body = unwrapped(self.body)
         place: Any = body
         *way, last = path
         try:
@@ -167,7 +167,7 @@ class Unstructured:
                 place = place.setdefault(step, {}) if isinstance(step, str) else place[step]
             if isinstance(place, list) == isinstance(last, str):
                 raise TypeError(last)
-            place[last] = copy.deepcopy(to)
+            place[last] = unwrapped(to)
         except (AttributeError, LookupError, TypeError) as error:
             raise BadValue(
                 wanted=f"a path into {self.ref}",

@@ -3,17 +3,24 @@
 import copy
 import pickle
 from collections.abc import Mapping
-from typing import Any, ClassVar, TypeAlias
+from typing import Any, ClassVar, NewType, Optional, TypeAlias, TypedDict
 
 import msgspec
 import pytest
 
 import steersman as sm
-from steersman.kinds import Codec, core_v1, meta_v1
+from steersman.kinds import Codec, Unstructured, core_v1, meta_v1
 from steersman.kinds.read_only import map_fields
 from tests.unit.kinds import text_annotations
 
 Words: TypeAlias = Mapping[str, str]
+
+
+Renamed = NewType("Renamed", dict[str, str])
+
+
+class Typed(TypedDict):
+    a: str
 
 
 class Spec(sm.Part):
@@ -24,6 +31,10 @@ class Spec(sm.Part):
     built_in: dict[str, int] | None = None
     nested: Mapping[str, Mapping[str, str]] | None = None
     anything: Any = None
+    words: tuple[Mapping[str, str], ...] | None = None
+    later: Optional["Words"] = None
+    renamed: Renamed | None = None
+    typed: Typed | None = None
     shared: ClassVar[dict[str, str]] = {}
 
 
@@ -44,7 +55,7 @@ def test_only_a_map_that_may_hold_maps_is_searched_for_them() -> None:
         "built_in",
         "words",
     ]
-    assert set(found) == {*FIELDS, "nested", "words"}
+    assert set(found) == {*FIELDS, "nested", "words", "later", "renamed", "typed"}
 
 
 def config_map(**data: str) -> core_v1.ConfigMap:
@@ -83,6 +94,41 @@ def test_a_map_inside_a_map_cannot_be_changed() -> None:
     refuses(spec.nested)
     refuses(spec.nested["outer"])
     assert spec.nested == {"outer": {"inner": "value"}}
+
+
+def test_a_map_in_a_tuple_cannot_be_changed() -> None:
+    spec = Spec(words=({"a": "b"}, {"c": "d"}))
+
+    assert spec.words is not None
+    for each in spec.words:
+        refuses(each)
+    assert spec == Spec(words=({"a": "b"}, {"c": "d"}))
+
+
+@pytest.mark.parametrize("field", ["later", "renamed", "typed"])
+def test_a_map_by_another_name_cannot_be_changed(field: str) -> None:
+    value: Any = {"a": "b"}
+
+    refuses(getattr(Spec(**{field: value}), field))
+
+
+def test_what_was_made_of_the_map_of_another_can_be_copied_and_pickled() -> None:
+    first = Spec(plain={"a": "b"}, nested={"outer": {"inner": "value"}}, words=({"c": "d"},))
+    second = Spec(plain=first.plain, nested=first.nested, words=first.words)
+
+    assert copy.deepcopy(second) == first
+    assert pickle.loads(pickle.dumps(second)) == first  # noqa: S301
+
+
+def test_an_unstructured_object_with_the_map_of_a_typed_one_can_be_changed() -> None:
+    first = config_map(key="value")
+    loose = Unstructured({"apiVersion": "v1", "kind": "ConfigMap", "data": first.data})
+
+    changed = loose.changed("data", "other", to="value").changed("metadata", to=first.labels)
+
+    assert changed.body["data"] == {"key": "value", "other": "value"}
+    assert changed.body["metadata"] == {"a": "b"}
+    assert loose.body["data"] == {"key": "value"}
 
 
 def test_an_inherited_map_and_one_of_the_class_itself_cannot_be_changed() -> None:
@@ -126,3 +172,5 @@ def test_a_part_with_maps_is_copied_compared_and_pickled_as_before() -> None:
 
 def test_a_map_is_shown_as_what_it_is() -> None:
     assert repr(Spec(plain={"a": "b"})) == "Spec(plain={'a': 'b'})"
+    spec = Spec(nested={"a": {"b": "c"}}, words=({"d": "e"},))
+    assert repr(spec) == "Spec(plain={}, nested={'a': {'b': 'c'}}, words=({'d': 'e'},))"
