@@ -1,8 +1,8 @@
 """The mutation detector: has anybody changed an object that belongs to the cache? For tests.
 
-Typed objects are frozen, but the maps in them are dicts; an Unstructured is a dict all through. The
-type checkers refuse to change either, and this finds whoever did not ask them. It encodes every
-object once when it comes and once at every check, which is why it is not for production.
+Typed objects are frozen and give out their maps as read-only views; what is left are lists in
+fields of type Any, and Unstructured objects, which are dicts. The detector encodes every object
+once when it comes and once at every check, so it is not for production.
 """
 
 from typing import Any
