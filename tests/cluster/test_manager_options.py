@@ -215,6 +215,40 @@ async def test_checks_of_the_author_are_asked_by_probes(scene: Scene) -> None:
     assert dead == (503, "[-]database-open failed\nhealthz check failed\n")
 
 
+async def test_checks_are_not_called_while_the_lifespan_is_left(scene: Scene) -> None:
+    left = asyncio.Event()
+    called: list[bool] = []
+
+    @asynccontextmanager
+    async def slow(services: sm.Services) -> AsyncIterator[None]:
+        yield
+        left.set()
+        await scene.clock.sleep(5)
+
+    def is_open(services: sm.Services) -> str | None:
+        called.append(left.is_set())
+        return "it is closed" if left.is_set() else None
+
+    manager = Manager(
+        controllers=[sm.Controller(Widget, reconcile=finish)],
+        lifespan=slow,
+        healthz=[sm.HealthCheck("database-open", is_open)],
+    )
+    async with managing(scene, manager, health_address="127.0.0.1:0") as operator:
+        await scene.until(lambda: operator.seen(ReconcileFinished))
+        address = listening(operator, "probes")
+        assert address is not None
+        before = await ask(address, "/healthz")
+        operator.stop.set_result("now")
+        await scene.until(left.is_set)
+        after = await ask(address, "/healthz")
+        scene.clock.advance(5)
+
+    # An operator that ends in good order is alive while it does.
+    assert (before, after) == ((200, "ok\n"), (200, "ok\n"))
+    assert called == [False]
+
+
 async def test_metrics_of_the_author_are_on_the_same_page(scene: Scene) -> None:
     orders = prometheus_client.Counter("shop_orders", "Orders.", registry=None)
     manager = Manager(controllers=[sm.Controller(Widget, reconcile=finish)], metrics=[orders])

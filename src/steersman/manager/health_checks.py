@@ -32,8 +32,15 @@ class HealthChecks:
             if is_async(each.check):
                 start(self._repeat(each, services), name=f"health check {each.name}")
 
+    def end(self) -> None:
+        """Call them no more, because what they ask about is no longer there."""
+        self._services = None
+
     def checks(self, *, before: str | None) -> Iterator[Check]:
-        """Each as a check that probes ask; before ``begin``, and before an answer, ``before``."""
+        """Each as a check that probes ask.
+
+        Its answer is ``before`` as long as there is none, and outside ``begin`` and ``end``.
+        """
         for each in self._checks:
             yield Check(each.name, self._answer_of(each, before))
 

@@ -205,7 +205,11 @@ class Operation:
             async with in_background() as start:
                 for checks in (self._healthz, self._readyz):
                     checks.begin(services, start)
-                yield services
+                try:
+                    yield services
+                finally:
+                    for checks in (self._healthz, self._readyz):
+                        checks.end()
 
     async def _stand(
         self, client: Client, caches: Caches, services: Services, leasing: Client
