@@ -8,9 +8,9 @@ from typing import Any
 import msgspec
 import pytest
 
+from steersman import errors
 from steersman.cache import Informer, InformerSettings
 from steersman.client import Deletion
-from steersman.errors import EndlessList
 from steersman.kinds import core_v1
 from steersman.names import ObjectKey
 from steersman.observe import Listed, OutOfOrder, WatchFailed, WatchStarted
@@ -74,7 +74,7 @@ async def test_a_list_without_end_is_a_failure_that_is_waited_after(scene: Scene
         scene.way.answer = None
         await scene.until(lambda: informer.has_synced, seconds=1.0)
 
-    assert {type(each.error) for each in scene.seen(WatchFailed)} == {EndlessList}
+    assert {type(each.error) for each in scene.seen(WatchFailed)} == {errors.EndlessList}
     # Two for each try, and the waits between those double.
     assert asked <= 20
 

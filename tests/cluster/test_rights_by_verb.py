@@ -2,8 +2,11 @@
 
 from typing import Any
 
+import pytest
+
 import steersman as sm
 from steersman.client import MergePatch
+from steersman.controller import permissions
 from steersman.errors import UndeclaredWrite
 from steersman.kinds import core_v1, meta_v1
 from steersman.observe import ReconcileFinished, StageReached
@@ -49,6 +52,37 @@ async def test_one_patch_takes_no_more_than_patch(scene: Scene) -> None:
 
 
 NEW = config_map("new")
+
+
+@pytest.mark.parametrize("declared", [{"owns": (ConfigMap,)}, {"writes": (ConfigMap,)}])
+async def test_what_is_applied_can_be_neither_deleted_nor_given_a_status(
+    scene: Scene, declared: Any
+) -> None:
+    errors: list[str] = []
+
+    async def reconcile(obj: Widget, ctx: sm.Context) -> sm.Outcome:
+        there = config_map("one")
+        for attempt in (ctx.delete(there), ctx.apply_status(there, {})):
+            try:
+                await attempt
+            except UndeclaredWrite as error:
+                errors.append(str(error))
+        return sm.Done()
+
+    await scene.server.delete(Widget, "two", namespace=HERE)
+    controller = sm.Controller(Widget, reconcile=reconcile, **declared)
+    async with operating(scene, controller) as operator:
+        await is_quiet(scene, operator)
+
+    rules = permissions([controller], lease=None, namespaces=())
+    granted = {
+        (rule.subresource, verb)
+        for rule in rules
+        for verb in rule.verbs
+        if rule.resource == "configmaps"
+    }
+    assert not granted & {("", "delete"), ("", "update"), ("status", "patch")}
+    assert len(errors) == 2
 
 
 async def test_the_own_status_needs_no_declaration(scene: Scene) -> None:

@@ -9,8 +9,7 @@ import msgspec
 import pytest
 
 import steersman as sm
-from steersman.kinds import Codec, Unstructured, core_v1, meta_v1
-from steersman.kinds.read_only import map_fields
+from steersman.kinds import Codec, Unstructured, core_v1, meta_v1, read_only
 from tests.unit.kinds import text_annotations
 
 Words: TypeAlias = Mapping[str, str]
@@ -47,7 +46,7 @@ FIELDS = ["plain", "optional", "alias", "text", "built_in", "anything"]
 
 def test_only_a_map_that_may_hold_maps_is_searched_for_them() -> None:
     annotations = {**Spec.__annotations__, "words": "Mapping[str, str] | None", "text": "Words"}
-    found = map_fields(annotations, module=__name__)
+    found = read_only.map_fields(annotations, module=__name__)
     assert [name for name, is_flat in found.items() if is_flat] == [
         "plain",
         "optional",
