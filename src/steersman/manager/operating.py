@@ -56,6 +56,7 @@ from steersman.manager.stall_watch import Stall, StallWatch
 from steersman.manager.startup import Startup
 from steersman.names import ObjectRef
 from steersman.observe import (
+    LivenessChanged,
     LoopBlocked,
     Observation,
     ReadinessChanged,
@@ -505,8 +506,8 @@ class Operation:
         return (*own, *self._healthz.checks(before=None))
 
     async def _look_after(self) -> None:
-        """Tell of a loop that is held up, and of readiness that comes or goes."""
-        is_ready = False
+        """Report a loop that is held up, and readiness and liveness that come or go."""
+        is_ready, is_alive = False, True
         turn_seconds = TURN_SECONDS * self._slowness
         with self._stall_watch() as stalls:
             while True:
@@ -516,6 +517,10 @@ class Operation:
                     is_ready = not why_not
                     self._observe(ReadinessChanged(is_ready=is_ready, failing=why_not))
                 self._turned_at = slept_at = self._clock.monotonic()
+                why_not = failing(self._live_checks())
+                if is_alive is bool(why_not):
+                    is_alive = not why_not
+                    self._observe(LivenessChanged(is_alive=is_alive, failing=why_not))
                 if stalls is not None:
                     stalls.expect(slept_at + turn_seconds)
                 await self._clock.sleep(turn_seconds)

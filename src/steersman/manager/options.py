@@ -40,8 +40,9 @@ class HealthCheck(msgspec.Struct, frozen=True):
 
     ``check`` gets the manager's ``Services``. It returns ``None`` if all is well, and else says why
     not, in the log and not in the answer to a probe; to raise is to fail. A plain function is
-    called at every probe, and looks only at what is known already. One that is ``async def`` is
-    called every ``every_seconds``, has that long to answer, and probes get its last answer.
+    called at every probe and once a second, and looks only at what is known already. One that is
+    ``async def`` is called every ``every_seconds``, has that long to answer, and probes get its
+    last answer.
     """
 
     name: str

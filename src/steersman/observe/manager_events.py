@@ -145,6 +145,16 @@ class ReadinessChanged(msgspec.Struct, frozen=True, kw_only=True):
     failing: tuple[tuple[str, str], ...] = ()
 
 
+class LivenessChanged(msgspec.Struct, frozen=True, kw_only=True):
+    """The operator's checks of its own life fail from now on, or no longer; ``failing`` says which.
+
+    A kubelet that asks for them starts the operator again.
+    """
+
+    is_alive: bool
+    failing: tuple[tuple[str, str], ...] = ()
+
+
 class LoopBlocked(msgspec.Struct, frozen=True, kw_only=True):
     """Something kept the event loop busy for so long, and everything else stood still.
 
@@ -190,6 +200,7 @@ ManagerObservation: TypeAlias = (
     | ServerAnswers
     | CacheSyncOverdue
     | ReadinessChanged
+    | LivenessChanged
     | LoopBlocked
     | Listening
     | RunnableFailed

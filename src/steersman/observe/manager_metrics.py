@@ -14,6 +14,7 @@ from steersman.observe.manager_events import (
     LeadershipReleased,
     LeadershipRenewed,
     Listening,
+    LivenessChanged,
     LoopBlocked,
     ManagerObservation,
     PermissionMissing,
@@ -180,6 +181,8 @@ class ManagerMetrics:
             case ClusterFound() | StopAsked() | Listening() | PermissionsUnknown():
                 # Said once, at the start or the end: those are for the log.
                 pass
+            case LivenessChanged():
+                pass  # The kubelet counts its restarts.
             case _:
                 assert_never(observation)
 

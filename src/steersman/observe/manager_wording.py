@@ -12,6 +12,7 @@ from steersman.observe.manager_events import (
     LeadershipReleased,
     LeadershipRenewed,
     Listening,
+    LivenessChanged,
     LoopBlocked,
     ManagerObservation,
     PermissionMissing,
@@ -44,6 +45,8 @@ def level_of(observation: ManagerObservation) -> int:
             return logging.WARNING
         case ReadinessChanged(is_ready=is_ready):
             return logging.INFO if is_ready else logging.WARNING
+        case LivenessChanged(is_alive=is_alive):
+            return logging.INFO if is_alive else logging.ERROR
         case PermissionMissing(is_needed=is_needed):
             return logging.ERROR if is_needed else logging.WARNING
         case LeadershipLost() | StopOverdue() | RunnableFailed() | CacheSyncOverdue():
@@ -115,6 +118,10 @@ def describe(observation: ManagerObservation) -> tuple[str, Fields]:
             reasons = "; ".join(f"{name}: {why}" for name, why in failing)
             text = "ready" if is_ready else f"not ready: {reasons}"
             return text, {"is_ready": is_ready, "failing": ", ".join(name for name, _ in failing)}
+        case LivenessChanged(is_alive=is_alive, failing=failing):
+            reasons = "; ".join(f"{name}: {why}" for name, why in failing)
+            text = "alive again" if is_alive else f"not alive: {reasons}"
+            return text, {"is_alive": is_alive, "failing": ", ".join(name for name, _ in failing)}
         case LoopBlocked(seconds=seconds, controller=controller, ref=ref, stack=stack):
             whose = f" in the reconcile of {ref} by {controller}" if ref is not None else ""
             where = f": {' > '.join(stack)}" if stack else ""

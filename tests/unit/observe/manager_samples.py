@@ -11,6 +11,7 @@ from steersman.observe import (
     LeadershipReleased,
     LeadershipRenewed,
     Listening,
+    LivenessChanged,
     LoopBlocked,
     Observation,
     PermissionMissing,
@@ -58,6 +59,8 @@ SYNC_OVERDUE = CacheSyncOverdue(
 )
 READY = ReadinessChanged(is_ready=True)
 NOT_READY = ReadinessChanged(is_ready=False, failing=(("caches", "not filled"),))
+ALIVE = LivenessChanged(is_alive=True)
+NOT_ALIVE = LivenessChanged(is_alive=False, failing=(("database", "it is closed"),))
 BLOCKED = LoopBlocked(
     seconds=1.5,
     controller="app",
@@ -87,6 +90,8 @@ MANAGED: tuple[Observation, ...] = (
     SYNC_OVERDUE,
     READY,
     NOT_READY,
+    ALIVE,
+    NOT_ALIVE,
     BLOCKED,
     LISTENING,
     RUNNABLE_FAILED,

@@ -11,6 +11,7 @@ from steersman.observe import (
     FollowingEnded,
     KindMissing,
     Listening,
+    LivenessChanged,
     MetricsObserver,
     Observation,
     PermissionsUnknown,
@@ -28,6 +29,7 @@ LEFT_OUT = (
     | FollowingEnded
     | KindMissing
     | Listening
+    | LivenessChanged
     | PermissionsUnknown
     | RiskAccepted
     | StopAsked
