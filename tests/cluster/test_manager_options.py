@@ -11,7 +11,7 @@ import pytest
 
 import steersman as sm
 from steersman.cache import Scope
-from steersman.client import Labels
+from steersman.client import ClientSettings, Labels
 from steersman.errors import ManagerFailed, NoLifespanValue
 from steersman.kinds import core_v1, meta_v1
 from steersman.manager import Manager, ManagerSettings, Surroundings
@@ -312,6 +312,26 @@ async def test_what_a_runnable_follows_is_limited_by_kind_too(scene: Scene) -> N
 
     # The namespaces that it names itself are its own affair.
     assert seen == [(THERE, "wanted"), (HERE, "wanted")]
+
+
+async def test_the_client_has_the_settings_of_the_author(scene: Scene) -> None:
+    seen: list[tuple[int, str]] = []
+
+    async def look(services: sm.Services) -> None:
+        settings = services.client.settings
+        seen.append((settings.page_limit_bytes, settings.user_agent))
+
+    manager = Manager(
+        controllers=[sm.Controller(Widget, reconcile=finish)],
+        runnables=[sm.Runnable(look)],
+        client=ClientSettings(page_limit_bytes=100_000),
+    )
+
+    for agent in (None, "shop/1"):
+        async with managing(scene, manager, user_agent=agent) as operator:
+            await scene.until(lambda: operator.seen(ReconcileFinished))
+
+    assert seen == [(100_000, "steersman"), (100_000, "shop/1")]
 
 
 async def test_caches_are_limited_and_transformed_by_kind(scene: Scene) -> None:

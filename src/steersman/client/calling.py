@@ -216,7 +216,8 @@ def too_large(question: Question, limit_bytes: int) -> BadAnswer:
     return BadAnswer(
         wanted=question.wanted,
         problem=f"the answer is larger than {limit_bytes} bytes",
-        what_now="List in smaller pages, or raise the limit in ClientSettings if it is right."
+        what_now="List in smaller pages, or raise the limit in ClientSettings, for a Manager with"
+        " client=…, if it is right."
         if question.method == "GET"
         else "It may have been carried out all the same: read before writing again.",
     )

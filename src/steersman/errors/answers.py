@@ -153,7 +153,8 @@ class EndlessList(BadAnswer):
             wanted=wanted,
             problem=f"the list does not end: {problem}",
             what_now="Look at what stands between, and at an aggregated API server's paging; raise"
-            " pages_limit in ClientSettings if there are really so many pages.",
+            " pages_limit in ClientSettings, for a Manager with client=…, if there are really so"
+            " many pages.",
         )
 
 

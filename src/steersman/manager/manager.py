@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Final, Self
 
 from steersman._threads import start_thread
 from steersman.cache import CacheOptions, InformerSettings
-from steersman.client import Trust, find_config, reaching
+from steersman.client import ClientSettings, Trust, find_config, reaching
 from steersman.clock import Clock, SystemClock
 from steersman.controller import Controller
 from steersman.errors import BadController, BadSettings, SteersmanError
@@ -49,6 +49,8 @@ class Manager:
       of the operator.
     - ``healthz`` and ``readyz`` are checks that ``/healthz`` and ``/readyz`` ask beside their own.
     - ``caches`` limits what is cached of some kinds, and transforms it.
+    - ``client`` has the limits and retries of the client that controllers, runnables and caches
+      have; what the manager asks for itself has those that it always has.
     - ``trust`` is what a kubeconfig may make this process do.
     """
 
@@ -59,6 +61,7 @@ class Manager:
         runnables: Sequence[Runnable] = (),
         settings: ManagerSettings | None = None,
         informers: InformerSettings | None = None,
+        client: ClientSettings | None = None,
         trust: Trust = Trust(),
         lifespan: Lifespan | None = None,
         metrics: Sequence[Collector] = (),
@@ -77,6 +80,7 @@ class Manager:
             healthz=tuple(healthz),
             readyz=tuple(readyz),
             caches=tuple(caches),
+            client=client,
         )
         self.options.check_kinds(self.controllers, self.runnables)
         _check_names(self.controllers)

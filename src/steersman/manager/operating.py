@@ -164,9 +164,8 @@ class Operation:
             fenced = FencedTransport(transport, self._fence, observe=self._observe)
             # Each client has retries of its own: nobody spends those of the lease. Rights are
             # asked for where the caches list afterwards, who find the connections open.
-            client, asking, reviewing, leasing = map(
-                self._client, (fenced, transport, apart, apart)
-            )
+            client = self._client(fenced, self._options.client)
+            asking, reviewing, leasing = map(self._client, (transport, apart, apart))
             reflector = around.reflector or self._informers.reflector
             managers = frozenset(each.field_manager for each in self._controllers)
             self._caches = caches = Caches(
@@ -312,7 +311,7 @@ class Operation:
 
     # What comes before
 
-    def _client(self, transport: Any) -> Client:
+    def _client(self, transport: Any, settings: ClientSettings | None = None) -> Client:
         around = self._around
         agent = self._settings.user_agent
         return Client(
@@ -320,7 +319,7 @@ class Operation:
             clock=self._clock,
             rng=around.rng,
             observe=self._observe,
-            settings=ClientSettings(user_agent=agent) if agent else None,
+            settings=replace(settings or ClientSettings(), user_agent=agent) if agent else settings,
         )
 
     async def _permit(self, client: Client) -> None:

@@ -7,6 +7,7 @@ from typing import Any, Final, Protocol, TypeAlias
 import msgspec
 
 from steersman.cache import CacheOptions
+from steersman.client import ClientSettings
 from steersman.controller import Controller
 from steersman.errors import BadManager
 from steersman.kinds import Unstructured
@@ -76,6 +77,7 @@ class ManagerOptions(msgspec.Struct, frozen=True, kw_only=True):
     healthz: tuple[HealthCheck, ...] = ()
     readyz: tuple[HealthCheck, ...] = ()
     caches: tuple[CacheOptions[Any], ...] = ()
+    client: ClientSettings | None = None
 
     def __post_init__(self) -> None:
         if self.lifespan is not None and not callable(self.lifespan):
@@ -83,6 +85,11 @@ class ManagerOptions(msgspec.Struct, frozen=True, kw_only=True):
                 problem=f"its lifespan is an object of {type(self.lifespan).__name__}",
                 what_now="Pass a function of Services that returns an async context manager: a"
                 " generator function under @contextlib.asynccontextmanager is one.",
+            )
+        if self.client is not None and self.client.dry_run:
+            raise BadManager(
+                problem="its client is one for dry runs, and what it wrote would be cached",
+                what_now="Leave dry_run out.",
             )
         for what, kind in (("healthz", HealthCheck), ("readyz", HealthCheck)):
             _check_each(what, getattr(self, what), kind)

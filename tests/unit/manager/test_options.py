@@ -6,6 +6,7 @@ import prometheus_client
 import pytest
 
 import steersman as sm
+from steersman.client import ClientSettings
 from steersman.controller.rights import permissions
 from steersman.errors import BadManager, BadName, BadValue
 from steersman.kinds import Unstructured, core_v1
@@ -45,6 +46,7 @@ def counter(name: str) -> prometheus_client.Counter:
             {"readyz": [sm.HealthCheck("a", well), sm.HealthCheck("a", well)]},
             "two of its readyz have one name",
         ),
+        ({"client": ClientSettings(dry_run=True)}, "its client is one for dry runs"),
         ({"caches": [core_v1.Secret]}, "its caches are not all of CacheOptions"),
         (
             {"caches": [sm.CacheOptions(core_v1.Pod)]},
