@@ -233,6 +233,44 @@ async def test_an_apply_of_what_is_pruned_is_a_new_generation_each_time(world: W
     assert await world.asked("GET", f"{THINGS}/one") == second
 
 
+async def test_the_first_write_after_an_apply_of_what_is_pruned_is_a_change(world: World) -> None:
+    await world.asked("POST", DEFINITIONS, definition(SPEC))
+    lost = (await applied(world, {"bare": {"lost": 1}})).json
+
+    first, second = [
+        await world.asked("PATCH", f"{THINGS}/one", {}, sends=MERGE_PATCH) for _ in range(2)
+    ]
+
+    versions = [each["metadata"].pop("resourceVersion") for each in (lost, first, second)]
+    assert versions[0] != versions[1] == versions[2]
+    assert lost == first == second
+
+
+async def test_a_pruned_status_is_a_change_each_time_or_once_a_second_in_another_version(
+    world: World,
+) -> None:
+    crd = definition(properties={"status": {"type": "object"}}, subresources={"status": {}})
+    [stored] = crd["spec"]["versions"]
+    crd["spec"]["versions"].append({**stored, "name": "v1beta1", "storage": False})
+    await world.asked("POST", DEFINITIONS, crd)
+    await world.asked("POST", THINGS, thing())
+
+    async def version_after_apply(served: str) -> str:
+        path = f"{THINGS.replace('/v1/', f'/{served}/')}/one/status?fieldManager=me"
+        body = {**thing(status={"lost": 1}), "apiVersion": f"example.com/{served}"}
+        answer = await world.asked("PATCH", path, body, sends=APPLY)
+        return str(answer["metadata"]["resourceVersion"])
+
+    as_stored = [await version_after_apply("v1") for _ in range(3)]
+    as_other = [await version_after_apply("v1beta1") for _ in range(3)]
+    world.clock.advance(1.0)
+    a_second_later = await version_after_apply("v1beta1")
+
+    assert len(set(as_stored)) == 3
+    assert len(set(as_other)) == 1
+    assert a_second_later not in as_other
+
+
 # Booleans and numbers
 
 

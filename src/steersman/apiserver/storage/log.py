@@ -24,11 +24,12 @@ class Entry:
     ``value`` belongs to everybody and is never changed. ``rendered`` and ``converted`` are room for
     whoever serves the entry to keep what they made of it, as it is and in another version,
     ``metadata_end`` for where in the first of them the metadata ends, and ``message`` for its form
-    in protobuf.
+    in protobuf. ``is_unpruned`` where the real server would have kept fields that it shows nobody.
     """
 
     __slots__ = (
         "converted",
+        "is_unpruned",
         "key",
         "message",
         "metadata_end",
@@ -47,6 +48,7 @@ class Entry:
         self.previous = previous
         self.rendered: bytes | None = None
         self.metadata_end: int | None = None
+        self.is_unpruned = False
         self.converted: tuple[object, bytes] | None = None  # for whom, and what
         self.message: tuple[object, bytes] | None = None  # the same
 
@@ -63,7 +65,7 @@ class Entry:
             return self
         alone = Entry(self.revision, self.key, self.value, None)
         alone.rendered, alone.metadata_end = self.rendered, self.metadata_end
-        alone.message = self.message
+        alone.message, alone.is_unpruned = self.message, self.is_unpruned
         return alone
 
     def __repr__(self) -> str:

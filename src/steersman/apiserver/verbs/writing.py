@@ -169,12 +169,13 @@ def _admitted(call: Call, entry: Entry | None, obj: Object) -> Object:
 
 def _check(
     call: Call, kept: Object, old: Object | None, *, seen_as: Callable[[Object], Object]
-) -> None:
-    """Have ``kept`` judged; what webhooks put there and nobody knows is seen once, and goes."""
+) -> list[str]:
+    """Have ``kept`` judged, and prune what webhooks have added; gives the unknown fields."""
     if not call.admission.is_idle:
         call.admission.check(call, kept, old, seen_as=seen_as)
         if call.is_pruned:
-            accept(kept, call.schema)
+            return accept(kept, call.schema)
+    return []
 
 
 def _set_namespace(call: Call, obj: Object) -> None:
@@ -253,7 +254,7 @@ def _keep_new(call: Call, obj: Object, options: WriteOptions, *, is_applied: boo
         raise refusals.invalid(served.group_kind, name, errors)
     call.warnings += rules.warnings(kept, None)
     call.warnings += rules.judge(kept, None, store)
-    _check(call, kept, None, seen_as=_same)
+    unknown = _check(call, kept, None, seen_as=_same)
     charged = charged_quotas_of(call, kept, None)
     key = Key(served.stored_as, served.place(call.asked.namespace, name))
     if (current := store.view.get(key)) is not None:
@@ -261,8 +262,16 @@ def _keep_new(call: Call, obj: Object, options: WriteOptions, *, is_applied: boo
     if not options.dry_run:
         metadata.refuse_resource_version(about)
     if is_applied and call.is_pruned:
-        prune(kept, call.schema)
-    return _written(call, key, served.finished(kept), options, replacing=None, charged=charged)
+        unknown += prune(kept, call.schema)
+    return _written(
+        call,
+        key,
+        served.finished(kept),
+        options,
+        replacing=None,
+        charged=charged,
+        is_unpruned=_keeps_unknown(call, unknown),
+    )
 
 
 def _errors_of_create(call: Call, kept: Object) -> list[FieldError]:
@@ -342,21 +351,37 @@ def replace(
         call.warnings += rules.judge(kept, old, store)
     keep_times(old, kept)
     about["resourceVersion"] = was["resourceVersion"]
-    _check(call, kept, old, seen_as=seen_as)
+    unknown = _check(call, kept, old, seen_as=seen_as)
     charged = [] if call.asked.subresource else charged_quotas_of(call, kept, old)
-    is_change = False
     if is_applied and call.is_pruned:
-        is_change = not same_json(kept, old)  # which is a write, even if all of it is pruned
-        prune(kept, call.schema)
+        unknown += prune(kept, call.schema)
+    is_unpruned = _keeps_unknown(call, unknown)
     kept = served.finished(kept)
-    if not is_change and same_json(kept, stored) and _is_settled(call, entry):
+    if not is_unpruned and same_json(kept, stored) and _is_settled(call, entry):
         return call.form.one(entry, served)
     if may_go(kept, stored) and not rules.is_held(kept):
         answer = call.form.unkept(kept, served)
         if not options.dry_run:
             store.delete(entry, rules=rules)
         return answer
-    return _written(call, entry.key, kept, options, replacing=entry, charged=charged)
+    return _written(
+        call,
+        entry.key,
+        kept,
+        options,
+        replacing=entry,
+        charged=charged,
+        is_unpruned=is_unpruned,
+    )
+
+
+def _keeps_unknown(call: Call, unknown: Sequence[str]) -> bool:
+    """Whether the real server would keep the unknown fields of a custom resource.
+
+    It prunes what it decodes, and what it converts. An object that is merged or mutated after that
+    goes into etcd as it is, unless it is kept in another version.
+    """
+    return bool(unknown) and call.served.gvk.version == call.served.stored_version
 
 
 def _turns_into_float(call: Call, old: Object) -> bool:
@@ -389,7 +414,12 @@ def _at(value: Any, path: Path) -> Any:
 
 
 def _is_settled(call: Call, entry: Entry) -> bool:
-    """Whether a write that changes nothing is none; of some kinds the first update always is."""
+    """Whether a write that changes nothing is none; of some kinds the first update always is.
+
+    Where unknown fields were kept, the next write removes them, which is a change.
+    """
+    if entry.is_unpruned:
+        return False
     return not call.served.rules.settles_late or entry.previous is not None
 
 
@@ -413,6 +443,7 @@ def _written(
     *,
     replacing: Entry | None,
     charged: Sequence[Object],
+    is_unpruned: bool,
 ) -> bytes:
     """Keep ``kept``, unless it is only for show, and answer with it."""
     if options.dry_run:
@@ -422,6 +453,8 @@ def _written(
     for quota in charged:
         charge(call, quota)
     entry = call.store.write(key, kept, rules=call.served.rules, replacing=replacing)
+    if is_unpruned:
+        entry.is_unpruned = True
     return call.form.one(entry, call.served)
 
 
