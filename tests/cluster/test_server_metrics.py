@@ -96,6 +96,7 @@ async def test_what_is_refused_before_a_resource_is_reached_is_not_counted(
     await network.ask("GET", MAPS, token="")
     await network.ask("GET", MAPS, token="nobody's")
     await network.ask("GET", "/api/v1/gadgets")
+    await network.ask("GET", f"{MAPS}/a/parts")
     await network.ask("OPTIONS", MAPS)
     await network.ask("GET", MAPS, accept="application/xml")
 

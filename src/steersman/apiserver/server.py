@@ -212,7 +212,9 @@ class ApiServer:
             if asked.resource and (served is None or is_out_of_scope(asked, served)):
                 reply = self._nowhere(asked)
             elif served is not None:
-                if measurement is not None:
+                if measurement is not None and (
+                    not asked.subresource or asked.subresource in served.subresources
+                ):
                     measurement.reach_resource(asked)
                 if served.custom and served.deprecation:
                     warnings.append(served.deprecation)  # even if no answer is acceptable

@@ -30,6 +30,9 @@ _RANGES = {"*/*": JSON, "application/*": JSON, JSON: JSON, YAML: YAML, PROTOBUF:
 # The parameters of a media type that ask for another form of an object.
 _TRANSFORMS = frozenset(("as", "g", "v"))
 
+# How many elements Go's sort inserts one by one.
+_INSERTED = 12
+
 # How much a media type is wanted, which it is, and its parameters.
 _Clause: TypeAlias = tuple[float, str, dict[str, str]]
 
@@ -55,21 +58,27 @@ def clauses(accept: str) -> Iterator[tuple[str, dict[str, str]]]:
         try:
             weight = float(named.pop("q", "1"))
         except ValueError:
-            continue
-        _insert(found, (weight, media_type, named))
-    for _, media_type, named in found:
+            weight = 0.0
+        found.append((weight, media_type, named))
+    for _, media_type, named in _in_order(found):
         yield media_type, named
 
 
-def _insert(found: list[_Clause], clause: _Clause) -> None:
-    """Put a clause in its place, among few: Go's sort takes one step at a time, and so does this.
+def _in_order(clauses: list[_Clause]) -> list[_Clause]:
+    """Up to twelve as Go's sort has them, which inserts one after the other.
 
-    Its order is no order in the strict sense, so a sort by key would give another one.
+    The order is no order in the strict sense, so a sort by key would give another one. More are
+    sorted by their weight alone: to insert thousands would hold up everybody.
     """
-    at = len(found)
-    while at and _precedes(clause, found[at - 1]):
-        at -= 1
-    found.insert(at, clause)
+    if len(clauses) > _INSERTED:
+        return sorted(clauses, key=lambda clause: -clause[0])
+    found: list[_Clause] = []
+    for clause in clauses:
+        at = len(found)
+        while at and _precedes(clause, found[at - 1]):
+            at -= 1
+        found.insert(at, clause)
+    return found
 
 
 def _precedes(clause: _Clause, other: _Clause) -> bool:

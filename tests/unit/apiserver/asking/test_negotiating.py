@@ -14,6 +14,7 @@ from steersman.apiserver.asking.negotiating import (
     AnswerForm,
     answer_form,
     body_type,
+    clauses,
     no_table,
     patch_type,
     refusal_language,
@@ -37,6 +38,7 @@ ACCEPTED = {
     "application/yaml;q=0.1, application/json;q=0.9": JSON,
     "application/yaml, application/json": YAML,
     "application/json;q=often, application/yaml": YAML,
+    "application/yaml;q=often": YAML,
     KUBECTL: JSON,
 }
 
@@ -46,6 +48,17 @@ def test_the_answer_is_in_the_most_wanted_language_that_is_spoken(accept: str) -
     form = answer_form(request("/", Accept=accept), custom=False)
 
     assert form == AnswerForm(ACCEPTED[accept])
+
+
+def test_many_wanted_languages_are_in_the_order_of_their_weights() -> None:
+    """Because that takes no longer than to read them, in however bad an order they come."""
+    many = [f"text/html;q={weight / 5000}" for weight in range(4000)]
+    accept = ",".join((*many, "application/yaml;q=0.9", JSON))
+
+    first, second, *rest = clauses(accept)
+
+    assert [first, second] == [(JSON, {}), (YAML, {})]
+    assert len(rest) == len(many)
 
 
 @pytest.mark.parametrize("name", ["Accept", "accept", "ACCEPT"])
