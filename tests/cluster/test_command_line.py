@@ -511,4 +511,4 @@ def test_a_part_that_is_none_is_refused_with_the_nearest_name(temporary: Path) -
     status, said = failing(temporary, "--without", "Schedular")
 
     assert status == 2
-    assert "there is no part 'Schedular' of a cluster; did you mean 'scheduler'?" in said
+    assert "there is no part 'Schedular' of a cluster. Did you mean 'scheduler'? Choose" in said

@@ -75,7 +75,7 @@ def _check_parts(names: tuple[str, ...]) -> None:
     like = get_close_matches(unknown.lower(), PARTS, n=1)
     raise BadSettings(
         source="parts",
-        problem=f"there is no part {unknown!r} of a cluster"
-        + (f"; did you mean {like[0]!r}?" if like else ""),
-        what_now=f"Choose among {', '.join(PARTS)}.",
+        problem=f"there is no part {unknown!r} of a cluster",
+        what_now=(f"Did you mean {like[0]!r}? " if like else "")
+        + f"Choose among {', '.join(PARTS)}.",
     )

@@ -82,7 +82,7 @@ def test_an_unknown_part_is_refused_with_those_that_there_are() -> None:
 
 
 def test_an_unknown_part_is_refused_with_the_nearest_name() -> None:
-    with pytest.raises(BadSettings, match=r"no part 'schedular' of a cluster; did you mean 'sche"):
+    with pytest.raises(BadSettings, match=r"no part 'schedular' of a cluster. Did you mean 'sche"):
         WorkloadSettings().without("schedular")
 
 
