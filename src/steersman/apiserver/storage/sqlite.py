@@ -140,9 +140,17 @@ class SqliteJournal:
                 "INSERT INTO writes VALUES (?, ?, ?, ?, ?)",
                 (revision, _checksum(revision, resource, place, encoded), resource, place, encoded),
             )
-            self._acknowledged.write(revision)
+            self._acknowledge(revision)
         except (sqlite3.Error, OSError) as error:
             raise Unwritten(f"{resource} {place} could not be stored: {error}") from error
+
+    def _acknowledge(self, revision: int) -> None:
+        try:
+            self._acknowledged.write(revision)
+        except OSError:
+            # What is refused must not be there after a restart, nor in the way of the next write.
+            self._database.execute("DELETE FROM writes WHERE revision = ?", (revision,))
+            raise
 
     def compact(self, revision: int) -> None:
         """Forget what was replaced at or before ``revision``; ``Unwritten`` if it cannot be."""

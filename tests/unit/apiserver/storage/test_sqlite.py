@@ -1,5 +1,7 @@
 """The journal: what was acknowledged is there again, and numbers go on rising."""
 
+import errno
+import os
 import signal
 import subprocess
 import sys
@@ -105,3 +107,25 @@ def test_what_cannot_be_made_to_last_is_not_written(tmp_path: Path) -> None:
         log.append(WEB, {}, expected=0)
 
     assert log.latest(WEB) is None
+
+
+def test_what_cannot_be_acknowledged_is_not_written_nor_in_the_way_of_the_next_write(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    journal = SqliteJournal(tmp_path)
+    log = RevisionLog(journal)
+    log.append(Key("pods", "default/first"), {}, expected=0)
+
+    def refuse(descriptor: int, content: bytes, offset: int) -> int:
+        raise OSError(errno.EIO, os.strerror(errno.EIO))
+
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "pwrite", refuse)
+        with pytest.raises(Unwritten, match="Input/output error"):
+            log.append(WEB, {}, expected=0)
+    next_ = log.append(Key("pods", "default/next"), {}, expected=0)
+    journal.close()
+
+    again = RevisionLog(SqliteJournal(tmp_path))
+    assert again.revision == next_.revision
+    assert again.latest(WEB) is None
