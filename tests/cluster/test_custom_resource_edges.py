@@ -488,3 +488,12 @@ async def test_a_deprecated_version_is_warned_of_even_where_no_answer_is_accepta
     answer = await world.ask("GET", THINGS, accept="image/png")
 
     assert (answer.status, answer.warnings) == (406, ["things are out of fashion"])
+
+
+async def test_a_custom_resource_may_be_asked_for_its_head(world: World) -> None:
+    await world.asked("POST", DEFINITIONS, definition())
+    await world.asked("POST", THINGS, thing())
+
+    answers = [await world.ask("HEAD", path) for path in (THINGS, f"{THINGS}/one", f"{THINGS}/two")]
+
+    assert [(each.status, each.body) for each in answers] == [(200, b""), (200, b""), (404, b"")]

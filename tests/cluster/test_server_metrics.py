@@ -294,6 +294,11 @@ async def test_open_api_has_the_content_types_of_the_real_server(world: World) -
     assert (nothing.status, nothing.header("content-type"), nothing.body) == (404, None, b"")
 
 
+@pytest.mark.parametrize("path", ["/openapi/v2/", "/openapi/v3/", "/openapi/v3/apis/apps/v1/"])
+async def test_no_open_api_document_has_a_slash_at_its_end(path: str, world: World) -> None:
+    assert (await world.ask("GET", path)).status == 404
+
+
 async def test_an_old_hash_of_an_open_api_document_leads_to_the_new_one(world: World) -> None:
     moved = await world.ask("GET", "/openapi/v3/apis/apps/v1?hash=OLD")
 

@@ -80,7 +80,9 @@ class SelfDescription:
 
     def answer(self, request: Request, asked: Asked) -> Reply:
         """The document at a path that is no resource's."""
-        path = asked.path.rstrip("/") or "/"
+        path = asked.path
+        if not path.startswith("/openapi/"):
+            path = path.rstrip("/") or "/"
         if path.startswith(HEALTH):
             return health(asked)
         self._catch_up()

@@ -68,7 +68,7 @@ def dispatch(call: Call) -> Answer | AsyncGenerator[bytes, None]:
     asked, served = call.asked, call.served
     if served.rules.kept_seconds is not None:
         call.store.let_go(served.stored_as, rules=served.rules)
-    if call.request.method == "HEAD":
+    if call.request.method == "HEAD" and not served.custom:
         raise not_allowed()
     if asked.subresource:
         answering = SUBRESOURCES.get(asked.subresource, {}).get(asked.verb)

@@ -39,6 +39,10 @@ def stories() -> Iterator[Story]:
         requests=(
             _get("version", "/version"),
             _get("openapi", "/openapi/v3"),
+            *(
+                _get(f"{name}-slash", f"/openapi/{name}/")
+                for name in ("v2", "v3", "v3/apis/apps/v1")
+            ),
             *(_get(path.strip("/"), path) for path in ("/healthz", "/livez", "/readyz")),
             _get("ping", "/healthz/ping"),
             _get("unknown-check", "/healthz/none"),

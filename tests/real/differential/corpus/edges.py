@@ -352,7 +352,7 @@ def _scopes() -> Iterator[Story]:
                         body=things.object("one") if method in ("POST", "PUT") else None,
                     )
                     for what, path in paths.items()
-                    for method in ("GET", "PUT", "DELETE", "POST")
+                    for method in ("GET", "HEAD", "PUT", "DELETE", "POST")
                 ]
         others = {
             "version": things.root.replace("/v1", "/v2"),
@@ -400,6 +400,15 @@ def _jobs() -> Story:
         namespace=namespace,
         requests=(
             *(Request(name=case, method="POST", path=path, body=job(case)) for case in labels),
+            *(
+                Request(
+                    name=f"{case}-generated",
+                    method="POST",
+                    path=path,
+                    body={**job(case), "metadata": {"generateName": "made-"}},
+                )
+                for case in ("none", "of-template")
+            ),
             Request(
                 name="applied",
                 method="PATCH",

@@ -64,8 +64,10 @@ def _default_job(job: Object) -> None:
     spec: Object = job.setdefault("spec", {})
     _default_spec(spec)
     if (labels := template_labels(spec)) and not job["metadata"].get("labels"):
-        # The same map, which tells _prepare_job that the labels are not the author's own.
-        job["metadata"]["labels"] = labels
+        # The same map, which tells _prepare_job that the labels are not the author's own. Not where
+        # the server makes up a name: kube-apiserver copies the object for each one that it tries.
+        needs_name = job["metadata"].get("generateName") and not job["metadata"].get("name")
+        job["metadata"]["labels"] = {**labels} if needs_name else labels
     spec.setdefault("completionMode", "NonIndexed")
     spec.setdefault("suspend", False)
     policy = "Failed" if "podFailurePolicy" in spec else "TerminatingOrFailed"

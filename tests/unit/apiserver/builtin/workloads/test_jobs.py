@@ -61,7 +61,9 @@ async def test_a_job_that_has_the_labels_of_its_template_has_no_others() -> None
 
     given = await world.asked("POST", path, job)
     own = await world.asked("POST", path, named)
+    generated = await world.asked("POST", path, {**job, "metadata": {"generateName": "made-"}})
 
+    assert generated["metadata"]["labels"] == {"app": "web"}
     assert own["metadata"]["labels"] == {"app": "web"}
     assert given["metadata"]["labels"] == given["spec"]["template"]["metadata"]["labels"]
     assert len(own["spec"]["template"]["metadata"]["labels"]) == 5
