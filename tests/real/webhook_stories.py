@@ -364,6 +364,47 @@ def custom_resources(stage: Stage) -> None:
     stage.ask("DELETE", f"{definitions}/things.{group}")
 
 
+def unknown_fields(stage: Stage) -> None:
+    """A mutated object is not pruned before it is stored."""
+    group = f"{stage.namespace}.example.com"
+    parts = {name: {"type": "object"} for name in ("spec", "status")}
+    version = {
+        "name": "v1",
+        "served": True,
+        "storage": True,
+        "schema": {"openAPIV3Schema": {"type": "object", "properties": parts}},
+        "subresources": {"status": {}},
+    }
+    names = {"plural": "things", "kind": "Thing"}
+    definition = {
+        "metadata": {"name": f"things.{group}"},
+        "spec": {"group": group, "names": names, "scope": "Namespaced", "versions": [version]},
+    }
+    definitions = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
+    assert stage.ask("POST", definitions, definition)[0] == 201
+    things = f"{stage.within(f'{group}/v1')}/things"
+    until(lambda: stage.ask("GET", things)[0] == 200)
+    rule = {"operations": ["*"], "apiGroups": [group], "apiVersions": ["*"], "resources": ["*/*"]}
+    stage.configure("mutating", stage.webhook("first", rules=[rule]))
+
+    def written_twice(path: str) -> None:
+        for _ in range(2):
+            stage.step("PATCH", f"{path}?fieldManager=me", {}, sends=MERGE)
+
+    body = {"apiVersion": f"{group}/v1", "kind": "Thing", "metadata": {"name": "a"}}
+    stage.hooks.scripts["first"] = patch({"op": "add", "path": "/spec", "value": {"lost": 1}})
+    stage.step("POST", f"{things}?fieldManager=me", body)
+    written_twice(f"{things}/a")
+    stage.hooks.scripts["first"] = allow
+    written_twice(f"{things}/a")
+    stage.hooks.scripts["first"] = patch({"op": "add", "path": "/status", "value": {"lost": 1}})
+    written_twice(f"{things}/a/status")
+    written_twice(f"{things}/a")
+    stage.hooks.scripts["first"] = allow
+    written_twice(f"{things}/a")
+    stage.ask("DELETE", f"{definitions}/things.{group}")
+
+
 STORIES: tuple[Story, ...] = (
     every_write,
     what_is_held,
@@ -379,4 +420,5 @@ STORIES: tuple[Story, ...] = (
     versions,
     dry_runs,
     custom_resources,
+    unknown_fields,
 )
