@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 import steersman as sm
+from steersman.client import MergePatch
 from steersman.errors import BadScenario, DidNotSurvive, NotRepeatable
 from steersman.kinds import core_v1, meta_v1
 from steersman.simulation import Scenario, SimulatedWorld, World, simulate, survives_crashes
@@ -123,6 +124,42 @@ async def test_the_data_of_a_secret_is_never_printed() -> None:
     assert "outside the cluster: expected no titles.account-2, found <hidden>" in said
     assert PASSWORD not in said
     assert b64encode(PASSWORD.encode()).decode()[:12] not in said
+
+
+async def test_the_data_of_a_secret_that_is_gone_is_not_printed_either() -> None:
+    def operator(accounts: Accounts) -> sm.Controller[Shop]:
+        async def reconcile(a_shop: Shop, ctx: sm.Context) -> sm.Outcome:
+            await ctx.apply_owned(credentials(a_shop, PASSWORD))
+            await accounts.put(a_shop.name, PASSWORD)
+            return sm.Done()
+
+        async def finalize(a_shop: Shop, ctx: sm.Context) -> sm.Outcome:
+            # Wrong: after a crash, nothing removes the account.
+            await ctx.patch(a_shop, MergePatch({"metadata": {"finalizers": None}}))
+            await accounts.remove(a_shop.name)
+            return sm.Done()
+
+        return sm.Controller(
+            Shop, reconcile=reconcile, finalize=finalize, owns=(Secret,), writes=(Shop,)
+        )
+
+    async def story(world: World) -> None:
+        await life_of_a_shop(world)
+        await world.delete(Shop, "home")
+        await world.settle()
+
+    with pytest.raises(DidNotSurvive) as caught:
+        await survives_crashes(
+            Scenario(
+                operator=operator,
+                outside=Accounts,
+                kinds=[Shop],
+                story=story,
+                workloads=SETTINGS,
+            )
+        )
+
+    assert caught.value.found == ("outside the cluster: expected no titles.home, found <hidden>",)
 
 
 async def test_a_token_that_is_kept_survives_although_it_is_random() -> None:

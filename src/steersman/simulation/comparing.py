@@ -8,13 +8,20 @@ only if people would call them so. Pure: plain JSON in, plain sentences out.
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, Final
 
 import msgspec
 
-from steersman.simulation.concealment import Ignored, Secrets, Tokens, readable, shown
+from steersman.simulation.concealment import (
+    Ignored,
+    Secrets,
+    Tokens,
+    digested,
+    readable,
+    secrets_of,
+)
 
 # What nobody compares: told to people, and held from one second to the next.
 BESIDE: Final = frozenset(
@@ -50,12 +57,12 @@ class State:
     A sort is ``Kind namespace/name``, with ``*`` for what was generated of the name.
     """
 
-    forms: Mapping[str, tuple[str, ...]]
+    forms: Mapping[str, tuple[str, ...]] = field(repr=False)
     children: Mapping[tuple[str, str], tuple[str, ...]]  # by owner and kind, their names
     orphans: tuple[str, ...]
     lost: tuple[str, ...]
-    outside: str
-    # What is in it and must not be shown, wherever it is in another state.
+    outside: str = field(repr=False)
+    # What must not be shown of it, nor of another state with which it is compared.
     secrets: Secrets = field(compare=False, repr=False)
 
 
@@ -67,28 +74,30 @@ def state_of(
     outside: object = None,
     ignored: Ignored = Ignored(),
     tokens: Mapping[str, int] = MappingProxyType({}),
+    secrets: Iterable[str] = (),
 ) -> State:
     """The state that these objects are.
 
     ``unchanged`` are those that are as they were in the beginning, which nobody has to compare, and
     ``lost`` those that are no more. ``outside`` of the cluster is whatever is plain data. Fields
-    that are ``ignored`` are left out, ``tokens`` came by chance, and the data of Secrets is hidden.
+    that are ``ignored`` are left out, ``tokens`` came by chance, and neither the data of Secrets
+    nor other ``secrets`` are in what is said of a difference.
     """
     there = [each for each in objects if (each.get("apiVersion"), each["kind"]) not in BESIDE]
     names = _Names(there, unchanged)
     chance = Tokens(tokens)
-    secrets = Secrets.of(there)
     texts = [names.form(ignored.without(each["kind"], readable(each))) for each in there]
     outer = names.renamed(_encoded(ignored.without("outside", outside)))
     sorts = [names.sorts[each["metadata"]["uid"]] for each in there]
     chance.number([*zip(sorts, texts, strict=True)], outer)
+    kept = {*secrets, *(value for each in there for value in secrets_of(each))}
     forms: dict[str, list[str]] = {}
     children: dict[tuple[str, str], list[str]] = {}
     orphans: list[str] = []
     for each, text in zip(there, texts, strict=True):
         metadata = each["metadata"]
         sort = names.sorts[metadata["uid"]]
-        forms.setdefault(sort, []).append(secrets.hidden(chance.renamed(text), each))
+        forms.setdefault(sort, []).append(digested(each, chance.renamed(text)))
         for owner in metadata.get("ownerReferences", ()):
             held_by = names.sorts.get(owner["uid"])
             if held_by is None:
@@ -100,8 +109,9 @@ def state_of(
         children={key: tuple(sorted(children[key])) for key in sorted(children)},
         orphans=tuple(sorted(orphans)),
         lost=tuple(sorted(lost)),
-        outside=secrets.hidden(chance.renamed(outer)),
-        secrets=secrets,
+        outside=chance.renamed(outer),
+        # In a text in which addresses and tokens were renamed, they were in a secret, too.
+        secrets=Secrets({*kept, *(chance.renamed(names.renamed(each)) for each in kept)}),
     )
 
 
@@ -109,16 +119,12 @@ def differences(expected: State, found: State) -> tuple[str, ...]:
     """What is found and was not expected, or the other way round, the worst first."""
     if expected == found:
         return ()
-    both = _without(expected, found.secrets), _without(found, expected.secrets)
-    return tuple(_differences(*both))
+    secrets = expected.secrets | found.secrets
+    # Of a field, before it is cut short; of the rest, which has names and keys in it, at last.
+    return tuple(map(secrets.hidden, _differences(expected, found, secrets)))
 
 
-def _without(state: State, secrets: Secrets) -> State:
-    forms = {sort: tuple(map(secrets.hidden, each)) for sort, each in state.forms.items()}
-    return replace(state, forms=forms, outside=secrets.hidden(state.outside))
-
-
-def _differences(expected: State, found: State) -> Iterator[str]:
+def _differences(expected: State, found: State, secrets: Secrets) -> Iterator[str]:
     yield from (Counter(found.orphans) - Counter(expected.orphans)).elements()
     doubled: set[str] = set()
     for (owner, kind), names in found.children.items():
@@ -131,7 +137,8 @@ def _differences(expected: State, found: State) -> Iterator[str]:
             )
     if expected.outside != found.outside:
         before, after = msgspec.json.decode(expected.outside), msgspec.json.decode(found.outside)
-        yield from (f"outside the cluster: {each}" for each in _fields("", before, after))
+        fields = _fields("", before, after, secrets)
+        yield from (f"outside the cluster: {each}" for each in fields)
     for each in sorted({*found.lost} - {*expected.lost}):
         yield f"{each} was there in the beginning and is gone"
     for each in sorted({*expected.lost} - {*found.lost}):
@@ -139,7 +146,8 @@ def _differences(expected: State, found: State) -> Iterator[str]:
     for sort in sorted({*expected.forms, *found.forms}):
         lost, new = _unmatched(expected.forms.get(sort, ()), found.forms.get(sort, ()))
         for before, after in zip(lost, new, strict=False):
-            fields = _fields("", msgspec.json.decode(before), msgspec.json.decode(after))
+            both = msgspec.json.decode(before), msgspec.json.decode(after)
+            fields = _fields("", *both, secrets)
             yield from (f"{sort}: {each}" for each in fields)
         wanted, there = len(expected.forms.get(sort, ())), len(found.forms.get(sort, ()))
         if wanted > there or (there > wanted and sort.partition(" ")[0] not in doubled):
@@ -247,7 +255,7 @@ def _unmatched(
     return list(lost.elements()), list(new.elements())
 
 
-def _fields(path: str, expected: Any, found: Any) -> Iterator[str]:
+def _fields(path: str, expected: Any, found: Any, secrets: Secrets) -> Iterator[str]:
     """Where two pieces of plain data differ, field by field."""
     if expected == found:
         return
@@ -256,16 +264,16 @@ def _fields(path: str, expected: Any, found: Any) -> Iterator[str]:
         for key in sorted({*expected, *found}):
             inner = f"{path}.{key}" if path else str(key)
             if key not in found:
-                yield f"expected {inner} {_short(expected[key])}, found none"
+                yield f"expected {inner} {_short(expected[key], secrets)}, found none"
             elif key not in expected:
-                yield f"expected no {inner}, found {_short(found[key])}"
+                yield f"expected no {inner}, found {_short(found[key], secrets)}"
             else:
-                yield from _fields(inner, expected[key], found[key])
+                yield from _fields(inner, expected[key], found[key], secrets)
     elif isinstance(expected, list) and isinstance(found, list) and len(expected) == len(found):
         for number, pair in enumerate(zip(expected, found, strict=True)):
-            yield from _fields(f"{path}[{number}]", *pair)
+            yield from _fields(f"{path}[{number}]", *pair, secrets)
     else:
-        before, after = _short(expected), _short(found)
+        before, after = _short(expected, secrets), _short(found, secrets)
         if before == after:  # and that is all that may be said of it
             after = "another one"
         yield f"expected {where} {before}, found {after}"
@@ -296,8 +304,9 @@ def _ref(obj: Mapping[str, Any]) -> str:
     return f"{obj['kind']} {namespace}/{name}" if namespace else f"{obj['kind']} {name}"
 
 
-def _short(value: object) -> str:
-    text = shown(value if isinstance(value, str) else _encoded(value))
+def _short(value: object, secrets: Secrets) -> str:
+    safe = secrets.hidden_in(value)
+    text = safe if isinstance(safe, str) else _encoded(safe)
     return text if len(text) <= 80 else f"{text[:79]}…"
 
 

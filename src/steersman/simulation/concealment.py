@@ -12,12 +12,15 @@ from steersman.errors import BadScenario
 
 Path: TypeAlias = tuple[str, ...]
 
-# Shorter values of Secrets are words that are everywhere: a namespace, a user, a number.
+# Shorter values of Secrets are words that are everywhere: a namespace, a user, a number. They are
+# hidden only where they are all that a field holds.
 LEAST_HIDDEN: Final = 8
+
+HIDDEN: Final = "<hidden>"
 
 _STEP: Final = re.compile(r"\.?([^.\[\]]+)|\[([^\]]+)\]")
 _PATH: Final = re.compile(rf"(?:{_STEP.pattern})+")
-_HIDDEN: Final = re.compile(r"<hidden [0-9a-f]+>")
+_DIGEST: Final = re.compile(r"<hidden [0-9a-f]+>")
 
 
 class Ignored:
@@ -56,43 +59,71 @@ class Tokens:
         pattern = self._pattern
         masked = sorted((sort, pattern.sub("<token>", text), text) for sort, text in texts)
         for text in (*(each for _, _, each in masked), outside):
-            for found in pattern.findall(text):
-                self._numbers.setdefault(self._tokens[found], len(self._numbers) + 1)
+            self.renamed(text)
 
     def renamed(self, text: str) -> str:
         """A text with numbers in their places."""
         if self._pattern is None:
             return text
         tokens, numbers = self._tokens, self._numbers
-        return self._pattern.sub(lambda found: f"<token {numbers[tokens[found[0]]]}>", text)
+
+        def name(found: re.Match[str]) -> str:
+            return f"<token {numbers.setdefault(tokens[found[0]], len(numbers) + 1)}>"
+
+        return self._pattern.sub(name, text)
 
 
 class Secrets:
-    """What is in the data of Secrets, and shown nowhere."""
+    """What is or was in the data of Secrets, and is shown nowhere."""
 
-    def __init__(self, values: Iterable[str]) -> None:
-        long = {each for each in values if len(each) >= LEAST_HIDDEN}
+    def __init__(self, values: Iterable[str] = ()) -> None:
+        self._values = frozenset(values) - {""}
+        long = {each for each in self._values if len(each) >= LEAST_HIDDEN}
         # As they are in JSON, too.
         long |= {msgspec.json.encode(each).decode()[1:-1] for each in long}
         ordered = sorted(long, key=len, reverse=True)
         self._pattern = re.compile("|".join(map(re.escape, ordered))) if ordered else None
 
-    @classmethod
-    def of(cls, objects: Iterable[Mapping[str, Any]]) -> "Secrets":
-        """Those of these objects."""
-        return cls(each for obj in objects for each in _values_of(obj))
+    def __or__(self, other: "Secrets") -> "Secrets":
+        return Secrets(self._values | other._values)
 
-    def hidden(self, text: str, obj: Mapping[str, Any] | None = None) -> str:
-        """A text in which there is none of it; in that of a Secret, none of its data at all."""
-        if obj is not None and obj.get("kind") == "Secret":
-            whole = msgspec.json.decode(text)
-            for key in ("data", "stringData"):
-                if isinstance(whole.get(key), dict):
-                    whole[key] = {name: _digest(str(each)) for name, each in whole[key].items()}
-            text = msgspec.json.encode(whole, order="deterministic").decode()
-        if self._pattern is None:
-            return text
-        return self._pattern.sub(lambda found: _digest(found[0]), text)
+    def hidden(self, text: str) -> str:
+        """A text without anything of theirs."""
+        if text in self._values:
+            return HIDDEN
+        if self._pattern is not None:
+            text = self._pattern.sub(HIDDEN, text)
+        return _DIGEST.sub(HIDDEN, text)
+
+    def hidden_in(self, value: Any) -> Any:
+        """Plain data without anything of theirs."""
+        if isinstance(value, str):
+            return self.hidden(value)
+        if isinstance(value, Mapping):
+            return {self.hidden(str(key)): self.hidden_in(each) for key, each in value.items()}
+        if isinstance(value, Sequence):
+            return [self.hidden_in(each) for each in value]
+        return value
+
+
+def secrets_of(obj: Mapping[str, Any]) -> Iterator[str]:
+    """What is in the data of this object, if it is a Secret: as it is sent, and as text."""
+    data = obj.get("data")
+    if obj.get("kind") == "Secret" and isinstance(data, dict):
+        for value in data.values():
+            yield str(value)
+            yield _text(str(value))
+
+
+def digested(obj: Mapping[str, Any], text: str) -> str:
+    """What is written of this object; of a Secret, with digests in place of its data."""
+    if obj.get("kind") != "Secret":
+        return text
+    whole = msgspec.json.decode(text)
+    for key in ("data", "stringData"):
+        if isinstance(whole.get(key), dict):
+            whole[key] = {name: _digest(str(each)) for name, each in whole[key].items()}
+    return msgspec.json.encode(whole, order="deterministic").decode()
 
 
 def readable(obj: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -101,19 +132,6 @@ def readable(obj: Mapping[str, Any]) -> Mapping[str, Any]:
     if obj.get("kind") != "Secret" or not isinstance(data, dict):
         return obj
     return {**obj, "data": {key: _text(str(value)) for key, value in data.items()}}
-
-
-def shown(text: str) -> str:
-    """A text as people may see it."""
-    return _HIDDEN.sub("<hidden>", text)
-
-
-def _values_of(obj: Mapping[str, Any]) -> Iterator[str]:
-    data = obj.get("data")
-    if obj.get("kind") == "Secret" and isinstance(data, dict):
-        for value in data.values():
-            yield str(value)
-            yield _text(str(value))
 
 
 def _text(value: str) -> str:

@@ -1,7 +1,7 @@
 """One run of a scenario: its story on a simulated cluster, with at most one fault in it."""
 
 import asyncio
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextvars import Context
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -12,9 +12,10 @@ from steersman.apiserver import Key
 from steersman.controller import Controller
 from steersman.errors import NotSettled
 from steersman.manager import Manager, ManagerSettings, Runnable
+from steersman.names import GroupResource
 from steersman.simulation.actors import Actor
 from steersman.simulation.comparing import State, differences, state_of
-from steersman.simulation.concealment import Ignored, Secrets, shown
+from steersman.simulation.concealment import Ignored, Secrets, secrets_of
 from steersman.simulation.factory import Factory
 from steersman.simulation.faults import Disturber, Fault, Trouble
 from steersman.simulation.history import MUTATING, Asked, is_beside
@@ -41,6 +42,8 @@ GRACE_SECONDS: Final = 30.0
 SETTLED_WITHIN_SECONDS: Final = 2 * 3600.0
 
 OPERATOR: Final = "operator"
+
+_SECRETS: Final = GroupResource("", "secrets")
 
 
 @dataclass(slots=True, kw_only=True)
@@ -118,6 +121,12 @@ class _ScenarioRun(World):
         self._was_killed = False
         self._was_patient = False
         self._log = world.server.store.log
+        # All that has ever been in a Secret: it may be elsewhere when the Secret is gone.
+        self._secrets: set[str] = set()
+        for each in self._log.standing():
+            if each.value is not None:
+                self._keep_secrets(each.value)
+        world.server.store.listen(_SECRETS, self._keep_secrets)
         self._beginning = 0
         self._there: dict[Key, str] = {}
         # Where the story is: how many rests it has come to.
@@ -412,9 +421,11 @@ class _ScenarioRun(World):
         raise _Unlike
 
     def _discreet(self, text: str) -> str:
-        """A text without anything that is in a Secret."""
-        there = [each.value for each in self._log.standing() if each.value is not None]
-        return shown(Secrets.of(there).hidden(text))
+        """A text without anything that is or was in a Secret."""
+        return Secrets(self._secrets).hidden(text)
+
+    def _keep_secrets(self, obj: Mapping[str, Any]) -> None:
+        self._secrets.update(secrets_of(obj))
 
     def _state(self) -> State:
         changed: list[dict[str, Any]] = []
@@ -430,6 +441,7 @@ class _ScenarioRun(World):
             outside=_plain(self._system),
             ignored=self._ignored,
             tokens=self._world.tokens(),
+            secrets=self._secrets,
         )
 
 

@@ -52,6 +52,51 @@ def test_what_a_secret_holds_is_in_no_difference() -> None:
     assert "the first one" not in repr(before)
 
 
+def test_what_was_in_a_secret_that_is_gone_is_not_shown_either() -> None:
+    before = state_of([], outside={})
+    after = state_of([], outside={"password": "the first one"}, secrets=["the first one"])
+
+    assert differences(before, after) == (
+        "outside the cluster: expected no password, found <hidden>",
+    )
+
+
+def test_a_secret_with_an_address_in_it_is_not_shown_where_addresses_are_renamed() -> None:
+    url = "postgres://ada:battery@10.0.0.7/db"
+
+    assert differences(
+        state_of([secret("one", url=url)], outside={}),
+        state_of([secret("one", url=url)], outside={"url": f"{url}?ssl=true"}),
+    ) == ("outside the cluster: expected no url, found <hidden>?ssl=true",)
+
+
+def test_a_short_secret_is_hidden_where_it_is_all_that_a_field_holds() -> None:
+    before = state_of([secret("one", pin="1234")], outside={"at": "1234 Main Street"})
+    after = state_of([secret("one", pin="1234")], outside={"at": "1234 Main Road", "is": ["1234"]})
+
+    assert differences(before, after) == (
+        "outside the cluster: expected at 1234 Main Street, found 1234 Main Road",
+        'outside the cluster: expected no is, found ["<hidden>"]',
+    )
+
+
+def test_a_long_text_is_cut_after_what_is_hidden_of_it() -> None:
+    long = "x" * 70
+    before = state_of([secret("one", password="the first one")], outside={})
+    after = state_of([secret("one", password="the first one")], outside=[f"{long} the first one"])
+
+    assert "the f" not in " ".join(differences(before, after))
+
+
+def test_secrets_of_which_one_begins_like_another_make_no_difference() -> None:
+    before = state_of([secret("one", a="long secret", b="long secret 2")], outside="long secret 2")
+    after = state_of([secret("one", a="long secret", b="long secret")], outside="long secret 2")
+
+    assert differences(before, after) == (
+        "Secret one: expected data.b <hidden>, found another one",
+    )
+
+
 def test_what_was_a_secret_in_the_other_run_is_not_shown_either() -> None:
     before = state_of([secret("one", password="the first one")], outside={})
     after = state_of([], outside={"password": "the first one"})
