@@ -4,11 +4,16 @@ What an operator has in memory is lost in a crash. In one process that is so onl
 again, with nothing in it that an earlier one has used.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import fields
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from copy import copy
+from dataclasses import fields, is_dataclass
+from enum import Enum
 from functools import partial
-from types import ModuleType
-from typing import Any, TypeAlias
+from types import FunctionType, ModuleType
+from typing import Any, Final, TypeAlias
+
+from msgspec import Struct
 
 from steersman.controller import Controller
 from steersman.errors import BadScenario
@@ -20,31 +25,45 @@ Built: TypeAlias = Manager | Controller[Any] | Runnable | Iterable[Controller[An
 #: A function that builds an operator.
 Factory: TypeAlias = Callable[[], Built]
 
+_CONTAINERS: Final = (dict, list, set, bytearray, deque)
+
 _EXAMPLE = "Pass a function that builds the operator, such as operator=lambda: [controller]."
 
 
 class OperatorFactory:
-    """Builds managers with a function, each with nothing that remembers an earlier one."""
+    """Builds managers with a function, each with nothing that remembers an earlier one.
 
-    def __init__(self, build: Factory) -> None:
+    The system ``outside`` is none of the operator's, and outlives it.
+    """
+
+    def __init__(self, build: Factory, *, outside: object = None) -> None:
         self._build = build
-        # Kept, so that none of them is freed and another gets its id.
-        self._used: dict[int, object] = {}
+        self._outside = outside
+        # Kept, so that none of them is freed and another gets its id; and what was in it.
+        self._used: dict[int, tuple[object, object]] = {}
 
     def __call__(self) -> Manager:
         """A manager for one life of the operator."""
         manager = manager_of(self._build())
-        instances = {id(each): (where, each) for where, each in _instances(manager)}
-        for number, (where, each) in instances.items():
-            if number in self._used:
+        found = {id(each): (where, each) for where, each in memories(manager)}
+        found.pop(id(self._outside), None)
+        for number, (where, each) in found.items():
+            if number in self._used and self._may_remember(each):
                 name = type(each).__name__
                 raise BadScenario(
-                    problem=f"the operator was built twice, and both times {where} is a method of"
-                    f" the same {name}, whose memory would outlive a crash",
+                    problem=f"the operator was built twice, and both times {where} the same"
+                    f" {name}, whose memory would outlive a crash",
                     what_now=f"Create the {name} inside the function that builds the operator.",
                 )
-        self._used.update((number, each) for number, (_, each) in instances.items())
+            was = copy(each) if isinstance(each, _CONTAINERS) else None
+            self._used.setdefault(number, (each, was))
         return manager
+
+    def _may_remember(self, used: object) -> bool:
+        if not isinstance(used, _CONTAINERS):
+            return True
+        # Settings may be shared, and are often in a dict.
+        return bool(self._used[id(used)][1] != used)
 
 
 def factory_of(
@@ -103,27 +122,78 @@ def _described(value: object) -> str:
     return f"a {type(value).__name__}"
 
 
-def _instances(manager: Manager) -> Iterator[tuple[str, object]]:
-    """What can remember: the instances whose methods the parts of an operator call."""
+def memories(manager: Manager) -> Iterator[tuple[str, object]]:
+    """What can remember: instances whose methods an operator calls, and what they hold.
+
+    Not what functions reach by themselves, in a closure or a module: tests count there what was
+    called. Memory in it makes two runs differ, so a sweep says that it is there.
+    """
     for controller in manager.controllers:
         for each in fields(controller):
             where = f"{each.name} of the controller {controller.name}"
-            yield from ((where, held) for held in _bound(getattr(controller, each.name)))
+            yield from _of_declared(where, getattr(controller, each.name))
     for runnable in manager.runnables:
-        yield from ((f"the runnable {runnable.name}", held) for held in _bound(runnable.run))
+        yield from _of_declared(f"the runnable {runnable.name}", runnable.run)
+    yield from _of_declared("the lifespan", manager.options.lifespan)
 
 
-def _bound(value: object) -> Iterator[object]:
+def _of_declared(where: str, value: object) -> Iterator[tuple[str, object]]:
     if isinstance(value, partial):
-        yield from _bound(value.func)
+        yield from _of_declared(where, value.func)
+        for each in (*value.args, *value.keywords.values()):
+            if _can_change(each):
+                yield f"{where} is called with", each
+            else:
+                yield from _of_value(f"{where} is called with", each)
+    elif isinstance(value, tuple | Mapping):
+        for each in value.values() if isinstance(value, Mapping) else value:
+            yield from _of_declared(where, each)
+    elif isinstance(value, type | ModuleType):
         return
-    owner = getattr(value, "__self__", None)
-    if owner is not None and not isinstance(owner, type | ModuleType) and _can_change(owner):
-        yield owner
+    elif (owner := getattr(value, "__self__", None)) is not None:
+        if _can_change(owner):
+            yield f"{where} is a method of", owner
+        else:
+            yield from _of_value(f"{where} holds", owner)
+    elif callable(value) and not isinstance(value, FunctionType):
+        if _can_change(value):
+            yield f"{where} is", value
+        else:
+            yield from _of_value(f"{where} holds", value)
+    elif is_dataclass(value):
+        for part in fields(value):
+            yield from _of_declared(where, getattr(value, part.name))
 
 
-def _can_change(instance: object) -> bool:
-    settings = getattr(instance, "__dataclass_params__", None) or getattr(
-        instance, "__struct_config__", None
+def _of_value(where: str, value: object) -> Iterator[tuple[str, object]]:
+    """What holds data in this, unless it can change as a whole."""
+    if isinstance(value, _CONTAINERS):
+        yield where, value
+    elif isinstance(value, tuple):
+        for each in value:
+            yield from _of_value(where, each)
+    elif isinstance(value, type):
+        return
+    elif not _is_frozen(value):
+        if is_dataclass(value):
+            yield where, value
+    elif is_dataclass(value):
+        for field in fields(value):
+            yield from _of_value(where, getattr(value, field.name))
+    elif isinstance(value, Struct):
+        for name in value.__struct_fields__:
+            yield from _of_value(where, getattr(value, name))
+
+
+def _can_change(value: object) -> bool:
+    """Whether this is an instance of a class with attributes that can be set."""
+    if isinstance(value, type | ModuleType | FunctionType | Enum) or _is_frozen(value):
+        return False
+    return hasattr(value, "__dict__") or is_dataclass(value)
+
+
+def _is_frozen(value: object) -> bool:
+    settings = getattr(value, "__dataclass_params__", None) or getattr(
+        value, "__struct_config__", None
     )
-    return not getattr(settings, "frozen", False)
+    return bool(getattr(settings, "frozen", False))

@@ -88,7 +88,9 @@ class Scenario:
     def factory(self, system: Any) -> OperatorFactory:
         """What builds the operator, with this system beyond the cluster."""
         operator: Callable[..., Built] = self.operator
-        return OperatorFactory(operator if self.outside is None else partial(operator, system))
+        if self.outside is None:
+            return OperatorFactory(operator)
+        return OperatorFactory(partial(operator, system), outside=system)
 
 
 def _can_take(function: Callable[..., Any], number: int) -> bool:
