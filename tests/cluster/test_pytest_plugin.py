@@ -173,6 +173,28 @@ def test_it():
 """
 
 
+# What pytest 7 and pluggy 1.0 lack of those that are installed: Debian 12 has these two.
+OLD_PYTEST = """
+import pluggy
+import pytest
+
+mark = pluggy.HookimplMarker.__call__
+
+
+def old_mark(
+    self, function=None, hookwrapper=False, optionalhook=False, tryfirst=False, trylast=False,
+    specname=None,
+):
+    return mark(self, function, hookwrapper, optionalhook, tryfirst, trylast, specname)
+
+
+pluggy.HookimplMarker.__call__ = old_mark
+del pytest.FixtureDef
+
+import steersman.testing.plugin
+"""
+
+
 def install(directory: Path, name: str, plugin: str, *files: str) -> None:
     """A distribution with a plugin for pytest, as pip would leave it."""
     about = directory / f"{name}-1.0.dist-info"
@@ -280,3 +302,11 @@ def test_nothing_of_a_cluster_is_loaded_before_a_test_asks_for_one() -> None:
 
     loaded = {name for name in finished.stdout.split() if name.startswith("steersman")}
     assert loaded == {"steersman", "steersman.testing", "steersman.testing.plugin"}
+
+
+def test_the_plugin_loads_with_an_older_pytest() -> None:
+    finished = subprocess.run(
+        [sys.executable, "-c", OLD_PYTEST], check=False, capture_output=True, text=True
+    )
+
+    assert finished.returncode == 0, finished.stderr

@@ -7,7 +7,9 @@ tests. By default the loop's time is a number, and nothing has to be waited for;
 
 Pytest loads this module in every suite of an environment that has steersman. So it takes no name
 that another plugin may have: its options begin with ``--steersman``, ``--cluster`` is added only
-where it is used and free, and a fixture of the same name in another plugin wins.
+where it is used and free, and a fixture of the same name in another plugin wins. It loads
+with every pytest that runs on a Python of ours, also an older one than the fixture needs: hooks are
+wrapped in the way that every pluggy knows, and names that pytest 7 lacks are in strings.
 """
 
 import inspect
@@ -78,7 +80,7 @@ def _confine_rewriting(pluginmanager: pytest.PytestPluginManager) -> None:
         getattr(hook, "_marked_for_rewrite_cache", {}).clear()
 
 
-@pytest.hookimpl(wrapper=True)
+@pytest.hookimpl(hookwrapper=True)
 def pytest_load_initial_conftests(
     parser: pytest.Parser, args: list[str]
 ) -> Generator[None, None, None]:
@@ -127,7 +129,7 @@ def _order(found: Any, *, ours_last: bool) -> None:
     found.extend(ordered)
 
 
-def _is_own(fixture: pytest.FixtureDef[Any]) -> bool:
+def _is_own(fixture: "pytest.FixtureDef[Any]") -> bool:
     return getattr(fixture.func, "__module__", None) == __name__
 
 
@@ -181,23 +183,27 @@ def cluster(
         yield stage.world
 
 
-@pytest.hookimpl(wrapper=True, tryfirst=True)
+@pytest.hookimpl(hookwrapper=True, tryfirst=True)
 def pytest_pycollect_makeitem(
-    collector: pytest.Module | pytest.Class,
+    collector: "pytest.Module | pytest.Class",
     name: str,  # noqa: ARG001 - as pytest calls it
     obj: object,  # noqa: ARG001
-) -> Generator[None, Any, Any]:
+) -> Generator[None, Any, None]:
     """Take over the coroutine tests that ask for a cluster, after everybody else."""
-    made = yield
-    if not isinstance(made, list):
-        return _taken_over(collector, made)
-    return [_taken_over(collector, each) for each in made]
+    outcome = yield
+    if outcome.excinfo is not None:
+        return
+    made = outcome.get_result()
+    if isinstance(made, list):
+        outcome.force_result([_taken_over(collector, each) for each in made])
+    else:
+        outcome.force_result(_taken_over(collector, made))
 
 
-@pytest.hookimpl(wrapper=True, tryfirst=True)
+@pytest.hookimpl(hookwrapper=True, tryfirst=True)
 def pytest_fixture_setup(
-    fixturedef: pytest.FixtureDef[Any], request: pytest.FixtureRequest
-) -> Generator[None, Any, Any]:
+    fixturedef: "pytest.FixtureDef[Any]", request: pytest.FixtureRequest
+) -> Generator[None, Any, None]:
     """Run the async fixtures of such a test on the loop of its cluster, before anybody else."""
     function: Any = fixturedef.func
     if (
@@ -205,7 +211,8 @@ def pytest_fixture_setup(
         or fixturedef.scope != "function"
         or not request.node.stash.get(ON_CLUSTER, False)
     ):
-        return (yield)
+        yield
+        return
     from steersman.testing.cluster_items import on_stage
 
     request.getfixturevalue("cluster")
@@ -213,21 +220,23 @@ def pytest_fixture_setup(
     # A function of its own, without what other plugins have marked the fixture with.
     fixturedef.func = on_stage(stage, function, request)  # type: ignore[misc]
     try:
-        return (yield)
+        yield
     finally:
         fixturedef.func = function  # type: ignore[misc]
 
 
-@pytest.hookimpl(wrapper=True)
+@pytest.hookimpl(hookwrapper=True)
 def pytest_runtest_makereport(
     item: pytest.Item, call: pytest.CallInfo[None]
-) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+) -> Generator[None, Any, None]:
     """Tell with a failure what led there, and how to have it again."""
-    report = yield
+    outcome = yield
     stage = item.stash.get(STAGE, None)
-    if stage is not None and report.failed and call.when == "call":
+    if stage is None or call.when != "call" or outcome.excinfo is not None:
+        return
+    report = outcome.get_result()
+    if report.failed:
         report.sections.append(stage.story(item.nodeid))
-    return report
 
 
 def _taken_over(collector: Any, item: Any) -> Any:
@@ -242,7 +251,7 @@ def _taken_over(collector: Any, item: Any) -> Any:
     return ClusterFunction.instead_of(item, collector)
 
 
-def _is_ours(named: Sequence[pytest.FixtureDef[Any]]) -> bool:
+def _is_ours(named: "Sequence[pytest.FixtureDef[Any]]") -> bool:
     """Whether the last fixture of that name is ours, or one that extends ours."""
     for each in reversed(named):
         if _is_own(each):
