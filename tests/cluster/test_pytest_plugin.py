@@ -211,7 +211,7 @@ def run_pytest(
     (directory / "pytest.ini").write_text("[pytest]\nfilterwarnings = error\n")
     (directory / "test_it.py").write_text(tests)
     program = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", *options]
-    paths = os.pathsep.join(map(str, (*path, ROOT)))
+    paths = os.pathsep.join(map(str, (*path, ROOT, ROOT / "src")))
     environ = {**os.environ, "PYTHONPATH": paths, "COLUMNS": "200"}
     finished = subprocess.run(
         program, check=False, capture_output=True, text=True, cwd=directory, env=environ
