@@ -57,8 +57,8 @@ class NotRepeatable(SteersmanError):
             f"run twice with seed {seed} and without any fault, the scenario did not come to the"
             f" same, so no fault can be blamed for a difference:{lines}\nChance or time came from"
             " outside the cluster. Take them from the context (ctx.rng, ctx.token(), ctx.now)"
-            " instead of random, secrets, uuid or datetime, and keep nothing in a module; or leave"
-            " fields out with Scenario(ignore=[…])."
+            " instead of random, secrets, uuid or datetime, and keep nothing in a module or"
+            " closure that is there for both runs; or leave fields out with Scenario(ignore=[…])."
         )
 
 

@@ -20,6 +20,7 @@ HIDDEN: Final = "<hidden>"
 
 _STEP: Final = re.compile(r"\.?([^.\[\]]+)|\[([^\]]+)\]")
 _PATH: Final = re.compile(rf"(?:{_STEP.pattern})+")
+_TOKEN: Final = re.compile(r"<token [0-9]+>")
 _DIGEST: Final = re.compile(r"<hidden [0-9a-f]+>")
 
 
@@ -77,7 +78,8 @@ class Secrets:
     """What is or was in the data of Secrets, and is shown nowhere."""
 
     def __init__(self, values: Iterable[str] = ()) -> None:
-        self._values = frozenset(values) - {""}
+        # A token is shown by its number, which is no secret.
+        self._values = frozenset(each for each in values if each and not _TOKEN.fullmatch(each))
         long = {each for each in self._values if len(each) >= LEAST_HIDDEN}
         # As they are in JSON, too.
         long |= {msgspec.json.encode(each).decode()[1:-1] for each in long}

@@ -328,7 +328,7 @@ class _ScenarioRun(World):
         except (TimeoutError, NotSettled):
             is_over = True
         if is_over or self._disturber.is_endless:
-            last = self._words(self.writes_since(0)[-3:])
+            last = self._words(self.writes_since(0)[-3:]) or "nothing"
             failing = [f"still tried again: {each}" for each in self._world.agenda.failing()]
             self._fail([f"it never comes to rest; it has last written {last}", *failing])
 

@@ -92,11 +92,14 @@ class _Sweep:
     def _check_repeatable(self) -> None:
         """Run without faults once more: where that differs, no fault is to blame."""
         before, after = self._calm, self._run()
+        # What differs at one rest of the story often does at the next, too.
         found = [
-            difference
-            for place, state in before.states.items()
-            if place in after.states
-            for difference in differences(state, after.states[place])
+            *dict.fromkeys(
+                difference
+                for place, state in before.states.items()
+                if place in after.states
+                for difference in differences(state, after.states[place])
+            )
         ]
         calls = [len(each.numbers.get(Trouble.BEFORE, ())) for each in (before, after)]
         if not found and calls[0] != calls[1]:

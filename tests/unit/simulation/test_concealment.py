@@ -38,6 +38,14 @@ def test_tokens_are_compared_by_where_they_are_equal() -> None:
     assert kept("first token", "first token") != kept("second token", "third token")
 
 
+def test_tokens_are_shown_by_their_numbers() -> None:
+    before, after = kept("first token", "first token"), kept("second token", "third token")
+
+    assert differences(before, after) == (
+        "outside the cluster: expected key <token 1>, found <token 2>",
+    )
+
+
 def test_what_a_secret_holds_is_in_no_difference() -> None:
     before = state_of([secret("one", password="the first one", pin="1")], outside=["the first one"])
     after = state_of(
