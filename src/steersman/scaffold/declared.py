@@ -27,6 +27,7 @@ class Declared:
     group: str
     version: str
     kind: str
+    of_another: bool = False  # crd=None: another project defines it
 
     def __str__(self) -> str:
         return f"{self.group}/{self.version} {self.kind} in {self.path}"
@@ -114,7 +115,15 @@ def _declared(path: str, source: str) -> Iterator[Declared]:
                 group=said["group"],
                 version=said["version"],
                 kind=said.get("kind", node.name),
+                of_another=_says_no_crd(node),
             )
+
+
+def _says_no_crd(node: ast.ClassDef) -> bool:
+    return any(
+        each.arg == "crd" and isinstance(each.value, ast.Constant) and each.value.value is None
+        for each in node.keywords
+    )
 
 
 def _bound(node: ast.stmt) -> set[str]:

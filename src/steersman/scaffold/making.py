@@ -110,9 +110,10 @@ def create_api(
         return _further_version(
             project, same, sources, version=version, namespaced=namespaced, plural=plural
         )
-    # A kind of the same name in another group has the plain name.
-    label = group.partition(".")[0].replace("-", "_")
-    module = f"{module_of(kind)}_{label}" if others else module_of(kind)
+    module = module_of(kind)
+    if others or _is_other_module(sources, f"src/{project.package}/{module}.py", kind):
+        # The plain name is taken: by a kind of another group, or by a module that is no kind's.
+        module += f"_{group.partition('.')[0].replace('-', '_')}"
     words = {
         "package": project.package,
         "module": module,
@@ -192,13 +193,24 @@ def _known_kinds(sources: Tree, operator_kinds: Sequence[Declared]) -> list[Decl
     return list(known.values())
 
 
+def _is_other_module(sources: Tree, path: str, kind: str) -> bool:
+    """Whether there is a module at ``path``, and it has no class that is called like the kind."""
+    return path in sources and not any(
+        isinstance(each, ast.ClassDef) and each.name == kind
+        for each in parsed(path, sources[path]).body
+    )
+
+
 def _require_foreign(
     project: Project, operator_kinds: Sequence[Declared], *, group: str, kind: str
 ) -> None:
-    """Refuse a kind that ``create api`` has made, or the author has written."""
+    """Refuse a kind that ``create api`` has made, or the author has written.
+
+    Not a class of ``generate models``: that is a kind which another project defines.
+    """
     groups = {group, group if "." in group else f"{group}.{project.domain}".lstrip(".")}
     for found in _known_kinds(_sources(project), operator_kinds):
-        if found.kind == kind and found.group in groups:
+        if found.kind == kind and found.group in groups and not found.of_another:
             raise ProjectError(
                 problem=f"{kind} is a kind of this project and has its controller there: {found}",
                 what_now="Change `reconcile` there. `create controller` is for kinds that another"

@@ -430,3 +430,48 @@ def test_a_controller_of_a_kind_of_the_project_is_said_to_be_there(
         " src/shop_operator/web.py. Change `reconcile` there. `create controller` is for kinds"
         " that another project defines."
     )
+
+
+def test_a_controller_of_a_kind_with_generated_models_is_made(tmp_path: Path) -> None:
+    project = new_project(tmp_path)
+    models = project.directory / "src/shop_operator/models"
+    models.mkdir()
+    (models / "certificate_v1.py").write_text(
+        "from steersman.kinds import Resource\n\n\n"
+        'class Certificate(Resource, group="cert-manager.io", version="v1", crd=None):\n'
+        '    """As `steersman generate models` writes it."""\n'
+    )
+
+    made = create_controller(
+        project,
+        group="cert-manager.io",
+        version="v1",
+        kind="Certificate",
+        models="shop_operator.models.certificate_v1",
+    )
+
+    assert "src/shop_operator/certificate.py" in made.written
+
+
+def test_a_module_that_is_no_kind_does_not_stand_for_one(tmp_path: Path) -> None:
+    project = new_project(tmp_path)
+    helper = project.directory / "src/shop_operator/database.py"
+    helper.write_text("def connect() -> None: ...\n")
+
+    made = create_api(project, group="app", version="v1", kind="Database")
+
+    assert helper.read_text() == "def connect() -> None: ...\n"
+    assert made.written == (
+        "src/shop_operator/database_app.py",
+        "tests/test_database_app.py",
+        "samples/database_app.yaml",
+    )
+    assert "database_app.controller" in (project.directory / OPERATOR).read_text()
+
+
+def test_a_module_with_a_class_of_that_name_is_not_passed_over(tmp_path: Path) -> None:
+    project = new_project(tmp_path)
+    (project.directory / "src/shop_operator/web.py").write_text("class Web(Base): ...\n")
+
+    with pytest.raises(ProjectError, match=r"src/shop_operator/web\.py would be written, and is"):
+        create_api(project, group="app", version="v1", kind="Web")
