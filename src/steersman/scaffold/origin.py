@@ -1,8 +1,9 @@
 """Where the installed steersman came from, and the wheel that a project carries if it must.
 
 An installer records a direct origin in ``direct_url.json`` (PEP 610). Without that file the package
-came from an index by its version, and a project's pip finds it there again. With it (a path, a
-wheel, an archive, a repository), no index is known to have this version. The project then carries
+came from an index by its version, and a project's pip finds it there again; unless it is a
+development version, which no index has and which came from a directory of wheels. With it (a path,
+a wheel, an archive, a repository), no index is known to have this version. The project then carries
 the wheel in ``vendor/``, so that its CI and its image build need nothing else of this machine.
 """
 
@@ -31,6 +32,9 @@ VENDOR: Final = "vendor"
 # ``origin`` of a project whose pip finds steersman by its version.
 INDEX: Final = "index"
 
+# ``origin`` of a project whose pip was given a development version by its number.
+UNRELEASED: Final = "unreleased"
+
 # An installer writes these; a wheel does not have them.
 _INSTALLED: Final = frozenset({"INSTALLER", "REQUESTED", "RECORD", "direct_url.json"})
 
@@ -44,7 +48,10 @@ _MODE: Final = 0o100644 << 16
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Origin:
-    """Where a steersman came from: a URL, or ``index``; and its wheel, unless an index has it."""
+    """Where a steersman came from, and its wheel, unless an index has it.
+
+    ``source`` is a URL, ``index`` or ``unreleased``.
+    """
 
     source: str = INDEX
     wheel_name: str = ""
@@ -70,7 +77,10 @@ def origin_of(found: Distribution, *, build: Callable[[Path], tuple[str, bytes]]
     """The origin of ``found``; ``build`` makes the wheel of a directory with its source."""
     text = found.read_text("direct_url.json")
     if text is None:
-        return Origin()
+        if ".dev" not in found.version:
+            return Origin()
+        name, wheel = repacked(found)
+        return Origin(source=UNRELEASED, wheel_name=name, wheel=wheel)
     said = json.loads(text)
     url = str(said["url"])
     if said.get("dir_info", {}).get("editable"):
@@ -78,6 +88,19 @@ def origin_of(found: Distribution, *, build: Callable[[Path], tuple[str, bytes]]
     else:
         name, wheel = repacked(found)
     return Origin(source=_source(url, said), wheel_name=name, wheel=wheel)
+
+
+def kept_origin(found: Origin, *, directory: Path, source: str) -> Origin:
+    """``found``, or ``source`` if it is the wheel that the project in ``directory`` carries.
+
+    A project's own virtual environment has its steersman from there.
+    """
+    for path in sorted((directory / VENDOR).glob("*.whl")):
+        wheel = path.read_bytes()
+        url, _, digest = found.source.partition("#sha256=")
+        if url == path.resolve().as_uri() or digest == hashlib.sha256(wheel).hexdigest():
+            return Origin(source=source, wheel_name=path.name, wheel=wheel)
+    return found
 
 
 def build_wheel(directory: Path) -> tuple[str, bytes]:
@@ -121,6 +144,12 @@ def build_wheel(directory: Path) -> tuple[str, bytes]:
 def repacked(found: Distribution) -> tuple[str, bytes]:
     """The wheel of an installed distribution: its name, and its bytes made from its files."""
     files = dict(sorted(_files(found)))
+    if not files:
+        raise ProjectError(
+            problem=f"{found.name} was installed without a list of its files (RECORD), and so the"
+            f" wheel that the project would carry cannot be packed",
+            what_now="Install it with pip.",
+        )
     info = next(str(PurePosixPath(path).parent) for path in files if path.endswith("/WHEEL"))
     tag = next(
         line.partition(":")[2].strip()

@@ -28,7 +28,7 @@ from steersman.errors import ProjectError
 from steersman.manifests import Tree
 from steersman.scaffold.base import BASE, base_text, old_base_files, read_base
 from steersman.scaffold.making import version_of_steersman
-from steersman.scaffold.origin import VENDOR, Origin, index_origin
+from steersman.scaffold.origin import VENDOR, Origin, index_origin, kept_origin
 from steersman.scaffold.project import CHOOSE, PYPROJECT, Project, is_torn
 from steersman.scaffold.rendering import Answers, frame_of
 from steersman.scaffold.writing import read_text, write_files
@@ -87,7 +87,7 @@ def upgrade_project(
             what_now="Upgrade steersman first: pip install --upgrade steersman",
         )
     base = read_base(directory)
-    found = origin()
+    found = kept_origin(origin(), directory=directory, source=project.origin)
     theirs = frame_of(
         Answers(
             name=project.name,

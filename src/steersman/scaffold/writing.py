@@ -68,7 +68,7 @@ def write_files(
             for path in files:
                 _put(directory / path, undo)
             for path in removed:
-                _take_away(directory / path, undo)
+                _take_away(directory / path, directory, undo)
         except OSError as error:
             raise ProjectError(
                 problem=f"{error.filename or directory} cannot be written: {error.strerror}, and"
@@ -103,10 +103,20 @@ def _put(path: Path, undo: ExitStack) -> None:
         undo.callback(_try, path.write_bytes, before)
 
 
-def _take_away(path: Path, undo: ExitStack) -> None:
+def _take_away(path: Path, directory: Path, undo: ExitStack) -> None:
     before = path.read_bytes()
     path.unlink()
-    undo.callback(_try, path.write_bytes, before)
+    undo.callback(_try, _bring_back, path, before)
+    with suppress(OSError):  # up to the first that is not empty
+        for each in path.parents:
+            if each == directory:
+                break
+            each.rmdir()
+
+
+def _bring_back(path: Path, content: bytes) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(content)
 
 
 def _try(undone: Callable[..., object], *arguments: object) -> None:

@@ -215,7 +215,7 @@ def test_a_python_that_is_named_is_used_as_it_is_and_an_active_one_is_given_what
 
     assert named == "my-python -m pytest\n"
     assert active.endswith("my-venv/bin/python -m pytest\n")
-    assert "my-venv/bin/python -c 'import mypy, pytest, pytest_asyncio, ruff'" in active
+    assert "my-venv/bin/python -c 'import mypy, pytest, pytest_asyncio, ruff, steersman'" in active
     assert "python3 -m venv .venv\n" in neither
     assert ".venv/bin/python -m pip install --quiet --group dev --editable .\n" in neither
 

@@ -19,21 +19,23 @@ from steersman.scaffold.origin import build_wheel, origin_of, repacked
 NAME = "gadget-1.0-py3-none-any.whl"
 
 
-def installed(site: Path, *, direct_url: dict[str, Any] | None = None) -> Distribution:
+def installed(
+    site: Path, *, direct_url: dict[str, Any] | None = None, version: str = "1.0"
+) -> Distribution:
     """A small distribution as pip leaves it: with a script, bytecode and notes of its own."""
-    info = site / "gadget-1.0.dist-info"
+    info = site / f"gadget-{version}.dist-info"
     files = {
         "gadget/__init__.py": "ANSWER = 42\n",
         "gadget/data/words.txt": "a word\n",
         "gadget/__pycache__/__init__.cpython-311.pyc": "bytecode",
-        "gadget-1.0.dist-info/METADATA": "Metadata-Version: 2.1\nName: gadget\nVersion: 1.0\n",
-        "gadget-1.0.dist-info/WHEEL": (
+        f"{info.name}/METADATA": f"Metadata-Version: 2.1\nName: gadget\nVersion: {version}\n",
+        f"{info.name}/WHEEL": (
             "Wheel-Version: 1.0\nGenerator: x\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
         ),
-        "gadget-1.0.dist-info/INSTALLER": "pip\n",
+        f"{info.name}/INSTALLER": "pip\n",
     }
     if direct_url is not None:
-        files["gadget-1.0.dist-info/direct_url.json"] = json.dumps(direct_url)
+        files[f"{info.name}/direct_url.json"] = json.dumps(direct_url)
     for path, text in files.items():
         (site / path).parent.mkdir(parents=True, exist_ok=True)
         (site / path).write_text(text)
@@ -51,6 +53,13 @@ def test_what_came_from_an_index_is_found_there_again(tmp_path: Path) -> None:
 
     assert found == Origin(source="index")
     assert found.files == {}
+
+
+def test_a_development_version_is_in_no_index_however_it_was_installed(tmp_path: Path) -> None:
+    found = origin_of(installed(tmp_path, version="1.0.dev3"), build=not_built)
+
+    assert found.source == "unreleased"
+    assert list(found.files) == ["vendor/gadget-1.0.dev3-py3-none-any.whl"]
 
 
 @pytest.mark.parametrize(
@@ -141,3 +150,11 @@ def test_a_source_that_cannot_be_built_says_why(tmp_path: Path) -> None:
         ProjectError, match=r"cannot be built: .*`project` metadata.* See what `pip"
     ):
         build_wheel(tmp_path)
+
+
+def test_a_package_without_a_list_of_its_files_is_not_packed(tmp_path: Path) -> None:
+    found = installed(tmp_path, direct_url={"url": "file:///a", "dir_info": {}})
+    (tmp_path / "gadget-1.0.dist-info" / "RECORD").unlink()
+
+    with pytest.raises(ProjectError, match=r"gadget was installed without a list of its files"):
+        repacked(found)

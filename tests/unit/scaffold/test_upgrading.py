@@ -3,6 +3,7 @@
 import subprocess
 import sys
 from collections.abc import Mapping
+from hashlib import sha256
 from pathlib import Path
 from shutil import which
 
@@ -277,7 +278,7 @@ def test_a_base_of_many_files_becomes_one_file(tmp_path: Path) -> None:
 
     assert done.replaced == ("Makefile", "pyproject.toml")
     assert "-m pytest\n" in base_of(project)["Makefile"]
-    assert not [each for each in old.rglob("*") if each.is_file()]
+    assert not old.exists()
 
 
 @pytest.mark.parametrize("text", ["", "[]", '{"files": 1}'])
@@ -304,7 +305,30 @@ def test_an_upgrade_brings_the_wheel_of_this_steersman(tmp_path: Path) -> None:
     assert vendored == {new.wheel_name: b"new"}
     assert f"vendor/{new.wheel_name}" in released.removed
     assert Project.find(project.directory).origin == "index"
-    assert list((project.directory / "vendor").iterdir()) == []
+    assert not (project.directory / "vendor").exists()
+
+
+@pytest.mark.parametrize("with_digest", [True, False])
+def test_the_steersman_that_a_project_carries_leaves_its_origin_alone(
+    tmp_path: Path, with_digest: bool
+) -> None:
+    name = "steersman-0.1.0-py3-none-any.whl"
+    first = Origin(source="git+https://example.com/s@abc", wheel_name=name, wheel=b"as built")
+    init_project(tmp_path / "shop-operator", domain="example.com", origin=lambda: first)
+    project = Project.find(tmp_path / "shop-operator")
+    before = files_in(project.directory)
+    # pip says where it has the wheel from, and its digest; other installers say the first alone.
+    carried = (
+        f"file:///elsewhere/{name}#sha256={sha256(first.wheel).hexdigest()}"
+        if with_digest
+        else (project.directory / "vendor" / name).as_uri()
+    )
+    again = Origin(source=carried, wheel_name=name, wheel=b"packed from what is installed")
+
+    done = upgrade_project(project, search_path=PATH, origin=lambda: again)
+
+    assert (done.added, done.replaced, done.removed) == ((), (), ())
+    assert files_in(project.directory) == before
 
 
 def test_a_file_that_is_no_text_is_told_and_nothing_is_merged(tmp_path: Path) -> None:

@@ -55,12 +55,25 @@ def test_what_was_replaced_already_is_put_back(tmp_path: Path) -> None:
 
 
 def test_what_was_removed_already_is_put_back(tmp_path: Path) -> None:
-    (tmp_path / "a").write_text("before")
+    (tmp_path / "inner").mkdir()
+    for path in ("a", "inner/b"):
+        (tmp_path / path).write_text("before")
 
     with pytest.raises(ProjectError, match="nothing was changed"):
-        write_files(tmp_path, {"fresh": "new"}, removed=["a", "not there"])
+        write_files(tmp_path, {"fresh": "new"}, removed=["a", "inner/b", "not there"])
 
-    assert files_in(tmp_path) == {"a": "before"}
+    assert files_in(tmp_path) == {"a": "before", "inner/b": "before"}
+
+
+def test_a_directory_goes_with_the_last_file_in_it(tmp_path: Path) -> None:
+    for path in ("a/b/c", "a/d/e"):
+        (tmp_path / path).parent.mkdir(parents=True)
+        (tmp_path / path).touch()
+
+    write_files(tmp_path, {}, removed=["a/b/c"])
+
+    assert (tmp_path / "a" / "d").is_dir()
+    assert not (tmp_path / "a" / "b").exists()
 
 
 def test_a_file_that_is_no_text_is_told_so(tmp_path: Path) -> None:
