@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
 from steersman.controller import Controller
-from steersman.errors import BadName
+from steersman.errors import BadName, BadValue
 from steersman.kinds import CustomResource
 from steersman.manifests.catalog import is_mature, oldest_kubernetes, summary_of, title_of
 from steersman.manifests.documents import Document
@@ -40,6 +40,12 @@ def cluster_service_version(
     icon: tuple[str, bytes] | None,
 ) -> Document:
     """What OLM needs to know of an operator."""
+    if replaces == installation.version:
+        raise BadValue(
+            wanted="a version that is replaced",
+            value=replaces,
+            rule="it is an earlier one, and this is the version of the bundle itself",
+        )
     spec: dict[str, Any] = {
         "displayName": title_of(installation),
         "description": installation.description.strip() or summary_of(installation),

@@ -11,7 +11,7 @@ upgrade. Values are what differs from cluster to cluster. What an operator needs
 rights and its security context, is none.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
@@ -100,7 +100,8 @@ class _Chart:
         self._name = installation.name
         # With all there can be: what is not wanted is left out by values.
         # What an author adds and a cluster may want otherwise is the default of a value.
-        adds = replace(installation.deploy, env=(), egress=None, pod_labels={}, pod_annotations={})
+        said = installation.deploy
+        adds = replace(said, env=(), egress=None, pod_labels={}, pod_annotations={})
         self._full = replace(installation, metrics=True, namespaces=(), deploy=adds)
         self._parts = parts_of(self._full)
         self._fullname = f'{{{{ include "{self._name}.fullname" $ }}}}'
@@ -229,10 +230,12 @@ class _Chart:
         template = dict(spec["template"])
         pod = dict(template["spec"])
         (container,) = pod["containers"]
-        labels = template["metadata"]["labels"]
+        said = self._installation.deploy
+        # A key that the author gives Pods otherwise is among the values: twice is not YAML.
+        labels = _without(template["metadata"]["labels"], said.pod_labels)
         template["metadata"] = {
             "labels": {**labels, Given("$.Values.podLabels"): None},
-            "annotations": self._annotations("$.Values.podAnnotations"),
+            "annotations": self._annotations("$.Values.podAnnotations", said.pod_annotations),
         }
         template["spec"] = {
             **pod,
@@ -300,9 +303,9 @@ class _Chart:
         document["metadata"] = {**metadata, "labels": labels}
         return template_of(document, when=_HAS_MONITOR)
 
-    def _annotations(self, expression: str) -> Any:
+    def _annotations(self, expression: str, default: Mapping[str, str] = {}) -> Any:
         """Those that every object has, and those that a value gives."""
-        every = self._full.deploy.annotations
+        every = _without(self._full.deploy.annotations, default)
         return {**every, Given(expression): None} if every else Given(expression)
 
     # Names that follow the release
@@ -341,6 +344,10 @@ class _Chart:
         return (
             Filled(f"{self._fullname}-{name.removeprefix(own)}") if name.startswith(own) else name
         )
+
+
+def _without(mapping: Mapping[str, str], keys: Collection[str]) -> dict[str, str]:
+    return {key: value for key, value in mapping.items() if key not in keys}
 
 
 def _word(expression: str) -> When:

@@ -1,6 +1,7 @@
 """``[tool.steersman.deploy]`` and ``[tool.steersman.bundle]`` of a project, read and checked."""
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from ipaddress import ip_network
 from pathlib import Path
@@ -22,6 +23,8 @@ _FIELD: Final = re.compile(
     r"|spec\.(nodeName|serviceAccountName)|status\.(hostIP|hostIPs|podIP|podIPs)"
 )
 _PORT: Final = re.compile(r"(?P<first>\d+)(-(?P<last>\d+))?(/(?P<protocol>TCP|UDP|SCTP))?")
+_MASKED: Final = re.compile(r".*/\d{1,3}")
+_RELEASE: Final = re.compile(r"[0-9][-+.0-9A-Za-z]*")
 _CHANNEL: Final = re.compile(r"[a-zA-Z0-9]([-._a-zA-Z0-9]*[a-zA-Z0-9])?")
 _LAST_PORT: Final = 65535
 
@@ -35,6 +38,10 @@ _OWN_VARIABLES: Final = frozenset(
     f"STEERSMAN_{each}"
     for each in ("NAMESPACES", "LEASE_NAME", "HEALTH_ADDRESS", "METRICS_ADDRESS", "LOG_STYLE")
 )
+
+# What a container may ask for beside the resources of a vendor, whose names have a slash.
+_RESOURCES: Final = ("cpu", "memory", "ephemeral-storage")
+_HUGE_PAGES: Final = "hugepages-"
 
 # Where a Namespace says its own name.
 _NAMESPACE_LABEL: Final = "kubernetes.io/metadata.name"
@@ -99,7 +106,7 @@ def bundle_table(table: Table, *, directory: Path) -> BundleTable:
     icon = table.text("icon")
     read = BundleTable(
         channel=_matching(table, "channel", _CHANNEL, "letters, digits, dots, dashes"),
-        replaces=table.text("replaces"),
+        replaces=_matching(table, "replaces", _RELEASE, "a version such as 1.2.0"),
         icon=None if icon is None else _icon(table, directory / icon),
     )
     table.finish()
@@ -135,10 +142,11 @@ def _variable(table: Table, name: str, value: Any) -> core_v1.EnvVar:
         raise table.bad(name, "the installation sets this variable itself")
     if isinstance(value, str):
         return core_v1.EnvVar(name=name, value=value)
-    inside = Table(table.path, f"{table.key}.{name}", value)
-    given = [each for each in _SOURCES if each in inside]
+    given = [each for each in _SOURCES if each in value] if isinstance(value, Mapping) else []
     if len(given) != 1:
-        raise table.bad(name, f"it is a text, or a table with one of {', '.join(_SOURCES)}")
+        sources = ", ".join(_SOURCES)
+        raise table.bad(name, f"{value!r} is not a text, or a table with one of {sources}")
+    inside = Table(table.path, f"{table.key}.{name}", value)
     source = _source(inside, given[0])
     inside.finish()
     return core_v1.EnvVar(name=name, value_from=source)
@@ -152,7 +160,7 @@ def _source(table: Table, source: str) -> core_v1.EnvVarSource:
     table.check(source, check_subdomain, name)
     key = _matching(table, "key", _KEY, "letters, digits, dashes, dots and underscores")
     if key is None:
-        raise table.bad("key", f"it is missing: which key of the {source} is meant?")
+        raise table.bad("key", f"it is missing, and says which key of the {source} is meant")
     optional = table.flag("optional") or None
     if source == "secret":
         return core_v1.EnvVarSource(
@@ -170,10 +178,15 @@ def _amounts(table: Table, key: str) -> dict[str, Quantity]:
 
 def _amount(table: Table, name: str, value: Any) -> Quantity:
     text = table.word(name, value)
+    if "/" not in name and name not in _RESOURCES and not name.startswith(_HUGE_PAGES):
+        raise table.bad(name, f"it is none of {', '.join(_RESOURCES)}, and has no vendor's domain")
     try:
-        return Quantity(text)
+        amount = Quantity(text)
     except ValueError as error:
         raise table.bad(name, f"{text!r} is no amount such as 500m or 128Mi") from error
+    if amount < Quantity("0"):
+        raise table.bad(name, f"{text!r} is less than nothing")
+    return amount
 
 
 def _check_limits(table: Table, settings: DeploySettings) -> None:
@@ -236,6 +249,8 @@ def _peer(table: Table) -> networking_v1.NetworkPolicyPeer | None:
 
 def _block(table: Table, cidr: str, excepted: tuple[str, ...]) -> networking_v1.IPBlock:
     def network(key: str, text: str) -> Any:
+        if not _MASKED.fullmatch(text):
+            raise table.bad(key, f"{text!r} is no CIDR such as 10.0.0.0/8")
         try:
             return ip_network(text)
         except ValueError as error:

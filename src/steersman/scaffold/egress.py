@@ -72,8 +72,13 @@ _WHAT_NOW: Final = (
 
 
 def egress_warnings(project: Project) -> tuple[str, ...]:
-    """A sentence for each connection that the NetworkPolicy of the project would drop."""
+    """A sentence for each connection that the NetworkPolicy of the project would drop.
+
+    There is none where the project says that the operator talks to nothing else.
+    """
     policy = project.deploy.settings.egress
+    if policy == ():
+        return ()
     found = [
         f"{variable} is {_shown(value)}, and the NetworkPolicy lets nothing out to port {port}:"
         f" {_WHAT_NOW}"
@@ -102,7 +107,8 @@ def _clients(project: Project) -> Iterator[tuple[str, int | None]]:
 def _addresses(project: Project) -> Iterator[tuple[str, str, int]]:
     for each in project.deploy.settings.env:
         port = _port_of(each.value or "")
-        if port is not None:
+        # redis:7 is an address as well.
+        if port is not None and "IMAGE" not in each.name.upper():
             yield each.name, each.value or "", port
 
 

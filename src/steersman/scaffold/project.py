@@ -4,6 +4,7 @@ import re
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, Final
 
@@ -147,7 +148,9 @@ class _Said:
     def check_known(self, known: tuple[str, ...]) -> None:
         strangers = sorted(set(self._table).difference(known))
         if strangers:
-            raise self.wrong(f"nothing is called {strangers[0]!r} there")
+            like = get_close_matches(strangers[0], known, n=1)
+            meant = f"; perhaps {like[0]} was meant" if like else ""
+            raise self.wrong(f"nothing is called {strangers[0]!r} there{meant}")
 
     def wrong(self, problem: str) -> ProjectError:
         return ProjectError(

@@ -104,6 +104,29 @@ def test_what_a_cluster_may_want_otherwise_is_a_value_of_the_chart() -> None:
     assert "DATABASE_HOST" not in tree["templates/deployment.yaml"]
 
 
+def test_a_mark_that_pods_have_otherwise_is_not_in_the_chart_twice() -> None:
+    otherwise = replace(
+        ADDED, pod_labels={"team": "ops"}, pod_annotations={"example.com/contact": "ops"}
+    )
+    what = installation(SHOPS, REGIONS, deploy=otherwise)
+
+    tree = helm_tree(what)
+
+    pod = parts_of(what).deployment["spec"]["template"]["metadata"]
+    assert (pod["labels"]["team"], pod["annotations"]["example.com/contact"]) == ("ops", "ops")
+    assert yaml.safe_load(tree["values.yaml"])["podLabels"] == {"team": "ops"}
+    _, template = tree["templates/deployment.yaml"].split("  template:\n")
+    assert "team:" not in template
+    assert "example.com/contact" not in template
+
+
+def test_a_bundle_does_not_replace_itself() -> None:
+    what = replace(WHAT, bundle=BundleSettings(replaces=WHAT.version))
+
+    with pytest.raises(BadValue, match="an earlier one, and this is the version of the bundle"):
+        bundle_tree(what)
+
+
 def test_a_bundle_follows_too() -> None:
     what = replace(
         WHAT,

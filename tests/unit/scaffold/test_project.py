@@ -82,7 +82,7 @@ def test_where_there_is_no_project_one_is_told_how_to_make_one(tmp_path: Path) -
         ("shop_operator.operator:manager", "yaml.operator:manager", "'yaml' is not a Python"),
         ('["shop"]', '"shop"', "'namespaces' is 'shop', not a list of texts"),
         ('["shop"]', '["Shop"]', "'Shop' is not a namespace"),
-        ("namespaces =", "namespace =", "nothing is called 'namespace' there"),
+        ("namespaces =", "namespace =", "'namespace' there; perhaps namespaces was meant"),
     ],
 )
 def test_what_is_wrong_with_the_table_is_said(
