@@ -1,5 +1,6 @@
 """What lies beside the code: the README, and the program itself."""
 
+import os
 import re
 import signal
 import subprocess
@@ -32,6 +33,17 @@ def test_the_program_prints_into_a_pipe_until_it_is_interrupted() -> None:
             running.send_signal(signal.SIGINT)
 
             assert running.wait(timeout=10.0) == 130
+
+
+@pytest.mark.timeout(60)
+def test_a_master_alone_needs_no_kubeconfig(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "podwatch", "-master", "nowhere"]
+    environ = {**os.environ, "HOME": str(tmp_path), "KUBECONFIG": ""}
+
+    ended = subprocess.run(command, env=environ, capture_output=True, text=True, check=False)
+
+    assert ended.returncode == 1
+    assert ended.stderr.startswith("error: -master: ")
 
 
 @pytest.mark.timeout(60)

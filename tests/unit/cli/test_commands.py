@@ -97,6 +97,7 @@ def test_a_command_that_does_not_exist_is_refused_with_status_2() -> None:
     [
         (("crate", "api"), "create"),
         (("upgade",), "upgrade"),
+        (("gen",), "generate"),
         (("generate", "crds"), "crd"),
         (("create", "controler"), "controller"),
         (("cluster", "ups"), "up"),

@@ -14,7 +14,7 @@ from pathlib import Path
 from random import Random
 
 from steersman.cache import Informer, Lister, Scope, key_of, on
-from steersman.client import Client, connect, find_config
+from steersman.client import Client, ClusterConfig, connect, find_config
 from steersman.clock import SystemClock
 from steersman.errors import QueueClosed
 from steersman.kinds import core_v1, meta_v1
@@ -74,13 +74,19 @@ async def watch_pods(client: Client, *, observe: Observer) -> None:
 
 
 async def main(kubeconfig: Path | None, master: str | None = None) -> None:
-    """Connect as kubectl would, and watch; ``master`` replaces the kubeconfig's server."""
+    """Connect as kubectl would, and watch.
+
+    ``master`` replaces the kubeconfig's server. Alone, it is all that is known of the cluster: there
+    are no credentials then.
+    """
     clock = SystemClock()
     observe = log_to(sys.stderr, clock=clock)
-    config = find_config(
-        environ=os.environ, home=Path.home(), kubeconfig=kubeconfig, observe=observe
-    )
-    if master:
-        config = replace(config, server=master)
+    if master and kubeconfig is None:
+        config = ClusterConfig(server=master, source="-master")
+    else:
+        config = find_config(
+            environ=os.environ, home=Path.home(), kubeconfig=kubeconfig, observe=observe
+        )
+        config = replace(config, server=master or config.server)
     async with connect(config, clock=clock, rng=Random(), observe=observe) as client:
         await watch_pods(client, observe=observe)

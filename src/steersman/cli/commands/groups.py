@@ -29,8 +29,9 @@ class Group(click.Group):
             for each in found.list_commands(ctx)
         }
         same = [whole for whole, each in below.items() if each == name]
-        if same:
-            return same
+        begun = [each for each in own if each.startswith(name)]
+        if same or begun:
+            return same or begun
         near = get_close_matches(name, [*own, *below.values()], n=1)
         whole = {each: each for each in own} | {each: path for path, each in below.items()}
         return [whole[each] for each in near]
