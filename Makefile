@@ -89,7 +89,7 @@ fuzz: $(TEST) ## ten minutes of nonsense in the embedded API server's ear, and t
 control-plane: $(PACKAGE) ## find or build etcd, kube-apiserver, kube-controller-manager, kubectl
 	$(BIN)/python -m steersman.testing.binaries
 
-test-real: $(CHECK) control-plane $(FOREIGN_READY) ## the same questions, put to a real kube-apiserver
+test-real: $(DOCS) control-plane $(FOREIGN_READY) ## the same questions, put to a real kube-apiserver
 	$(BIN)/python -m tests.real.foreign.building
 	$(PYTEST) -n 2 --dist loadfile -m 'not deep' --durations 40 tests/real
 
