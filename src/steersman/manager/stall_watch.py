@@ -6,6 +6,7 @@ knows when the next turn is due, and takes the stack of the loop's thread if it 
 
 import asyncio
 import os
+import selectors
 import sys
 import threading
 from collections.abc import Callable
@@ -24,6 +25,7 @@ from steersman.names import ObjectRef
 MOST_FRAMES: Final = 8
 
 _ASYNCIO: Final = f"{Path(asyncio.__file__).parent}{os.sep}"
+_WAITING: Final = (_ASYNCIO, selectors.__file__)
 _STEERSMAN: Final = f"{Path(__file__).parents[1]}{os.sep}"
 
 
@@ -93,11 +95,14 @@ class StallWatch:
                     if self._due_at == due_at:
                         self._found = found
 
-    def _look(self) -> Stall:
+    def _look(self) -> Stall | None:
+        """What the loop is busy with; ``None`` if it waits, as after a pause of the process."""
         task = asyncio.current_task(self._loop)
         about = None if task is None else self._about(task)
         # Not public, and the only way to see what another thread does.
         frame = sys._current_frames().get(self._thread_id)  # pyright: ignore[reportPrivateUsage]
+        if task is None and (frame is None or frame.f_code.co_filename.startswith(_WAITING)):
+            return None
         stack = _lines(frame)
         if about is None:
             return Stall(stack=stack)

@@ -124,11 +124,13 @@ def describe(observation: ManagerObservation) -> tuple[str, Fields]:
             return text, {"is_alive": is_alive, "failing": ", ".join(name for name, _ in failing)}
         case LoopBlocked(seconds=seconds, controller=controller, ref=ref, stack=stack):
             whose = f" in the reconcile of {ref} by {controller}" if ref is not None else ""
-            where = f": {' > '.join(stack)}" if stack else ""
-            text = (
-                f"the event loop stood still for {length(seconds)}{whose}{where}. Something"
-                f" computed or waited without await: make that reconcile a plain function, and it"
-                f" gets a thread"
+            text = f"the event loop stood still for {length(seconds)}"
+            text += (
+                f"{whose}: {' > '.join(stack)}. Something computed or waited without await: make"
+                f" that reconcile a plain function, and it gets a thread"
+                if stack
+                else ", and so did the thread that watches it: the process was stopped or got no"
+                " CPU time, or an extension module held the GIL"
             )
             about = {} if ref is None else {"controller": controller, **ref_fields(ref)}
             return text, {"seconds": seconds, **about, "stack": "\n".join(stack)}

@@ -119,8 +119,8 @@ ALARM, LOUD, NORMAL, QUIET = logging.ERROR, logging.WARNING, logging.INFO, loggi
         (
             replace(BLOCKED, ref=None, controller="", stack=()),
             LOUD,
-            "the event loop stood still for 1.5 s. Something computed or waited without await:"
-            " make that reconcile a plain function, and it gets a thread",
+            "the event loop stood still for 1.5 s, and so did the thread that watches it: the"
+            " process was stopped or got no CPU time, or an extension module held the GIL",
         ),
         (LISTENING, NORMAL, "metrics at http://0.0.0.0:8080/metrics"),
         (RUNNABLE_FAILED, ALARM, "webhooks failed: OSError: the port is taken"),
