@@ -1,11 +1,14 @@
 """Kinds that the server does not serve: their controllers wait, and the others work."""
 
 import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, nullcontext
 from typing import Any
 
 import pytest
 
 import steersman as sm
+from steersman.apiserver import InProcessTransport
 from steersman.errors import CacheSyncTimeout
 from steersman.kinds import core_v1, meta_v1
 from steersman.manager import Runnable, Services
@@ -19,6 +22,7 @@ from steersman.observe import (
     ReconcileFinished,
     StageReached,
 )
+from steersman.wire import Request, Response, Transport
 from tests.cluster.informing import Scene
 from tests.cluster.operators import Operator, is_quiet, operating
 from tests.cluster.test_probes import ask
@@ -66,6 +70,41 @@ async def test_a_controller_whose_kind_is_missing_holds_up_no_other(
 
     assert started(operator) == ["widget"]
     assert "caches filled" not in stages(operator)
+
+
+class HangingLists:
+    """A way to a server that never answers a list of this kind."""
+
+    def __init__(self, inner: Transport, plural: str) -> None:
+        self._inner = inner
+        self._plural = plural
+
+    @asynccontextmanager
+    async def open(self, request: Request) -> AsyncIterator[Response]:
+        if request.path.endswith(f"/{self._plural}"):
+            await asyncio.Event().wait()
+        async with self._inner.open(request) as response:
+            yield response
+
+
+@pytest.mark.parametrize("leader_election", [True, False])
+async def test_a_controller_whose_list_hangs_holds_up_no_other(
+    scene: Scene, monkeypatch: pytest.MonkeyPatch, leader_election: bool
+) -> None:
+    await install(scene.server, OCTOPODES)
+    way = HangingLists(InProcessTransport(scene.world.server), "octopodes")
+    monkeypatch.setattr(Operator, "reach", lambda _: nullcontext(way))
+    began_at = scene.clock.monotonic()
+
+    async with operating(
+        scene, of_octopodes(), of_widgets(), leader_election=leader_election
+    ) as operator:
+        await scene.until(lambda: started(operator), seconds=0.5)
+        waited_seconds = scene.clock.monotonic() - began_at
+
+    assert started(operator) == ["widget"]
+    # Before the request to the server that hangs comes to an end.
+    assert waited_seconds <= 15.0
 
 
 async def test_a_controller_starts_when_its_kind_is_there(scene: Scene) -> None:

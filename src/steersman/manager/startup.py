@@ -1,19 +1,24 @@
 """Controllers on their way to work: each waits for the caches of its own kinds and no others.
 
-A kind that the API server does not serve, or whose list fails, holds up the controllers that
-declare it. The others start without them, and those that were held up start when it is there.
+A kind that the API server does not serve, or whose list fails or hangs, holds up the controllers
+that declare it. The others start without them, and those that were held up start when it is there.
 """
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from typing import Any, Protocol
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
+from typing import Any, Final, Protocol
 
 from steersman.cache import Informer, in_background, sync_problem
 from steersman.clock import Clock
 from steersman.controller import Controller, Prepared
 from steersman.errors import CacheSyncTimeout
 from steersman.observe import CacheSyncOverdue, Observer
+
+# So long the first lists may take before the controllers that are ready start without the others:
+# longer than a list of tens of thousands of objects, and shorter than a request to a server that
+# hangs. Until then it may be better that a replica leads whose caches are all filled.
+PATIENCE_SECONDS: Final = 10.0
 
 
 class Prepare(Protocol):
@@ -117,9 +122,11 @@ class Startup:
                     task.cancel()  # It waits for a kind that may never be there.
 
     async def settled(self) -> None:
-        """Wait until each controller is ready, or is held up by a list that fails."""
-        while not all(each.is_settled for each in self._starts):
-            await self._change()
+        """Wait until each controller is ready, or is held up by a list that fails or takes long."""
+        with suppress(TimeoutError):
+            async with self._clock.timeout(PATIENCE_SECONDS):
+                while not all(each.is_settled for each in self._starts):
+                    await self._change()
 
     async def more(self, than: int) -> None:
         """Wait until more controllers are ready than so many."""
