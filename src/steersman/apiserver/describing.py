@@ -110,7 +110,11 @@ class SelfDescription:
         if path.startswith("/openapi/"):
             self._write_open_api()
             is_swagger = path == SWAGGER
-            document = self._swagger.find(accept) if is_swagger else self._open_api.find(path)
+            document = (
+                self._swagger.find(accept)
+                if is_swagger
+                else self._open_api.find(path, accept=accept)
+            )
             return None if document is None else (document.headers(hashed=hashed), document.body)
         found = self._discovery.find(path, accept=accept)
         return None if found is None else (found.headers, found.body)
@@ -127,7 +131,7 @@ class SelfDescription:
         return document.headers, document.body
 
     def _nothing_at(self, path: str) -> Reply:
-        if path == SWAGGER:
+        if path == SWAGGER or self._open_api.find(path) is not None:
             # It is there, but not in a form that the caller accepts.
             headers = (("cache-control", "no-cache, private"), ("vary", "Accept"))
             return Reply(status=406, headers=headers)

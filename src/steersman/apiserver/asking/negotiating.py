@@ -1,6 +1,6 @@
 """Content negotiation: JSON, YAML or protobuf, and objects whole, by metadata, or as a table."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import NamedTuple, TypeAlias
 
 from steersman.apiserver import refusals
@@ -53,15 +53,33 @@ def clauses(accept: str) -> Iterator[tuple[str, dict[str, str]]]:
     """The media types of an Accept header with their parameters, the most wanted first."""
     found: list[_Clause] = []
     for clause in accept.split(","):
-        media_type, *parameters = (part.strip() for part in clause.split(";"))
-        named = {name: value for name, _, value in (each.partition("=") for each in parameters)}
+        media_type, *parameters = clause.split(";")
+        kind, *rest = (part.strip() for part in media_type.split("/"))
+        if len(rest) != 1 and (kind, rest) != ("*", []):
+            continue
+        named: dict[str, str] = {}
+        for each in parameters:
+            name, _, value = each.partition("=")
+            if value and "=" not in value:
+                named[name.strip()] = value.strip()
         try:
             weight = float(named.pop("q", "1"))
         except ValueError:
             weight = 0.0
-        found.append((weight, media_type, named))
+        found.append((weight, f"{kind}/{rest[0] if rest else '*'}", named))
     for _, media_type, named in _in_order(found):
         yield media_type, named
+
+
+def wanted_form(accept: str, forms: Iterable[str]) -> str:
+    """The first of several media types that is wanted most; empty where none is."""
+    for media_type, _ in clauses(accept or "*/*"):
+        kind, _, subtype = media_type.partition("/")
+        for form in forms:
+            form_kind, _, form_subtype = form.partition("/")
+            if kind in ("*", form_kind) and subtype in ("*", form_subtype):
+                return form
+    return ""
 
 
 def _in_order(clauses: list[_Clause]) -> list[_Clause]:
@@ -179,7 +197,7 @@ def language_of_form(accept: str, form: Mapping[str, str]) -> str:
 
 def check_route(accept: str, available: tuple[str, ...]) -> None:
     """Refuse where the way to an answer is found by whole types, and none of them is wanted."""
-    wanted = [media_type for media_type, _ in clauses(accept or JSON)]
+    wanted = [clause.partition(";")[0].strip() for clause in (accept or JSON).split(",")]
     if not any(each == "*/*" or each in available for each in wanted):
         why = f"406: Not Acceptable\n\nAvailable representations: {', '.join(available)}"
         raise refusals.Refusal(406, "NotAcceptable", why, details={})

@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from steersman.apiserver.asking.negotiating import JSON, clauses
+from steersman.apiserver.asking.negotiating import JSON, wanted_form
 from steersman.apiserver.discovery.openapi_paths import Json
 from steersman.apiserver.discovery.openapi_protobuf import protobuf
 from steersman.apiserver.discovery.openapi_v3 import (
@@ -25,12 +25,10 @@ from steersman.names import GroupVersionKind
 
 PROTOBUF = "application/com.github.proto-openapi.spec.v2.v1.0+protobuf"
 _FORMS = {
-    "*/*": JSON,
-    "application/*": JSON,
     JSON: JSON,
-    PROTOBUF: PROTOBUF,
     # No proper media type, but what kubectl asks for.
     PROTOBUF.replace("v2.v1", "v2@v1"): PROTOBUF,
+    PROTOBUF: PROTOBUF,
 }
 
 _REF = "#/definitions/"
@@ -45,10 +43,8 @@ class Swagger:
 
     def find(self, accept: str) -> OpenApiDocument | None:
         """In the form that is wanted most; None where none is."""
-        for wanted, _ in clauses(accept or JSON):
-            if wanted in _FORMS:
-                return self._made[_FORMS[wanted]]
-        return None
+        wanted = wanted_form(accept, _FORMS)
+        return self._made[_FORMS[wanted]] if wanted else None
 
     @cached_property
     def _made(self) -> dict[str, OpenApiDocument]:

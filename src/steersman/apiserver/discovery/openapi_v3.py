@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from steersman.apiserver.asking.negotiating import JSON
+from steersman.apiserver.asking.negotiating import JSON, wanted_form
 from steersman.apiserver.discovery.descriptions import NO_DESCRIPTIONS, Descriptions
 from steersman.apiserver.discovery.openapi_paths import (
     API_RESOURCE_LIST,
@@ -116,13 +116,15 @@ class OpenApi:
         }
         self._sources = sources
 
-    def find(self, path: str) -> OpenApiDocument | None:
-        """``/openapi/v3`` is the index, ``/openapi/v3/apis/apps/v1`` a document of it."""
+    def find(self, path: str, *, accept: str = "") -> OpenApiDocument | None:
+        """``/openapi/v3`` is the index, ``/openapi/v3/apis/apps/v1`` a document of it, in JSON."""
         if path == INDEX:
             index = msgspec.json.encode({"paths": self._index()})
             return OpenApiDocument(body=index, content_type=INDEX_TYPE)
         root = path.removeprefix(f"{INDEX}/")
-        return self._document(root) if root in self._sources else None
+        if root not in self._sources or not wanted_form(accept, (JSON,)):
+            return None
+        return self._document(root)
 
     def paths(self) -> Iterator[tuple[str, Json]]:
         """Every path, with its operations."""

@@ -18,6 +18,7 @@ from steersman.apiserver.asking.negotiating import (
     no_table,
     patch_type,
     refusal_language,
+    wanted_form,
 )
 from steersman.apiserver.forms import Form
 from steersman.apiserver.messages import WHOLE_MESSAGES, MetadataMessages
@@ -39,6 +40,10 @@ ACCEPTED = {
     "application/yaml, application/json": YAML,
     "application/json;q=often, application/yaml": YAML,
     "application/yaml;q=often": YAML,
+    "application/json;as=": JSON,
+    "application/json;as": JSON,
+    "application/json;as=Table=": JSON,
+    "application/yaml/json, application, application/json": JSON,
     KUBECTL: JSON,
 }
 
@@ -48,6 +53,37 @@ def test_the_answer_is_in_the_most_wanted_language_that_is_spoken(accept: str) -
     form = answer_form(request("/", Accept=accept), custom=False)
 
     assert form == AnswerForm(ACCEPTED[accept])
+
+
+@pytest.mark.parametrize("accept", ["*", "*;q=.2", "application /yaml", "*/yaml"])
+def test_what_go_reads_is_read_but_not_where_the_way_is_found_by_whole_types(accept: str) -> None:
+    custom = refusal_or_form(accept, custom=True)
+    builtin = refusal_or_form(accept, custom=False)
+
+    assert custom == ("406" if accept == "*/yaml" else YAML if "yaml" in accept else JSON)
+    assert builtin == "406"
+
+
+def refusal_or_form(accept: str, *, custom: bool) -> str:
+    try:
+        return answer_form(request("/", Accept=accept), custom=custom).language
+    except Refusal as refusal:
+        return str(refusal.code)
+
+
+WANTED = {
+    "": JSON,
+    "*": JSON,
+    "*/yaml": YAML,
+    "application/*": JSON,
+    "text/html, application/yaml;q=0.1": YAML,
+    "text/plain": "",
+}
+
+
+@pytest.mark.parametrize("accept", WANTED)
+def test_of_several_media_types_the_one_that_is_wanted_most_is_chosen(accept: str) -> None:
+    assert wanted_form(accept, (JSON, YAML)) == WANTED[accept]
 
 
 def test_many_wanted_languages_are_in_the_order_of_their_weights() -> None:
