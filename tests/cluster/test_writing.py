@@ -274,3 +274,18 @@ async def test_a_dry_run_is_refused_where_the_write_would_be(world: World, names
     answer = await world.ask("POST", path, {"metadata": {"name": "Not A Name"}})
 
     assert answer.status == 422
+
+
+async def test_what_is_answered_in_protobuf_can_be_written_as_it_is(
+    world: World, client: Client, namespace: str
+) -> None:
+    protobuf = "application/vnd.kubernetes.protobuf"
+    await client.create(deployment(namespace, "web"))
+    path = f"/apis/apps/v1/namespaces/{namespace}/deployments/web"
+    shown = await world.asked("GET", path)
+
+    answer = await world.ask("GET", path, accept=protobuf)
+    written = await world.asked("PUT", path, answer.body, sends=protobuf)
+
+    assert (answer.status, answer.header("content-type")) == (200, protobuf)
+    assert written == shown
