@@ -26,6 +26,10 @@ _IN_COMMON = ("apiVersion", "kind", "metadata")
 _MORE = "More info: "
 
 
+class _Definitions(msgspec.Struct, frozen=True):
+    types: dict[str, dict[str, Any]] = msgspec.field(name="$defs")
+
+
 class Descriptions:
     """The texts, by the full names of types; none where there are none."""
 
@@ -102,5 +106,13 @@ def installed_descriptions() -> Descriptions:
     spec = find_spec(_PACKAGE)
     for directory in (spec.submodule_search_locations if spec is not None else None) or ():
         if (file := Path(directory) / _FILE).exists():
-            return Descriptions(msgspec.json.decode(file.read_bytes())["$defs"])
+            return descriptions_in(file.read_bytes())
     return NO_DESCRIPTIONS
+
+
+def descriptions_in(content: bytes) -> Descriptions:
+    """Those in the package's file; none where it has another form, which must fail no request."""
+    try:
+        return Descriptions(msgspec.json.decode(content, type=_Definitions).types)
+    except (msgspec.MsgspecError, UnicodeDecodeError):
+        return NO_DESCRIPTIONS

@@ -4,8 +4,10 @@ import subprocess
 import sys
 from typing import Any
 
+import pytest
+
 from steersman.apiserver.discovery import Descriptions, OpenApi, Swagger, installed_descriptions
-from steersman.apiserver.discovery.descriptions import NO_DESCRIPTIONS
+from steersman.apiserver.discovery.descriptions import NO_DESCRIPTIONS, descriptions_in
 from tests.unit.apiserver.discovery.served import BUILTIN, SCHEMAS, ZOO, content, custom
 
 JSON = "application/json"
@@ -134,6 +136,11 @@ def test_nearly_every_field_of_every_built_in_type_is_described_by_the_package()
     assert "APIVersion defines the versioned schema" in str(
         described[POD]["properties"]["apiVersion"]["description"]
     )
+
+
+@pytest.mark.parametrize("content", [b"", b"\xff", b"[]", b"{}", b'{"$defs": {"io.k8s.api": []}}'])
+def test_a_file_of_another_form_gives_no_descriptions(content: bytes) -> None:
+    assert descriptions_in(content) is NO_DESCRIPTIONS
 
 
 def test_the_package_is_read_and_never_imported() -> None:
