@@ -86,7 +86,7 @@ def _in_order(clauses: list[_Clause]) -> list[_Clause]:
     """Up to twelve as Go's sort has them, which inserts one after the other.
 
     The order is no order in the strict sense, so a sort by key would give another one. More are
-    sorted by their weight alone: to insert thousands would hold up everybody.
+    sorted by their weight alone: inserting thousands would hold up all other requests.
     """
     if len(clauses) > _INSERTED:
         return sorted(clauses, key=lambda clause: -clause[0])

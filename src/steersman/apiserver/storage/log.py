@@ -24,7 +24,7 @@ class Entry:
     ``value`` belongs to everybody and is never changed. ``rendered`` and ``converted`` are room for
     whoever serves the entry to keep what they made of it, as it is and in another version,
     ``metadata_end`` for where in the first of them the metadata ends, and ``message`` for its form
-    in protobuf. ``is_unpruned`` where the real server would have kept fields that it shows nobody.
+    in protobuf. ``is_unpruned`` where kube-apiserver would have stored fields that it never shows.
     """
 
     __slots__ = (
