@@ -21,6 +21,17 @@ def test_flaky():
     seen.touch()
     assert before
 """
+# The same, but it takes the process with it.
+CRASHES = """
+import os
+from pathlib import Path
+
+def test_crashes():
+    seen = Path(__file__).with_name("crashed")
+    if not seen.exists():
+        seen.touch()
+        os._exit(1)
+"""
 PASSES = "def test_passes(): pass\n"
 FAILS = "def test_fails(): assert False\n"
 
@@ -36,13 +47,14 @@ class Ran:
     flaky: list[str]
 
 
-def rerun(directory: Path, *tests: str, workers: int = 0) -> Ran:
+def rerun(directory: Path, *tests: str, workers: int = 0, restarts: int = 1) -> Ran:
     (directory / "suite").mkdir()
     (directory / "suite" / "test_suite.py").write_text("\n".join(tests), "utf-8")
     (directory / "suite" / "pytest.ini").write_text("[pytest]\n", "utf-8")
     flaky = directory / "flaky"
     flaky.write_text("", "utf-8")
-    command = [sys.executable, "-m", "tools.rerun", str(flaky), "-q", f"-n{workers}"]
+    options = ("-q", f"-n{workers}", f"--max-worker-restart={restarts}", "--dist=loadfile")
+    command = [sys.executable, "-m", "tools.rerun", str(flaky), *options]
     ended = subprocess.run(
         [*command, str(directory / "suite")],
         cwd=ROOT,
@@ -65,6 +77,20 @@ def test_a_test_that_fails_and_then_passes_alone_is_recorded_and_the_run_passes(
     _first, second = ran.output.split("once more, alone")
     assert "1 passed in " in second or "1 passed, 1 deselected" in second
     assert "bringing up nodes" not in second
+
+
+def test_a_test_that_ends_its_worker_is_run_again_like_any_other(tmp_path: Path) -> None:
+    ran = rerun(tmp_path, CRASHES, PASSES, workers=1)
+
+    assert ran.status == 0, ran.output
+    assert ran.flaky == ["test_suite.py::test_crashes"]
+
+
+def test_a_test_that_ends_its_worker_each_time_fails_the_run(tmp_path: Path) -> None:
+    ran = rerun(tmp_path, "import os\ndef test_crashes(): os._exit(1)\n", workers=1, restarts=0)
+
+    assert ran.status != 0
+    assert ran.flaky == []
 
 
 def test_a_test_that_fails_twice_fails_the_run_and_is_not_recorded(tmp_path: Path) -> None:
