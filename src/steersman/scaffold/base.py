@@ -18,6 +18,8 @@ BASE: Final = ".steersman/base.json"
 # A tree of files in older projects, into which tools wrote caches and fixes.
 _OLD_BASE: Final = ".steersman/base"
 
+_CACHES: Final = frozenset({".mypy_cache", ".pytest_cache", ".ruff_cache", "__pycache__"})
+
 _ABOUT: Final = "What steersman wrote, over which `steersman upgrade` merges: keep it in git."
 
 
@@ -31,12 +33,14 @@ def read_base(directory: Path) -> Tree:
     """The frame that was written last."""
     text = read_text(directory / BASE)
     if text is None:
+        paths = [each.relative_to(directory / _OLD_BASE) for each in old_base_files(directory)]
         old = {
-            path.relative_to(directory / _OLD_BASE).as_posix(): path.read_bytes()
-            for path in old_base_files(directory)
+            each.as_posix(): read_text(directory / _OLD_BASE / each) or ""
+            for each in paths
+            if _CACHES.isdisjoint(each.parts)
         }
         if old:
-            return {path: content.decode() for path, content in old.items() if _is_text(content)}
+            return old
         raise ProjectError(
             problem=f"{directory / BASE} is gone, which says what steersman once wrote, and without"
             f" it upgrade cannot know what you have changed since",
@@ -55,11 +59,3 @@ def read_base(directory: Path) -> Tree:
 def old_base_files(directory: Path) -> Iterable[Path]:
     """What is left of the base of an older project."""
     return sorted(each for each in (directory / _OLD_BASE).rglob("*") if each.is_file())
-
-
-def _is_text(content: bytes) -> bool:
-    try:
-        content.decode()
-    except UnicodeDecodeError:
-        return False
-    return True

@@ -265,13 +265,17 @@ def test_tools_that_look_at_every_file_leave_the_base_alone(tmp_path: Path) -> N
 
 
 def test_a_base_of_many_files_becomes_one_file(tmp_path: Path) -> None:
-    project = older_project(tmp_path, changes={"Makefile": ("-m pytest\n", "-m unittest\n")})
+    project = older_project(
+        tmp_path / "cache", changes={"Makefile": ("-m pytest\n", "-m unittest\n")}
+    )
     old = project.directory / ".steersman" / "base"
     for path, text in base_of(project).items():
         (old / path).parent.mkdir(parents=True, exist_ok=True)
         (old / path).write_text(text)
-    (old / ".ruff_cache").mkdir()
-    (old / ".ruff_cache" / "1").write_bytes(b"\xff\xfe")
+    for cache in (old / ".ruff_cache", project.directory / ".ruff_cache"):
+        cache.mkdir()
+        (cache / "1").write_bytes(b"\xff\xfe")
+        (cache / "CACHEDIR.TAG").write_text("a cache")
     (project.directory / BASE).unlink()
 
     done = upgraded(project)
@@ -279,6 +283,8 @@ def test_a_base_of_many_files_becomes_one_file(tmp_path: Path) -> None:
     assert done.replaced == ("Makefile", "pyproject.toml")
     assert "-m pytest\n" in base_of(project)["Makefile"]
     assert not old.exists()
+    assert (project.directory / ".ruff_cache" / "CACHEDIR.TAG").exists()
+    assert done.removed == ()
 
 
 @pytest.mark.parametrize("text", ["", "[]", '{"files": 1}'])
