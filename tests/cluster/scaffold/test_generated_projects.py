@@ -1,13 +1,15 @@
 """What is made works at once: its tests pass, and nobody finds anything wrong with its code."""
 
+import json
 import os
 import subprocess
 import sys
+import venv
 from pathlib import Path
 
 import pytest
 
-from steersman.scaffold import Project, create_api, create_controller, init_project
+from steersman.scaffold import Origin, Project, create_api, create_controller, init_project
 from steersman.scaffold.foreign import foreign_kind
 
 # A kind of each sort, in lengths of name that lines break at.
@@ -218,6 +220,34 @@ def test_a_python_that_is_named_is_used_as_it_is_and_an_active_one_is_given_what
     assert "my-venv/bin/python -c 'import mypy, pytest, pytest_asyncio, ruff, steersman'" in active
     assert "python3 -m venv .venv\n" in neither
     assert ".venv/bin/python -m pip install --quiet --group dev --editable .\n" in neither
+
+
+@pytest.mark.parametrize("editable", [True, False])
+def test_a_steersman_that_runs_from_its_source_is_not_replaced(
+    tmp_path: Path, editable: bool
+) -> None:
+    wheel = "steersman-0.1.0-py3-none-any.whl"
+    origin = Origin(source="file:///clone", wheel_name=wheel, wheel=b"")
+    init_project(tmp_path / "shop", domain="example.com", origin=lambda: origin)
+    venv.create(tmp_path / "venv")
+    (site,) = (tmp_path / "venv").glob("lib/python*/site-packages")
+    info = site / "steersman-0.1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: steersman\nVersion: 0.1.0\n")
+    dir_info = {"editable": True} if editable else {}
+    (info / "direct_url.json").write_text(json.dumps({"url": "file:///c", "dir_info": dir_info}))
+    # It says what it is asked for, and does nothing.
+    (site / "pip.py").write_text("import sys\nprint('pip', *sys.argv[1:])\n")
+
+    status, said = ran(
+        Project.find(tmp_path / "shop"),
+        *("make", "-s", "install"),
+        VIRTUAL_ENV=str(tmp_path / "venv"),
+    )
+
+    assert status == 0, said
+    assert "pip install --quiet --group dev --editable .\n" in said
+    assert (f"pip install --quiet vendor/{wheel}\n" in said) is not editable
 
 
 def test_make_says_what_there_is(project: Project) -> None:
