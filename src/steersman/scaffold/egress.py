@@ -46,6 +46,7 @@ _CLIENTS: Final[Mapping[str, int | None]] = MappingProxyType(
 _SCHEMES: Final[Mapping[str, int]] = MappingProxyType(
     {
         "amqp": 5672,
+        "amqps": 5671,
         "http": 80,
         "https": 443,
         "kafka": 9092,
@@ -59,12 +60,16 @@ _SCHEMES: Final[Mapping[str, int]] = MappingProxyType(
         "redis": 6379,
         "rediss": 6379,
         "smtp": 25,
+        "smtps": 465,
     }
 )
 
 _HOST_AND_PORT: Final = re.compile(
     r"(?P<host>[\w.-]*[a-zA-Z][\w.-]*|\d+(\.\d+){3}):(?P<port>\d{1,5})"
 )
+# Sidecars: a policy is about what leaves the Pod.
+_LOOPBACK: Final = re.compile(r"localhost|127(\.\d+){3}|::1")
+_LAST_PORT: Final = 65535
 _NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 _WHAT_NOW: Final = (
     "say what it talks to in [[tool.steersman.deploy.egress]], or egress = [] if to nothing else"
@@ -116,22 +121,24 @@ def _port_of(value: str) -> int | None:
     """The port of an address, such as ``postgres://db/shop`` or ``db.example.com:5432``."""
     if "://" in value:
         try:
-            parts = urlsplit(value)
-            if parts.hostname:
+            parts = urlsplit(value.removeprefix("jdbc:"))
+            if parts.hostname and not _LOOPBACK.fullmatch(parts.hostname):
                 # postgresql+asyncpg:// is how libraries name their drivers.
                 return parts.port or _SCHEMES.get(parts.scheme.partition("+")[0])
         except ValueError:
             pass
         return None
     found = _HOST_AND_PORT.fullmatch(value)
-    return int(found["port"]) if found else None
+    if found is None or _LOOPBACK.fullmatch(found["host"]):
+        return None
+    return int(found["port"]) if 0 < int(found["port"]) <= _LAST_PORT else None
 
 
 def _shown(value: str) -> str:
     """The address without what may be a secret in it."""
     if "://" not in value:
         return value
-    parts = urlsplit(value)
+    parts = urlsplit(value.removeprefix("jdbc:"))
     port = f":{parts.port}" if parts.port else ""
     return f"{parts.scheme}://{parts.hostname}{port}"
 

@@ -273,6 +273,11 @@ def warnings_of(directory: Path, more: str, *, dependencies: str = "") -> str:
             "BROKER is broker.example.com:9092, and the NetworkPolicy lets nothing out to port",
         ),
         (
+            '[tool.steersman.deploy.env]\nURL = "jdbc:mysql://u:canary@db/shop"\n',
+            "",
+            "URL is mysql://db, and the NetworkPolicy lets nothing out to port 3306",
+        ),
+        (
             '[tool.steersman.deploy]\negress = [{ports = [443]}]\nenv = {U = "http://a:8080/x"}\n',
             "",
             "lets nothing out to port 8080",
@@ -297,6 +302,8 @@ def test_a_connection_that_the_network_policy_drops_is_warned_of(
         ("[tool.steersman.deploy]\negress = []\n", '"asyncpg"'),
         ('[tool.steersman.deploy]\negress = []\nenv = {U = "http://a:8080/x"}\n', ""),
         ('[tool.steersman.deploy.env]\nREDIS_IMAGE = "redis:7"\n', ""),
+        ('[tool.steersman.deploy.env]\nA = "localhost:9000"\nB = "http://127.0.0.1:9000/"\n', ""),
+        ('[tool.steersman.deploy.env]\nKEY = "some:70000"\n', ""),
         (WHOLE, '"asyncpg"'),
         ('[tool.steersman.deploy.env]\nURL = "https://api.example.com/v1"\n', ""),
         ('[tool.steersman.deploy.env]\nMODE = "12:30"\nTEXT = "a: b"\n', ""),
