@@ -1,9 +1,12 @@
 """Certificates for tests: an authority, and what it signs.
 
-Keys are on the P-256 curve, which is quick to make.
+Keys are on the P-256 curve, which is quick to make. As in those of many clusters, there are no key
+identifiers: Go and steersman do without, and ``ssl.create_default_context`` does not, from
+Python 3.13 on.
 """
 
 import ipaddress
+import ssl
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
@@ -49,6 +52,12 @@ class Authority:
             .sign(issuer._key, hashes.SHA256())
         )
         self.certificate = self._certificate.public_bytes(serialization.Encoding.PEM)
+
+    def trusting(self) -> ssl.SSLContext:
+        """For a client of a test that trusts this authority and no other."""
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+        context.load_verify_locations(cadata=self.certificate.decode())
+        return context
 
     def server(self, *names: str, expires_time: datetime = FAR_OFF) -> KeyPair:
         """For a server reached under ``names``: host names and addresses."""

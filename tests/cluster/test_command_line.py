@@ -54,7 +54,7 @@ class Up:
     ) -> HTTPSConnection:
         """One that trusts what the kubeconfig says, unless told otherwise."""
         trusted = ca or base64.b64decode(self.cluster["certificate-authority-data"])
-        context = tls or ssl.create_default_context()
+        context = tls or ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
         context.load_verify_locations(cadata=trusted.decode())
         at = urlsplit(self.cluster["server"])
         return HTTPSConnection(at.hostname or "", at.port, timeout=10, context=context)

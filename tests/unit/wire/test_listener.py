@@ -140,7 +140,7 @@ async def test_a_request_without_a_body_has_none(authority: Authority) -> None:
 
 async def test_a_header_that_is_no_text_is_marked_as_such(authority: Authority) -> None:
     handler = Answering(Reply(status=200))
-    tls = ssl.create_default_context(cadata=authority.certificate.decode())
+    tls = authority.trusting()
 
     async with listener(handler, authority) as port:
         reader, writer = await asyncio.open_connection(LOOPBACK, port, ssl=tls)
@@ -184,7 +184,7 @@ async def test_of_a_body_that_is_too_large_no_more_is_read_than_shows_it(
 
 async def test_who_waits_to_hear_that_a_body_is_wanted_hears_it(authority: Authority) -> None:
     handler = Answering(Reply(status=200))
-    tls = ssl.create_default_context(cadata=authority.certificate.decode())
+    tls = authority.trusting()
 
     async with listener(handler, authority) as port:
         reader, writer = await asyncio.open_connection(LOOPBACK, port, ssl=tls)
@@ -225,7 +225,7 @@ async def test_a_stream_to_somebody_who_knows_no_chunks_ends_with_the_connection
         yield b"one\n"
         yield b"two\n"
 
-    tls = ssl.create_default_context(cadata=authority.certificate.decode())
+    tls = authority.trusting()
 
     async with listener(Answering(Reply(status=200, stream=lines())), authority) as port:
         reader, writer = await asyncio.open_connection(LOOPBACK, port, ssl=tls)
@@ -350,7 +350,7 @@ async def test_only_tls_is_spoken(authority: Authority) -> None:
 async def raw(
     port: int, authority: Authority
 ) -> AsyncIterator[tuple[asyncio.StreamReader, asyncio.StreamWriter]]:
-    tls = ssl.create_default_context(cadata=authority.certificate.decode())
+    tls = authority.trusting()
     reader, writer = await asyncio.open_connection(LOOPBACK, port, ssl=tls)
     try:
         yield reader, writer
@@ -486,9 +486,7 @@ async def test_a_stream_is_closed_when_its_client_goes_away_with_more_to_ask(
     handler = Answering(stream.reply)
 
     async with plain(handler) if is_plain else listener(handler, authority) as port:
-        tls = (
-            None if is_plain else ssl.create_default_context(cadata=authority.certificate.decode())
-        )
+        tls = None if is_plain else authority.trusting()
         reader, writer = await asyncio.open_connection(LOOPBACK, port, ssl=tls)
         writer.write(b"GET /watch HTTP/1.1\r\n\r\nGET /next HTTP/1.1\r\n\r\n")
         await reader.readuntil(b"\r\n\r\n")
@@ -548,7 +546,7 @@ async def test_a_fault_of_the_handler_is_told_to_those_who_run_it_and_to_its_cli
 async def test_nobody_who_comes_too_late_is_answered(authority: Authority) -> None:
     handler = Answering(Reply(status=200))
 
-    tls = ssl.create_default_context(cadata=authority.certificate.decode())
+    tls = authority.trusting()
 
     async with listener(handler, authority) as port:
         connected = socket.create_connection((LOOPBACK, port), timeout=5)

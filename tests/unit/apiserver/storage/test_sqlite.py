@@ -5,7 +5,10 @@ import os
 import signal
 import subprocess
 import sys
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, closing
 from pathlib import Path
+from typing import TypeAlias
 
 import pytest
 
@@ -28,14 +31,24 @@ while True:
 """
 
 
-def test_what_was_written_is_there_again(tmp_path: Path) -> None:
+Reopen: TypeAlias = Callable[[], RevisionLog]
+
+
+@pytest.fixture
+def reopen(tmp_path: Path) -> Iterator[Reopen]:
+    """Opens what was recorded in ``tmp_path``; closed when the test ends."""
+    with ExitStack() as journals:
+        yield lambda: RevisionLog(journals.enter_context(closing(SqliteJournal(tmp_path))))
+
+
+def test_what_was_written_is_there_again(reopen: Reopen, tmp_path: Path) -> None:
     journal = SqliteJournal(tmp_path)
     log = RevisionLog(journal)
     web = log.append(WEB, {"size": 1}, expected=0)
     log.append(WEB, {"size": 2}, expected=web.revision)
     journal.close()
 
-    again = RevisionLog(SqliteJournal(tmp_path))
+    again = reopen()
 
     assert again.revision == log.revision
     assert [entry.value for entry in View(again).page("pods").entries] == [{"size": 2}]
@@ -43,7 +56,7 @@ def test_what_was_written_is_there_again(tmp_path: Path) -> None:
 
 
 @pytest.mark.timeout(20)  # another Python has to start
-def test_after_a_crash_every_acknowledged_write_is_there(tmp_path: Path) -> None:
+def test_after_a_crash_every_acknowledged_write_is_there(reopen: Reopen, tmp_path: Path) -> None:
     writer = subprocess.Popen(
         [sys.executable, "-c", WRITER, tmp_path], stdout=subprocess.PIPE, text=True
     )
@@ -54,7 +67,7 @@ def test_after_a_crash_every_acknowledged_write_is_there(tmp_path: Path) -> None
     writer.wait()
     writer.stdout.close()
 
-    log = RevisionLog(SqliteJournal(tmp_path))
+    log = reopen()
 
     assert log.revision >= acknowledged[-1]
     assert log.latest(WEB) is not None
@@ -62,7 +75,9 @@ def test_after_a_crash_every_acknowledged_write_is_there(tmp_path: Path) -> None
     assert entry.revision > acknowledged[-1]
 
 
-def test_numbers_go_on_rising_although_the_last_of_them_was_forgotten(tmp_path: Path) -> None:
+def test_numbers_go_on_rising_although_the_last_of_them_was_forgotten(
+    reopen: Reopen, tmp_path: Path
+) -> None:
     journal = SqliteJournal(tmp_path)
     log = RevisionLog(journal)
     web = log.append(WEB, {}, expected=0)
@@ -70,7 +85,7 @@ def test_numbers_go_on_rising_although_the_last_of_them_was_forgotten(tmp_path: 
     log.compact(log.revision)
     journal.close()
 
-    again = RevisionLog(SqliteJournal(tmp_path))
+    again = reopen()
 
     assert again.revision == deleted.revision
     assert again.compacted == deleted.revision
@@ -110,7 +125,7 @@ def test_what_cannot_be_made_to_last_is_not_written(tmp_path: Path) -> None:
 
 
 def test_what_cannot_be_acknowledged_is_not_written_nor_in_the_way_of_the_next_write(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    reopen: Reopen, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     journal = SqliteJournal(tmp_path)
     log = RevisionLog(journal)
@@ -126,6 +141,6 @@ def test_what_cannot_be_acknowledged_is_not_written_nor_in_the_way_of_the_next_w
     next_ = log.append(Key("pods", "default/next"), {}, expected=0)
     journal.close()
 
-    again = RevisionLog(SqliteJournal(tmp_path))
+    again = reopen()
     assert again.revision == next_.revision
     assert again.latest(WEB) is None
