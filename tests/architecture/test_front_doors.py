@@ -1,47 +1,45 @@
-"""Packages talk to each other through their front doors."""
+"""Packages import each other only through their ``__init__``, and never the lazy top package."""
 
 from collections.abc import Iterator
-from pathlib import Path
 
-import pytest
+from tests.architecture.tree import Module, assert_none, module_names, modules, offenders
 
-from tests.architecture.tree import FRONT_DOOR, MODULES, SOURCE, imports, within
-
-OPEN_HOUSE = {"kinds"}  # its modules are API groups, and meant to be imported by name
-GIVEN_AWAY = {"steersman.controller.changed"}  # a module that is meant to be used whole
+OPEN_PACKAGES = {"steersman.kinds"}  # packages whose modules are API groups, imported by name
+PUBLIC_MODULES = {"steersman.controller.changed"}  # a module that is meant to be used whole
 
 
-def is_module(name: str) -> bool:
-    path = SOURCE.joinpath(*name.split("."))
-    return path.is_dir() or path.with_suffix(".py").is_file()
-
-
-def back_door_imports(path: Path) -> Iterator[str]:
-    home = path.relative_to(FRONT_DOOR).parts[0]
-    for line, name in imports(path):
+def private_imports(module: Module) -> Iterator[str]:
+    """Imports of other packages' modules, and of what the top package loads on demand."""
+    for line, name in module.imports:
         root, _, inside = name.partition(".")
-        package, _, thing = inside.partition(".")
-        if root != "steersman" or package in {home, *OPEN_HOUSE} or name in GIVEN_AWAY:
+        package, _, rest = inside.partition(".")
+        home = f"{root}.{package}"
+        if (
+            root != "steersman"
+            or home in {module.package, *OPEN_PACKAGES}
+            or name in PUBLIC_MODULES
+        ):
             continue
-        # What a door gives is a name in it; a further dot, or a file of that name, is a room.
-        if "." in thing or (thing and is_module(name)):
-            yield f"{within(path)}:{line} imports {name}"
+        if rest:
+            # What a package gives is a name in it; a further dot, or a module, is private.
+            is_private = "." in rest or name in module_names()
+        else:
+            # Names of the top package load on demand; it alone may import them.
+            is_private = module.name != "steersman" and (not inside or name not in module_names())
+        if is_private:
+            yield f"{module.path}:{line} imports {name}"
 
 
-def lazy_imports(path: Path) -> Iterator[str]:
-    if path == FRONT_DOOR / "__init__.py":
-        return
-    for line, name in imports(path):
-        root, _, inside = name.partition(".")
-        if root == "steersman" and "." not in inside and not (inside and is_module(name)):
-            yield f"{within(path)}:{line} imports {name}"
+def test_packages_import_each_other_only_through_their_public_interface() -> None:
+    bad = [
+        Module("steersman/cache/example.py", text)
+        for text in (
+            "from steersman.watch.reflector import Reflector",
+            "from steersman.watch import reflector",
+            "def f():\n    import steersman.watch.reflector",
+            "import steersman",
+            "from steersman import Client",
+        )
+    ]
 
-
-@pytest.mark.parametrize("path", MODULES, ids=within)
-def test_no_one_comes_in_through_the_back_door(path: Path) -> None:
-    assert list(back_door_imports(path)) == []
-
-
-@pytest.mark.parametrize("path", MODULES, ids=within)
-def test_nothing_inside_depends_on_the_front_door_of_the_whole(path: Path) -> None:
-    assert list(lazy_imports(path)) == []
+    assert_none(offenders(private_imports, modules(), bad=bad))

@@ -2,32 +2,33 @@
 
 import ast
 import re
+from collections.abc import Iterator
 from functools import cache
-from pathlib import Path
 
-import pytest
-
-from tests.architecture.tree import FRONT_DOOR, PACKAGES, TESTS, dotted, parsed
+from tests.architecture.tree import TESTS, Module, assert_none, module_at, offenders, packages
 
 HEADINGS = ["Takes", "Gives", "Promises", "Never"]
 
-ROOMS = [package for package in PACKAGES if package != FRONT_DOOR]
+
+def documented() -> list[Module]:
+    """All packages but the top one, whose docstring is the picture of the whole."""
+    return [package for package in packages() if "." in package.name]
 
 
-def sections(package: Path) -> dict[str, str]:
-    """What stands under each heading of the package's docstring, in the order in which it does."""
-    docstring = ast.get_docstring(parsed(package / "__init__.py")) or ""
+def sections(package: Module) -> dict[str, str]:
+    """The text under each heading of the package's docstring, in the docstring's order."""
+    docstring = ast.get_docstring(package.tree) or ""
     _, *parts = re.split(r"^([A-Z][a-z]+):", docstring, flags=re.MULTILINE)
     return dict(zip(parts[::2], map(str.strip, parts[1::2]), strict=True))
 
 
-def promises(package: Path) -> list[str]:
+def promises(package: Module) -> list[str]:
     """One for each ``-`` at the start of a line, joined over its continuation lines."""
     items = re.split(r"^\s*- ", sections(package).get("Promises", ""), flags=re.MULTILINE)
     return [" ".join(item.split()) for item in items if item.strip()]
 
 
-def as_a_name(promise: str) -> str:
+def as_name(promise: str) -> str:
     letters = re.sub(r"[`'’]", "", promise.lower())
     return re.sub(r"[^a-z0-9]+", "_", letters).strip("_")
 
@@ -37,29 +38,41 @@ def names_of_tests() -> frozenset[str]:
     return frozenset(
         node.name
         for path in TESTS.rglob("test_*.py")
-        for node in ast.walk(parsed(path))
+        for node in module_at(path).nodes
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
         and node.name.startswith("test_")
     )
 
 
-@pytest.mark.parametrize("package", ROOMS, ids=dotted)
-def test_a_package_says_what_it_takes_gives_promises_and_never_does(package: Path) -> None:
-    said = sections(package)
-
-    assert list(said) == HEADINGS
-    assert all(said.values())
+def wrong_headings(package: Module) -> Iterator[str]:
+    found = sections(package)
+    if list(found) != HEADINGS or not all(found.values()):
+        yield f"{package.name} has {[heading for heading, text in found.items() if text]}"
 
 
-@pytest.mark.parametrize(
-    "promise",
-    [
-        pytest.param(promise, id=f"{dotted(package)}: {promise}")
-        for package in ROOMS
-        for promise in promises(package)
-    ],
-)
-def test_a_promise_has_a_test_with_the_same_words(promise: str) -> None:
-    wanted = as_a_name(promise)
+def untested_promises(package: Module) -> Iterator[str]:
+    for promise in promises(package):
+        wanted = as_name(promise)
+        if not any(wanted in name for name in names_of_tests()):
+            yield f"{package.name}: no test is named …{wanted}…"
 
-    assert [name for name in names_of_tests() if wanted in name], f"no test is named …{wanted}…"
+
+def test_every_package_docstring_has_the_four_headings() -> None:
+    bad = [
+        Module("steersman/example/__init__.py", f'"""An example.\n\n{text}\n"""')
+        for text in (
+            "",
+            "Takes: a\nGives: b\nPromises: c",
+            "Gives: b\nTakes: a\nPromises: c\nNever: d",
+            "Takes: a\nGives: b\nPromises: c\nNever:",
+        )
+    ]
+
+    assert_none(offenders(wrong_headings, documented(), bad=bad))
+
+
+def test_every_promise_has_a_test_with_the_same_words() -> None:
+    text = '"""An example.\n\nPromises:  - a promise for which there is\n  no test at all\n"""'
+    bad = [Module("steersman/example/__init__.py", text)]
+
+    assert_none(offenders(untested_promises, documented(), bad=bad))

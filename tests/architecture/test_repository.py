@@ -1,18 +1,17 @@
 """What the repository holds is true on every machine, and complete."""
 
 import re
-import subprocess
 import tomllib
 from collections.abc import Iterator
 from functools import cache
 from importlib.metadata import distribution, metadata, requires
-from pathlib import Path
+from typing import Any, NamedTuple
 
 from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
 
-from tests.architecture.tree import ROOT
+from tests.architecture.tree import ROOT, assert_none, offenders, texts
 from tests.conftest import LIMIT_SECONDS
 
 # Taken apart, because no file may name one, this one included.
@@ -29,55 +28,52 @@ REGISTRIES = [
         ("repo", "maven", "apache", "org"),
     )
 ]
+REGISTRY = re.compile("|".join(map(re.escape, REGISTRIES)))
 
-# Somebody's own directories. Paths inside a Pod, such as /var/run/secrets, are the same everywhere.
+# A developer's own directories. Paths in a Pod, such as /var/run/secrets, are the same everywhere.
 MACHINE_PATH = re.compile(r"(?<![\w.${}/-])/(?:home|root|tmp|Users|work)/\w")
 
-FRAGMENT = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*\.(added|changed|fixed|removed)\.md")
+FRAGMENT = re.compile(r"changes/[a-z0-9]+(-[a-z0-9]+)*\.(added|changed|fixed|removed)\.md")
+PARAGRAPH = re.compile(r"\S(?:.|\n(?!\n))*\.\n")
+
+TextFile = tuple[str, str]  # its path, and what is in it
 
 
-@cache
-def texts() -> dict[str, str]:
-    """Every file that is in git, or would be with ``git add .``, unless it is no text."""
-    listing = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
-    names = subprocess.run(listing, cwd=ROOT, check=True, capture_output=True, text=True).stdout
-    found: dict[str, str] = {}
-    for name in filter(None, names.split("\0")):
-        path = ROOT / name
-        if path.is_file():
-            try:
-                found[name] = path.read_text(encoding="utf-8")
-            except UnicodeDecodeError:
-                continue
-    return found
+def registries_and_machines(file: TextFile) -> Iterator[str]:
+    name, text = file
+    for pattern in (REGISTRY, MACHINE_PATH):
+        # Whole texts first: most files have none, and lines take time.
+        if pattern.search(text):
+            for number, line in enumerate(text.splitlines(), start=1):
+                if pattern.search(line):
+                    yield f"{name}:{number}: {line.strip()}"
 
 
-def lines_with(pattern: re.Pattern[str]) -> list[str]:
-    return [
-        f"{name}:{number}: {line.strip()}"
-        for name, text in texts().items()
-        for number, line in enumerate(text.splitlines(), start=1)
-        if pattern.search(line)
-    ]
+def malformed_fragments(file: TextFile) -> Iterator[str]:
+    name, text = file
+    if not FRAGMENT.fullmatch(name):
+        yield f"{name}: the name does not end in .added.md, .changed.md, .fixed.md or .removed.md"
+    if not PARAGRAPH.fullmatch(text):
+        yield f"{name}: not one paragraph that ends with a full stop"
 
 
-def fragments() -> list[Path]:
-    return [path for path in (ROOT / "changes").iterdir() if path.name != "README.md"]
+def settings() -> dict[str, Any]:
+    return tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 
 
 def wanted() -> list[str]:
     """All that the targets of the Makefile install."""
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
-    extras = project["project"]["optional-dependencies"].values()
-    groups = project["dependency-groups"].values()
+    project = settings()["project"]
+    extras = project["optional-dependencies"].values()
+    groups = settings()["dependency-groups"].values()
     return [
-        *project["project"]["dependencies"],
+        *project["dependencies"],
         *(requirement for extra in extras for requirement in extra),
         *(requirement for group in groups for requirement in group),
     ]
 
 
-def with_all_they_bring(requirements: list[str]) -> Iterator[tuple[str, str]]:
+def with_dependencies(requirements: list[str]) -> Iterator[tuple[str, str]]:
     """Name and installed version of each requirement, and of each requirement's requirements."""
     seen: set[tuple[str, str]] = set()
     waiting = [(Requirement(text), "") for text in requirements]
@@ -93,6 +89,7 @@ def with_all_they_bring(requirements: list[str]) -> Iterator[tuple[str, str]]:
         yield name, distribution(name).version
 
 
+@cache
 def pins() -> dict[str, str]:
     found: dict[str, str] = {}
     for line in (ROOT / "constraints.txt").read_text(encoding="utf-8").splitlines():
@@ -101,53 +98,69 @@ def pins() -> dict[str, str]:
     return found
 
 
-def test_no_file_names_a_package_registry() -> None:
-    assert lines_with(re.compile("|".join(map(re.escape, REGISTRIES)))) == []
-
-
-def test_no_file_names_a_directory_of_one_machine() -> None:
-    assert lines_with(MACHINE_PATH) == []
-
-
-def test_every_installed_tool_and_dependency_is_at_its_pinned_version() -> None:
-    pinned = pins()
-
-    assert [
-        (name, version)
-        for name, version in with_all_they_bring(wanted())
-        if pinned.get(name) != version
-    ] == []
-
-
-def test_every_pinned_version_runs_on_the_first_release_of_the_oldest_python() -> None:
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    oldest = re.match(r">=(3\.\d+)", project["requires-python"])
+def oldest_python() -> str:
+    """The first release of the oldest Python that is supported."""
+    oldest = re.match(r">=(3\.\d+)", settings()["project"]["requires-python"])
     assert oldest is not None
-
-    assert [
-        (name, version)
-        for name, version in with_all_they_bring(wanted())
-        if f"{oldest[1]}.0" not in SpecifierSet(metadata(name)["Requires-Python"] or "")
-    ] == []
+    return f"{oldest[1]}.0"
 
 
-def test_a_changelog_fragment_says_in_its_name_what_kind_of_change_it_is() -> None:
-    assert [path.name for path in fragments() if not FRAGMENT.fullmatch(path.name)] == []
+class Installed(NamedTuple):
+    library: str
+    version: str
+    pythons: str
 
 
-def test_a_changelog_fragment_is_one_paragraph_that_ends_with_a_full_stop() -> None:
-    assert [
-        path.name
-        for path in fragments()
-        if not re.fullmatch(r"\S(?:.|\n(?!\n))*\.\n", path.read_text(encoding="utf-8"))
-    ] == []
+def all_installed() -> Iterator[Installed]:
+    for name, version in with_dependencies(wanted()):
+        yield Installed(name, version, metadata(name)["Requires-Python"] or "")
 
 
-def test_contributors_are_told_how_long_a_test_of_each_kind_may_take() -> None:
-    told = re.findall(
+def unfit_versions(installed: Installed) -> Iterator[str]:
+    library, version, pythons = installed
+    pinned = pins().get(library)
+    if pinned != version:
+        yield f"{library} {version} is installed, {pinned} is pinned"
+    if oldest_python() not in SpecifierSet(pythons):
+        yield f"{library} {version} needs Python {pythons}"
+
+
+def test_no_file_names_a_package_registry_or_a_directory_of_one_machine() -> None:
+    bad = [("a", f"https://{REGISTRIES[0]}/simple"), ("a", "open('" + "/home" + "/me')")]
+
+    assert_none(offenders(registries_and_machines, texts().items(), bad=bad))
+
+
+def test_every_dependency_is_at_its_pinned_version_which_runs_on_the_oldest_python() -> None:
+    bad = [
+        Installed("pytest", "1.0", ""),
+        Installed("no-such-library", "1.0", ""),
+        Installed("pytest", pins()["pytest"], f">{oldest_python()}"),
+    ]
+
+    assert_none(offenders(unfit_versions, all_installed(), bad=bad))
+
+
+def test_every_changelog_fragment_is_named_after_its_kind_and_is_one_paragraph() -> None:
+    fragments = [
+        (name, text)
+        for name, text in texts().items()
+        if name.startswith("changes/") and name != "changes/README.md"
+    ]
+    bad = [
+        ("changes/a.md", "One sentence.\n"),
+        ("changes/a.added.md", "No full stop\n"),
+        ("changes/a.added.md", "One.\n\nTwo.\n"),
+    ]
+
+    assert_none(offenders(malformed_fragments, fragments, bad=bad))
+
+
+def test_the_contributing_guide_has_the_time_limits_of_the_tests() -> None:
+    written = re.findall(
         r"^\| `tests/(\w+)` \|.*\| (\d+) s \|$", texts()["CONTRIBUTING.md"], re.MULTILINE
     )
 
-    assert {kind: int(seconds) for kind, seconds in told} == {
+    assert {kind: int(seconds) for kind, seconds in written} == {
         kind: LIMIT_SECONDS[kind] for kind in ("unit", "cluster", "real", "docs")
     }
