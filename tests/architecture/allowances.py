@@ -16,6 +16,7 @@ from tests.architecture.file_paths import opened_paths
 from tests.architecture.graph import cycle_sizes, import_graph, shortest_cycle
 from tests.architecture.ing_names import ing_names
 from tests.architecture.tree import modules
+from tests.architecture.words import counts_by_file, explained
 
 DIRECTORY = Path(__file__).parent / "allowed"
 COMMAND = "python -m tests.architecture.allowances --write"
@@ -84,7 +85,14 @@ OPENED_PATHS = Allowance(
     "Modules that open files outside their own package, and which.",
     lambda: opened_paths(modules()),
 )
-ALL = (CYCLES, ING_NAMES, OPENED_PATHS)
+WORDS = Allowance(
+    "words",
+    "Files with words that the project avoids, and how many.",
+    counts_by_file,
+    explain=explained,
+)
+
+ALL = (CYCLES, ING_NAMES, OPENED_PATHS, WORDS)
 
 
 def main(arguments: Sequence[str]) -> int:

@@ -1,0 +1,165 @@
+"""Words that code and prose avoid: a reader of other Kubernetes libraries has to guess at them.
+
+Counted are single words, phrases and names of classes and functions, in every text file that people
+write: code with its comments and docstrings, tests, pages, templates. A word counts as a part of a
+name, too: ``has_heard``, ``CacheTeller``. Names that are common English words elsewhere count where
+they are defined.
+
+Not counted are *who* and *whose*, which are right for people, *sign*, which is right for tokens,
+and *tell*, which Kubernetes' documentation has as well. Left out are generated modules, and files
+that record what a program prints.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+
+from tests.architecture.tree import Module, texts
+
+# Each with what to write instead. The subject of a sentence about code is a component, and its verb
+# is the one that Kubernetes' own documentation has.
+INSTEAD = {
+    "anew": "again",
+    "anybody": "the component",
+    "asker": "RequestSender",
+    "at its word": "as it says",
+    "at their word": "as they say",
+    "at work": "running",
+    "bell": "ChangeSignal",
+    "bereaved": "owner_check",
+    "calm": "NoFaults",
+    "companions": "managed_objects",
+    "desk": "DevSession",
+    "disturbance": "FaultInjector",
+    "everybody": "the components",
+    "fights": "hot_loop",
+    "flights": "InflightWrites",
+    "gives its word": "promises",
+    "guest": "PodInfo",
+    "guestbook": "ConnectionRegistry",
+    "heard": "received",
+    "herald": "on_first_write",
+    "in whose name": "the issuer, the user",
+    "look after": "manage",
+    "looked after": "managed",
+    "looking after": "managing",
+    "looks after": "manages",
+    "misfit": "DecodeFailure",
+    "no matter of": "not part of",
+    "nobody": "no component",
+    "of one s own": "of its own",
+    "of ones own": "of its own",
+    "saw to": "handled",
+    "see to": "handle",
+    "seen to": "handled",
+    "sees to": "handles",
+    "shelf": "ResourceLog",
+    "shelves": "ResourceLog",
+    "somebody": "the component",
+    "stories": "entries, steps",
+    "story": "entries, steps",
+    "takers": "Waiters",
+    "teller": "ReflectorEvents, InformerEvents",
+    "told": "notified, reported",
+    "untold": "pending",
+    "whoever": "the caller, the component",
+    "whom": "keys, the component",
+}
+
+# Counted where they are defined, because elsewhere they are common words.
+DEFINITIONS = {
+    "Asked": "RequestInfo",
+    "Board": "SchedulerCache",
+    "Call": "RequestInfo and the handler's dependencies",
+    "Gallery": "ObjectView",
+    "Line": "PriorityFifo",
+    "Need": "Item",
+    "Performance": "DemoRun",
+    "Question": "RequestSpec",
+    "RealWorld": "RealCluster",
+    "Refusal": "StatusError",
+    "Refused": "DecodeFailure",
+    "Room": "NodeInfo",
+    "SimulatedWorld": "SimulatedCluster",
+    "Terms": "ServerOptions",
+    "Ticket": "WriteToken",
+    "Unanswered": "NeedsWebhook",
+    "Way": "SimulatedTransport",
+    "World": "Cluster",
+    "hold": "add_finalizer",
+    "judge": "validate",
+    "let_go": "remove_finalizer",
+    "say": "set_condition",
+}
+
+# Counted as names of modules and packages.
+MODULES = {
+    "apart": "simulated clients",
+    "asking": "request",
+    "conversation": "server_connection",
+    "cutting": "list_splitter",
+    "forms": "response_encoders",
+    "guards": "anti_affinity",
+    "hearing": "request_parser",
+    "outside": "webhooks",
+    "putting_back": "field_conflicts",
+    "telling": "events",
+    "ways": "simulated transports",
+}
+
+SUFFIXES = (".py", ".md", ".jinja", ".toml", "Makefile", "Dockerfile", ".ci/run")
+
+# The words themselves, and what this rule and its like count.
+EXEMPT = ("tests/architecture/words.py", "tests/architecture/allowed/")
+
+_WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
+_DEFINITION = re.compile(
+    rf"^[ \t]*(?:class|(?:async )?def) ({'|'.join(DEFINITIONS)})\b", re.MULTILINE
+)
+_SINGLE = frozenset(phrase for phrase in INSTEAD if " " not in phrase)
+_PHRASES = [phrase.split() for phrase in INSTEAD if " " in phrase]
+_FIRST_OF_PHRASE = frozenset(words[0] for words in _PHRASES)
+
+
+def banned_words(path: str, text: str) -> Counter[str]:
+    """How often each banned word is in a file and in its path."""
+    words = [word.lower() for word in _WORD.findall(f"{path}\n{text}")]
+    found: Counter[str] = Counter()
+    for place, word in enumerate(words):
+        if word in _SINGLE:
+            found[word] += 1
+        elif word.endswith("s") and word[:-1] in _SINGLE:
+            found[word[:-1]] += 1
+        elif word in _FIRST_OF_PHRASE:
+            found.update(_phrases_at(words, place))
+    if path.endswith(".py"):
+        found.update(_DEFINITION.findall(text))
+        found.update(part for part in re.split(r"[/.]", path) if part in MODULES)
+    return found
+
+
+def _phrases_at(words: list[str], place: int) -> Iterator[str]:
+    for phrase in _PHRASES:
+        if words[place : place + len(phrase)] == phrase:
+            yield " ".join(phrase)
+
+
+def explained(path: str) -> str:
+    """The banned words of a file, each with what to write instead."""
+    found = banned_words(path, texts().get(path, ""))
+    instead = {**INSTEAD, **DEFINITIONS, **MODULES}
+    return "; ".join(f"{count} × {word} → {instead[word]}" for word, count in found.most_common())
+
+
+def counted_files() -> Iterator[tuple[str, str]]:
+    """Path and text of each file that the rule is for."""
+    for path, text in texts().items():
+        is_written = path.endswith(SUFFIXES) and not path.startswith(EXEMPT)
+        if is_written and not (path.endswith(".py") and Module(path, text).is_generated):
+            yield path, text
+
+
+def counts_by_file() -> dict[str, int]:
+    """The number of banned words in each file that has any."""
+    counts = {path: banned_words(path, text).total() for path, text in counted_files()}
+    return {path: count for path, count in counts.items() if count}
