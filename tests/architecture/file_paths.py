@@ -47,8 +47,9 @@ def opened_paths(modules: Iterable[Module]) -> dict[str, int]:
 class _Reader:
     def __init__(self, module: Module) -> None:
         self._module = module
+        self._tree = module.parsed()
         self._names: dict[str, PurePosixPath] = {}
-        assigned = list(_assignments(module))
+        assigned = list(_assignments(self._tree))
         while True:  # a name may be derived from one that stands further down
             known = dict(self._names)
             for name, value in assigned:
@@ -59,7 +60,7 @@ class _Reader:
 
     def paths(self) -> Iterator[PurePosixPath]:
         """The path that each expression gives, without those of its parts and of plain names."""
-        waiting: list[ast.AST] = [self._module.tree]
+        waiting: list[ast.AST] = [self._tree]
         while waiting:
             node = waiting.pop()
             path = self._path(node)
@@ -125,8 +126,8 @@ class _Reader:
         return SOURCE / package.replace(".", "/")
 
 
-def _assignments(module: Module) -> Iterator[tuple[str, ast.expr]]:
-    for node in module.nodes:
+def _assignments(tree: ast.Module) -> Iterator[tuple[str, ast.expr]]:
+    for node in ast.walk(tree):
         match node:
             case ast.Assign(targets=targets, value=value):
                 yield from (

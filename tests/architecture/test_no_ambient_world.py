@@ -79,7 +79,7 @@ def ambient_uses(module: Module) -> Iterator[str]:
     if module.path == CLOCK:
         return
     allowed = ALLOWED_LOOP_USES.get(module.path, set[str]())
-    for node in module.nodes:
+    for node in ast.walk(module.parsed()):
         if isinstance(node, ast.Attribute) and is_loop(node.value) and node.attr in LOOP_METHODS:
             used: str | None = f"the loop's {node.attr}"
         elif isinstance(node, ast.Name | ast.Attribute):

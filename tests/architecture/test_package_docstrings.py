@@ -17,7 +17,7 @@ def documented() -> list[Module]:
 
 def sections(package: Module) -> dict[str, str]:
     """The text under each heading of the package's docstring, in the docstring's order."""
-    docstring = ast.get_docstring(package.tree) or ""
+    docstring = ast.get_docstring(package.parsed()) or ""
     _, *parts = re.split(r"^([A-Z][a-z]+):", docstring, flags=re.MULTILINE)
     return dict(zip(parts[::2], map(str.strip, parts[1::2]), strict=True))
 
@@ -36,11 +36,10 @@ def as_name(promise: str) -> str:
 @cache
 def names_of_tests() -> frozenset[str]:
     return frozenset(
-        node.name
+        name
         for path in TESTS.rglob("test_*.py")
-        for node in module_at(path).nodes
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
-        and node.name.startswith("test_")
+        for name in module_at(path).functions
+        if name.startswith("test_")
     )
 
 

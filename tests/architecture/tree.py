@@ -41,13 +41,25 @@ class Module:
         """Whether the first line says that the file is generated."""
         return "generated" in self.text.partition("\n")[0].lower()
 
-    @cached_property
-    def tree(self) -> ast.Module:
+    def parsed(self) -> ast.Module:
+        """The syntax tree, which is not kept: all of them together slow the collector down."""
         return ast.parse(self.text, filename=self.path)
 
     @cached_property
-    def nodes(self) -> list[ast.AST]:
-        return list(ast.walk(self.tree))
+    def _facts(self) -> tuple[list[ast.Import | ast.ImportFrom], frozenset[str]]:
+        imports: list[ast.Import | ast.ImportFrom] = []
+        functions: set[str] = set()
+        for node in ast.walk(self.parsed()):
+            if isinstance(node, ast.Import | ast.ImportFrom):
+                imports.append(node)
+            elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+                functions.add(node.name)
+        return imports, frozenset(functions)
+
+    @property
+    def functions(self) -> frozenset[str]:
+        """The names of all functions and methods."""
+        return self._facts[1]
 
     @cached_property
     def imports(self) -> list[tuple[int, str]]:
@@ -55,18 +67,18 @@ class Module:
 
         Imports under ``TYPE_CHECKING`` and inside functions are among them.
         """
-        return list(_imports(self.nodes))
+        return list(_imports(self._facts[0]))
 
     @cached_property
     def bound(self) -> dict[str, str]:
         """What each imported name means: ``from datetime import datetime as d`` binds ``d``."""
         bound: dict[str, str] = {}
-        for node in self.nodes:
+        for node in self._facts[0]:
             if isinstance(node, ast.Import):
                 for alias in node.names:
                     top = alias.name.partition(".")[0]
                     bound[alias.asname or top] = alias.name if alias.asname else top
-            elif isinstance(node, ast.ImportFrom) and node.module is not None:
+            elif node.module is not None:
                 for alias in node.names:
                     bound[alias.asname or alias.name] = f"{node.module}.{alias.name}"
         return bound
@@ -83,11 +95,11 @@ class Module:
                 return None
 
 
-def _imports(nodes: Iterable[ast.AST]) -> Iterator[tuple[int, str]]:
+def _imports(nodes: Iterable[ast.Import | ast.ImportFrom]) -> Iterator[tuple[int, str]]:
     for node in nodes:
         if isinstance(node, ast.Import):
             yield from ((node.lineno, alias.name) for alias in node.names)
-        elif isinstance(node, ast.ImportFrom) and node.module is not None:
+        elif node.module is not None:
             yield from ((node.lineno, f"{node.module}.{alias.name}") for alias in node.names)
 
 
