@@ -13,7 +13,8 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
-from tools.openapi import OPENAPI
+from steersman.apiserver.schema.documents import GO_TYPES
+from steersman.openapi import load_all_facts
 
 PROGRAM = Path(__file__).with_suffix(".go")
 MODULES = "control_plane_modules/kubernetes"
@@ -39,14 +40,12 @@ def printed_by_go() -> dict[str, Any]:
 
 
 def main() -> None:
-    """Write one file beside each directory of OpenAPI documents, about the types in them."""
-    facts = printed_by_go()
-    for directory in OPENAPI.glob("kubernetes-*/"):
-        documents = [json.loads(path.read_bytes()) for path in directory.glob("*.json")]
-        names = {name for document in documents for name in document["schemas"]}
-        types = {name: facts["types"].get(name, {}) for name in sorted(names)}
-        text = json.dumps({**facts, "types": types}, indent=1)
-        directory.with_name(f"go-types-{directory.name}.json").write_text(f"{text}\n")
+    """Write one file, about the types in the OpenAPI facts."""
+    found = printed_by_go()
+    names = {name for facts in load_all_facts().values() for name in facts["schemas"]}
+    types = {name: found["types"].get(name, {}) for name in sorted(names)}
+    text = json.dumps({**found, "types": types}, indent=1)
+    GO_TYPES.write_text(f"{text}\n")
 
 
 if __name__ == "__main__":

@@ -7,15 +7,13 @@ themselves are then made by ``python -m steersman.kinds.generate``.
 import json
 import os
 import re
-from pathlib import Path
 from typing import Any
 
 from steersman.clock import SystemClock
-from steersman.kinds.generate import Facts, facts_of
+from steersman.kinds.generate import facts_of
+from steersman.openapi import DIRECTORY, Facts
 from steersman.testing import find_binaries, running_control_plane
 from steersman.testing.calls import Caller
-
-OPENAPI = Path(__file__).parents[1] / "src" / "steersman" / "apiserver" / "schema"
 
 # api/v1, apis/apps/v1, apis/node.k8s.io/v1. Groups that somebody has defined come and go, and their
 # documents may be gone before they are read.
@@ -56,7 +54,7 @@ def main() -> None:
     """Write one file for each group and version, in place of those that are there."""
     binaries = find_binaries(environ=os.environ)
     with running_control_plane(binaries, clock=SystemClock()) as plane, plane.caller() as server:
-        directory = OPENAPI / f"kubernetes-{version_of(server)}"
+        directory = DIRECTORY.with_name(f"kubernetes-{version_of(server)}")
         facts = facts_from(server)
     directory.mkdir(parents=True, exist_ok=True)
     for old in directory.glob("*.json"):

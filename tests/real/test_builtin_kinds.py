@@ -8,8 +8,8 @@ import pytest
 from steersman.client import Client
 from steersman.kinds import Codec, Resource, Scheme, Unstructured
 from steersman.kinds.builtin import BUILTIN_KINDS
+from steersman.openapi import load_all_facts
 from tests.real.samples import reviews, rules_review, samples
-from tests.unit.kinds.schemas import facts
 from tests.unit.kinds.specimens import without_nulls
 
 CODEC = Codec()
@@ -27,7 +27,7 @@ NOT_CREATED = {
 def listed_kinds() -> list[tuple[str, str]]:
     return [
         (f"{each['group']}/{each['version']}".lstrip("/"), resource["kind"])
-        for each in facts().values()
+        for each in load_all_facts().values()
         for resource in each["resources"].values()
         if "list" in resource["verbs"]
     ]

@@ -4,14 +4,13 @@ Formats, defaults, and how lists and maps are merged. Enumerations are left out:
 know more of them, and it is the one that judges the object in the end.
 """
 
-import json
 from collections.abc import Mapping, Sequence
 from functools import cache
-from importlib.resources import files
 from inspect import get_annotations
 from typing import Any, Final, TypeAlias
 
 from steersman.manifests.definitions import LIST_MAP_KEYS, LIST_TYPE, MAP_TYPE
+from steersman.openapi import load_facts
 
 Facts: TypeAlias = Mapping[str, Any]
 
@@ -96,6 +95,5 @@ def _schema_of(cls: type[Any]) -> Facts:
 @cache
 def _schemas(module: str) -> Mapping[str, Facts]:
     """The schemas of a group and version, by the names of their classes."""
-    place = files("steersman").joinpath("apiserver", "schema", "kubernetes-1.36", f"{module}.json")
-    facts = json.loads(place.read_bytes())
-    return {name.rpartition(".")[2]: schema for name, schema in facts["schemas"].items()}
+    schemas = load_facts(module)["schemas"]
+    return {name.rpartition(".")[2]: schema for name, schema in schemas.items()}

@@ -11,7 +11,8 @@ import pytest
 from steersman.kinds import Codec, Part
 from steersman.kinds.builtin import BUILTIN_KINDS
 from steersman.kinds.generate.facts import module_of
-from tests.unit.kinds.schemas import facts, schemas
+from steersman.openapi import load_all_facts
+from tests.unit.kinds.schemas import schemas
 from tests.unit.kinds.specimens import Chance, Empty, Least, Most, Taste, specimen, without_nulls
 
 # So many objects of each kind by chance, beside the extremes.
@@ -22,7 +23,7 @@ def components() -> list[str]:
     """The schemas of all kinds, and of what they share."""
     return [
         name
-        for each in facts().values()
+        for each in load_all_facts().values()
         for name, schema in each["schemas"].items()
         if "properties" in schema
         and not name.endswith("List")

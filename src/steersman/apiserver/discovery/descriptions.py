@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 
 import msgspec
 
-from steersman.apiserver.schema.documents import VERSION
+from steersman.openapi import VERSION
 
 Json: TypeAlias = dict[str, Any]
 

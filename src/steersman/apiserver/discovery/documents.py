@@ -10,8 +10,8 @@ from steersman.apiserver.discovery.resources import (
     DiscoveredResource,
     DiscoveredSubresource,
 )
-from steersman.apiserver.schema.documents import VERSION
 from steersman.names import GroupVersionKind
+from steersman.openapi import VERSION
 
 Document = dict[str, Any]
 

@@ -20,8 +20,9 @@ from steersman.apiserver.discovery.openapi_v3 import (
     object_properties,
     selectable,
 )
-from steersman.apiserver.schema.documents import REF, VERSION
+from steersman.apiserver.schema.documents import REF
 from steersman.names import GroupVersionKind
+from steersman.openapi import VERSION
 
 PROTOBUF = "application/com.github.proto-openapi.spec.v2.v1.0+protobuf"
 _FORMS = {

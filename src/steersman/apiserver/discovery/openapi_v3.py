@@ -18,8 +18,9 @@ from steersman.apiserver.discovery.openapi_paths import (
     root_of,
 )
 from steersman.apiserver.discovery.resources import DiscoveredResource
-from steersman.apiserver.schema.documents import META, OBJECT_META, REF, VERSION
+from steersman.apiserver.schema.documents import META, OBJECT_META, REF
 from steersman.names import GroupVersionKind
+from steersman.openapi import VERSION
 from steersman.units import same_json
 
 INDEX = "/openapi/v3"

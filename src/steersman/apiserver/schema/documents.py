@@ -1,4 +1,4 @@
-"""The built-in kinds: what Kubernetes' own OpenAPI documents say, read from our package's data."""
+"""The built-in kinds: what Kubernetes' own OpenAPI documents say."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -11,10 +11,9 @@ import msgspec
 from steersman.apiserver.schema.go_declarations import as_declared
 from steersman.apiserver.schema.node import Schema
 from steersman.names import GroupVersionKind
+from steersman.openapi import VERSION, load_all_facts
 
-VERSION = "1.36"
-DIRECTORY = Path(__file__).parent / f"kubernetes-{VERSION}"
-GO_TYPES = DIRECTORY.with_name(f"go-types-kubernetes-{VERSION}.json")
+GO_TYPES = Path(__file__).with_name(f"go-types-kubernetes-{VERSION}.json")
 
 REF = "#/components/schemas/"
 META = "io.k8s.apimachinery.pkg.apis.meta.v1"
@@ -69,13 +68,7 @@ class BuiltinSchemas:
 
         To read and compile them takes longer than all else that a server does before its start.
         """
-        return cls(
-            {
-                path.stem: msgspec.json.decode(path.read_bytes())
-                for path in DIRECTORY.glob("*.json")
-            },
-            msgspec.json.decode(GO_TYPES.read_bytes()),
-        )
+        return cls(load_all_facts(), msgspec.json.decode(GO_TYPES.read_bytes()))
 
     @cached_property
     def resources(self) -> Sequence[BuiltinResource]:

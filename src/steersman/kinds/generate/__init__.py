@@ -7,7 +7,7 @@ Promises:  - the same schemas always give the same text
            - no name in a schema becomes anything but a name in the source
            - a description becomes nothing but a text
            - what is generated is formatted as ruff would format it
-Never:     reads a file or asks a server (``__main__`` does), or repeats Kubernetes' descriptions
+Never:     reads a file (``__main__`` does) or asks a server, or repeats Kubernetes' descriptions
 
 ``python -m steersman.kinds.generate`` writes the modules of the built-in kinds, and with
 ``--check`` says whether they are up to date.
@@ -15,6 +15,6 @@ Never:     reads a file or asks a server (``__main__`` does), or repeats Kuberne
 
 from steersman.kinds.generate.builtin import builtin_sources
 from steersman.kinds.generate.crd import models_from_crd
-from steersman.kinds.generate.facts import Facts, facts_of
+from steersman.kinds.generate.facts import facts_of
 
-__all__ = ["Facts", "builtin_sources", "facts_of", "models_from_crd"]
+__all__ = ["builtin_sources", "facts_of", "models_from_crd"]

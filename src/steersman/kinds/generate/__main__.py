@@ -1,25 +1,26 @@
 """``python -m steersman.kinds.generate``: write the modules of built-in kinds from the facts."""
 
 import argparse
-import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from steersman.kinds.generate.builtin import builtin_sources
+from steersman.openapi import Facts, load_all_facts
 
 KINDS = Path(__file__).parents[1]
-OPENAPI = KINDS.parent / "apiserver" / "schema" / "kubernetes-1.36"
 
 
-def main(arguments: Sequence[str], *, openapi: Path = OPENAPI, kinds: Path = KINDS) -> int:
+def main(
+    arguments: Sequence[str], *, facts: Mapping[str, Facts] | None = None, kinds: Path = KINDS
+) -> int:
     """Write the modules; or, with ``--check``, say which of them would change."""
     parser = argparse.ArgumentParser(prog="python -m steersman.kinds.generate")
     parser.add_argument("--check", action="store_true", help="fail if a module is out of date")
     check = parser.parse_args(arguments).check
-    facts = {path.stem: json.loads(path.read_bytes()) for path in sorted(openapi.glob("*.json"))}
+    facts = load_all_facts() if facts is None else facts
     if not facts:
-        parser.error(f"no schemas in {openapi}")
+        parser.error("no facts in steersman.openapi; run `python -m tools.openapi`")
     sources = {kinds / f"{name}.py": text for name, text in builtin_sources(facts).items()}
     stale = [path for path, text in sources.items() if _read(path) != text]
     gone = [path for path in kinds.glob("*_v[0-9].py") if path not in sources]

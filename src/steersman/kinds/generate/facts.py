@@ -7,7 +7,9 @@ named after the module it becomes; what belongs to no group is with ``meta_v1``.
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, TypeAlias, TypedDict
+from typing import Any, TypeAlias
+
+from steersman.openapi import Facts
 
 Schema: TypeAlias = Mapping[str, Any]
 
@@ -19,15 +21,6 @@ _SHARED = "io.k8s.apimachinery."
 _STABLE = re.compile(r"v[0-9]+")
 _WORDS = {"description", "title", "example", "externalDocs"}
 _META_KIND = {"group": "", "version": "v1"}
-
-
-class Facts(TypedDict):
-    """A version of a group: where its kinds are served, and what they are made of."""
-
-    group: str
-    version: str
-    resources: dict[str, Any]
-    schemas: dict[str, Any]
 
 
 def facts_of(documents: Iterable[Schema], discovery: Iterable[Schema]) -> dict[str, Facts]:

@@ -10,6 +10,7 @@ from urllib.parse import urlencode
 
 import yaml
 
+from steersman.openapi import load_all_facts
 from tests.real.differential.story import (
     Changed,
     Json,
@@ -21,7 +22,6 @@ from tests.real.differential.story import (
     edited,
     slug,
 )
-from tests.unit.kinds.schemas import facts
 
 SAMPLES = Path(__file__).parents[1] / "samples.yaml"
 
@@ -63,7 +63,7 @@ def builtin_kinds() -> Mapping[str, Kind]:
     """Every built-in kind that can be created and kept, by its title."""
     samples = yaml.load(SAMPLES.read_text(encoding="utf-8"), yaml.CSafeLoader)
     found: list[Kind] = []
-    for each in facts().values():
+    for each in load_all_facts().values():
         api_version = f"{each['group']}/{each['version']}".lstrip("/")
         for plural, resource in each["resources"].items():
             sample = samples.get(f"{api_version} {plural}")

@@ -16,8 +16,10 @@ from steersman.kinds import Condition, Part, Resource, Scheme
 from steersman.kinds.builtin import BUILTIN_KINDS
 from steersman.kinds.generate import builtin_sources
 from steersman.kinds.generate.reading import CONDITION_FIELDS, CONDITION_NAMES
-from tests.unit.kinds.schemas import ROOT, facts, schemas
+from steersman.openapi import load_all_facts
+from tests.unit.kinds.schemas import schemas
 
+ROOT = Path(__file__).parents[4]
 KINDS = Path(steersman.kinds.__path__[0])
 GENERATED = sorted([*KINDS.glob("*_v[0-9].py"), KINDS / "builtin.py"])
 
@@ -27,7 +29,7 @@ EVERY_RESOURCE_HAS = {"apiVersion", "kind", "metadata"}
 def generated_classes() -> dict[str, type[Part]]:
     """Every generated class, by the full name of its schema."""
     classes: dict[str, type[Part]] = {}
-    for module, each in facts().items():
+    for module, each in load_all_facts().items():
         found = vars(import_module(f"steersman.kinds.{module}"))
         for component in each["schemas"]:
             name = component.rpartition(".")[2]
@@ -44,26 +46,26 @@ def wire_names(kind: type[Part]) -> set[str]:
 @pytest.mark.parametrize("path", GENERATED, ids=lambda path: path.name)
 def test_the_generated_modules_are_up_to_date(path: Path) -> None:
     hint = "run `python -m steersman.kinds.generate`"
+    sources = builtin_sources(load_all_facts())
 
-    assert path.read_text(encoding="utf-8") == builtin_sources(facts()).get(path.stem), hint
+    assert path.read_text(encoding="utf-8") == sources.get(path.stem), hint
 
 
 def test_no_generated_module_is_missing() -> None:
-    assert {path.stem for path in GENERATED} == set(builtin_sources(facts()))
+    assert {path.stem for path in GENERATED} == set(builtin_sources(load_all_facts()))
 
 
 @pytest.mark.timeout(20)
 def test_the_same_schemas_always_give_the_same_text() -> None:
     # Sets have another order in each of these.
     program = (
-        "from tests.unit.kinds.schemas import facts\n"
+        "from steersman.openapi import load_all_facts\n"
         "from steersman.kinds.generate import builtin_sources\n"
-        "print(builtin_sources(facts()))"
+        "print(builtin_sources(load_all_facts()))"
     )
     texts = {
         subprocess.run(
             [sys.executable, "-c", program],
-            cwd=ROOT,
             env={**os.environ, "PYTHONHASHSEED": seed},
             check=True,
             capture_output=True,
@@ -116,7 +118,7 @@ def test_every_schema_with_fields_is_a_class_unless_it_is_a_list() -> None:
 def test_every_kind_that_the_server_serves_has_a_class() -> None:
     scheme = Scheme()
 
-    for each in facts().values():
+    for each in load_all_facts().values():
         api_version = f"{each['group']}/{each['version']}".lstrip("/")
         for plural, resource in each["resources"].items():
             found = scheme.class_of(api_version, resource["kind"]).resource_type

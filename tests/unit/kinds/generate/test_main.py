@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from steersman.kinds.generate.__main__ import main
-from tests.unit.kinds.schemas import OPENAPI
+from steersman.openapi import load_all_facts
 
 
 def test_the_modules_in_the_package_are_up_to_date() -> None:
@@ -16,11 +16,11 @@ def test_modules_are_written_and_then_up_to_date(tmp_path: Path) -> None:
     (tmp_path / "gone_v1.py").write_text("# Generated once.\n")
     (tmp_path / "written_by_hand.py").write_text("")
 
-    assert main([], openapi=OPENAPI, kinds=tmp_path) == 0
+    assert main([], kinds=tmp_path) == 0
 
-    assert main(["--check"], openapi=OPENAPI, kinds=tmp_path) == 0
+    assert main(["--check"], kinds=tmp_path) == 0
     assert {path.stem for path in tmp_path.iterdir()} == {
-        *(path.stem for path in OPENAPI.iterdir()),
+        *load_all_facts(),
         "builtin",
         "written_by_hand",
     }
@@ -29,11 +29,11 @@ def test_modules_are_written_and_then_up_to_date(tmp_path: Path) -> None:
 def test_a_check_names_what_is_out_of_date_and_changes_nothing(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    main([], openapi=OPENAPI, kinds=tmp_path)
+    main([], kinds=tmp_path)
     (tmp_path / "apps_v1.py").write_text("# edited\n")
     (tmp_path / "gone_v1.py").write_text("# Generated once.\n")
 
-    assert main(["--check"], openapi=OPENAPI, kinds=tmp_path) == 1
+    assert main(["--check"], kinds=tmp_path) == 1
 
     assert capsys.readouterr().err == (
         "out of date: apps_v1.py, gone_v1.py\n\nhint: run `python -m steersman.kinds.generate`\n"
@@ -42,14 +42,14 @@ def test_a_check_names_what_is_out_of_date_and_changes_nothing(
     assert (tmp_path / "gone_v1.py").exists()
 
 
-def test_without_schemas_nothing_is_touched(
+def test_without_facts_nothing_is_touched(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     kept = tmp_path / "apps_v1.py"
     kept.write_text("# Generated.\n")
 
     with pytest.raises(SystemExit):
-        main([], openapi=tmp_path / "nowhere", kinds=tmp_path)
+        main([], facts={}, kinds=tmp_path)
 
     assert kept.exists()
-    assert "no schemas in" in capsys.readouterr().err
+    assert "no facts in" in capsys.readouterr().err
