@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 Object: TypeAlias = dict[str, Any]
 
 
-class Surroundings(Protocol):
-    """What a rule may know of the world around the object."""
+class RuleContext(Protocol):
+    """What a rule may use beside the object: time, chance, and other stored objects."""
 
     @property
     def clock(self) -> Clock: ...
@@ -75,24 +75,24 @@ class Rules:
 
     # Fills in what the author left out, in place.
     default: Callable[[Object], None] = _nothing
-    # The new object, the old one or None, and the surroundings: what the server's own plugins
+    # The new object, the old one or None, and the context: what the server's own plugins
     # change, before webhooks see the object; in the version of the request.
-    admit: Callable[[Object, Object | None, Surroundings], None] = _nothing
-    # The new object and its surroundings: allocates, normalises; a dry run goes through it too.
-    prepare_create: Callable[[Object, Surroundings], None] = _nothing
+    admit: Callable[[Object, Object | None, RuleContext], None] = _nothing
+    # The new object and the context: allocates, normalises; a dry run goes through it too.
+    prepare_create: Callable[[Object, RuleContext], None] = _nothing
     # The new object and who asks: writes into it who it is from.
     sign: Callable[[Object, "User"], None] = _nothing
-    # The new object, the old one, and the surroundings.
-    prepare_update: Callable[[Object, Object, Surroundings], None] = _nothing
-    prepare_status: Callable[[Object, Object, Surroundings], None] = _nothing
+    # The new object, the old one, and the context.
+    prepare_update: Callable[[Object, Object, RuleContext], None] = _nothing
+    prepare_status: Callable[[Object, Object, RuleContext], None] = _nothing
     # The new object, and the old one where there is one.
     validate: Callable[[Object], list[FieldError]] = _no_errors
     validate_create: Callable[[Object], list[FieldError]] = _no_errors
     validate_update: Callable[[Object, Object], list[FieldError]] = _no_errors
     validate_status: Callable[[Object, Object], list[FieldError]] = _no_errors
-    # The new object, the old one or None, and the surroundings: what the server's own plugins
+    # The new object, the old one or None, and the context: what the server's own plugins
     # refuse, once everything else is right, and what they warn of.
-    judge: Callable[[Object, Object | None, Surroundings], Iterable[str]] = _no_sentences
+    judge: Callable[[Object, Object | None, RuleContext], Iterable[str]] = _no_sentences
     # (old, new): told of every write that is stored, once it is; None: there was, or is, nothing.
     stored: Callable[[Object | None, Object | None], None] = _nothing
     # What is wrong with a name, in sentences; (name, is_prefix of generateName).

@@ -12,7 +12,7 @@ from steersman.apiserver.fields import FieldSet, reset_fields
 from steersman.apiserver.group_claims import Claim
 from steersman.apiserver.metadata import has_standard_finalizers
 from steersman.apiserver.outside import Known
-from steersman.apiserver.rules import Object, Rules, Surroundings
+from steersman.apiserver.rules import Object, RuleContext, Rules
 from steersman.apiserver.schema.canonical import Canonical, Walk
 from steersman.apiserver.schema.node import UNSET, Schema
 from steersman.names import GroupResource, GroupVersionKind
@@ -92,7 +92,7 @@ class Served:
     to_stored: Callable[[Object], Object] = _same
     from_stored: Callable[[Object], Object] = _same
     # Of versions that a webhook converts: the same for one request, with what it knows.
-    for_request: Callable[[Known, Surroundings], "Served"] | None = None
+    for_request: Callable[[Known, RuleContext], "Served"] | None = None
     # Then, what is about to be shown, so that the webhook can be asked about all of it at once.
     ahead: Callable[[Iterable[Object]], None] = _nothing
     mark: object = field(default_factory=object)  # the same for all that show objects alike

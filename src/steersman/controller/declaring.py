@@ -121,8 +121,9 @@ class Controller(Generic[Obj]):
     - ``sources`` wake objects for reasons that are not in the cluster.
     - ``name`` is in the names of the finalizer and the field manager, which are stored in the
       cluster: whoever changes it loses both. A second controller of a kind must have one.
-    - ``reports_as`` is whom its events are from, ``GROUP/NAME`` unless told otherwise. What has one
-      stands for a part of Kubernetes, and its events are of the older API, as theirs are.
+    - ``event_source`` is the reporting component of its events; by default ``GROUP/NAME``. It is
+      for controllers of Kubernetes itself: events of a controller that has one are written to the
+      core API (``v1``), as those of Kubernetes are.
     """
 
     kind: type[Obj]
@@ -156,7 +157,7 @@ class Controller(Generic[Obj]):
     while_deleting: bool = field(default=False, kw_only=True)
     condition: str = field(default="", kw_only=True)
     name: str = field(default="", kw_only=True)
-    reports_as: str = field(default="", kw_only=True)
+    event_source: str = field(default="", kw_only=True)
 
     def __post_init__(self) -> None:
         if not _is_kind(self.kind):

@@ -110,8 +110,8 @@ async def prepared(
     recorder = Recorder(
         client,
         # A qualified name, as the reporter of events has.
-        controller=controller.reports_as or controller.finalizer,
-        source=controller.reports_as,
+        controller=controller.event_source or controller.finalizer,
+        source=controller.event_source,
         instance=instance,
         clock=client.clock,
         rng=client.rng,

@@ -246,7 +246,7 @@ def _events_of(controller: Controller[Any], namespaces: Sequence[str]) -> Iterat
         places.append("default")  # where events about what has no namespace live
     for place in places:
         yield Rule(
-            group="" if controller.reports_as else "events.k8s.io",
+            group="" if controller.event_source else "events.k8s.io",
             resource="events",
             verbs=("create", "patch"),
             namespace=place,

@@ -118,7 +118,7 @@ def test_who_reads_scales_may_ask_for_that_of_anything() -> None:
 
 
 def test_what_stands_for_a_part_of_kubernetes_writes_events_of_the_older_api() -> None:
-    wanted = needed(controller(reports_as="deployment-controller"))
+    wanted = needed(controller(event_source="deployment-controller"))
 
     assert "create, patch events in the whole cluster" in wanted
     assert EVENTS not in wanted

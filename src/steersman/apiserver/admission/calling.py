@@ -32,14 +32,14 @@ from steersman.apiserver.cel import Authorizer
 from steersman.apiserver.outside import Known, Unanswered
 from steersman.apiserver.outside.places import place_of
 from steersman.apiserver.refusals import Refusal, bad_request, forbidden, internal_error
-from steersman.apiserver.rules import Object, Surroundings
+from steersman.apiserver.rules import Object, RuleContext
 
 
 class Versions(World, Protocol):
     """Objects in the versions that webhooks want to see."""
 
     @property
-    def around(self) -> Surroundings:
+    def around(self) -> RuleContext:
         """What is stored."""
         ...
 

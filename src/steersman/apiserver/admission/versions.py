@@ -15,7 +15,7 @@ from steersman.apiserver.admission.matching import Place
 from steersman.apiserver.asking.negotiating import JSON
 from steersman.apiserver.outside import Known
 from steersman.apiserver.refusals import Refusal, internal_error
-from steersman.apiserver.rules import Object, Surroundings
+from steersman.apiserver.rules import Object, RuleContext
 from steersman.apiserver.schema.decoding import Expected, decode
 from steersman.apiserver.served import Registry, Served
 from steersman.apiserver.store import Store
@@ -53,7 +53,7 @@ class RequestVersions:
         self._expected = expected
 
     @property
-    def around(self) -> Surroundings:
+    def around(self) -> RuleContext:
         """What is stored."""
         return self._store
 

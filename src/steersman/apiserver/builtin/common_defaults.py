@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from steersman.apiserver.rules import Object, Surroundings
+from steersman.apiserver.rules import Object, RuleContext
 
 
 def fill(obj: Object, **values: Any) -> None:
@@ -21,10 +21,10 @@ def fill_empty(obj: Object, **values: Any) -> None:
             obj[field] = value
 
 
-def protected_by(finalizer: str) -> Callable[[Object, Object | None, Surroundings], None]:
+def protected_by(finalizer: str) -> Callable[[Object, Object | None, RuleContext], None]:
     """For ``admit``: nothing goes before a controller has agreed."""
 
-    def protect(obj: Object, old: Object | None, _: Surroundings) -> None:
+    def protect(obj: Object, old: Object | None, _: RuleContext) -> None:
         finalizers = obj["metadata"].get("finalizers", [])
         if old is None and finalizer not in finalizers:
             obj["metadata"]["finalizers"] = [*finalizers, finalizer]

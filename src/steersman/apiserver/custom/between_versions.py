@@ -7,7 +7,7 @@ from functools import partial
 from steersman.apiserver.custom.converting import Conversion, Remembered
 from steersman.apiserver.outside import Known
 from steersman.apiserver.outside.places import place_of
-from steersman.apiserver.rules import Object, Surroundings
+from steersman.apiserver.rules import Object, RuleContext
 from steersman.apiserver.schema.defaulting import Defaults, copied
 from steersman.apiserver.schema.node import UNSET, Schema
 from steersman.apiserver.schema.pruning import accept
@@ -104,7 +104,7 @@ def _by_webhook(
     kept: str,
     remembered: Remembered,
     known: Known,
-    around: Surroundings,
+    around: RuleContext,
 ) -> Served:
     """The same for one request."""
     conversion = Conversion(

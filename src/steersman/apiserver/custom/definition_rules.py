@@ -18,7 +18,7 @@ from steersman.apiserver.custom.status import (
 from steersman.apiserver.custom.version_rules import version_errors
 from steersman.apiserver.field_errors import FieldError, immutable, invalid, not_supported, required
 from steersman.apiserver.names_rules import dns_1035_label, dns_subdomain, subdomain_name
-from steersman.apiserver.rules import Object, Rules, Surroundings
+from steersman.apiserver.rules import Object, RuleContext, Rules
 from steersman.apiserver.schema.formats import recognized
 from steersman.apiserver.schema.structural import JUNCTORS
 
@@ -49,7 +49,7 @@ def _storage_version(crd: Object) -> str | None:
     return next((each["name"] for each in versions if each.get("storage")), None)
 
 
-def _prepare_create(crd: Object, _: Surroundings) -> None:
+def _prepare_create(crd: Object, _: RuleContext) -> None:
     version = _storage_version(crd)
     crd["status"] = {
         "conditions": None,
@@ -58,7 +58,7 @@ def _prepare_create(crd: Object, _: Surroundings) -> None:
     }
 
 
-def _prepare_update(crd: Object, old: Object, _: Surroundings) -> None:
+def _prepare_update(crd: Object, old: Object, _: RuleContext) -> None:
     status, version = dict(old["status"]), _storage_version(crd)
     stored = status.get("storedVersions") or []
     if version is not None and version not in stored:
@@ -66,7 +66,7 @@ def _prepare_update(crd: Object, old: Object, _: Surroundings) -> None:
     crd["status"] = status
 
 
-def _prepare_status(crd: Object, _: Object, __: Surroundings) -> None:
+def _prepare_status(crd: Object, _: Object, __: RuleContext) -> None:
     status = crd.get("status") or {}
     if not status.get("storedVersions") and (version := _storage_version(crd)) is not None:
         crd["status"] = {**status, "storedVersions": [version]}

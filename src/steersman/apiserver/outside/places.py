@@ -12,7 +12,7 @@ from typing import Any, Final
 from urllib.parse import urlsplit, urlunsplit
 
 from steersman.apiserver.outside import Delivered, Outbound, Undelivered
-from steersman.apiserver.rules import Object, Surroundings
+from steersman.apiserver.rules import Object, RuleContext
 from steersman.names import GroupResource
 
 SERVICES: Final = GroupResource("", "services")
@@ -51,7 +51,7 @@ class Place:
             raise Undelivered(f'Post "{url}": {undelivered.why}') from undelivered
 
 
-def place_of(client: Object, around: Surroundings) -> Place:
+def place_of(client: Object, around: RuleContext) -> Place:
     """Where a ``clientConfig`` says that its webhook is."""
     trusted = b64decode(client.get("caBundle") or "").strip()
     if (url := client.get("url")) is not None:
@@ -82,7 +82,7 @@ def _tidied(url: str) -> str:
     return urlunsplit(parts._replace(path=f"/{path}"))
 
 
-def _address(around: Surroundings, namespace: str, name: str, port: int) -> str:
+def _address(around: RuleContext, namespace: str, name: str, port: int) -> str:
     """Where the port of a service leads to; LookupError if nowhere."""
     service = around.find(SERVICES, namespace, name)
     if service is None:
@@ -99,7 +99,7 @@ def _address(around: Surroundings, namespace: str, name: str, port: int) -> str:
 
 
 def _endpoints(
-    around: Surroundings, namespace: str, service: str, port: str
+    around: RuleContext, namespace: str, service: str, port: str
 ) -> Iterable[tuple[str, int]]:
     """The addresses behind one port of a service, those that are ready."""
     for each in around.every(SLICES):

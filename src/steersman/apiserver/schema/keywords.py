@@ -74,7 +74,7 @@ def schema_errors(
             compile_schema(written, object_meta=Schema(type="object", preserve_unknown=True)), path
         )
     is_sound = unsupported is None and not found
-    keywords = list(_keyword_errors(written, path, _Surroundings(is_root=True)))
+    keywords = list(_keyword_errors(written, path, _SchemaContext(is_root=True)))
     found += keywords
     if is_sound and _has_rules(written):
         # Only here and only now: definitions without rules do not load CEL.
@@ -145,17 +145,17 @@ def _improper_errors(schema: Schema, path: str) -> list[FieldError]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Surroundings:
-    """Where a schema stands, as far as that changes what it may say."""
+class _SchemaContext:
+    """Where a schema is in its parent, as far as that decides which keywords it may have."""
 
     is_root: bool = False
     in_metadata: bool = False
     why_no_defaults: str | None = None
 
 
-def _keyword_errors(written: Written, path: str, around: _Surroundings) -> Iterator[FieldError]:
-    yield from _own_errors(written, path, around)
-    inside = replace(around, is_root=False)
+def _keyword_errors(written: Written, path: str, context: _SchemaContext) -> Iterator[FieldError]:
+    yield from _own_errors(written, path, context)
+    inside = replace(context, is_root=False)
     additional = written.get("additionalProperties")
     properties = written.get("properties") or {}
     if additional not in (None, True) and properties:
@@ -168,13 +168,13 @@ def _keyword_errors(written: Written, path: str, around: _Surroundings) -> Itera
         yield from _keyword_errors(
             additional,
             f"{path}.additionalProperties",
-            replace(inside, why_no_defaults=why) if around.in_metadata else inside,
+            replace(inside, why_no_defaults=why) if context.in_metadata else inside,
         )
     for name, each in properties.items():
         there = inside
-        if name in META_FIELDS and (around.is_root or written.get(EMBEDDED)):
+        if name in META_FIELDS and (context.is_root or written.get(EMBEDDED)):
             there = replace(inside, in_metadata=True)
-            if around.is_root:
+            if context.is_root:
                 there = replace(there, why_no_defaults=f"in top-level {name}")
         yield from _keyword_errors(each, f"{path}.properties[{name}]", there)
     if isinstance(written.get("not"), Mapping):
@@ -197,12 +197,12 @@ def _keyword_errors(written: Written, path: str, around: _Surroundings) -> Itera
         yield from _rule_errors(written, rule, f"{path}.{VALIDATIONS}[{index}]")
 
 
-def _own_errors(written: Written, path: str, around: _Surroundings) -> Iterator[FieldError]:
+def _own_errors(written: Written, path: str, context: _SchemaContext) -> Iterator[FieldError]:
     kind = written.get("type") or ""
     if kind and kind not in _TYPES:
         yield not_supported(f"{path}.type", kind, _TYPES)
-    if written.get("default") is not None and around.why_no_defaults is not None:
-        yield forbidden(f"{path}.default", f"must not be set {around.why_no_defaults}")
+    if written.get("default") is not None and context.why_no_defaults is not None:
+        yield forbidden(f"{path}.default", f"must not be set {context.why_no_defaults}")
     for key in _NOT_SUPPORTED:
         is_anything = key in _SAID_BY_ANYTHING and written.get(key) is not None
         if written.get(key) or is_anything:
@@ -213,7 +213,7 @@ def _own_errors(written: Written, path: str, around: _Surroundings) -> Iterator[
         )
     if isinstance(written.get("items"), list) and written["items"]:
         yield forbidden(f"{path}.items", "items must be a schema object and not an array")
-    if around.in_metadata and written.get(EMBEDDED):
+    if context.in_metadata and written.get(EMBEDDED):
         yield forbidden(f"{path}.{EMBEDDED}", "must not be used inside of resource meta")
     if written.get("uniqueItems"):
         yield forbidden(

@@ -30,7 +30,7 @@ def controllers(settings: WorkloadSettings) -> tuple[Controller[Any], ...]:
         Controller(
             batch_v1.CronJob,
             name="cronjob-controller",
-            reports_as="cronjob-controller",
+            event_source="cronjob-controller",
             reconcile=partial(reconcile, memories=PerRun(Schedules)),
             when=cron_job_matters,
             owns=(Owns(batch_v1.Job, verbs=("create", "delete"), when=job_matters),),

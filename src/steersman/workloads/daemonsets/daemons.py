@@ -78,7 +78,7 @@ def controller() -> Controller[DaemonSet]:
         when=changed.generation,
         indexes={SELECTOR_INDEX: by_selector},
         name="daemonset-controller",
-        reports_as="daemonset-controller",
+        event_source="daemonset-controller",
     )
 
 

@@ -50,7 +50,7 @@ def _recreating(pod: core_v1.Pod, cached: Cached) -> Iterable[ObjectKey]:
 _CONTROLLER: Final = Controller(
     apps_v1.Deployment,
     name="deployment-controller",
-    reports_as="deployment-controller",
+    event_source="deployment-controller",
     reconcile=reconcile,
     watches=(
         watching(apps_v1.ReplicaSet, holder=apps_v1.Deployment),

@@ -158,5 +158,5 @@ def controller() -> Controller[Budget]:
         writes=(Writes(Pod, subresource="status"),),
         indexes={SELECTOR_INDEX: by_selector},
         name="controllermanager",
-        reports_as="controllermanager",
+        event_source="controllermanager",
     )

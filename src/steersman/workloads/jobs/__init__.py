@@ -36,7 +36,7 @@ def controllers(settings: WorkloadSettings) -> tuple[Controller[Any], ...]:
         Controller(
             batch_v1.Job,
             name="job-controller",
-            reports_as="job-controller",
+            event_source="job-controller",
             reconcile=partial(reconcile, memories=PerRun(Memory)),
             when=job_matters,
             watches=(replace(watching_pods(batch_v1.Job), when=pod_matters),),

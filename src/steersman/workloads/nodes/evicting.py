@@ -129,5 +129,5 @@ EVICTION: Final = Controller(
     watches=(Watch(core_v1.Node, to=pods_of, when=taints_changed),),
     writes=(Writes(core_v1.Pod, verbs=("delete",)),),
     name="taint-eviction-controller",
-    reports_as="taint-eviction-controller",
+    event_source="taint-eviction-controller",
 )

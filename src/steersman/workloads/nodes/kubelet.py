@@ -36,7 +36,7 @@ def _controller(start_seconds: float, tells_routine: bool) -> Controller[core_v1
         watches=(Watch(core_v1.Node, to=pods_of, when=node_matters),),
         writes=(Writes(core_v1.Pod, verbs=("delete",)),),
         name="kubelet",
-        reports_as="kubelet",
+        event_source="kubelet",
     )
 
 

@@ -26,7 +26,7 @@ __all__ = ["SIBLING_INDEX", "controllers", "reconcile", "retry_seconds"]
 _CONTROLLER: Final = Controller(
     apps_v1.ReplicaSet,
     name="replicaset-controller",
-    reports_as="replicaset-controller",
+    event_source="replicaset-controller",
     reconcile=reconcile,
     watches=(watching_pods(apps_v1.ReplicaSet, when=is_counted_anew),),
     writes=(Writes(core_v1.Pod, verbs=("create", "patch", "delete")),),

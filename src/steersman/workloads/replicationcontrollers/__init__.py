@@ -23,7 +23,7 @@ __all__ = ["controllers"]
 _CONTROLLER: Final = Controller(
     core_v1.ReplicationController,
     name="replication-controller",
-    reports_as="replication-controller",
+    event_source="replication-controller",
     reconcile=reconcile,
     watches=(watching_pods(core_v1.ReplicationController, when=is_counted_anew),),
     writes=(Writes(core_v1.Pod, verbs=("create", "patch", "delete")),),

@@ -61,7 +61,7 @@ def _controller() -> Controller[Service]:
     return Controller(
         Service,
         name="endpoint-slice-controller",
-        reports_as="endpoint-slice-controller",
+        event_source="endpoint-slice-controller",
         reconcile=work.reconcile,
         indexes={SELECTOR_INDEX: by_selector},
         writes=(Writes(Slice, verbs=("create", "patch", "delete")), Endpoints),

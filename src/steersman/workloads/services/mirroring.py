@@ -49,7 +49,7 @@ def mirroring_controller() -> Controller[Endpoints]:
     return Controller(
         Endpoints,
         name="endpoint-slice-mirroring-controller",
-        reports_as="endpoint-slice-mirroring-controller",
+        event_source="endpoint-slice-mirroring-controller",
         reconcile=_reconcile,
         when=_is_by_hand,
         writes=(

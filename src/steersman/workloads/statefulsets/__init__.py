@@ -53,7 +53,7 @@ _CONTROLLER: Final = Controller(
     when=changed.generation,
     while_deleting=True,
     name="statefulset-controller",
-    reports_as="statefulset-controller",
+    event_source="statefulset-controller",
 )
 
 

@@ -57,7 +57,7 @@ _CLAIMS: Final = Controller(
     when=claims.deserves_a_look,
     while_deleting=True,
     name="persistentvolume-controller",
-    reports_as="persistentvolume-controller",
+    event_source="persistentvolume-controller",
 )
 
 _VOLUMES: Final = Controller(
@@ -73,7 +73,7 @@ _VOLUMES: Final = Controller(
     writes=(Writes(core_v1.PersistentVolume, verbs=("patch", "delete")),),
     while_deleting=True,
     name="persistentvolume-binder-controller",
-    reports_as="persistentvolume-controller",
+    event_source="persistentvolume-controller",
 )
 
 _FOR_PODS: Final = Controller(
@@ -84,7 +84,7 @@ _FOR_PODS: Final = Controller(
     indexes={CLAIM_INDEX: by_claim},
     when=ephemeral.is_to_be_served,
     name="ephemeral-volume-controller",
-    reports_as="ephemeral_volume",
+    event_source="ephemeral_volume",
 )
 
 

@@ -9,7 +9,7 @@ from steersman.apiserver.custom.definition_rules import DEFINITION
 from steersman.apiserver.custom.serving import served
 from steersman.apiserver.custom.status import accepted
 from steersman.apiserver.refusals import Refusal
-from steersman.apiserver.rules import Object, Surroundings
+from steersman.apiserver.rules import Object, RuleContext
 from steersman.apiserver.schema.decoding import Expectations, decode, settle
 from steersman.apiserver.schema.documents import OBJECT_META, BuiltinSchemas
 from steersman.apiserver.schema.node import Schema
@@ -21,7 +21,7 @@ NOW = "2026-01-01T00:00:00Z"
 DEFINITION_KIND = GroupVersionKind("apiextensions.k8s.io", "v1", "CustomResourceDefinition")
 
 # Nothing in these rules looks around.
-NOWHERE: Surroundings = None  # type: ignore[assignment]
+NOWHERE: RuleContext = None  # type: ignore[assignment]
 
 
 class Verdict(NamedTuple):

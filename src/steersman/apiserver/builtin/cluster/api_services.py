@@ -13,7 +13,7 @@ from steersman.apiserver.field_errors import (
     required,
 )
 from steersman.apiserver.names_rules import dns_1035_label, dns_subdomain, path_segment, port_number
-from steersman.apiserver.rules import Object, Rules, Surroundings
+from steersman.apiserver.rules import Object, RuleContext, Rules
 from steersman.units import format_time
 
 _STATUSES: Final = ("True", "False", "Unknown")
@@ -26,7 +26,7 @@ def _default(api_service: Object) -> None:
         fill(service, port=443)
 
 
-def _prepare_create(api_service: Object, around: Surroundings) -> None:
+def _prepare_create(api_service: Object, around: RuleContext) -> None:
     if api_service.get("spec", {}).get("service") is None:
         available = {
             "type": "Available",
@@ -38,7 +38,7 @@ def _prepare_create(api_service: Object, around: Surroundings) -> None:
         api_service["status"] = {"conditions": [available]}
 
 
-def _prepare_status(api_service: Object, old: Object, _: Surroundings) -> None:
+def _prepare_status(api_service: Object, old: Object, _: RuleContext) -> None:
     metadata, before = api_service["metadata"], old["metadata"]
     for name in _OF_OTHERS:
         metadata.pop(name, None)

@@ -14,7 +14,7 @@ from steersman.apiserver.field_errors import (
     not_supported,
     required,
 )
-from steersman.apiserver.rules import Object, Surroundings
+from steersman.apiserver.rules import Object, RuleContext
 from steersman.units import format_time
 
 _CONDITIONS = "status.conditions"
@@ -27,7 +27,7 @@ def _conditions(request: Object, *types: str) -> list[Object]:
     return [each for each in found if not types or each.get("type") in types]
 
 
-def _set_times(request: Object, old: Object, around: Surroundings) -> None:
+def _set_times(request: Object, old: Object, around: RuleContext) -> None:
     now = format_time(around.clock.now())
     for condition in _conditions(request):
         if not condition.get("lastUpdateTime"):
@@ -43,7 +43,7 @@ def _set_times(request: Object, old: Object, around: Surroundings) -> None:
             condition["lastTransitionTime"] = next(before, now)
 
 
-def _prepare_approval(request: Object, old: Object, around: Surroundings) -> None:
+def _prepare_approval(request: Object, old: Object, around: RuleContext) -> None:
     _set_times(request, old, around)
     conditions = _conditions(request)
     status = {**(old.get("status") or {})}
@@ -52,7 +52,7 @@ def _prepare_approval(request: Object, old: Object, around: Surroundings) -> Non
     request["status"] = status | ({"conditions": conditions} if conditions else {})
 
 
-def _prepare_status(request: Object, old: Object, around: Surroundings) -> None:
+def _prepare_status(request: Object, old: Object, around: RuleContext) -> None:
     for type_ in _DECIDED:
         olds, news = _conditions(old, type_), _conditions(request, type_)
         if len(olds) == len(news):

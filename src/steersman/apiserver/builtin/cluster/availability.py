@@ -3,7 +3,7 @@
 from typing import NamedTuple
 
 from steersman.apiserver.field_errors import shown
-from steersman.apiserver.rules import Object, Surroundings
+from steersman.apiserver.rules import Object, RuleContext
 from steersman.names import GroupResource
 
 SERVICES = GroupResource("", "services")
@@ -23,7 +23,7 @@ class Verdict(NamedTuple):
 LOCAL = Verdict("True", "Local", "Local APIServices are always available")
 
 
-def verdict(api_service: Object, around: Surroundings) -> Verdict:
+def verdict(api_service: Object, around: RuleContext) -> Verdict:
     """What is to be said of it: this server answers for itself, and forwards nothing to others."""
     spec = api_service["spec"]
     service: Object | None = spec.get("service")

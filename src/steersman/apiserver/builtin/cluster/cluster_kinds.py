@@ -20,7 +20,7 @@ from steersman.apiserver.names_rules import (
     path_segment_name,
     subdomain_name,
 )
-from steersman.apiserver.rules import Object, Rules, Surroundings
+from steersman.apiserver.rules import Object, RuleContext, Rules
 
 if TYPE_CHECKING:
     from steersman.apiserver.access import User
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 MOUNTABLE = "kubernetes.io/enforce-mountable-secrets"
 
 
-def _prepare_account(account: Object, _: Surroundings) -> None:
+def _prepare_account(account: Object, _: RuleContext) -> None:
     if secrets := account.get("secrets"):
         # Of a reference only the name means anything.
         account["secrets"] = [
@@ -36,7 +36,7 @@ def _prepare_account(account: Object, _: Surroundings) -> None:
         ]
 
 
-def _prepare_account_update(account: Object, _: Object, around: Surroundings) -> None:
+def _prepare_account_update(account: Object, _: Object, around: RuleContext) -> None:
     _prepare_account(account, around)
 
 
@@ -74,7 +74,7 @@ def _sign_request(request: Object, user: "User") -> None:
     request["spec"] = spec | {key: value for key, value in said.items() if value}
 
 
-def _prepare_request_update(request: Object, old: Object, _: Surroundings) -> None:
+def _prepare_request_update(request: Object, old: Object, _: RuleContext) -> None:
     request["spec"] = old["spec"]
 
 

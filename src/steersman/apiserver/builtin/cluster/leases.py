@@ -2,16 +2,16 @@
 
 from steersman.apiserver.field_errors import FieldError, invalid
 from steersman.apiserver.names_rules import NOT_NEGATIVE, subdomain_name
-from steersman.apiserver.rules import Object, Rules, Surroundings
+from steersman.apiserver.rules import Object, RuleContext, Rules
 
 
-def _forget_unfinished(lease: Object, _: Surroundings) -> None:
+def _forget_unfinished(lease: Object, _: RuleContext) -> None:
     # Coordinated leader election is not on, and its fields are then not kept.
     for field in ("strategy", "preferredHolder"):
         lease["spec"].pop(field, None)
 
 
-def _prepare_update(lease: Object, _: Object, around: Surroundings) -> None:
+def _prepare_update(lease: Object, _: Object, around: RuleContext) -> None:
     _forget_unfinished(lease, around)
 
 

@@ -18,7 +18,7 @@ from steersman.apiserver.field_errors import (
     required,
 )
 from steersman.apiserver.names_rules import label_key, subdomain_name
-from steersman.apiserver.rules import Object, Rules, Surroundings
+from steersman.apiserver.rules import Object, RuleContext, Rules
 from steersman.units import Quantity
 
 _TYPES: Final = ("Pod", "Container", "PersistentVolumeClaim")
@@ -36,7 +36,7 @@ def _default(limit_range: Object) -> None:
                     item[field] = value
 
 
-def _prepare_create(limit_range: Object, around: Surroundings) -> None:
+def _prepare_create(limit_range: Object, around: RuleContext) -> None:
     if not limit_range["metadata"].get("name"):
         limit_range["metadata"]["name"] = metadata.new_uid(around.rng)
 

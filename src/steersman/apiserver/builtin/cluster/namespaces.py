@@ -11,7 +11,7 @@ from steersman.apiserver import refusals
 from steersman.apiserver.field_errors import FieldError, all_invalid, invalid
 from steersman.apiserver.metadata import STANDARD_FINALIZERS
 from steersman.apiserver.names_rules import label_key, label_name
-from steersman.apiserver.rules import Object, Rules, Surroundings
+from steersman.apiserver.rules import Object, RuleContext, Rules
 from steersman.names import GroupResource
 
 NAMESPACES = GroupResource("", "namespaces")
@@ -21,7 +21,7 @@ FINALIZER = "kubernetes"
 
 
 def check_namespace(
-    around: Surroundings, namespace: str, *, resource: GroupResource, name: str, creating: bool
+    around: RuleContext, namespace: str, *, resource: GroupResource, name: str, creating: bool
 ) -> None:
     """Refuses a write into a namespace that is not there, or a new object in one that ends."""
     found = around.find(NAMESPACES, "", namespace)
@@ -79,7 +79,7 @@ def _label(metadata: Object) -> None:
         metadata["labels"] = {**metadata.get("labels", {}), NAME_LABEL: name}
 
 
-def _prepare_create(namespace: Object, _: Surroundings) -> None:
+def _prepare_create(namespace: Object, _: RuleContext) -> None:
     _label(namespace["metadata"])  # of a name that the server has made up only now
     namespace["status"] = {"phase": "Active"}
     finalizers = namespace.get("spec", {}).get("finalizers", [])
@@ -88,11 +88,11 @@ def _prepare_create(namespace: Object, _: Surroundings) -> None:
     namespace["spec"] = {"finalizers": finalizers}
 
 
-def _prepare_update(namespace: Object, old: Object, _: Surroundings) -> None:
+def _prepare_update(namespace: Object, old: Object, _: RuleContext) -> None:
     namespace["spec"] = old["spec"]
 
 
-def _prepare_finalize(namespace: Object, old: Object, _: Surroundings) -> None:
+def _prepare_finalize(namespace: Object, old: Object, _: RuleContext) -> None:
     namespace["status"] = old["status"]
 
 

@@ -27,7 +27,7 @@ from steersman.apiserver.names_rules import (
     sloppy_cidr,
     subdomain_name,
 )
-from steersman.apiserver.rules import Object, Rules, Surroundings
+from steersman.apiserver.rules import Object, RuleContext, Rules
 
 NOT_READY: Final = {"key": "node.kubernetes.io/not-ready", "effect": "NoSchedule"}
 _EFFECTS: Final = ("NoSchedule", "PreferNoSchedule", "NoExecute")
@@ -47,7 +47,7 @@ def _default(node: Object) -> None:
         spec["podCIDR"] = ranges[0]
 
 
-def _admit(node: Object, old: Object | None, _: Surroundings) -> None:
+def _admit(node: Object, old: Object | None, _: RuleContext) -> None:
     if old is not None:
         return
     # A node that has not yet said that it is ready gets no pods.
@@ -56,18 +56,18 @@ def _admit(node: Object, old: Object | None, _: Surroundings) -> None:
         node["spec"]["taints"] = [*taints, dict(NOT_READY)]
 
 
-def _prepare_create(node: Object, _: Surroundings) -> None:
+def _prepare_create(node: Object, _: RuleContext) -> None:
     # Of a way to configure nodes that is no more.
     (node.get("spec") or {}).pop("configSource", None)
     (node.get("status") or {}).pop("config", None)
 
 
-def _prepare_update(node: Object, old: Object, _: Surroundings) -> None:
+def _prepare_update(node: Object, old: Object, _: RuleContext) -> None:
     if "configSource" not in (old.get("spec") or {}):
         (node.get("spec") or {}).pop("configSource", None)
 
 
-def _prepare_status(node: Object, old: Object, _: Surroundings) -> None:
+def _prepare_status(node: Object, old: Object, _: RuleContext) -> None:
     if "config" not in (old.get("status") or {}):
         (node.get("status") or {}).pop("config", None)
 

@@ -27,7 +27,7 @@ from steersman.apiserver.names_rules import (
     port_number,
     subdomain_name,
 )
-from steersman.apiserver.rules import Object, Rules, Surroundings
+from steersman.apiserver.rules import Object, RuleContext, Rules
 
 _PROTOCOLS: Final = ("SCTP", "TCP", "UDP")
 _ADDRESS_TYPES: Final = ("FQDN", "IPv4", "IPv6")
@@ -119,12 +119,12 @@ def _default_slice(endpoint_slice: Object) -> None:
         fill(port, name="", protocol="TCP")
 
 
-def _prepare_slice(endpoint_slice: Object, _: Surroundings) -> None:
+def _prepare_slice(endpoint_slice: Object, _: RuleContext) -> None:
     for endpoint in endpoint_slice.get("endpoints") or ():
         endpoint.pop("deprecatedTopology", None)
 
 
-def _prepare_slice_update(endpoint_slice: Object, old: Object, around: Surroundings) -> None:
+def _prepare_slice_update(endpoint_slice: Object, old: Object, around: RuleContext) -> None:
     # The only kind of which a change of labels is a new generation.
     about, was = endpoint_slice["metadata"], old["metadata"]
     if about.get("labels") != was.get("labels"):

@@ -26,7 +26,7 @@ from steersman.apiserver.names_rules import (
     subdomain_name,
     wildcard_subdomain,
 )
-from steersman.apiserver.rules import Object, Rules, Surroundings
+from steersman.apiserver.rules import Object, RuleContext, Rules
 from steersman.names import GroupResource
 
 CLASS_ANNOTATION: Final = "kubernetes.io/ingress.class"
@@ -40,7 +40,7 @@ _NOT_INSIDE: Final = ("//", "/./", "/../", "%2f", "%2F")
 _NOT_LAST: Final = ("/..", "/.")
 
 
-def _admit(ingress: Object, old: Object | None, around: Surroundings) -> None:
+def _admit(ingress: Object, old: Object | None, around: RuleContext) -> None:
     """Whoever names no class gets the newest of those that are for everybody."""
     if old is not None:
         return

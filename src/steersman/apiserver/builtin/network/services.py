@@ -15,7 +15,7 @@ from steersman.apiserver.builtin.network.service_validation import (
     service_status_errors,
 )
 from steersman.apiserver.names_rules import label_name
-from steersman.apiserver.rules import Object, Rules, Surroundings, name_and_namespace
+from steersman.apiserver.rules import Object, RuleContext, Rules, name_and_namespace
 
 AFFINITY_SECONDS = 10800  # three hours, as the server has it
 
@@ -23,7 +23,7 @@ AFFINITY_SECONDS = 10800  # three hours, as the server has it
 def service_rules(network: ServiceNetwork) -> Rules:
     """The rules of Services that share ``network``."""
 
-    def prepare_create(service: Object, _: Surroundings) -> None:
+    def prepare_create(service: Object, _: RuleContext) -> None:
         name, spec = service["metadata"].get("name", ""), service["spec"]
         addresses.align(spec, None)
         addresses.settle_families(name, spec, None)
@@ -32,7 +32,7 @@ def service_rules(network: ServiceNetwork) -> Rules:
         _forget_inner_policy(spec)
         service["status"] = {"loadBalancer": {}}
 
-    def prepare_update(service: Object, old_service: Object, _: Surroundings) -> None:
+    def prepare_update(service: Object, old_service: Object, _: RuleContext) -> None:
         name, spec, old = old_service["metadata"]["name"], service["spec"], old_service["spec"]
         addresses.keep(spec, old)
         node_ports.keep_ports(spec, old)

@@ -6,7 +6,7 @@ from typing import Final
 
 from steersman.apiserver.metadata import generate_name
 from steersman.apiserver.refusals import Refusal, forbidden
-from steersman.apiserver.rules import Object, Surroundings
+from steersman.apiserver.rules import Object, RuleContext
 from steersman.names import GroupResource
 
 DEFAULT_ACCOUNT: Final = "default"
@@ -22,7 +22,7 @@ _VOLUME: Final = "kube-api-access-"
 _TRUE: Final = frozenset(("1", "t", "T", "TRUE", "true", "True"))
 
 
-def admit_account(pod: Object, around: Surroundings) -> None:
+def admit_account(pod: Object, around: RuleContext) -> None:
     """Give the pod its account and the way to a token; refuse it if there is no such account."""
     spec = pod["spec"]
     if _MIRROR in (pod["metadata"].get("annotations") or {}):

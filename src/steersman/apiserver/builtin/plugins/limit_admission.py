@@ -5,7 +5,7 @@ from typing import Final
 
 from steersman.apiserver.builtin.pods.resource_amounts import aggregated
 from steersman.apiserver.refusals import forbidden
-from steersman.apiserver.rules import Object, Surroundings
+from steersman.apiserver.rules import Object, RuleContext
 from steersman.names import GroupResource
 from steersman.units import Quantity
 
@@ -17,7 +17,7 @@ _OF_POD: Final = ("cpu", "memory")
 Amounts = Mapping[str, Quantity]
 
 
-def limit_pod(pod: Object, around: Surroundings) -> None:
+def limit_pod(pod: Object, around: RuleContext) -> None:
     """Give containers what they did not ask for."""
     for limit_range in around.every(LIMIT_RANGES, namespace=pod["metadata"].get("namespace", "")):
         requests, limits = _usual(limit_range)
@@ -56,7 +56,7 @@ def _filled(container: Object, part: str, usual: Mapping[str, str], what: str) -
         yield f"{', '.join(missing)} {what} {container.get('name', '')}"
 
 
-def judge_pod(pod: Object, around: Surroundings) -> None:
+def judge_pod(pod: Object, around: RuleContext) -> None:
     """Refuse a pod that asks for more, or less, than it may."""
     about, spec = pod["metadata"], pod["spec"]
     for limit_range in around.every(LIMIT_RANGES, namespace=about.get("namespace", "")):
@@ -92,7 +92,7 @@ def _is_of_pod(name: str) -> bool:
     return name in _OF_POD or name.startswith("hugepages-")
 
 
-def judge_claim(claim: Object, around: Surroundings) -> None:
+def judge_claim(claim: Object, around: RuleContext) -> None:
     """Refuse a claim for more, or less, than it may be."""
     about = claim["metadata"]
     for limit_range in around.every(LIMIT_RANGES, namespace=about.get("namespace", "")):

@@ -8,7 +8,7 @@ from steersman.apiserver.builtin.plugins.limit_admission import limit_pod
 from steersman.apiserver.builtin.plugins.runtime_admission import set_runtime
 from steersman.apiserver.builtin.pods.security import APP_ARMOR, app_armor_profile
 from steersman.apiserver.refusals import forbidden
-from steersman.apiserver.rules import Object, Surroundings
+from steersman.apiserver.rules import Object, RuleContext
 from steersman.names import GroupResource
 
 _PODS: Final = GroupResource("", "pods")
@@ -29,7 +29,7 @@ USUAL_PLUGINS: Final = frozenset(
 )
 
 
-def admit_pod(pod: Object, around: Surroundings, *, plugins: AbstractSet[str]) -> None:
+def admit_pod(pod: Object, around: RuleContext, *, plugins: AbstractSet[str]) -> None:
     """Let the plugins change or refuse a new pod, in their order."""
     if LIMIT_RANGER in plugins:
         limit_pod(pod, around)
@@ -44,7 +44,7 @@ def admit_pod(pod: Object, around: Surroundings, *, plugins: AbstractSet[str]) -
     _set_profiles(pod)
 
 
-def _set_priority(pod: Object, around: Surroundings) -> None:
+def _set_priority(pod: Object, around: RuleContext) -> None:
     spec, name = pod["spec"], pod["metadata"].get("name", "")
     chosen: Object | None
     if class_name := spec.get("priorityClassName"):

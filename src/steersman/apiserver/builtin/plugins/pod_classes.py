@@ -21,7 +21,7 @@ from steersman.apiserver.field_errors import (
 )
 from steersman.apiserver.names_rules import dns_label, subdomain_name
 from steersman.apiserver.refusals import forbidden as refused
-from steersman.apiserver.rules import Object, Rules, Surroundings
+from steersman.apiserver.rules import Object, RuleContext, Rules
 from steersman.names import GroupResource
 
 _CLASSES: Final = GroupResource("scheduling.k8s.io", "priorityclasses")
@@ -75,7 +75,7 @@ def _priority_change_errors(priority_class: Object, old: Object) -> list[FieldEr
 
 
 def _judge_priority(
-    priority_class: Object, old: Object | None, around: Surroundings
+    priority_class: Object, old: Object | None, around: RuleContext
 ) -> Sequence[str]:
     """Only one is for whoever names none."""
     if not priority_class.get("globalDefault"):

@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 from steersman.apiserver import refusals
 from steersman.apiserver.builtin.plugins.pod_standards import NEWEST, Pod, violations
 from steersman.apiserver.field_errors import FieldError, invalid
-from steersman.apiserver.rules import Object, Surroundings
+from steersman.apiserver.rules import Object, RuleContext
 from steersman.names import GroupResource
 
 _LABEL: Final = "pod-security.kubernetes.io/"
@@ -78,7 +78,7 @@ def _detail(found: Sequence[tuple[str, str]]) -> str:
     return ", ".join(f"{reason} ({detail})" if detail else reason for reason, detail in found)
 
 
-def secure_pod(pod: Object, old: Object | None, around: Surroundings) -> list[str]:
+def secure_pod(pod: Object, old: Object | None, around: RuleContext) -> list[str]:
     """Refuse a pod that its namespace does not take, or say that it had better be another."""
     namespace = around.find(_NAMESPACES, "", pod["metadata"].get("namespace", ""))
     if namespace is None or not _is_labelled(namespace) or not _is_significant(pod, old):
@@ -110,13 +110,13 @@ def _images(pod: Object, kind: str) -> list[tuple[str, str]]:
 
 def template_judge(
     *path: str,
-) -> Callable[[Object, Object | None, Surroundings], Sequence[str]]:
+) -> Callable[[Object, Object | None, RuleContext], Sequence[str]]:
     """For ``judge``: what is said of the template that ``path`` leads to."""
     return partial(_judge_template, path=path)
 
 
 def _judge_template(
-    obj: Object, _: Object | None, around: Surroundings, *, path: Sequence[str]
+    obj: Object, _: Object | None, around: RuleContext, *, path: Sequence[str]
 ) -> Sequence[str]:
     namespace = around.find(_NAMESPACES, "", obj["metadata"].get("namespace", ""))
     if namespace is None or not _is_labelled(namespace):
@@ -127,7 +127,7 @@ def _judge_template(
     return _warnings(_policy(namespace)[1], annotations, obj.get("spec") or {})
 
 
-def judge_namespace(namespace: Object, old: Object | None, around: Surroundings) -> Sequence[str]:
+def judge_namespace(namespace: Object, old: Object | None, around: RuleContext) -> Sequence[str]:
     """Refuse labels that make no sense, and say which pods a stricter standard would refuse."""
     if not _is_labelled(namespace):
         return ()
@@ -144,7 +144,7 @@ def judge_namespace(namespace: Object, old: Object | None, around: Surroundings)
     return _existing(name, enforced, around)
 
 
-def _existing(namespace: str, enforced: Standard, around: Surroundings) -> list[str]:
+def _existing(namespace: str, enforced: Standard, around: RuleContext) -> list[str]:
     pods = _prioritized([*around.every(_PODS, namespace=namespace)])
     blamed: dict[str, list[str]] = {}
     for pod in pods[:_MOST_PODS]:

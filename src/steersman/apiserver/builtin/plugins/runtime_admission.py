@@ -3,7 +3,7 @@
 from typing import Final
 
 from steersman.apiserver.refusals import Refusal, forbidden
-from steersman.apiserver.rules import Object, Surroundings
+from steersman.apiserver.rules import Object, RuleContext
 from steersman.names import GroupResource
 
 _PODS: Final = GroupResource("", "pods")
@@ -11,7 +11,7 @@ _CLASSES: Final = GroupResource("node.k8s.io", "runtimeclasses")
 _OTHER_OVERHEAD: Final = "Pod's Overhead doesn't match RuntimeClass's defined Overhead"
 
 
-def set_runtime(pod: Object, around: Surroundings) -> None:
+def set_runtime(pod: Object, around: RuleContext) -> None:
     """Give a pod what its class says."""
     spec = pod["spec"]
     if not (class_name := spec.get("runtimeClassName")):
@@ -27,7 +27,7 @@ def set_runtime(pod: Object, around: Surroundings) -> None:
         _set_scheduling(pod, scheduling)
 
 
-def judge_overhead(pod: Object, around: Surroundings) -> None:
+def judge_overhead(pod: Object, around: RuleContext) -> None:
     """Refuse an overhead that no class has."""
     spec = pod["spec"]
     class_name = spec.get("runtimeClassName")

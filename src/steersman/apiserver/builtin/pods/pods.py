@@ -35,7 +35,7 @@ from steersman.apiserver.field_errors import (
 )
 from steersman.apiserver.names_rules import subdomain_name
 from steersman.apiserver.refusals import Refusal, bad_request, conflict
-from steersman.apiserver.rules import Object, Rules, Surroundings, name_and_namespace
+from steersman.apiserver.rules import Object, RuleContext, Rules, name_and_namespace
 from steersman.names import GroupResource
 from steersman.units import format_time
 
@@ -61,7 +61,7 @@ def _default_addresses(status: Object) -> None:
 
 
 def _admit(
-    pod: Object, old: Object | None, around: Surroundings, *, plugins: AbstractSet[str]
+    pod: Object, old: Object | None, around: RuleContext, *, plugins: AbstractSet[str]
 ) -> None:
     if old is None:
         admit_pod(pod, around, plugins=plugins)
@@ -74,7 +74,7 @@ def _admit(
 
 
 def _judge(
-    pod: Object, old: Object | None, around: Surroundings, *, plugins: AbstractSet[str]
+    pod: Object, old: Object | None, around: RuleContext, *, plugins: AbstractSet[str]
 ) -> list[str]:
     if old is None and LIMIT_RANGER in plugins:
         judge_pod(pod, around)
@@ -84,7 +84,7 @@ def _judge(
     return warnings
 
 
-def _prepare_create(pod: Object, around: Surroundings) -> None:
+def _prepare_create(pod: Object, around: RuleContext) -> None:
     spec = pod["spec"]
     if node := spec.get("nodeName"):
         _add_topology(pod, around.find(GroupResource("", "nodes"), "", node))
@@ -103,7 +103,7 @@ def _prepare_create(pod: Object, around: Surroundings) -> None:
     merge_label_keys(pod)
 
 
-def _prepare_status(new: Object, old: Object, _: Surroundings) -> None:
+def _prepare_status(new: Object, old: Object, _: RuleContext) -> None:
     new["metadata"].pop("ownerReferences", None)
     if owners := old["metadata"].get("ownerReferences"):
         new["metadata"]["ownerReferences"] = owners

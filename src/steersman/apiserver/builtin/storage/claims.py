@@ -23,7 +23,7 @@ from steersman.apiserver.field_errors import (
 )
 from steersman.apiserver.names_rules import label_key, subdomain_name
 from steersman.apiserver.refusals import forbidden as refused
-from steersman.apiserver.rules import Object, Rules, Surroundings
+from steersman.apiserver.rules import Object, RuleContext, Rules
 from steersman.names import GroupResource
 from steersman.units import Quantity
 
@@ -59,22 +59,22 @@ def _default(claim: Object) -> None:
     fill_empty(claim.setdefault("status", {}), phase="Pending")
 
 
-def _admit(claim: Object, old: Object | None, around: Surroundings) -> None:
+def _admit(claim: Object, old: Object | None, around: RuleContext) -> None:
     if old is None:
         _choose_class(claim, around)
     _protect(claim, old, around)
 
 
-def _prepare_create(claim: Object, _: Surroundings) -> None:
+def _prepare_create(claim: Object, _: RuleContext) -> None:
     _join_data_sources(claim["spec"])
     claim["status"] = {"phase": "Pending"}
 
 
-def _prepare_update(claim: Object, old: Object, _: Surroundings) -> None:
+def _prepare_update(claim: Object, old: Object, _: RuleContext) -> None:
     _join_data_sources(claim["spec"], old["spec"])
 
 
-def _choose_class(claim: Object, around: Surroundings) -> None:
+def _choose_class(claim: Object, around: RuleContext) -> None:
     """Whoever names no class gets the newest of those that are for everybody."""
     spec = claim["spec"]
     if spec.get("storageClassName") is None and _annotated_class(claim) is None:
@@ -83,7 +83,7 @@ def _choose_class(claim: Object, around: Surroundings) -> None:
             spec["storageClassName"] = chosen
 
 
-def _judge(claim: Object, old: Object | None, around: Surroundings) -> Sequence[str]:
+def _judge(claim: Object, old: Object | None, around: RuleContext) -> Sequence[str]:
     """Only a bound claim may grow, and only where its class says so."""
     if (old or claim)["metadata"].get("deletionTimestamp") is None:
         judge_claim(claim, around)

@@ -23,7 +23,7 @@ from steersman.apiserver.names_rules import (
     label_key,
     subdomain_name,
 )
-from steersman.apiserver.rules import Object, Rules, Surroundings
+from steersman.apiserver.rules import Object, RuleContext, Rules
 from steersman.units import Quantity
 
 _LONGEST_NODE_ID: Final = 256
@@ -45,12 +45,12 @@ def _default_driver(driver: Object) -> None:
     fill_empty(spec, volumeLifecycleModes=["Persistent"])
 
 
-def _prepare_driver(driver: Object, _: Surroundings) -> None:
+def _prepare_driver(driver: Object, _: RuleContext) -> None:
     # Only with a feature that is off.
     driver["spec"].pop("preventPodSchedulingIfMissing", None)
 
 
-def _prepare_driver_update(driver: Object, old: Object, around: Surroundings) -> None:
+def _prepare_driver_update(driver: Object, old: Object, around: RuleContext) -> None:
     _prepare_driver(driver, around)
     # A driver is born without a generation, and gets one with its first change.
     if driver.get("spec") != old.get("spec"):

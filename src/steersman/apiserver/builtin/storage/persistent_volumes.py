@@ -20,7 +20,7 @@ from steersman.apiserver.field_errors import (
     required,
 )
 from steersman.apiserver.names_rules import dns_subdomain, subdomain_name
-from steersman.apiserver.rules import Object, Rules, Surroundings
+from steersman.apiserver.rules import Object, RuleContext, Rules
 from steersman.units import Quantity, format_time
 
 _POLICIES: Final = ("Delete", "Recycle", "Retain")
@@ -63,12 +63,12 @@ def default_volume_spec(spec: Object) -> None:
         fill(disk, readOnly=False)
 
 
-def _prepare_create(volume: Object, around: Surroundings) -> None:
+def _prepare_create(volume: Object, around: RuleContext) -> None:
     now = format_time(around.clock.now())
     volume["status"] = {"phase": "Pending", "lastPhaseTransitionTime": now}
 
 
-def _prepare_status(volume: Object, old: Object, around: Surroundings) -> None:
+def _prepare_status(volume: Object, old: Object, around: RuleContext) -> None:
     now, before = volume.setdefault("status", {}), old.get("status", {})
     when, was = now.get("lastPhaseTransitionTime"), before.get("lastPhaseTransitionTime")
     if now.get("phase") != before.get("phase"):

@@ -18,7 +18,7 @@ from steersman.apiserver.field_errors import (
     required,
 )
 from steersman.apiserver.names_rules import NOT_NEGATIVE, subdomain_name
-from steersman.apiserver.rules import Object, Rules, Surroundings
+from steersman.apiserver.rules import Object, RuleContext, Rules
 from steersman.units import Quantity
 
 # Metrics that are there even where no pod is.
@@ -41,7 +41,7 @@ def _default(autoscaler: Object) -> None:
         default_behavior(spec["behavior"])
 
 
-def _prepare_create(autoscaler: Object, _: Surroundings) -> None:
+def _prepare_create(autoscaler: Object, _: RuleContext) -> None:
     autoscaler["status"] = {"desiredReplicas": 0, "currentMetrics": None}
 
 

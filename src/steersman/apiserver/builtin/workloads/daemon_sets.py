@@ -25,7 +25,7 @@ from steersman.apiserver.field_errors import (
     required,
 )
 from steersman.apiserver.names_rules import subdomain_name
-from steersman.apiserver.rules import Object, Rules, Surroundings
+from steersman.apiserver.rules import Object, RuleContext, Rules
 
 TEMPLATE_GENERATION: Final = "deprecated.daemonset.template.generation"
 _DAEMON_COUNTS: Final = (
@@ -60,16 +60,16 @@ def _template_generation(daemon_set: Object) -> int:
     return int(text) if text.isascii() and text.isdecimal() else 0
 
 
-def _prepare_daemon_set(daemon_set: Object, _: Surroundings) -> None:
+def _prepare_daemon_set(daemon_set: Object, _: RuleContext) -> None:
     _write_generation(daemon_set, max(1, _template_generation(daemon_set)))
 
 
-def _prepare_daemon_update(new: Object, old: Object, _: Surroundings) -> None:
+def _prepare_daemon_update(new: Object, old: Object, _: RuleContext) -> None:
     has_changed = new["spec"]["template"] != old["spec"].get("template")
     _write_generation(new, _template_generation(old) + has_changed)
 
 
-def _prepare_daemon_status(new: Object, old: Object, _: Surroundings) -> None:
+def _prepare_daemon_status(new: Object, old: Object, _: RuleContext) -> None:
     _write_generation(new, _template_generation(old))
 
 

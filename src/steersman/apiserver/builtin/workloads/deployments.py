@@ -17,7 +17,7 @@ from steersman.apiserver.builtin.workloads.workload_templates import (
 )
 from steersman.apiserver.field_errors import FieldError, forbidden, invalid, not_supported
 from steersman.apiserver.names_rules import subdomain_name
-from steersman.apiserver.rules import Object, Rules, Surroundings
+from steersman.apiserver.rules import Object, RuleContext, Rules
 
 _COUNTS: Final = (
     "observedGeneration",
@@ -85,7 +85,7 @@ def _rolling_errors(rolling: Object, path: str) -> list[FieldError]:
     return errors + too_large_share_errors(unavailable, f"{path}.maxUnavailable")
 
 
-def _prepare_status(new: Object, old: Object, _: Surroundings) -> None:
+def _prepare_status(new: Object, old: Object, _: RuleContext) -> None:
     new["metadata"].pop("labels", None)
     if labels := old["metadata"].get("labels"):
         new["metadata"]["labels"] = labels

@@ -31,7 +31,7 @@ from steersman.apiserver.field_errors import (
     too_long,
 )
 from steersman.apiserver.names_rules import dns_label, dns_subdomain, http_path, subdomain_name
-from steersman.apiserver.rules import Object, Rules, Surroundings, name_and_namespace
+from steersman.apiserver.rules import Object, RuleContext, Rules, name_and_namespace
 
 _UID_LABEL: Final = "batch.kubernetes.io/controller-uid"
 _NAME_LABEL: Final = "batch.kubernetes.io/job-name"
@@ -92,7 +92,7 @@ def default_failure_policy(spec: Object) -> None:
                 pattern["status"] = "True"
 
 
-def _prepare_job(job: Object, _: Surroundings) -> None:
+def _prepare_job(job: Object, _: RuleContext) -> None:
     """Only its own pods carry the uid of a job, so that is what it selects."""
     spec, metadata = job["spec"], job["metadata"]
     if spec["manualSelector"]:

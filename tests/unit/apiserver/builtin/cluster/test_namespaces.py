@@ -23,7 +23,7 @@ NOW = "2026-01-02T03:04:05Z"
 
 @dataclass(frozen=True, kw_only=True)
 class Stored:
-    """Surroundings that have some namespaces."""
+    """A context in which some namespaces are stored."""
 
     namespaces: dict[str, Object]
     clock: Clock = field(default_factory=FakeClock)
