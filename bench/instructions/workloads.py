@@ -144,14 +144,14 @@ async def operating(clock: StageClock) -> AsyncIterator[None]:
     """The example's controller with ten workers, logs and metrics, as its container runs it."""
     from opdemo.appservice import controller
 
-    from steersman.manager import Manager, ManagerSettings, Surroundings
+    from steersman.manager import Manager, ManagerEnvironment, ManagerSettings
 
     stop: asyncio.Future[str] = asyncio.get_running_loop().create_future()
     registry = new_registry()
     with Path(os.devnull).open("w") as log:  # noqa: ASYNC230 - there is nothing to wait for
         observe = fan_out(log_to(log, clock=clock), MetricsObserver(registry, clock=clock))
-        around = Surroundings(
-            reach=lambda: reaching(CONFIG, clock=clock, observe=observe),
+        environment = ManagerEnvironment(
+            connect=lambda: reaching(CONFIG, clock=clock, observe=observe),
             namespace="default",
             hostname="stage",
             clock=clock,
@@ -162,7 +162,7 @@ async def operating(clock: StageClock) -> AsyncIterator[None]:
         settings = ManagerSettings(leader_election=False, health_address="", metrics_address="")
         manager = Manager(controllers=[replace(controller, workers=10)])
         async with asyncio.TaskGroup() as group:
-            group.create_task(manager.operate(around, settings=settings, stop=stop))
+            group.create_task(manager.operate(environment, settings=settings, stop=stop))
             yield
             stop.set_result("the end")
 

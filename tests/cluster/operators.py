@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 from steersman.apiserver import InProcessTransport
 from steersman.cache import InformerSettings
 from steersman.controller import Controller
-from steersman.manager import Manager, ManagerSettings, Runnable, Surroundings
+from steersman.manager import Manager, ManagerEnvironment, ManagerSettings, Runnable
 from steersman.observe import Observation
 from steersman.wire import Request, Transport
 from tests.cluster.disturbing import DisturbedTransport
@@ -52,7 +52,7 @@ class Operator:
         self.observed.append(observation)
         self.heard.set()
 
-    def reach(self) -> AbstractAsyncContextManager[Transport]:
+    def connect(self) -> AbstractAsyncContextManager[Transport]:
         """A way of its own to the server: the first is for the controllers."""
         way = DisturbedTransport(InProcessTransport(self.scene.world.server))
         way.answer = self.answer
@@ -80,8 +80,8 @@ class Operator:
         settings: ManagerSettings,
     ) -> None:
         """Operate until stopped."""
-        around = Surroundings(
-            reach=self.reach,
+        environment = ManagerEnvironment(
+            connect=self.connect,
             namespace=HERE,
             hostname=self.hostname,
             server=SERVER,
@@ -90,7 +90,7 @@ class Operator:
             observe=self.observe,
         )
         manager = Manager(controllers=controllers, runnables=runnables, informers=self.informers)
-        await manager.operate(around, settings=settings, stop=self.stop)
+        await manager.operate(environment, settings=settings, stop=self.stop)
         self.has_ended = True
 
 

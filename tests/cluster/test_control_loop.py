@@ -8,7 +8,7 @@ import steersman as sm
 from steersman import changed
 from steersman.cache import InformerSettings
 from steersman.client import MergePatch
-from steersman.controller import PAUSED, Threads, prepared
+from steersman.controller import PAUSED, ThreadPolicy, Threads, prepared
 from steersman.errors import (
     BadOutcome,
     NotOurs,
@@ -599,7 +599,7 @@ async def test_nothing_is_kept_of_an_object_that_is_gone(scene: Scene) -> None:
             client=scene.client,
             caches=caches,
             namespaces=(HERE,),
-            threads=Threads(1, hand_over=False, observe=ignore),
+            threads=Threads(1, policy=ThreadPolicy.CONCURRENT, observe=ignore),
             instance="test",
             observe=ignore,
         ) as ready,

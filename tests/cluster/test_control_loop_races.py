@@ -8,7 +8,7 @@ from typing import Any
 import steersman as sm
 from steersman.cache import InformerSettings
 from steersman.client import MergePatch
-from steersman.controller import ControlLoop, Threads, prepared
+from steersman.controller import ControlLoop, ThreadPolicy, Threads, prepared
 from steersman.errors import BadOutcome, Invalid, NotInScope, Permanent
 from steersman.kinds import core_v1, meta_v1
 from steersman.observe import ReconcileFinished, ReconcileSkipped, ignore
@@ -37,7 +37,7 @@ async def looping(
             client=scene.client,
             caches=caches,
             namespaces=(HERE,),
-            threads=Threads(1, hand_over=False, observe=ignore),
+            threads=Threads(1, policy=ThreadPolicy.CONCURRENT, observe=ignore),
             instance="test",
             observe=ignore,
         ) as ready,

@@ -14,7 +14,7 @@ from steersman.cache import Scope
 from steersman.client import ClientSettings, Labels
 from steersman.errors import ManagerFailed, NoLifespanValue
 from steersman.kinds import core_v1, meta_v1
-from steersman.manager import Manager, ManagerSettings, Surroundings
+from steersman.manager import Manager, ManagerEnvironment, ManagerSettings
 from steersman.manager.address import Address
 from steersman.observe import (
     Listening,
@@ -63,8 +63,8 @@ async def managing(
 ) -> AsyncIterator[Operator]:
     """The manager while the block runs; then it is asked to stop."""
     operator = Operator(scene, "one")
-    around = Surroundings(
-        reach=operator.reach,
+    environment = ManagerEnvironment(
+        connect=operator.connect,
         namespace=HERE,
         hostname="one",
         clock=scene.clock,
@@ -74,7 +74,7 @@ async def managing(
     )
     chosen = ManagerSettings(**{**ALONE, **settings})
     async with asyncio.TaskGroup() as group:
-        group.create_task(manager.operate(around, settings=chosen, stop=operator.stop))
+        group.create_task(manager.operate(environment, settings=chosen, stop=operator.stop))
         try:
             yield operator
         finally:

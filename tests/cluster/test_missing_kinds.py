@@ -93,7 +93,7 @@ async def test_a_controller_whose_list_hangs_holds_up_no_other(
 ) -> None:
     await install(scene.server, OCTOPODES)
     way = HangingLists(InProcessTransport(scene.world.server), "octopodes")
-    monkeypatch.setattr(Operator, "reach", lambda _: nullcontext(way))
+    monkeypatch.setattr(Operator, "connect", lambda _: nullcontext(way))
     began_at = scene.clock.monotonic()
 
     async with operating(

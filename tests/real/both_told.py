@@ -92,13 +92,13 @@ class Telling:
             environ={}, home=plane.directory, kubeconfig=plane.kubeconfig, observe=ignore
         )
 
-        def reach() -> AbstractAsyncContextManager[Transport]:
+        def connect() -> AbstractAsyncContextManager[Transport]:
             return reaching(config, clock=SystemClock(), observe=ignore)
 
         async def tell() -> Ends:
             async with running_workloads(
                 WorkloadSettings(parts=self.parts),
-                reach=reach,
+                connect=connect,
                 clock=SystemClock(),
                 rng=Random(0),
                 observe=ignore,

@@ -8,7 +8,7 @@ from random import Random
 from steersman.cache import InformerSettings
 from steersman.client import find_config, reaching
 from steersman.clock import SystemClock
-from steersman.manager import Manager, ManagerSettings, Surroundings
+from steersman.manager import Manager, ManagerEnvironment, ManagerSettings
 from steersman.observe import ignore
 from steersman.testing import Cluster
 from steersman.wire import (
@@ -108,8 +108,8 @@ class Operated:
 
     async def run(self, manager: Manager, settings: ManagerSettings) -> None:
         """Operate until stopped."""
-        around = Surroundings(
-            reach=self._reach,
+        environment = ManagerEnvironment(
+            connect=self._reach,
             namespace=self._namespace,
             hostname="here",
             server=self._proxy.url,
@@ -117,7 +117,7 @@ class Operated:
             rng=Random(0),
             observe=self.seen,
         )
-        await manager.operate(around, settings=settings, stop=self.stop)
+        await manager.operate(environment, settings=settings, stop=self.stop)
 
 
 @asynccontextmanager

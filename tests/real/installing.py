@@ -13,7 +13,7 @@ from steersman.client.access.cluster_config import Token
 from steersman.clock import SystemClock
 from steersman.errors import NotFound
 from steersman.kinds import Unstructured, apiextensions_v1, coordination_v1, is_ready
-from steersman.manager import Manager, Surroundings
+from steersman.manager import Manager, ManagerEnvironment
 from steersman.manifests import Document, Installation
 from steersman.testing import Cluster
 from tests.real.seeing import Seen
@@ -73,8 +73,8 @@ async def operating(
         environ={}, home=cluster.directory, kubeconfig=cluster.kubeconfig, observe=seen
     )
     config = replace(config, login=Token(token=token))
-    around = Surroundings(
-        reach=partial(reaching, config, clock=clock, observe=seen),
+    environment = ManagerEnvironment(
+        connect=partial(reaching, config, clock=clock, observe=seen),
         namespace=installation.namespace,
         hostname="here",
         clock=clock,
@@ -86,7 +86,7 @@ async def operating(
     stop: asyncio.Future[str] = asyncio.get_running_loop().create_future()
     manager = Manager(controllers=installation.controllers)
     async with asyncio.TaskGroup() as group:
-        group.create_task(manager.operate(around, settings=settings, stop=stop))
+        group.create_task(manager.operate(environment, settings=settings, stop=stop))
         try:
             yield
         finally:

@@ -62,7 +62,7 @@ async def workloads(
     clock = SystemClock()
     async with running_workloads(
         WorkloadSettings(**given),
-        reach=partial(reaching, config, clock=clock, observe=observe),
+        connect=partial(reaching, config, clock=clock, observe=observe),
         clock=clock,
         rng=Random(0),
         observe=observe,

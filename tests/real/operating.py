@@ -12,7 +12,7 @@ from steersman.client.access.cluster_config import Token
 from steersman.clock import SystemClock
 from steersman.controller import Controller
 from steersman.kinds import Resource, events_v1
-from steersman.manager import Manager, ManagerSettings, Surroundings
+from steersman.manager import Manager, ManagerEnvironment, ManagerSettings
 from steersman.observe import (
     MetricsObserver,
     Observation,
@@ -91,8 +91,8 @@ class Operator:
     async def run(self, manager: Manager, settings: ManagerSettings) -> None:
         """Operate until stopped."""
         clock = Hurried()
-        around = Surroundings(
-            reach=self._reach,
+        environment = ManagerEnvironment(
+            connect=self._reach,
             namespace=self._namespace,
             hostname="here",
             clock=clock,
@@ -100,7 +100,7 @@ class Operator:
             observe=fan_out(self.seen, MetricsObserver(self.registry, clock=clock)),
             registry=self.registry,
         )
-        await manager.operate(around, settings=settings, stop=self.stop)
+        await manager.operate(environment, settings=settings, stop=self.stop)
 
     def of(self, kind: type[T]) -> list[T]:
         """What it has observed of this sort."""

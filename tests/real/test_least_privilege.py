@@ -18,7 +18,7 @@ from steersman.controller import Watch
 from steersman.controller.rights import Rule, as_policy_rules, by_namespace, permissions
 from steersman.errors import NotFound
 from steersman.kinds import Resource, core_v1, events_v1, meta_v1, rbac_v1
-from steersman.manager import Manager, ManagerSettings, Surroundings
+from steersman.manager import Manager, ManagerEnvironment, ManagerSettings
 from steersman.observe import EventNotRecorded, PermissionMissing, RequestFinished, StageReached
 from steersman.testing import ControlPlane
 from tests.real.definitions import Widget, WidgetStatus, widget
@@ -120,8 +120,8 @@ async def operating(
         environ={}, home=control_plane.directory, kubeconfig=control_plane.kubeconfig, observe=seen
     )
     config = replace(config, login=Token(token=token))
-    around = Surroundings(
-        reach=partial(reaching, config, clock=clock, observe=seen),
+    environment = ManagerEnvironment(
+        connect=partial(reaching, config, clock=clock, observe=seen),
         namespace=home,
         hostname="here",
         clock=clock,
@@ -134,7 +134,7 @@ async def operating(
     stop: asyncio.Future[str] = asyncio.get_running_loop().create_future()
     manager = Manager(controllers=[CONTROLLER])
     async with asyncio.TaskGroup() as group:
-        group.create_task(manager.operate(around, settings=settings, stop=stop))
+        group.create_task(manager.operate(environment, settings=settings, stop=stop))
         try:
             yield
         finally:

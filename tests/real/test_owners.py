@@ -72,7 +72,7 @@ def told_to_ours(plane: ControlPlane, stories: Sequence[Story], prefix: str) -> 
         async with (
             running_workloads(
                 OURS,
-                reach=partial(reaching, config, clock=clock, observe=ignore),
+                connect=partial(reaching, config, clock=clock, observe=ignore),
                 clock=clock,
                 rng=Random(0),
                 observe=ignore,

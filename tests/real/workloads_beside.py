@@ -71,7 +71,7 @@ async def work(kubeconfig: Path, settings: WorkloadSettings) -> None:
 
     async with running_workloads(
         settings,
-        reach=partial(reaching, config, clock=clock, observe=ignore),
+        connect=partial(reaching, config, clock=clock, observe=ignore),
         clock=clock,
         rng=Random(),
         observe=fan_out(tell, log_to(sys.stderr, clock=clock, level=_WARNING)),

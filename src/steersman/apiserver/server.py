@@ -182,12 +182,12 @@ class ApiServer:
         )
         self._companions.settle()
 
-    def herald(self, kind: ResourceType, call: Callable[[], None]) -> bool:
-        """Have ``call`` called when the first object of a kind is written, and say whether it will.
+    def on_first_write(self, kind: ResourceType, call: Callable[[], None]) -> bool:
+        """Call ``call`` when the first object of a kind is written, unless there is one already.
 
-        It will not if there is one already.
+        Returns whether it will be called.
         """
-        return self.store.herald(GroupResource(kind.gvk.group, kind.plural), call)
+        return self.store.on_first_write(GroupResource(kind.gvk.group, kind.plural), call)
 
     async def handle(
         self,

@@ -85,10 +85,10 @@ class Store:
         """
         self._listeners.setdefault(str(resource), []).append(hear)
 
-    def herald(self, resource: GroupResource, call: Callable[[], None]) -> bool:
-        """Have ``call`` called at the first write to a resource; not if there is something already.
+    def on_first_write(self, resource: GroupResource, call: Callable[[], None]) -> bool:
+        """Call ``call`` at the first write to a resource, unless there are objects already.
 
-        Returns whether it will be.
+        Returns whether it will be called.
         """
         if self.every(resource):
             return False

@@ -28,7 +28,7 @@ from steersman.client import connect, find_config, reaching
 from steersman.clock import Clock, SystemClock
 from steersman.dashboard import reconciled
 from steersman.errors import SteersmanError
-from steersman.manager import Manager, ManagerSettings, Surroundings
+from steersman.manager import Manager, ManagerEnvironment, ManagerSettings
 from steersman.observe import (
     Observation,
     ReconcileFinished,
@@ -87,8 +87,8 @@ async def _operate(
             followed=touched_kinds(controllers),
         )
     )
-    around = Surroundings(
-        reach=partial(reaching, config, clock=clock, observe=observe),
+    environment = ManagerEnvironment(
+        connect=partial(reaching, config, clock=clock, observe=observe),
         namespace=config.namespace,
         hostname=socket.gethostname(),
         server=config.server,
@@ -96,7 +96,7 @@ async def _operate(
         rng=rng,
         observe=observe,
     )
-    await manager.operate(around, settings=_settings(manager), stop=stop)
+    await manager.operate(environment, settings=_settings(manager), stop=stop)
 
 
 def _settings(manager: Manager) -> ManagerSettings:

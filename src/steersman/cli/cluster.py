@@ -78,9 +78,8 @@ def workloads_of(
     from steersman.workloads import running_workloads
 
     return running_workloads(
-        replace(lively, root_ca=cluster.ca),
-        reach=lambda: nullcontext(InProcessTransport(cluster.measured)),
-        heralds=cluster.server.herald,
+        replace(lively, root_ca=cluster.ca, on_first_write=cluster.server.on_first_write),
+        connect=lambda: nullcontext(InProcessTransport(cluster.measured)),
         clock=clock,
         rng=rng,
         observe=observe,

@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     )
     from steersman.controller.sources import Every, Keys, Source
     from steersman.controller.statuses import status_to_apply
-    from steersman.controller.threads import Threads
+    from steersman.controller.threads import ThreadPolicy, Threads, start_thread
 
 __all__ = [
     "NO_LIFESPAN",
@@ -75,6 +75,7 @@ __all__ = [
     "Recorder",
     "Rule",
     "Source",
+    "ThreadPolicy",
     "Threads",
     "Watch",
     "Writes",
@@ -92,6 +93,7 @@ __all__ = [
     "permissions",
     "prepared",
     "rule_yaml",
+    "start_thread",
     "status_to_apply",
     "token_text",
     "until_leading",
@@ -115,7 +117,9 @@ _DOORS = {
     "Recorder": "recorder",
     "Rule": "rights",
     "Source": "sources",
+    "ThreadPolicy": "threads",
     "Threads": "threads",
+    "start_thread": "threads",
     "as_policy_rules": "rights",
     "by_namespace": "rights",
     "controller_of": "ownership",

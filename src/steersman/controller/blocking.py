@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 from steersman.client import Fields, Labels, Patch
 from steersman.controller.context import Context
 from steersman.controller.declared_writes import Kind
-from steersman.controller.threads import Desk
+from steersman.controller.threads import LoopCaller
 from steersman.kinds import Part, Resource, Unstructured
 from steersman.observe import Why
 
@@ -27,13 +27,13 @@ T = TypeVar("T")
 class BlockingContext:
     """What a plain reconcile function gets beside its object: ``Context``, call by call."""
 
-    __slots__ = ("_context", "_desk", "live")
+    __slots__ = ("_caller", "_context", "live")
 
-    def __init__(self, context: Context, desk: Desk) -> None:
+    def __init__(self, context: Context, caller: LoopCaller) -> None:
         self._context = context
-        self._desk = desk
+        self._caller = caller
         #: Reads that ask the server.
-        self.live = BlockingLive(context, desk)
+        self.live = BlockingLive(context, caller)
 
     def __repr__(self) -> str:
         return f"<Blocking{repr(self._context)[1:]}"
@@ -50,7 +50,7 @@ class BlockingContext:
 
     @property
     def rng(self) -> Random:
-        """Chance, for whoever needs some: in a simulation it is the same each time."""
+        """The operator's source of randomness."""
         return self._context.rng
 
     def token(self, size: int = 32) -> str:
@@ -92,27 +92,27 @@ class BlockingContext:
 
     def create(self, obj: Obj) -> Obj:
         """A new object; ``AlreadyExists`` if there is one of its name."""
-        return self._desk.ask(lambda: self._context.create(obj))
+        return self._caller.call(lambda: self._context.create(obj))
 
     def create_owned(self, child: Obj) -> Obj:
         """The same for an object that belongs to this one, and goes when it goes."""
-        return self._desk.ask(lambda: self._context.create_owned(child))
+        return self._caller.call(lambda: self._context.create_owned(child))
 
     def apply(self, obj: Obj, *, force: bool = False) -> Obj:
         """Exactly these fields of it are ours, with these values; its answer."""
-        return self._desk.ask(lambda: self._context.apply(obj, force=force))
+        return self._caller.call(lambda: self._context.apply(obj, force=force))
 
     def apply_owned(self, child: Obj, *, adopt: bool = False) -> Obj:
         """The same for an object that belongs to this one, and goes when it goes."""
-        return self._desk.ask(lambda: self._context.apply_owned(child, adopt=adopt))
+        return self._caller.call(lambda: self._context.apply_owned(child, adopt=adopt))
 
     def apply_status(self, obj: Obj, status: Part | dict[str, Any]) -> Obj:
         """Say how things stand with this object, or another one of its kind."""
-        return self._desk.ask(lambda: self._context.apply_status(obj, status))
+        return self._caller.call(lambda: self._context.apply_status(obj, status))
 
     def patch(self, obj: Obj, patch: Patch, *, subresource: Literal["status"] | None = None) -> Obj:
         """Some fields changed, if it is still the same object."""
-        return self._desk.ask(lambda: self._context.patch(obj, patch, subresource=subresource))
+        return self._caller.call(lambda: self._context.patch(obj, patch, subresource=subresource))
 
     def delete(
         self,
@@ -122,13 +122,13 @@ class BlockingContext:
         grace_seconds: int | None = None,
     ) -> None:
         """Ask for its end, if it is still the same object; it is fine if it is gone already."""
-        self._desk.ask(
+        self._caller.call(
             lambda: self._context.delete(obj, propagation=propagation, grace_seconds=grace_seconds)
         )
 
     def prune(self, *kinds: Kind) -> None:
         """Delete what this object owns and was neither applied nor created in this run."""
-        self._desk.ask(lambda: self._context.prune(*kinds))
+        self._caller.call(lambda: self._context.prune(*kinds))
 
     def record(
         self,
@@ -151,7 +151,7 @@ class BlockingContext:
         async def done() -> T:
             return read()
 
-        return self._desk.ask(done)
+        return self._caller.call(done)
 
     # The last one, because from here on ``list`` means this in the class.
 
@@ -174,15 +174,15 @@ class BlockingContext:
 class BlockingLive:
     """Reads that ask the server, for what a cache will not do."""
 
-    __slots__ = ("_desk", "_live")
+    __slots__ = ("_caller", "_live")
 
-    def __init__(self, context: Context, desk: Desk) -> None:
+    def __init__(self, context: Context, caller: LoopCaller) -> None:
         self._live = context.live
-        self._desk = desk
+        self._caller = caller
 
     def get(self, kind: type[Obj], name: str, *, namespace: str | None = None) -> Obj:
         """One object, as it is now; ``NotFound`` if it is not there."""
-        return self._desk.ask(lambda: self._live.get(kind, name, namespace=namespace))
+        return self._caller.call(lambda: self._live.get(kind, name, namespace=namespace))
 
     def scale(
         self, kind: Kind, name: str, *, namespace: str | None = None
@@ -191,11 +191,11 @@ class BlockingLive:
 
         Whoever has ``autoscaling_v1.Scale`` among its ``reads`` may ask that of all objects.
         """
-        return self._desk.ask(lambda: self._live.scale(kind, name, namespace=namespace))
+        return self._caller.call(lambda: self._live.scale(kind, name, namespace=namespace))
 
     def served(self, api_version: str, kind: str) -> "ServedResource | None":
         """Where objects of this kind live, if the server serves it; everybody may ask that."""
-        return self._desk.ask(lambda: self._live.served(api_version, kind))
+        return self._caller.call(lambda: self._live.served(api_version, kind))
 
     def list(
         self,
@@ -206,6 +206,6 @@ class BlockingLive:
         fields: Fields | None = None,
     ) -> tuple[Obj, ...]:
         """All objects in the namespace that match the selectors, as they are now."""
-        return self._desk.ask(
+        return self._caller.call(
             lambda: self._live.list(kind, namespace=namespace, labels=labels, fields=fields)
         )

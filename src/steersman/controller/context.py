@@ -131,14 +131,15 @@ class Context:
 
     @property
     def rng(self) -> Random:
-        """Chance, for whoever needs some: in a simulation it is the same each time."""
+        """The operator's source of randomness."""
         return self._client.rng
 
     def token(self, size: int = 32) -> str:
         """A new secret: so many random bytes, as text of letters, digits, ``-`` and ``_``.
 
-        In production the bytes are the operating system's; in a simulation they are the same each
-        time. Every call gives another one: keep it in a Secret, and ask only where there is none.
+        The bytes come from ``rng``, which is the operating system's unless the manager was given
+        another one. Each call returns a new secret: keep it in a Secret, and call only where there
+        is none.
         """
         if size < 16:
             raise ValueError(f"a token of {size} bytes can be guessed; ask for 16 or more")

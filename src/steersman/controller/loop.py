@@ -42,7 +42,7 @@ from steersman.controller.rate_limits import new_queue
 from steersman.controller.reasons import Reasons, is_only_status
 from steersman.controller.recorder import Recorder
 from steersman.controller.reporting import Reporting
-from steersman.controller.threads import Desk, Job, Threads
+from steersman.controller.threads import Job, LoopCaller, Threads
 from steersman.controller.triggers import Triggers
 from steersman.controller.verbs import drop_unawaited
 from steersman.controller.workers import Workers
@@ -487,9 +487,9 @@ class ControlLoop(Generic[Obj]):
     async def _call(self, function: Any, key: ObjectKey, obj: Obj, context: Context) -> Outcome:
         if self._is_blocking:
 
-            def in_thread(desk: Desk) -> object:
+            def in_thread(caller: LoopCaller) -> object:
                 context.check_leadership()
-                return function(obj, BlockingContext(context, desk))
+                return function(obj, BlockingContext(context, caller))
 
             holder = f"{self._controller.name}: {obj.ref}"
             job = await self._threads.start(in_thread, holder=holder, ended=context.ended)

@@ -6,47 +6,74 @@ for it, in the loop:
     thread   ──call──▶   task        one at a time: while the task works, the thread waits
              ◀─answer─
 
-With hand-over, which is for simulations, the loop waits as well while the thread works: then only
-one of all threads runs at any time, and always the same one next. Who holds a lock while it calls
-must not be waited for by another thread: neither would ever go on.
+With ``ThreadPolicy.HANDOVER`` the loop waits as well while the thread works: then only one of all
+threads runs at any time, and always the same one next, so that a run can be repeated exactly. A
+function that holds a lock during such a call blocks a second function that waits for the lock, and
+with it the loop: neither ever goes on.
 
 A thread cannot be stopped. Once its task has gone, because of a timeout or the end, each call that
 it makes raises ``ContextEnded``; until it ends of itself it holds its place.
 """
 
 import asyncio
+import signal
 import threading
 from collections import deque
 from collections.abc import Awaitable, Callable
 from concurrent.futures import Future
 from contextlib import suppress
 from contextvars import copy_context
+from enum import Enum
 from functools import partial
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Final, Generic, Protocol, TypeVar
 
-from steersman._threads import start_thread
 from steersman.errors import AUTHOR_ERRORS, ContextEnded, failure_of
 from steersman.observe import Observer, ThreadsExhausted
 
 T = TypeVar("T")
 
+_ENDS: Final = (signal.SIGINT, signal.SIGTERM)
 
-class Desk(Protocol):
-    """Where a thread asks for something to be done in the loop."""
 
-    def ask(self, make: Callable[[], Awaitable[T]], /) -> T:
-        """Have it awaited in the loop, and wait for what comes of it."""
+class ThreadPolicy(Enum):
+    """Whether the event loop runs while a plain function does."""
+
+    #: It does, and several plain functions run at a time.
+    CONCURRENT = "concurrent"
+    #: It waits, and one plain function runs at a time, always in the same order.
+    HANDOVER = "handover"
+
+
+class LoopCaller(Protocol):
+    """Through which a thread calls functions in the event loop."""
+
+    def call(self, make: Callable[[], Awaitable[T]], /) -> T:
+        """Await it in the loop, and wait for its result."""
         ...
+
+
+def start_thread(thread: threading.Thread) -> None:
+    """Start a thread to which the kernel delivers no signal that asks the process to end.
+
+    Python handles signals in its main thread. A signal that another thread receives does not
+    interrupt what the main thread waits for: where that never comes, it is not handled at all.
+    """
+    # A thread begins with the mask of the one that starts it.
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, _ENDS)
+    try:
+        thread.start()
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 class Threads:
     """A bounded number of threads."""
 
-    def __init__(self, most: int, *, hand_over: bool, observe: Observer) -> None:
+    def __init__(self, most: int, *, policy: ThreadPolicy, observe: Observer) -> None:
         if most < 1:
             raise ValueError(f"there must be at least one thread, got {most}")
         self._most = most
-        self._hand_over = hand_over
+        self._policy = policy
         self._observe = observe
         self._free = asyncio.Semaphore(most)
         self._waiting = 0
@@ -56,7 +83,7 @@ class Threads:
         return f"<Threads {len(self._jobs)} of {self._most} busy, {self._waiting} waiting>"
 
     async def start(
-        self, function: Callable[[Desk], T], *, holder: str, ended: Callable[[], ContextEnded]
+        self, function: Callable[[LoopCaller], T], *, holder: str, ended: Callable[[], ContextEnded]
     ) -> "Job[T]":
         """Run ``function`` in a thread, once there is one, and no other for the same holder."""
         for before in [job for job in self._jobs if job.holder == holder]:
@@ -64,11 +91,11 @@ class Threads:
         self._waiting += 1
         try:
             if self._free.locked():
-                self._tell()
+                self._report_exhausted()
             await self._free.acquire()
         finally:
             self._waiting -= 1
-        job = Job(function, holder=holder, ended=ended, over=self._over, hand_over=self._hand_over)
+        job = Job(function, holder=holder, ended=ended, release=self._release, policy=self._policy)
         try:
             job.begin()
         except BaseException:  # The machine has no more threads, and this one will never end.
@@ -77,7 +104,7 @@ class Threads:
         self._jobs.add(job)
         return job
 
-    def _tell(self) -> None:
+    def _report_exhausted(self) -> None:
         self._observe(
             ThreadsExhausted(
                 threads=self._most,
@@ -86,7 +113,7 @@ class Threads:
             )
         )
 
-    def _over(self, job: "Job[Any]") -> None:
+    def _release(self, job: "Job[Any]") -> None:
         self._jobs.discard(job)
         self._free.release()
 
@@ -96,19 +123,19 @@ class Job(Generic[T]):
 
     def __init__(
         self,
-        function: Callable[[Desk], T],
+        function: Callable[[LoopCaller], T],
         *,
         holder: str,
         ended: Callable[[], ContextEnded],
-        over: "Callable[[Job[T]], None]",
-        hand_over: bool,
+        release: "Callable[[Job[T]], None]",
+        policy: ThreadPolicy,
     ) -> None:
         self.holder = holder
-        # With hand-over, set while the thread waits for the loop or has ended.
-        self._pause = threading.Event() if hand_over else None
+        # With HANDOVER, set while the thread waits for the loop or has ended.
+        self._pause = threading.Event() if policy is ThreadPolicy.HANDOVER else None
         self._function = function
         self._ended = ended
-        self._over = over
+        self._release = release
         self._loop = asyncio.get_running_loop()
         # What the thread wakes belongs to whoever has started it.
         self._context = copy_context()
@@ -148,8 +175,8 @@ class Job(Generic[T]):
 
     # In the thread
 
-    def ask(self, make: Callable[[], Awaitable[Any]]) -> Any:
-        """Have it awaited in the loop, and wait for what comes of it."""
+    def call(self, make: Callable[[], Awaitable[Any]]) -> Any:
+        """Await it in the loop, and wait for its result."""
         answer: Future[Any] = Future()
         with self._lock:
             if not self._is_served:
@@ -183,14 +210,14 @@ class Job(Generic[T]):
     # In the loop
 
     def _wait_for_pause(self) -> None:
-        """With hand-over, let the thread run until it waits for us: nobody else runs meanwhile."""
+        """With HANDOVER, let the thread run until it waits for the loop."""
         if self._pause is not None:
             self._pause.wait()
 
     def _end(self) -> None:
         self._something.set()
         self._has_ended.set()
-        self._over(self)
+        self._release(self)
 
     async def _do(self, make: Callable[[], Awaitable[Any]], answer: "Future[Any]") -> None:
         try:

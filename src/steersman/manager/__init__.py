@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from steersman.manager.manager import Manager
     from steersman.manager.needs import lease_name, metrics_rules, needed_rules
     from steersman.manager.options import Collector, HealthCheck, Lifespan
-    from steersman.manager.runnables import Heralds, Runnable, Services, Surroundings
+    from steersman.manager.runnables import ManagerEnvironment, Runnable, Services
     from steersman.manager.setting_sources import SETTINGS, Setting
     from steersman.manager.settings import ManagerSettings, trust_of
 
@@ -39,16 +39,15 @@ __all__ = [
     "Fence",
     "FencedTransport",
     "HealthCheck",
-    "Heralds",
     "Leadership",
     "LeaseSettings",
     "Lifespan",
     "Manager",
+    "ManagerEnvironment",
     "ManagerSettings",
     "Runnable",
     "Services",
     "Setting",
-    "Surroundings",
     "lease_name",
     "metrics_rules",
     "needed_rules",
@@ -62,16 +61,15 @@ _DOORS = {
     "FencedTransport": "fencing",
     "Collector": "options",
     "HealthCheck": "options",
-    "Heralds": "runnables",
     "Lifespan": "options",
     "Leadership": "leadership",
     "LeaseSettings": "election",
     "Manager": "manager",
+    "ManagerEnvironment": "runnables",
     "ManagerSettings": "settings",
     "Runnable": "runnables",
     "Services": "runnables",
     "Setting": "setting_sources",
-    "Surroundings": "runnables",
     "lease_name": "needs",
     "metrics_rules": "needs",
     "needed_rules": "needs",

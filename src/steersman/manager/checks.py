@@ -16,8 +16,9 @@ if TYPE_CHECKING:
     from steersman.manager.leadership import Leadership
     from steersman.manager.server_probe import ServerProbe
 
-# Whatever is done every second or two has not been done for so long: longer than a machine under
-# load or a pause of the process explains.
+# Longer than a machine under load or a pause of the process explains: so many checks of the event
+# loop in a row that did not happen, and so long without an attempt to renew the lease.
+MISSED_CHECKS: Final = 30
 IDLE_SECONDS: Final = 30.0
 
 
@@ -50,6 +51,7 @@ def server_checks(probe: "ServerProbe | None") -> Iterator[Check]:
 def live_checks(
     *,
     loop_idle_seconds: float,
+    loop_check_seconds: float,
     informers: Sequence[Informer[Any]],
     workers: Iterable[asyncio.Task[None]],
     leadership: "Leadership | None",
@@ -59,8 +61,8 @@ def live_checks(
     yield Check(
         "event-loop",
         _said(
-            loop_idle_seconds < IDLE_SECONDS,
-            f"the operator has not looked after itself for {loop_idle_seconds:.0f} s",
+            loop_idle_seconds < MISSED_CHECKS * loop_check_seconds,
+            f"the operator has not checked itself for {loop_idle_seconds:.0f} s",
         ),
         is_public=True,
     )

@@ -15,10 +15,9 @@ from steersman.manager.runnables import Services
 class HealthChecks:
     """The checks of one probe, from the time when what they ask about is there."""
 
-    def __init__(self, checks: Sequence[HealthCheck], *, clock: Clock, slowness: float) -> None:
+    def __init__(self, checks: Sequence[HealthCheck], *, clock: Clock) -> None:
         self._checks = tuple(checks)
         self._clock = clock
-        self._slowness = slowness
         self._services: Services | None = None
         self._last: dict[str, str | None] = {}
 
@@ -56,7 +55,7 @@ class HealthChecks:
 
     async def _repeat(self, check: HealthCheck, services: Services) -> None:
         ask = cast("Callable[[Services], Any]", check.check)
-        seconds = check.every_seconds * self._slowness
+        seconds = check.every_seconds
         while True:
             try:
                 async with self._clock.timeout(seconds):

@@ -15,14 +15,15 @@ from pathlib import Path
 from random import SystemRandom
 from typing import TYPE_CHECKING, Any, Final, Self
 
-from steersman._threads import start_thread
+from msgspec.structs import replace
+
 from steersman.cache import CacheOptions, InformerSettings
 from steersman.client import ClientSettings, Trust, find_config, reaching
 from steersman.clock import Clock, SystemClock
-from steersman.controller import Controller
+from steersman.controller import Controller, start_thread
 from steersman.errors import BadController, BadSettings, SteersmanError
 from steersman.manager.options import Collector, HealthCheck, Lifespan, ManagerOptions
-from steersman.manager.runnables import Runnable, Surroundings
+from steersman.manager.runnables import ManagerEnvironment, Runnable
 from steersman.manager.settings import ManagerSettings, trust_of
 from steersman.observe import ClusterFound, Observer, fan_out, log_to
 
@@ -95,10 +96,24 @@ class Manager:
         """Those that it was given; without any, they are read when it is run."""
         return self._settings
 
-    def under(self, settings: ManagerSettings) -> "Manager":
-        """The same manager with other settings."""
+    def adjusted(
+        self,
+        *,
+        settings: ManagerSettings | None = None,
+        informers: InformerSettings | None = None,
+        healthz: Sequence[HealthCheck] | None = None,
+        readyz: Sequence[HealthCheck] | None = None,
+    ) -> Self:
+        """The same manager with these in the place of its own."""
         other = copy(self)
-        other._settings = settings
+        other._settings = settings or self._settings
+        other.informers = informers or self.informers
+        options = self.options
+        other.options = replace(
+            options,
+            healthz=options.healthz if healthz is None else tuple(healthz),
+            readyz=options.readyz if readyz is None else tuple(readyz),
+        )
         return other
 
     def run(self, *, new_loop: Callable[[], asyncio.AbstractEventLoop] | None = None) -> None:
@@ -125,9 +140,9 @@ class Manager:
             raise SystemExit(f"error: {error}") from error
 
     async def operate(
-        self, around: Surroundings, *, settings: ManagerSettings, stop: Awaitable[str]
+        self, environment: ManagerEnvironment, *, settings: ManagerSettings, stop: Awaitable[str]
     ) -> None:
-        """Operate in these surroundings until ``stop`` comes, with a word on why."""
+        """Operate in this environment until ``stop`` returns the reason to end."""
         # Here, because what describes a manager, as generators do, need not run one.
         from steersman.manager.operating import Operation
 
@@ -137,7 +152,7 @@ class Manager:
             settings=settings,
             informers=self.informers,
             options=self.options,
-            around=around,
+            environment=environment,
         )
         await operation.run(stop)
 
@@ -158,8 +173,8 @@ class Manager:
             trust=trust_of(self.trust, settings),
         )
         observe(ClusterFound(server=config.server, source=config.source))
-        around = Surroundings(
-            reach=partial(reaching, config, clock=clock, observe=observe),
+        environment = ManagerEnvironment(
+            connect=partial(reaching, config, clock=clock, observe=observe),
             namespace=config.namespace,
             hostname=socket.gethostname(),
             server=config.server,
@@ -169,7 +184,7 @@ class Manager:
             observe=observe,
             registry=registry,
         )
-        await self.operate(around, settings=settings, stop=stop)
+        await self.operate(environment, settings=settings, stop=stop)
 
 
 def _counting(log: Observer, *, clock: Clock) -> "tuple[CollectorRegistry, Observer]":

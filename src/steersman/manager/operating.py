@@ -48,7 +48,7 @@ from steersman.manager.needs import lease_name, needed_rules
 from steersman.manager.options import ManagerOptions, register
 from steersman.manager.preflight import missing_permissions
 from steersman.manager.probes import Check, Routes, failing, named_objects, probe_pages
-from steersman.manager.runnables import Runnable, Services, Surroundings
+from steersman.manager.runnables import ManagerEnvironment, Runnable, Services
 from steersman.manager.server_probe import ServerProbe
 from steersman.manager.serving import serving
 from steersman.manager.settings import ManagerSettings
@@ -73,13 +73,12 @@ if TYPE_CHECKING:
 # How long to wait before looking again whether the rights are there by now.
 PREFLIGHT_SECONDS = 5.0
 
-# The loop is looked after so often, and a turn that comes so much too late is told of: longer than
-# any reconcile should compute without a pause, shorter than what costs the lease.
-TURN_SECONDS = 1.0
+# A check of the event loop that is so late is observed: longer than any reconcile should compute
+# without a pause, shorter than what costs the lease.
 LATE_SECONDS = 0.5
 
-# In a simulation no turn comes late, and every look costs more than the time that it is about.
-SLOWNESS = 3600.0
+# How long a runnable whose lead has run out waits before it checks whether it leads again.
+LOST_LEAD_SECONDS = 1.0
 
 
 class Operation:
@@ -93,22 +92,22 @@ class Operation:
         settings: ManagerSettings,
         informers: InformerSettings,
         options: ManagerOptions,
-        around: Surroundings,
+        environment: ManagerEnvironment,
     ) -> None:
         self._controllers = controllers
         self._runnables = runnables
         self._settings = settings
         self._informers = informers
         self._options = options
-        self._around = around
-        self._clock = around.clock
+        self._environment = environment
+        self._clock = environment.clock
         # It is called in the middle of the work, and must not raise there.
-        self._observe = fan_out(around.observe)
-        self._identity = unique_identity(around.hostname, rng=around.rng)
-        self._fence = Fence(around.clock)
+        self._observe = fan_out(environment.observe)
+        self._identity = unique_identity(environment.hostname, rng=environment.rng)
+        self._fence = Fence(environment.clock)
         # Without an election, no other replica can lead.
         self._leads = self._fence.leads if settings.leader_election else None
-        self._started_at = around.clock.monotonic()
+        self._started_at = environment.clock.monotonic()
         self._is_permitted = False
         self._missing: tuple[Rule, ...] | None = None
         self._caches: Caches | None = None
@@ -116,11 +115,9 @@ class Operation:
         self._stopping = asyncio.Event()
         self._loops: list[ControlLoop[Any]] = []
         self._is_acting = False
-        self._slowness = SLOWNESS if around.is_simulated else 1.0
-        self._turned_at = self._started_at
+        self._checked_at = self._started_at
         self._healthz, self._readyz = (
-            HealthChecks(checks, clock=self._clock, slowness=self._slowness)
-            for checks in (options.healthz, options.readyz)
+            HealthChecks(checks, clock=self._clock) for checks in (options.healthz, options.readyz)
         )
         self._workers: list[asyncio.Task[None]] = []
         self._candidacy: Leadership | None = None
@@ -158,24 +155,21 @@ class Operation:
     # Living
 
     async def _live(self) -> None:
-        around = self._around
-        async with around.reach() as transport, around.reach() as apart:
+        environment = self._environment
+        async with environment.connect() as transport, environment.connect() as apart:
             # Two ways to the server: whatever the controllers do, the lease is renewed.
             fenced = FencedTransport(transport, self._fence, observe=self._observe)
             # Each client has retries of its own: nobody spends those of the lease. Rights are
             # asked for where the caches list afterwards, who find the connections open.
             client = self._client(fenced, self._options.client)
             asking, reviewing, leasing = map(self._client, (transport, apart, apart))
-            reflector = around.reflector or self._informers.reflector
             managers = frozenset(each.field_manager for each in self._controllers)
             self._caches = caches = Caches(
                 client,
                 observe=self._observe,
                 settings=replace(
                     self._informers,
-                    reflector=reflector,
                     kept_managers=self._informers.kept_managers | managers,
-                    look_seconds=self._informers.look_seconds * self._slowness,
                 ),
                 options=self._options.caches,
             )
@@ -183,14 +177,13 @@ class Operation:
                 client=client,
                 caches=caches,
                 clock=self._clock,
-                rng=around.rng,
+                rng=environment.rng,
                 observe=self._observe,
-                heralds=around.heralds,
                 leads=self._leads,
             )
             async with self._served(reviewing), in_background() as start:
-                start(self._look_after(), name="look after the operator")
-                if reflector.silence_seconds != inf and not around.is_simulated:
+                start(self._check_loop(), name="checks of the operator")
+                if environment.server_probe and self._informers.reflector.silence_seconds != inf:
                     self._server = self._server_probe(asking, (client, reviewing, leasing), caches)
                     start(self._server.run(), name="server probe")
                 await self._permit(asking)
@@ -306,18 +299,17 @@ class Operation:
             except NotLeading:
                 # If the lead is lost, this task is cancelled soon. If the lease was renewed at the
                 # last moment, the term goes on, and so must the runnable.
-                await self._clock.sleep(TURN_SECONDS)
+                await self._clock.sleep(LOST_LEAD_SECONDS)
                 await until_leading(leads, self._clock)
 
     # What comes before
 
     def _client(self, transport: Any, settings: ClientSettings | None = None) -> Client:
-        around = self._around
         agent = self._settings.user_agent
         return Client(
             transport,
             clock=self._clock,
-            rng=around.rng,
+            rng=self._environment.rng,
             observe=self._observe,
             settings=replace(settings or ClientSettings(), user_agent=agent) if agent else settings,
         )
@@ -331,7 +323,7 @@ class Operation:
             rules = needed_rules(
                 self._controllers,
                 settings=settings,
-                namespace=self._around.namespace,
+                namespace=self._environment.namespace,
                 runnables=self._runnables,
                 caches=self._options.caches,
             )
@@ -360,7 +352,7 @@ class Operation:
             client,
             beside=beside,
             caches=caches,
-            server=self._around.server,
+            server=self._environment.server,
             probe_seconds=settings.server_probe_seconds,
             timeout_seconds=settings.server_timeout_seconds,
             clock=self._clock,
@@ -370,7 +362,9 @@ class Operation:
     def _new_startup(self, client: Client, caches: Caches, services: Services) -> Startup:
         settings = self._settings
         threads = Threads(
-            settings.max_threads, hand_over=self._around.is_simulated, observe=self._observe
+            settings.max_threads,
+            policy=self._environment.thread_policy,
+            observe=self._observe,
         )
         return Startup(
             self._controllers,
@@ -398,7 +392,7 @@ class Operation:
     def _lease(self) -> LeaseSettings:
         settings = self._settings
         return LeaseSettings(
-            namespace=settings.lease_namespace or self._around.namespace,
+            namespace=settings.lease_namespace or self._environment.namespace,
             name=settings.lease_name or lease_name(self._controllers),
             identity=self._identity,
             lease_seconds=settings.lease_seconds,
@@ -417,7 +411,7 @@ class Operation:
             settings=self._lease,
             fence=self._fence,
             clock=self._clock,
-            rng=self._around.rng,
+            rng=self._environment.rng,
             observe=self._observe,
         )
 
@@ -452,15 +446,15 @@ class Operation:
                         observe=observe,
                     )
                 )
-            if settings.metrics is not None and self._around.registry is not None:
+            if settings.metrics is not None and self._environment.registry is not None:
                 for collector in self._options.metrics:
-                    register(self._around.registry, collector)
-                    stack.callback(self._around.registry.unregister, collector)
+                    register(self._environment.registry, collector)
+                    stack.callback(self._environment.registry.unregister, collector)
                 # Here, because not everybody is asked for metrics.
                 from steersman.manager.metrics_access import metrics_door
 
                 door = metrics_door(
-                    self._around.registry,
+                    self._environment.registry,
                     settings,
                     client=client,
                     clock=self._clock,
@@ -494,7 +488,8 @@ class Operation:
     def _live_checks(self) -> Sequence[Check]:
         is_stopping = self._stopping.is_set()
         own = live_checks(
-            loop_idle_seconds=(self._clock.monotonic() - self._turned_at) / self._slowness,
+            loop_idle_seconds=self._clock.monotonic() - self._checked_at,
+            loop_check_seconds=self._environment.loop_check_seconds,
             informers=self._caches.informers if self._caches is not None else (),
             # Whoever is told to stop ends one by one, within the grace.
             workers=() if is_stopping else self._workers,
@@ -504,10 +499,10 @@ class Operation:
         # An operator that is still starting is alive.
         return (*own, *self._healthz.checks(before=None))
 
-    async def _look_after(self) -> None:
+    async def _check_loop(self) -> None:
         """Report a loop that is held up, and readiness and liveness that come or go."""
         is_ready, is_alive = False, True
-        turn_seconds = TURN_SECONDS * self._slowness
+        check_seconds = self._environment.loop_check_seconds
         with self._stall_watch() as stalls:
             while True:
                 why_not = failing(self._checks())
@@ -515,22 +510,23 @@ class Operation:
                 if is_ready is bool(why_not) and not self._stopping.is_set():
                     is_ready = not why_not
                     self._observe(ReadinessChanged(is_ready=is_ready, failing=why_not))
-                self._turned_at = slept_at = self._clock.monotonic()
+                self._checked_at = slept_at = self._clock.monotonic()
                 why_not = failing(self._live_checks())
                 if is_alive is bool(why_not):
                     is_alive = not why_not
                     self._observe(LivenessChanged(is_alive=is_alive, failing=why_not))
                 if stalls is not None:
-                    stalls.expect(slept_at + turn_seconds)
-                await self._clock.sleep(turn_seconds)
-                late_seconds = self._clock.monotonic() - slept_at - turn_seconds
+                    stalls.expect(slept_at + check_seconds)
+                await self._clock.sleep(check_seconds)
+                late_seconds = self._clock.monotonic() - slept_at - check_seconds
                 if late_seconds > LATE_SECONDS:
                     self._observe(_blocked(late_seconds, stalls.found if stalls else None))
 
     def _stall_watch(self) -> AbstractContextManager[StallWatch | None]:
-        if self._around.is_simulated:
+        stall_seconds = self._environment.stall_seconds
+        if stall_seconds == inf:
             return nullcontext()
-        return StallWatch(after_seconds=LATE_SECONDS / 2, about=self._about, clock=self._clock)
+        return StallWatch(after_seconds=stall_seconds, about=self._about, clock=self._clock)
 
     def _about(self, task: asyncio.Task[Any]) -> tuple[str, ObjectRef] | None:
         for loop in self._loops:

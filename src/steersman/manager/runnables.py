@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from random import Random
-from typing import TYPE_CHECKING, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import msgspec
 
@@ -15,15 +15,14 @@ from steersman.controller import (
     NO_LIFESPAN,
     Kind,
     Leads,
+    ThreadPolicy,
     Writes,
     as_writes,
     check_is_kind,
     lifespan_value,
 )
 from steersman.errors import BadValue, NotLeading
-from steersman.names import ResourceType
 from steersman.observe import Observer
-from steersman.watch import ReflectorSettings
 from steersman.wire import Transport
 
 if TYPE_CHECKING:
@@ -32,17 +31,11 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-# Has a function called when the first object of a kind is written, and says whether it will: not
-# where there are some already.
-Heralds: TypeAlias = Callable[[ResourceType, Callable[[], None]], bool]
-
 
 class Services(msgspec.Struct, frozen=True, kw_only=True):
     """What a runnable gets: the client and the caches that the controllers have, too.
 
     While this replica does not lead, writes of the client are held back with ``NotLeading``.
-    ``heralds`` is there where the server is in this process: whoever would follow many kinds can
-    leave those alone of which there is nothing.
     """
 
     client: Client
@@ -50,7 +43,6 @@ class Services(msgspec.Struct, frozen=True, kw_only=True):
     clock: Clock
     rng: Random
     observe: Observer
-    heralds: Heralds | None = None
     leads: Leads | None = None
     lifespan_value: object = NO_LIFESPAN
 
@@ -109,19 +101,25 @@ class Runnable(msgspec.Struct, frozen=True):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Surroundings:
-    """What an operator needs from outside: a way to the cluster, time, chance and an audience.
+class ManagerEnvironment:
+    """What a manager gets from the program that runs it, beside its settings.
 
-    Each call of ``reach`` gives connections of its own. ``namespace`` is where the operator itself
-    lives, and ``hostname`` on which machine. ``server`` is the address of the API server, as people
-    know it. ``reflector`` takes the place of the manager's own reflector settings, if there is one,
-    and ``heralds`` is passed on to runnables.
-    In a simulation plain functions run one at a time, and nothing else meanwhile, so that the same
-    story can be told twice; and who looks after themselves every second does so less often, because
-    there an hour is to cost nothing.
+    - ``connect`` opens connections to the API server, others at each call.
+    - ``namespace`` is the one that the operator runs in, and ``hostname`` its machine or Pod.
+    - ``clock``, ``rng`` and ``observe`` are the time, the randomness and the observer of everything
+      in it.
+    - ``registry`` holds the metrics that it serves; without one it serves none.
+    - ``server`` is the address of the API server, for messages and checks.
+    - ``thread_policy`` says whether the event loop runs while a plain function does.
+    - ``loop_check_seconds`` is the interval at which it checks its event loop, its readiness and
+      its liveness.
+    - ``stall_seconds`` is how late such a check is before a thread records what blocks the event
+      loop. With ``inf`` there is no such thread.
+    - ``server_probe`` says whether it asks a silent API server for an answer. Without it, only the
+      ``silence_seconds`` of each watch end a connection on which nothing arrives.
     """
 
-    reach: Callable[[], AbstractAsyncContextManager[Transport]]
+    connect: Callable[[], AbstractAsyncContextManager[Transport]]
     namespace: str
     hostname: str
     clock: Clock
@@ -129,6 +127,7 @@ class Surroundings:
     observe: Observer
     registry: "CollectorRegistry | None" = None
     server: str = "the API server"
-    reflector: ReflectorSettings | None = None
-    heralds: Heralds | None = None
-    is_simulated: bool = False
+    thread_policy: ThreadPolicy = ThreadPolicy.CONCURRENT
+    loop_check_seconds: float = 1.0
+    stall_seconds: float = 0.25
+    server_probe: bool = True

@@ -16,8 +16,8 @@ from typing import Any, Final, Self
 
 import msgspec
 
-from steersman._threads import start_thread
 from steersman.clock import Clock
+from steersman.controller import start_thread
 from steersman.names import ObjectRef
 
 # Half of them from the author's function inwards, and half from where it stands outwards: what it

@@ -3,7 +3,7 @@
 import asyncio
 from base64 import b64encode
 from collections import Counter
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
 from dataclasses import replace
 from functools import cache, partial
@@ -12,12 +12,14 @@ from math import inf
 from random import Random
 from typing import Any, Final, TypeVar
 
+import msgspec
+
 from steersman.apiserver import ApiServer, InProcessTransport, NoWayOut, RevisionLog
 from steersman.client import Client
-from steersman.controller import Controller, token_text
+from steersman.controller import Controller, ThreadPolicy, token_text
 from steersman.errors import NotSettled
 from steersman.kinds import Codec, core_v1
-from steersman.manager import Manager, ManagerSettings, Runnable, Surroundings
+from steersman.manager import HealthCheck, Manager, ManagerEnvironment, ManagerSettings, Runnable
 from steersman.names import GroupResource
 from steersman.observe import Observation
 from steersman.simulation.actors import Actor
@@ -67,6 +69,11 @@ UNDISTURBED: Final = ReflectorSettings(
 # opened again every few minutes, and a bookmark a minute for each, would be most of what an hour
 # costs; ``survives_cut_watches`` opens each watch again at every event.
 CALM: Final = ReflectorSettings(watch_seconds=7 * 86400.0, silence_seconds=inf)
+
+# What an operator checks every second or every few, it checks so many times less often here: no
+# check finds anything, since nothing in virtual time is ever late, and each costs more than all
+# else in a quiet hour.
+SLOWNESS: Final = 3600.0
 
 _PODS: Final = GroupResource("", "pods")
 
@@ -229,9 +236,9 @@ class SimulatedWorld(World):
     ) -> SimulatedOperator:
         """The same, for what builds a manager; of one ``part``, where several have this name."""
         actor = Actor(name)
-        manager = build()
+        built = build()
         if reflector is None:
-            is_default = manager.informers.reflector == ReflectorSettings()
+            is_default = built.informers.reflector == ReflectorSettings()
             if is_default and (type(disturbance) is Calm or isinstance(disturbance, Disturber)):
                 reflector = CALM
             else:  # it looks whether its watches are silent, which bookmarks tell
@@ -242,25 +249,29 @@ class SimulatedWorld(World):
 
         operator = SimulatedOperator(self, actor, again, part=part)
 
-        def reach() -> AbstractAsyncContextManager[Transport]:
+        manager = _slowed(built, reflector)
+
+        def connect() -> AbstractAsyncContextManager[Transport]:
             way = self._way(actor, disturbance)
             operator.ways.append(way)
             return nullcontext(way)
 
         rng = RecordedRandom(self.rng.random())
         rng.drawn = self._drawn
-        around = Surroundings(
-            reach=reach,
+        environment = ManagerEnvironment(
+            connect=connect,
             namespace=NAMESPACE,
             hostname=name,
             clock=self.clock,
             rng=rng,
             observe=self._observer(operator.in_agenda),
-            reflector=reflector,
-            heralds=self.server.herald,
-            is_simulated=True,
+            # In a fixed order, so that a seed gives the same run each time.
+            thread_policy=ThreadPolicy.HANDOVER,
+            loop_check_seconds=SLOWNESS,
+            stall_seconds=inf,
+            server_probe=False,
         )
-        operator.start(lambda stop: manager.operate(around, settings=settings, stop=stop))
+        operator.start(lambda stop: manager.operate(environment, settings=settings, stop=stop))
         self.operators.append(operator)
         return operator
 
@@ -413,6 +424,27 @@ class SimulatedWorld(World):
         return partial(self.agenda.note, actor)
 
 
+def _slowed(manager: Manager, reflector: ReflectorSettings | None) -> Manager:
+    """The same manager, with this reflector if there is one, and with checks that are rare."""
+
+    def slowed(checks: Iterable[HealthCheck]) -> list[HealthCheck]:
+        return [
+            msgspec.structs.replace(each, every_seconds=each.every_seconds * SLOWNESS)
+            for each in checks
+        ]
+
+    own, options = manager.informers, manager.options
+    return manager.adjusted(
+        informers=msgspec.structs.replace(
+            own,
+            reflector=reflector or own.reflector,
+            look_seconds=own.look_seconds * SLOWNESS,
+        ),
+        healthz=slowed(options.healthz),
+        readyz=slowed(options.readyz),
+    )
+
+
 def _written(drawn: bytes) -> Iterator[str]:
     for text in (token_text(drawn), drawn.hex()):
         yield text
@@ -505,6 +537,8 @@ def _filled() -> RevisionLog:
 def _enliven(
     world: SimulatedWorld, settings: WorkloadSettings, *, asleep: Sequence[str] = ()
 ) -> None:
+    settings = replace(settings, on_first_write=world.server.on_first_write)
+
     def operate(settings: WorkloadSettings, part: str = "") -> None:
         build, alone = workloads(settings).manager, ManagerSettings(**ALONE)
         world.operate(build, WORKLOADS, alone, Calm(), UNDISTURBED, part=part)

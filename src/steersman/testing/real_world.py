@@ -16,7 +16,7 @@ from steersman.clock import Clock
 from steersman.controller import Controller
 from steersman.errors import NotSettled, SteersmanError, TimeCannotBeSkipped
 from steersman.kinds import core_v1
-from steersman.manager import Manager, ManagerSettings, Runnable, Surroundings
+from steersman.manager import Manager, ManagerEnvironment, ManagerSettings, Runnable
 from steersman.observe import (
     ControllerStarted,
     Observation,
@@ -115,7 +115,7 @@ class RealWorld(World):
         client: Client,
         *,
         namespace: str,
-        reach: Callable[[], AbstractAsyncContextManager[Transport]],
+        connect: Callable[[], AbstractAsyncContextManager[Transport]],
         history: History,
         group: asyncio.TaskGroup,
         rng: Random,
@@ -123,7 +123,7 @@ class RealWorld(World):
         super().__init__(client, namespace=namespace)
         self.history = history
         self.agenda = Agenda(clock=client.clock)
-        self._reach = reach
+        self._connect = connect
         self._group = group
         self._rng = rng
         self._operators: list[RealOperator] = []
@@ -153,14 +153,14 @@ class RealWorld(World):
         operator = RealOperator(name, again, manager.controllers)
 
         @asynccontextmanager
-        async def reach() -> AsyncIterator[Transport]:
-            async with self._reach() as transport:
+        async def connect() -> AsyncIterator[Transport]:
+            async with self._connect() as transport:
                 way = NotingTransport(transport, actor=name, history=self.history, clock=self.clock)
                 operator.ways.append(way)
                 yield way
 
-        around = Surroundings(
-            reach=reach,
+        environment = ManagerEnvironment(
+            connect=connect,
             namespace=self.namespace,
             hostname=name,
             clock=self.clock,
@@ -170,7 +170,7 @@ class RealWorld(World):
         # What ends it is told to whoever settles next, and must not end the others.
         operator.task = self._group.create_task(
             operator.run(
-                manager.operate(around, settings=settings, stop=operator.stopping),
+                manager.operate(environment, settings=settings, stop=operator.stopping),
                 # Nobody comes back to what it had in mind.
                 over=self.agenda.forget,
             ),
@@ -270,13 +270,13 @@ async def real_world(
         environ={}, home=plane.directory, kubeconfig=plane.kubeconfig, observe=ignore
     )
     rng, history = Random(), History()
-    reach = partial(reaching, config, clock=clock, observe=ignore)
-    async with asyncio.TaskGroup() as group, reach() as transport:
+    connect = partial(reaching, config, clock=clock, observe=ignore)
+    async with asyncio.TaskGroup() as group, connect() as transport:
         way = NotingTransport(transport, actor=USER, history=history, clock=clock)
         world = RealWorld(
             Client(way, clock=clock, rng=rng, observe=ignore),
             namespace=namespace,
-            reach=reach,
+            connect=connect,
             history=history,
             group=group,
             rng=rng,
@@ -288,7 +288,9 @@ async def real_world(
             if isinstance(observation, StageReached) and observation.stage == AT_WORK:
                 is_at_work.set()
 
-        async with running_workloads(settings, reach=reach, clock=clock, rng=rng, observe=observe):
+        async with running_workloads(
+            settings, connect=connect, clock=clock, rng=rng, observe=observe
+        ):
             try:
                 await is_at_work.wait()
                 yield world

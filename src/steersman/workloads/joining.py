@@ -13,7 +13,7 @@ from typing import Any, Final
 from steersman.cache import in_background
 from steersman.clock import Clock
 from steersman.controller import Controller
-from steersman.manager import Heralds, Manager, ManagerSettings, Runnable, Surroundings
+from steersman.manager import Manager, ManagerEnvironment, ManagerSettings, Runnable
 from steersman.observe import ApiWarned, Observation, Observer
 from steersman.wire import Transport
 from steersman.workloads.settings import WorkloadSettings
@@ -52,24 +52,19 @@ def workloads(settings: WorkloadSettings) -> Workloads:
 async def running_workloads(
     settings: WorkloadSettings,
     *,
-    reach: Callable[[], AbstractAsyncContextManager[Transport]],
+    connect: Callable[[], AbstractAsyncContextManager[Transport]],
     clock: Clock,
     rng: Random,
     observe: Observer,
-    heralds: Heralds | None = None,
 ) -> AsyncIterator[None]:
-    """A cluster's own controllers at work, while the block runs.
-
-    Where the server is in this process, ``heralds`` spares them what nobody has made yet.
-    """
-    around = Surroundings(
-        reach=reach,
+    """A cluster's own controllers, which run while the block does."""
+    environment = ManagerEnvironment(
+        connect=connect,
         namespace="kube-system",
         hostname="workloads",
         clock=clock,
         rng=rng,
         observe=partial(_without_warnings, observe),
-        heralds=heralds,
     )
 
     async def operate() -> None:
@@ -78,7 +73,7 @@ async def running_workloads(
             # It takes a while until all are loaded, and others have something to say, too.
             await clock.sleep(0)
         manager = workloads(settings).manager()
-        await manager.operate(around, settings=ManagerSettings(**ALONE), stop=_never())
+        await manager.operate(environment, settings=ManagerSettings(**ALONE), stop=_never())
 
     async with in_background() as start:
         start(operate(), name="workloads")

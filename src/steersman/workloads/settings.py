@@ -1,10 +1,16 @@
 """``WorkloadSettings``: which parts of a cluster are played, and how large it is."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Final, TypeAlias
 
 from steersman.errors import BadSettings
+from steersman.names import ResourceType
 from steersman.units import Quantity
+
+#: Calls a function when the first object of a kind is written, and returns whether it will: not if
+#: there are objects of that kind already.
+OnFirstWrite: TypeAlias = Callable[[ResourceType, Callable[[], None]], bool]
 
 #: All parts, in the order in which they are started.
 PARTS: Final = (
@@ -35,7 +41,9 @@ class WorkloadSettings:
     ``pod_start_seconds`` after it was given a node, unless it says otherwise. A node gives a sign
     of life every ``heartbeat_seconds``; only a real node controller misses it. Without
     ``routine_events`` nothing is told of Pods for which all goes well. A ``storage_class`` is made
-    at the start for claims that name none, unless there is a default already.
+    at the start for claims that name none, unless there is a default already. With
+    ``on_first_write``, which an API server in the same process has, the garbage collector does not
+    watch a kind before there is an object of it.
     """
 
     parts: tuple[str, ...] = PARTS
@@ -48,6 +56,7 @@ class WorkloadSettings:
     root_ca: str = ""
     routine_events: bool = True
     storage_class: bool = True
+    on_first_write: OnFirstWrite | None = None
 
     def __post_init__(self) -> None:
         _check_parts(self.parts)

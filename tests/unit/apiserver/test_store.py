@@ -132,10 +132,10 @@ def test_who_listens_hears_an_object_as_it_is_or_was_last(store: Store) -> None:
     assert heard == ["new", "old", "old"]
 
 
-def test_a_herald_is_called_once_at_the_first_write(store: Store) -> None:
+def test_on_first_write_is_called_once(store: Store) -> None:
     called: list[int] = []
 
-    will_be = store.herald(PODS, lambda: called.append(store.log.revision))
+    will_be = store.on_first_write(PODS, lambda: called.append(store.log.revision))
     entry = store.write(WEB, pod(), rules=Rules(), replacing=None)
     store.write(WEB, pod(), rules=Rules(), replacing=entry)
 
@@ -143,23 +143,23 @@ def test_a_herald_is_called_once_at_the_first_write(store: Store) -> None:
     assert called == [entry.revision]
 
 
-def test_there_is_no_herald_where_something_is_already(store: Store) -> None:
+def test_on_first_write_is_not_called_where_there_are_objects_already(store: Store) -> None:
     called: list[int] = []
     entry = store.write(WEB, pod(), rules=Rules(), replacing=None)
 
-    will_be = store.herald(PODS, lambda: called.append(1))
+    will_be = store.on_first_write(PODS, lambda: called.append(1))
     store.delete(entry, rules=Rules())
 
     assert not will_be
     assert called == []
 
 
-def test_what_a_herald_begins_belongs_to_who_asked_for_it(store: Store) -> None:
+def test_on_first_write_is_called_in_the_context_of_who_asked_for_it(store: Store) -> None:
     whose: ContextVar[str] = ContextVar("whose", default="nobody")
     called: list[str] = []
 
     whose.set("listener")
-    store.herald(PODS, lambda: called.append(whose.get()))
+    store.on_first_write(PODS, lambda: called.append(whose.get()))
     whose.set("writer")
     store.write(WEB, pod(), rules=Rules(), replacing=None)
 

@@ -1,15 +1,18 @@
 """Plain functions in threads, and what happens when they do not end."""
 
 import asyncio
+import signal
 import threading
 from collections.abc import Iterator
 
 import pytest
 
-from steersman.controller import Threads
-from steersman.controller.threads import Desk
+from steersman.controller import ThreadPolicy, Threads, start_thread
+from steersman.controller.threads import LoopCaller
 from steersman.errors import ContextEnded, ExitRaised
 from steersman.observe import Observation, ThreadsExhausted
+
+ENDS = {signal.SIGINT, signal.SIGTERM}
 
 
 def ended() -> ContextEnded:
@@ -33,13 +36,13 @@ async def test_a_function_in_a_thread_has_its_calls_done_in_the_loop(
     observed: list[Observation],
 ) -> None:
     loop_thread = threading.get_ident()
-    threads = Threads(1, hand_over=False, observe=observed.append)
+    threads = Threads(1, policy=ThreadPolicy.CONCURRENT, observe=observed.append)
 
     async def where() -> int:
         return threading.get_ident()
 
-    def function(desk: Desk) -> tuple[int, int]:
-        return threading.get_ident(), desk.ask(where)
+    def function(caller: LoopCaller) -> tuple[int, int]:
+        return threading.get_ident(), caller.call(where)
 
     job = await threads.start(function, holder="one", ended=ended)
     own, asked = await job.result()
@@ -49,14 +52,14 @@ async def test_a_function_in_a_thread_has_its_calls_done_in_the_loop(
 
 
 async def test_what_it_raises_comes_out(observed: list[Observation]) -> None:
-    threads = Threads(1, hand_over=False, observe=observed.append)
+    threads = Threads(1, policy=ThreadPolicy.CONCURRENT, observe=observed.append)
 
     async def fail() -> None:
         raise LookupError("in the loop")
 
-    def function(desk: Desk) -> None:
+    def function(caller: LoopCaller) -> None:
         try:
-            desk.ask(fail)
+            caller.call(fail)
         except LookupError as error:
             raise ValueError("in the thread") from error
 
@@ -69,7 +72,7 @@ async def test_what_it_raises_comes_out(observed: list[Observation]) -> None:
 async def test_the_loop_goes_on_while_a_thread_works(
     observed: list[Observation], hang: threading.Event
 ) -> None:
-    threads = Threads(1, hand_over=False, observe=observed.append)
+    threads = Threads(1, policy=ThreadPolicy.CONCURRENT, observe=observed.append)
     job = await threads.start(lambda _: hang.wait(), holder="one", ended=ended)
 
     async with asyncio.TaskGroup() as group:
@@ -84,7 +87,7 @@ async def test_the_loop_goes_on_while_a_thread_works(
 async def test_when_all_threads_are_busy_those_who_hold_them_are_named(
     observed: list[Observation], hang: threading.Event
 ) -> None:
-    threads = Threads(2, hand_over=False, observe=observed.append)
+    threads = Threads(2, policy=ThreadPolicy.CONCURRENT, observe=observed.append)
     jobs = [
         await threads.start(lambda _: hang.wait(), holder=name, ended=ended)
         for name in ("one", "two")
@@ -105,16 +108,16 @@ async def test_when_all_threads_are_busy_those_who_hold_them_are_named(
 async def test_a_thread_whose_task_is_gone_can_do_nothing_more_and_holds_its_place(
     observed: list[Observation], hang: threading.Event
 ) -> None:
-    threads = Threads(1, hand_over=False, observe=observed.append)
+    threads = Threads(1, policy=ThreadPolicy.CONCURRENT, observe=observed.append)
     told: list[Exception] = []
 
     async def nothing() -> None:
         pass
 
-    def function(desk: Desk) -> None:
+    def function(caller: LoopCaller) -> None:
         hang.wait()
         try:
-            desk.ask(nothing)
+            caller.call(nothing)
         except ContextEnded as error:
             told.append(error)
 
@@ -135,15 +138,15 @@ async def test_a_thread_whose_task_is_gone_can_do_nothing_more_and_holds_its_pla
 async def test_a_thread_that_waits_for_the_loop_is_let_go_when_its_task_ends(
     observed: list[Observation],
 ) -> None:
-    threads = Threads(1, hand_over=False, observe=observed.append)
+    threads = Threads(1, policy=ThreadPolicy.CONCURRENT, observe=observed.append)
     asked = asyncio.Event()
 
     async def hang_for_ever() -> None:
         asked.set()
         await asyncio.Event().wait()
 
-    def function(desk: Desk) -> None:
-        desk.ask(hang_for_ever)
+    def function(caller: LoopCaller) -> None:
+        caller.call(hang_for_ever)
 
     job = await threads.start(function, holder="one", ended=ended)
     async with asyncio.TaskGroup() as group:
@@ -155,7 +158,7 @@ async def test_a_thread_that_waits_for_the_loop_is_let_go_when_its_task_ends(
 
 
 async def test_a_thread_that_cannot_be_started_holds_no_place(observed: list[Observation]) -> None:
-    threads = Threads(1, hand_over=False, observe=observed.append)
+    threads = Threads(1, policy=ThreadPolicy.CONCURRENT, observe=observed.append)
     usual = threading.stack_size(2**46)  # more than any machine has to give
     try:
         with pytest.raises(RuntimeError, match="can't start new thread"):
@@ -171,12 +174,28 @@ async def test_a_thread_that_cannot_be_started_holds_no_place(observed: list[Obs
 async def test_a_function_that_ends_its_thread_does_not_end_the_operator(
     observed: list[Observation],
 ) -> None:
-    threads = Threads(1, hand_over=False, observe=observed.append)
+    threads = Threads(1, policy=ThreadPolicy.CONCURRENT, observe=observed.append)
 
-    def function(_: Desk) -> None:
+    def function(_: LoopCaller) -> None:
         raise SystemExit(2)
 
     job = await threads.start(function, holder="one", ended=ended)
 
     with pytest.raises(ExitRaised, match="SystemExit was raised at"):
         await job.result()
+
+
+def mask() -> set[int]:
+    return set(signal.pthread_sigmask(signal.SIG_BLOCK, ()))
+
+
+def test_a_thread_receives_no_signal_to_end() -> None:
+    before = mask()
+    found: list[set[int]] = []
+    thread = threading.Thread(target=lambda: found.append(mask()), daemon=True)
+
+    start_thread(thread)
+    thread.join()
+
+    assert found[0] >= ENDS
+    assert mask() == before

@@ -4,7 +4,7 @@ from collections.abc import Awaitable
 from pathlib import Path
 from random import SystemRandom
 
-from steersman.manager import Manager, ManagerSettings, Surroundings
+from steersman.manager import Manager, ManagerEnvironment, ManagerSettings
 
 KUBECONFIG = """
 apiVersion: v1
@@ -17,18 +17,18 @@ current-context: one
 
 
 class Told(Manager):
-    """Tells in which surroundings it would operate."""
+    """Keeps the environment in which it would operate."""
 
-    around: Surroundings | None = None
+    environment: ManagerEnvironment | None = None
 
     async def operate(
         self,
-        around: Surroundings,
+        environment: ManagerEnvironment,
         *,
         settings: ManagerSettings,
         stop: Awaitable[str],
     ) -> None:
-        self.around = around
+        self.environment = environment
 
 
 def test_secrets_of_an_operator_in_production_are_the_operating_systems(
@@ -41,5 +41,5 @@ def test_secrets_of_an_operator_in_production_are_the_operating_systems(
 
     manager.run()
 
-    assert manager.around is not None
-    assert isinstance(manager.around.rng, SystemRandom)
+    assert manager.environment is not None
+    assert isinstance(manager.environment.rng, SystemRandom)

@@ -79,7 +79,7 @@ async def test_nobody_can_skip_the_time_of_a_real_cluster() -> None:
         world = RealWorld(
             Client(inner, clock=clock, rng=Random(0), observe=ignore),
             namespace="here",
-            reach=lambda: nullcontext(inner),
+            connect=lambda: nullcontext(inner),
             history=History(),
             group=group,
             rng=Random(0),

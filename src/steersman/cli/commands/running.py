@@ -82,7 +82,7 @@ def run(target: str | None, install_crds: bool, **given: Any) -> None:
         )
     for line in lines:
         click.echo(line, err=True)
-    manager.under(settings).run()
+    manager.adjusted(settings=settings).run()
 
 
 def _settings(own: "ManagerSettings | None", given: dict[str, Any]) -> "ManagerSettings":

@@ -55,8 +55,8 @@ __all__ = [
 ]
 
 
-# A client of a server in this process needs nothing of this, and one inside a cluster neither YAML
-# nor plugins.
+# A client with a transport of its own needs none of this, and one inside a cluster neither YAML nor
+# plugins.
 _DOORS = {
     "UNTRUSTED": "trust",
     "AuthenticatedTransport": "authenticated",

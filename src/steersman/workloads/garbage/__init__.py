@@ -14,6 +14,8 @@ Never:     deletes anything without its uid and the version that it was judged b
            objects
 """
 
+from functools import partial
+
 from steersman.manager import Runnable
 from steersman.workloads.garbage.running import NAME, collect_garbage
 from steersman.workloads.settings import WorkloadSettings
@@ -21,6 +23,7 @@ from steersman.workloads.settings import WorkloadSettings
 __all__ = ["runnables"]
 
 
-def runnables(settings: WorkloadSettings) -> tuple[Runnable, ...]:  # noqa: ARG001 - as in all rooms
+def runnables(settings: WorkloadSettings) -> tuple[Runnable, ...]:
     """What collects garbage."""
-    return (Runnable(collect_garbage, name=NAME),)
+    collect = partial(collect_garbage, on_first_write=settings.on_first_write)
+    return (Runnable(collect, name=NAME),)

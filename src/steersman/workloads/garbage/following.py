@@ -8,7 +8,7 @@ The server's own kinds that live in no namespace are many, and hardly ever chang
 only on what lives in no namespace either. So they are followed when that is at stake: when somebody
 names one as an owner, when the end of something without a namespace begins, or after a while.
 
-Where the server is in this process, a kind of which there is nothing is left alone until there is.
+With ``on_first_write``, a kind is not watched before there is an object of it.
 """
 
 import asyncio
@@ -36,6 +36,7 @@ from steersman.workloads.garbage.kinds import (
     is_quiet,
     place_of,
 )
+from steersman.workloads.settings import OnFirstWrite
 
 # After so long everything is followed, whether it seems to matter or not. A few seconds are nothing
 # in the life of a cluster, and more than most tests take.
@@ -56,12 +57,14 @@ class Following:
         start: Start,
         heard: Callable[[], None],
         found: Callable[[KnownKinds], None],
+        on_first_write: OnFirstWrite | None,
     ) -> None:
         self._services = services
         self._graph = graph
         self._start = start
         self._heard = heard
         self._found = found
+        self._on_first_write = on_first_write
         # One request for each kind instead of two; from a server that cannot, there is a list.
         self._settings = replace(services.caches.settings.reflector, initial="streamed")
         self._definitions = Definitions()
@@ -135,8 +138,8 @@ class Following:
 
     def _is_empty(self, place: Place, kind: ResourceType) -> bool:
         """Whether there is nothing of it, and we hear when there is."""
-        heralds = self._services.heralds
-        if heralds is None or place in self._empty:
+        on_first_write = self._on_first_write
+        if on_first_write is None or place in self._empty:
             return place in self._empty
 
         def begin() -> None:
@@ -146,7 +149,7 @@ class Following:
                 if place not in self._followed:
                     self._begin(place, kind)
 
-        if heralds(kind, begin):
+        if on_first_write(kind, begin):
             self._empty.add(place)
         return place in self._empty
 

@@ -15,6 +15,7 @@ from steersman.workloads.garbage.following import Following
 from steersman.workloads.garbage.graph import Graph, Misplaced, Work
 from steersman.workloads.garbage.identities import Identity, named_by
 from steersman.workloads.garbage.kinds import KnownKinds
+from steersman.workloads.settings import OnFirstWrite
 from steersman.workqueue import WorkQueue, default_limiter
 
 #: As which it is known in events.
@@ -24,16 +25,23 @@ NAME: Final = "garbage-collector-controller"
 WORKERS: Final = 5
 
 
-async def collect_garbage(services: Services) -> None:
-    """Collect what nobody owns any more, until cancelled."""
+async def collect_garbage(
+    services: Services, *, on_first_write: OnFirstWrite | None = None
+) -> None:
+    """Collect what nobody owns any more, until cancelled.
+
+    With ``on_first_write``, a kind is not watched before there is an object of it.
+    """
     async with in_background() as start:
-        await _Collection(services, start).run()
+        await _Collection(services, start, on_first_write=on_first_write).run()
 
 
 class _Collection:
     """One life of the collector; it begins with what the server tells, and remembers nothing."""
 
-    def __init__(self, services: Services, start: Start) -> None:
+    def __init__(
+        self, services: Services, start: Start, *, on_first_write: OnFirstWrite | None
+    ) -> None:
         self._services = services
         self._start = start
         self._graph = Graph(absent=AbsentOwners())
@@ -45,7 +53,12 @@ class _Collection:
             observe=services.observe,
         )
         self._following = Following(
-            services, self._graph, start=start, heard=self._heard, found=self._found
+            services,
+            self._graph,
+            start=start,
+            heard=self._heard,
+            found=self._found,
+            on_first_write=on_first_write,
         )
         self._recorder: Recorder | None = None
         self._failing: dict[Work, Identity] = {}
