@@ -21,6 +21,7 @@ from pathlib import Path
 from random import SystemRandom
 from typing import Final
 
+from steersman._own_code import is_own_code
 from steersman.cli.installing import definitions, install, touched_kinds
 from steersman.cli.reports import AtWork, Kinds, Loaded, Report, as_line
 from steersman.cli.targets import load_manager
@@ -142,15 +143,14 @@ def _end_with_the_starter() -> None:
 
 def _own_files() -> list[str]:
     """The files of all modules that are neither Python's, nor ours, nor installed."""
-    ours = Path(__file__).parents[1]
     installed = [Path(each).resolve() for each in {sys.prefix, sys.base_prefix}]
     found: list[str] = []
     for module in list(sys.modules.values()):
         name = getattr(module, "__file__", None)
-        if not isinstance(name, str):
+        if not isinstance(name, str) or is_own_code(name):
             continue
         path = Path(name).resolve()
-        if not any(path.is_relative_to(each) for each in (ours, *installed)):
+        if not any(path.is_relative_to(each) for each in installed):
             found.append(str(path))
     return found
 

@@ -18,6 +18,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, Final
 
+from steersman._own_code import is_own_code
 from steersman.controller import Controller
 from steersman.demos import Demo
 from steersman.errors import BadTarget, SteersmanError
@@ -189,8 +190,11 @@ class _Loading:
 
 
 def _is_an_authors(filename: str) -> bool:
-    ours = str(Path(__file__).parents[1])
-    return not (filename.startswith(("<", ours, sys.base_prefix)) or "site-packages" in filename)
+    return not (
+        is_own_code(filename)
+        or filename.startswith(("<", sys.base_prefix))
+        or "site-packages" in filename
+    )
 
 
 # What is in a module

@@ -16,6 +16,7 @@ from typing import Any, Final, Self
 
 import msgspec
 
+from steersman._own_code import is_own_code
 from steersman.clock import Clock
 from steersman.controller import start_thread
 from steersman.names import ObjectRef
@@ -26,7 +27,6 @@ MOST_FRAMES: Final = 8
 
 _ASYNCIO: Final = f"{Path(asyncio.__file__).parent}{os.sep}"
 _WAITING: Final = (_ASYNCIO, selectors.__file__)
-_STEERSMAN: Final = f"{Path(__file__).parents[1]}{os.sep}"
 
 
 class Stall(msgspec.Struct, frozen=True, kw_only=True):
@@ -119,7 +119,7 @@ def _lines(frame: FrameType | None) -> tuple[str, ...]:
         if code.co_filename.startswith(_ASYNCIO) and inside:
             break
         inside.append(f"{code.co_filename}:{frame.f_lineno} in {code.co_qualname}")
-        if not code.co_filename.startswith(_STEERSMAN):
+        if not is_own_code(code.co_filename):
             others = len(inside)
         frame = frame.f_back
     lines = inside[: others or None]

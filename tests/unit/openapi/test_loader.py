@@ -15,7 +15,12 @@ def test_a_file_is_read_once_when_its_facts_are_first_loaded(
     load_facts.cache_clear()
     reads: Counter[Path] = Counter()
     read_bytes = Path.read_bytes
-    monkeypatch.setattr(Path, "read_bytes", lambda path: reads.update([path]) or read_bytes(path))
+
+    def counted(path: Path) -> bytes:
+        reads[path] += 1
+        return read_bytes(path)
+
+    monkeypatch.setattr(Path, "read_bytes", counted)
 
     apps = load_facts("apps_v1")
 

@@ -1,0 +1,24 @@
+"""Which files are steersman's own, and which an author's or another library's."""
+
+import os
+from functools import cache
+from importlib.util import find_spec
+from typing import Final
+
+_PACKAGES: Final = ("steersman", "steersman_cluster")
+
+
+def is_own_code(filename: str) -> bool:
+    """Whether the file, as a module or a frame names it, is in one of steersman's packages."""
+    return filename.startswith(_directories())
+
+
+@cache
+def _directories() -> tuple[str, ...]:
+    # A package that is not installed has no spec; one that is has it without being imported.
+    specs = filter(None, map(find_spec, _PACKAGES))
+    return tuple(
+        f"{directory}{os.sep}"
+        for spec in specs
+        for directory in spec.submodule_search_locations or ()
+    )
