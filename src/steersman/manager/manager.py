@@ -108,12 +108,10 @@ class Manager:
         other = copy(self)
         other._settings = settings or self._settings
         other.informers = informers or self.informers
-        options = self.options
-        other.options = replace(
-            options,
-            healthz=options.healthz if healthz is None else tuple(healthz),
-            readyz=options.readyz if readyz is None else tuple(readyz),
-        )
+        if healthz is not None:
+            other.options = replace(other.options, healthz=tuple(healthz))
+        if readyz is not None:
+            other.options = replace(other.options, readyz=tuple(readyz))
         return other
 
     def run(self, *, new_loop: Callable[[], asyncio.AbstractEventLoop] | None = None) -> None:

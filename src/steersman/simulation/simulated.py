@@ -427,11 +427,11 @@ class SimulatedWorld(World):
 def _slowed(manager: Manager, reflector: ReflectorSettings | None) -> Manager:
     """The same manager, with this reflector if there is one, and with checks that are rare."""
 
-    def slowed(checks: Iterable[HealthCheck]) -> list[HealthCheck]:
+    def slowed(checks: Iterable[HealthCheck]) -> list[HealthCheck] | None:
         return [
             msgspec.structs.replace(each, every_seconds=each.every_seconds * SLOWNESS)
             for each in checks
-        ]
+        ] or None
 
     own, options = manager.informers, manager.options
     return manager.adjusted(

@@ -6,11 +6,12 @@ import prometheus_client
 import pytest
 
 import steersman as sm
+from steersman.cache import InformerSettings
 from steersman.client import ClientSettings
 from steersman.controller.rights import permissions
 from steersman.errors import BadManager, BadName, BadValue
 from steersman.kinds import Unstructured, core_v1
-from steersman.manager import Manager, Runnable
+from steersman.manager import HealthCheck, Manager, ManagerSettings, Runnable
 from tests.unit.controller.apps import App
 
 
@@ -119,3 +120,15 @@ def test_rights_to_a_kind_are_in_the_namespaces_that_its_cache_has() -> None:
         "get, list, watch secrets in namespace vault"
     ]
     assert {rule.namespace for rule in rules if rule.resource == "apps"} == {"one", "two"}
+
+
+def test_an_adjusted_manager_keeps_what_is_not_given() -> None:
+    check = HealthCheck("well", well)
+    settings, informers = ManagerSettings(grace_seconds=3.0), InformerSettings(look_seconds=5.0)
+    manager = Manager(controllers=[CONTROLLER], settings=settings, healthz=[check])
+
+    other = manager.adjusted(informers=informers, readyz=[check])
+
+    assert (other.settings, other.informers) == (settings, informers)
+    assert (other.options.healthz, other.options.readyz) == ((check,), (check,))
+    assert (manager.informers, manager.options.readyz) == (InformerSettings(), ())

@@ -1,4 +1,4 @@
-"""What the generated kinds and the embedded server need to know of a server's API, and no more.
+"""What generated kinds, and tools that read a server's API, need to know of it, and no more.
 
 Structure, names, types, defaults, required lists, merge keys; without descriptions, and without the
 paths, which discovery tells in a tenth of the words. One set of facts for each group and version,
