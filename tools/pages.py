@@ -14,6 +14,7 @@ are written in the language that autodoc expects.
 
 import ast
 import builtins
+import inspect
 import os
 import re
 from collections.abc import Callable, Iterator
@@ -23,7 +24,7 @@ from itertools import takewhile
 from pathlib import Path
 from pkgutil import iter_modules
 from textwrap import shorten
-from types import FunctionType, ModuleType
+from types import ModuleType
 from typing import Any
 
 import click
@@ -133,16 +134,15 @@ def _package(module: ModuleType) -> Iterator[str]:
 
 def _is_value(thing: object) -> bool:
     """Whether it is no class, function or module: autodoc passes over those from another file."""
-    return not isinstance(thing, type | FunctionType | ModuleType)
+    return not (isinstance(thing, type | ModuleType) or inspect.isroutine(thing))
 
 
 def is_elsewhere(module: ModuleType, name: str) -> bool:
     """Whether a package only passes it on: it has a page of its own, or is somebody else's."""
     thing = getattr(module, name)
     home = thing.__name__ if isinstance(thing, ModuleType) else getattr(thing, "__module__", None)
-    is_class = isinstance(thing, type | FunctionType)
     return isinstance(thing, ModuleType) or (
-        is_class and not f"{home}.".startswith(f"{module.__name__}.")
+        not _is_value(thing) and not f"{home}.".startswith(f"{module.__name__}.")
     )
 
 

@@ -16,7 +16,7 @@ from bench.harness.kernel import cpu_in, memory_in
 from bench.harness.load import Destination
 from bench.harness.rounds import Cost
 from steersman.clock import SystemClock
-from steersman.errors import ControlPlaneError
+from steersman.cluster_errors import ControlPlaneError
 from steersman.testing import find_binaries, running_control_plane
 
 # How often a server that was started is asked whether it answers.

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 import steersman as sm
-from steersman.errors import DidNotSurvive
+from steersman.cluster_errors import DidNotSurvive
 from steersman.kinds import core_v1, meta_v1
 from steersman.simulation import Scenario, World, survives_crashes
 

@@ -13,7 +13,7 @@ from cryptography.hazmat.primitives.asymmetric import rsa
 
 from steersman.apiserver import ClusterSettings, RunningCluster, running_cluster
 from steersman.clock import SystemClock
-from steersman.errors import ClusterError
+from steersman.cluster_errors import ClusterError
 from steersman.observe import Observation
 from steersman.wire import Request, new_key, pem_of
 

@@ -13,7 +13,7 @@ import pytest
 from steersman.apiserver import ClusterSettings, RunningCluster, running_cluster
 from steersman.client import connect, find_config
 from steersman.clock import SystemClock
-from steersman.errors import ClusterError
+from steersman.cluster_errors import ClusterError
 from steersman.kinds import core_v1
 from steersman.names import GroupResource
 from steersman.observe import Observation

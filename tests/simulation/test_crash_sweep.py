@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 import steersman as sm
-from steersman.errors import BadScenario, DidNotSurvive
+from steersman.cluster_errors import BadScenario, DidNotSurvive
 from steersman.kinds import core_v1
 from steersman.simulation import (
     Scenario,

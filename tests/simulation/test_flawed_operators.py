@@ -5,7 +5,7 @@ from typing import Protocol
 
 import pytest
 
-from steersman.errors import DidNotSurvive
+from steersman.cluster_errors import DidNotSurvive
 from steersman.simulation import (
     Scenario,
     survives_concurrent_writes,

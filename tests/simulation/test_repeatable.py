@@ -10,7 +10,7 @@ import pytest
 
 import steersman as sm
 from steersman.client import MergePatch
-from steersman.errors import BadScenario, DidNotSurvive, NotRepeatable
+from steersman.cluster_errors import BadScenario, DidNotSurvive, NotRepeatable
 from steersman.kinds import core_v1, meta_v1
 from steersman.simulation import Scenario, SimulatedWorld, World, simulate, survives_crashes
 from tests.simulation.flawed_operators import SETTINGS, Accounts, Shop, ShopStatus, shop

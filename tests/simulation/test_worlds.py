@@ -6,7 +6,8 @@ from collections import Counter
 import pytest
 
 import steersman as sm
-from steersman.errors import BadScenario, ManagerFailed, NotSettled
+from steersman.cluster_errors import BadScenario
+from steersman.errors import ManagerFailed, NotSettled
 from steersman.kinds import apps_v1, batch_v1, core_v1, meta_v1, networking_v1, policy_v1
 from steersman.simulation import SimulatedWorld, VirtualLoop, simulate, simulated_world
 from steersman.workloads import WorkloadSettings

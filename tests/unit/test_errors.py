@@ -3,30 +3,42 @@
 import copy
 import inspect
 import pickle
+from types import ModuleType
 
 import pytest
 
-from steersman import errors
+from steersman import cluster_errors, errors
+from steersman.cluster_errors import UnknownExample
 from steersman.errors import BadValue, Cause, Conflict, InvalidObject, NotFound, SteersmanError
 
+PACKAGES = (errors, cluster_errors)
+
 ALL = [
-    each for _, each in inspect.getmembers(errors, inspect.isclass) if issubclass(each, Exception)
+    (package, each)
+    for package in PACKAGES
+    for _, each in inspect.getmembers(package, inspect.isclass)
+    if issubclass(each, Exception)
 ]
 
 
-@pytest.mark.parametrize("error", ALL, ids=lambda each: each.__name__)
-def test_every_error_hangs_in_the_tree_that_the_docstring_draws(error: type[Exception]) -> None:
+@pytest.mark.parametrize(
+    ("package", "error"), ALL, ids=[f"{each.__module__}.{each.__name__}" for _, each in ALL]
+)
+def test_every_error_hangs_in_the_tree_that_the_docstring_draws(
+    package: ModuleType, error: type[Exception]
+) -> None:
     assert issubclass(error, SteersmanError)
-    assert error.__name__ in str(errors.__doc__).split()
+    assert error.__name__ in str(package.__doc__).split()
     assert error.__doc__
 
 
-def test_the_tree_names_no_class_that_does_not_exist() -> None:
+@pytest.mark.parametrize("package", PACKAGES, ids=lambda each: each.__name__)
+def test_the_tree_names_no_class_that_does_not_exist(package: ModuleType) -> None:
     drawn = {
-        line.split("─ ")[1].split()[0] for line in str(errors.__doc__).splitlines() if "─ " in line
+        line.split("─ ")[1].split()[0] for line in str(package.__doc__).splitlines() if "─ " in line
     }
 
-    assert drawn <= {each.__name__ for each in ALL}
+    assert drawn <= {each.__name__ for _, each in ALL}
 
 
 def test_a_refusal_by_the_server_says_what_was_wanted_and_what_to_do() -> None:
@@ -45,11 +57,17 @@ def test_a_refusal_by_the_server_says_what_was_wanted_and_what_to_do() -> None:
     assert error.causes[0].field == ".spec.replicas"
 
 
-def test_an_error_can_be_copied_and_sent_to_another_process() -> None:
-    error = NotFound(wanted="get Pod a/b", code=404, reason="NotFound", message="no such pod")
-
+@pytest.mark.parametrize(
+    "error",
+    [
+        NotFound(wanted="get Pod a/b", code=404, reason="NotFound", message="no such pod"),
+        UnknownExample(name="webapp", known=["appservice"], like=None),
+    ],
+    ids=lambda error: type(error).__name__,
+)
+def test_an_error_can_be_copied_and_sent_to_another_process(error: SteersmanError) -> None:
     for again in (copy.copy(error), pickle.loads(pickle.dumps(error))):  # noqa: S301
-        assert type(again) is NotFound
+        assert type(again) is type(error)
         assert str(again) == str(error)
         assert vars(again) == vars(error)
 

@@ -29,7 +29,7 @@ from steersman.apiserver.server import LARGEST_BODY, ApiServer, administrator
 from steersman.apiserver.storage import RevisionLog, SqliteJournal
 from steersman.apiserver.terms import Terms
 from steersman.clock import Clock
-from steersman.errors import ClusterError
+from steersman.cluster_errors import ClusterError
 from steersman.observe import Observer
 from steersman.wire import (
     CertificateAuthority,

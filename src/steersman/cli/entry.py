@@ -5,7 +5,7 @@ from importlib.util import find_spec
 from io import TextIOWrapper
 from typing import TextIO
 
-from steersman.errors import BadSettings, BadValue, EditedByHand, SteersmanError, UnknownExample
+from steersman.errors import BadSettings, BadValue, EditedByHand, SteersmanError
 
 
 def main() -> None:
@@ -27,7 +27,7 @@ def main() -> None:
             sys.stderr.write(f"{error.diff}\n")
         sys.stderr.write(f"steersman: {error}\n")
         # A name or a value that cannot be was written on the command line.
-        sys.exit(2 if isinstance(error, BadSettings | BadValue | UnknownExample) else 1)
+        sys.exit(2 if isinstance(error, BadSettings | BadValue) else 1)
 
 
 def write_any_letter(stream: TextIO) -> None:

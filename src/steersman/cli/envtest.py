@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from steersman.cli.launchers.starter import VARIABLE
-from steersman.errors import ClusterError
+from steersman.cluster_errors import ClusterError
 
 LAUNCHERS = {
     "etcd": "steersman.cli.launchers.etcd",

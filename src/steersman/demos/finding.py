@@ -4,7 +4,7 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Final
 
-from steersman.errors import UnknownExample
+from steersman.cluster_errors import UnknownExample
 
 DEMO: Final = "demo.py"
 

@@ -6,8 +6,9 @@ from pathlib import Path
 from typing import Any, Final, TypeVar
 
 from steersman.client import Client, Labels, MergePatch, wait_for, wait_until_gone
+from steersman.cluster_errors import NotRefused
 from steersman.demos.samples import apply_file
-from steersman.errors import ApiError, NotRefused, NotSettled
+from steersman.errors import ApiError, NotSettled
 from steersman.kinds import Resource
 
 Obj = TypeVar("Obj", bound=Resource)

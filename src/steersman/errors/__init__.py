@@ -1,4 +1,4 @@
-"""Every error steersman raises.
+"""The errors that steersman raises.
 
 SteersmanError
 ├── ApiError                     the API server answered, and the answer was no
@@ -55,21 +55,11 @@ SteersmanError
 ├── NoLifespanValue              the manager's lifespan gives something else, or nothing
 ├── ManagerFailed                a manager could not start, or what it runs has failed
 ├── NoConversion                 no way from one version of a kind to another
-├── NamespaceHeld                something in a namespace that is being deleted stays there
 ├── NotSettled                   a condition that was waited for did not come about in time
-├── Deadlock                     in a simulation, everybody waits and nothing can happen any more
-├── DidNotSurvive                an operator came to something else when it was disturbed
-├── NotRepeatable                a scenario came to something else without any fault
-├── BadScenario                  a scenario that no sweep can run
-├── TimeCannotBeSkipped          a test of a real cluster asked for what only a virtual one can do
-├── ControlPlaneError            a control plane for tests could not be built, started or used
-├── ClusterError                 the embedded cluster could not be started
 ├── CannotBeACrd                 a class that no CustomResourceDefinition can describe
 ├── BadDefinition                what should be a CustomResourceDefinition and is none
 ├── NoSample                     a schema for which no object can be made up
 ├── BadTarget                    ``module:attribute`` or a file that leads to no operator
-├── UnknownExample               there is no example of this name
-├── NotRefused                   in a demo, the server took what it was to refuse
 └── ProjectError                 a project that cannot be made, found or changed as asked
     ├── BadProjectSetting        a setting in pyproject.toml that cannot be used, by its key
     ├── EditedByHand             generated files that somebody has changed since
@@ -117,10 +107,8 @@ from steersman.errors.making import (
     CannotBeACrd,
     EditedByHand,
     NoSample,
-    NotRefused,
     OutOfDate,
     ProjectError,
-    UnknownExample,
 )
 from steersman.errors.operating import (
     BadController,
@@ -133,7 +121,6 @@ from steersman.errors.operating import (
     CacheSyncTimeout,
     ContextEnded,
     ManagerFailed,
-    NamespaceHeld,
     NoLifespanValue,
     NotAwaited,
     NotFollowed,
@@ -141,6 +128,7 @@ from steersman.errors.operating import (
     NotInScope,
     NotLeading,
     NotOurs,
+    NotSettled,
     NotSynced,
     Permanent,
     QueueClosed,
@@ -152,16 +140,6 @@ from steersman.errors.operating import (
 )
 from steersman.errors.root import (
     SteersmanError,
-)
-from steersman.errors.trying import (
-    BadScenario,
-    ClusterError,
-    ControlPlaneError,
-    Deadlock,
-    DidNotSurvive,
-    NotRepeatable,
-    NotSettled,
-    TimeCannotBeSkipped,
 )
 from steersman.errors.values import (
     BadName,
@@ -187,7 +165,6 @@ __all__ = [
     "BadOwner",
     "BadProjectSetting",
     "BadRequest",
-    "BadScenario",
     "BadSettings",
     "BadTarget",
     "BadValue",
@@ -197,15 +174,11 @@ __all__ = [
     "CannotBeACrd",
     "Cause",
     "CertificateRefused",
-    "ClusterError",
     "ConfigError",
     "Conflict",
     "ContextEnded",
-    "ControlPlaneError",
     "CredentialPluginFailed",
     "DeadlinePassed",
-    "Deadlock",
-    "DidNotSurvive",
     "EditedByHand",
     "EndlessList",
     "ExitRaised",
@@ -215,7 +188,6 @@ __all__ = [
     "InvalidObject",
     "ManagerFailed",
     "MethodNotAllowed",
-    "NamespaceHeld",
     "NoConversion",
     "NoLifespanValue",
     "NoSample",
@@ -227,8 +199,6 @@ __all__ = [
     "NotInScope",
     "NotLeading",
     "NotOurs",
-    "NotRefused",
-    "NotRepeatable",
     "NotSettled",
     "NotSynced",
     "OutOfDate",
@@ -239,7 +209,6 @@ __all__ = [
     "ServerFailed",
     "ServerTimeout",
     "SteersmanError",
-    "TimeCannotBeSkipped",
     "TooLargeResourceVersion",
     "TooManyRequests",
     "Unauthorized",
@@ -247,7 +216,6 @@ __all__ = [
     "Undeclared",
     "UndeclaredRead",
     "UndeclaredWrite",
-    "UnknownExample",
     "UnknownIndex",
     "UnknownKind",
     "Unreachable",

@@ -44,29 +44,6 @@ class BadTarget(SteersmanError):
         super().__init__(f"{target} is no operator to work with: {problem}. {what_now}")
 
 
-class UnknownExample(SteersmanError):
-    """There is no example of this name; ``known`` are those that there are."""
-
-    def __init__(self, *, name: str, known: Sequence[str], like: str | None) -> None:
-        self.name = name
-        self.known = tuple(known)
-        self.like = like
-        meant = f"; perhaps {like} was meant" if like is not None else ""
-        there = f"Choose one of {', '.join(known)}" if known else "There is none at all"
-        super().__init__(f"there is no example called {name}{meant}. {there}.")
-
-
-class NotRefused(SteersmanError):
-    """In a demo, the server took what it was to refuse; ``step`` is what was said of it."""
-
-    def __init__(self, *, step: str) -> None:
-        self.step = step
-        super().__init__(
-            f"the server took what it was to refuse, in the step {step!r}."
-            " Give the kind a rule that refuses it, or correct the story."
-        )
-
-
 class ProjectError(SteersmanError):
     """A project that cannot be made, found or changed as asked; nothing of it was changed."""
 

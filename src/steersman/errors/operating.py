@@ -295,13 +295,13 @@ class ManagerFailed(SteersmanError):
         super().__init__(f"{problem}. {what_now}")
 
 
-class NamespaceHeld(SteersmanError):
-    """Something in a namespace that is being deleted cannot be deleted, or not even be found."""
+class NotSettled(SteersmanError):
+    """What was waited for did not come about in time."""
 
-    def __init__(self, *, namespace: str, problems: Sequence[str]) -> None:
-        self.namespace = namespace
-        self.problems = tuple(problems)
+    def __init__(self, *, waited_for: str, waited_seconds: float, last_seen: str) -> None:
+        self.waited_for = waited_for
+        self.waited_seconds = waited_seconds
+        self.last_seen = last_seen
         super().__init__(
-            f"Namespace {namespace} cannot be let go: {'; '.join(problems)}."
-            f" Its conditions say more; it is tried again."
+            f"waited {waited_seconds:g} s for {waited_for}, in vain; last seen: {last_seen}."
         )

@@ -6,8 +6,9 @@ from typing import Any, Final, TypedDict
 
 import msgspec
 
+# The version of Kubernetes.
 VERSION: Final = "1.36"
-# Not through importlib.resources: importing it takes longer than reading all of the files.
+# Where the files are: importing importlib.resources takes longer than reading all of them.
 DIRECTORY: Final = Path(__file__).parent / f"kubernetes-{VERSION}"
 
 

@@ -8,7 +8,7 @@ from typing import Any, Final, TypeAlias
 
 import msgspec
 
-from steersman.errors import BadScenario
+from steersman.cluster_errors import BadScenario
 
 Path: TypeAlias = tuple[str, ...]
 

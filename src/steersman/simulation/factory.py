@@ -15,8 +15,8 @@ from typing import Any, Final, TypeAlias
 
 from msgspec import Struct
 
+from steersman.cluster_errors import BadScenario
 from steersman.controller import Controller
-from steersman.errors import BadScenario
 from steersman.manager import Manager, Runnable
 
 #: What a factory may return.

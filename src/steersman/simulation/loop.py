@@ -21,7 +21,7 @@ from weakref import WeakSet
 
 import msgspec
 
-from steersman.errors import Deadlock
+from steersman.cluster_errors import Deadlock
 from steersman.simulation.actors import ACTOR, Actor, ActorTask, actor_in
 
 T = TypeVar("T")

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, overload
 
-from steersman.errors import BadScenario
+from steersman.cluster_errors import BadScenario
 from steersman.kinds import CustomResource
 from steersman.simulation.concealment import Ignored
 from steersman.simulation.factory import Built, Factory, OperatorFactory, check_factory

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 
-from steersman.errors import DidNotSurvive, NotRepeatable
+from steersman.cluster_errors import DidNotSurvive, NotRepeatable
 from steersman.simulation.apart import run_apart
 from steersman.simulation.comparing import as_lines, differences
 from steersman.simulation.faults import Fault, Trouble

@@ -10,7 +10,7 @@ import sys
 from collections.abc import Mapping, Sequence
 
 from steersman.clock import Clock, SystemClock
-from steersman.errors import ControlPlaneError
+from steersman.cluster_errors import ControlPlaneError
 from steersman.testing.building import Building, WaitingForOtherBuild, build_missing
 from steersman.testing.programs import Binaries, Program, find_binaries
 

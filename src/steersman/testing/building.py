@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from steersman.clock import Clock
-from steersman.errors import ControlPlaneError
+from steersman.cluster_errors import ControlPlaneError
 from steersman.testing.enclosure import Enclosure, enclosure, tail
 from steersman.testing.programs import (
     ASSETS_VARIABLE,

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from steersman.clock import Clock
-from steersman.errors import ControlPlaneError
+from steersman.cluster_errors import ControlPlaneError
 from steersman.testing.calls import CALL_SECONDS, Caller
 from steersman.testing.component import Component
 from steersman.testing.controllers import (

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Self
 
 from steersman.clock import Clock
-from steersman.errors import ControlPlaneError
+from steersman.cluster_errors import ControlPlaneError
 from steersman.testing.enclosure import Enclosure, tail
 
 # How often a process that has been started is asked whether it is ready.

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from urllib.parse import quote
 
-from steersman.errors import ControlPlaneError
+from steersman.cluster_errors import ControlPlaneError
 from steersman.testing.calls import Answer, Caller
 from steersman.testing.cluster import Cluster
 

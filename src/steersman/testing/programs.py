@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
-from steersman.errors import ControlPlaneError
+from steersman.cluster_errors import ControlPlaneError
 
 KUBERNETES_VERSION = "1.36.3"
 ETCD_VERSION = "3.6.8"

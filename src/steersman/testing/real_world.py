@@ -13,8 +13,9 @@ from typing import Any, Final
 
 from steersman.client import Client, find_config, reaching
 from steersman.clock import Clock
+from steersman.cluster_errors import TimeCannotBeSkipped
 from steersman.controller import Controller
-from steersman.errors import NotSettled, SteersmanError, TimeCannotBeSkipped
+from steersman.errors import NotSettled, SteersmanError
 from steersman.kinds import core_v1
 from steersman.manager import Manager, ManagerEnvironment, ManagerSettings, Runnable
 from steersman.observe import (

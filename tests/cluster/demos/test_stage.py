@@ -4,8 +4,9 @@ from pathlib import Path
 
 import pytest
 
+from steersman.cluster_errors import NotRefused
 from steersman.demos import Stage
-from steersman.errors import Invalid, NotRefused, NotSettled, ProjectError, Unavailable
+from steersman.errors import Invalid, NotSettled, ProjectError, Unavailable
 from steersman.kinds import core_v1, meta_v1
 from steersman.manager import Runnable
 from steersman.simulation import World

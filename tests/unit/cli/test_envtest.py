@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from steersman.cli.envtest import write_assets
-from steersman.errors import ClusterError
+from steersman.cluster_errors import ClusterError
 
 
 def test_the_launchers_are_there_and_can_be_run(tmp_path: Path) -> None:

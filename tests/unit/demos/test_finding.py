@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from steersman.cluster_errors import UnknownExample
 from steersman.demos import examples, find_example
-from steersman.errors import UnknownExample
 from tests.examples import EXAMPLES
 
 

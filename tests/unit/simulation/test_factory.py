@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import steersman as sm
-from steersman.errors import BadScenario
+from steersman.cluster_errors import BadScenario
 from steersman.kinds import core_v1
 from steersman.simulation.factory import OperatorFactory
 

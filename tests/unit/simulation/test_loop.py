@@ -6,7 +6,7 @@ from typing import Any, TypeVar
 
 import pytest
 
-from steersman.errors import Deadlock
+from steersman.cluster_errors import Deadlock
 from steersman.simulation import Actor, VirtualClock, VirtualLoop
 
 T = TypeVar("T")

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from steersman.clock import SystemClock
-from steersman.errors import ControlPlaneError
+from steersman.cluster_errors import ControlPlaneError
 from steersman.testing import Binaries, Program, find_binaries
 from steersman.testing.building import Building, WaitingForOtherBuild, build_missing
 from steersman.testing.programs import ETCD_VERSION, KUBERNETES_VERSION

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from steersman.clock import SystemClock
-from steersman.errors import ControlPlaneError
+from steersman.cluster_errors import ControlPlaneError
 from steersman.testing import Component
 from steersman.testing.enclosure import Enclosure, enclosure
 

@@ -7,7 +7,8 @@ from random import Random
 import pytest
 
 from steersman.client import Client
-from steersman.errors import TimeCannotBeSkipped, Unreachable
+from steersman.cluster_errors import TimeCannotBeSkipped
+from steersman.errors import Unreachable
 from steersman.observe import ignore
 from steersman.simulation import History
 from steersman.testing.noting import NotingTransport

@@ -10,7 +10,7 @@ from typing import Final
 from zlib import crc32
 
 from steersman.apiserver.storage.log import FIRST_REVISION
-from steersman.errors import ClusterError
+from steersman.cluster_errors import ClusterError
 
 FILE: Final = "steersman.head"
 

@@ -15,7 +15,7 @@ import msgspec
 
 from steersman.apiserver.storage.acknowledged import AcknowledgedRevision, accept_hint
 from steersman.apiserver.storage.log import FIRST_REVISION, Key, Unwritten
-from steersman.errors import ClusterError
+from steersman.cluster_errors import ClusterError
 
 FILE: Final = "steersman.db"
 

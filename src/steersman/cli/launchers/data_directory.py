@@ -10,7 +10,7 @@ from typing import Final
 from urllib.parse import quote, urlsplit
 
 from steersman.clock import Clock
-from steersman.errors import ClusterError
+from steersman.cluster_errors import ClusterError
 
 DATA_PATH: Final = "/steersman/data-directory"
 

@@ -5,7 +5,8 @@ from typing import Any, Final
 
 from steersman.cache import Deleted, Delta, Start, in_background
 from steersman.client import Client, MergePatch
-from steersman.errors import Conflict, NamespaceHeld, NotFound, SteersmanError
+from steersman.cluster_errors import NamespaceHeld
+from steersman.errors import Conflict, NotFound, SteersmanError
 from steersman.kinds import Unstructured, core_v1
 from steersman.manager import Services
 from steersman.names import ObjectRef

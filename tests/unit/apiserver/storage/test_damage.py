@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from steersman.apiserver.storage import Key, RevisionLog, SqliteJournal
-from steersman.errors import ClusterError
+from steersman.cluster_errors import ClusterError
 
 DATABASE, WAL, HEAD = "steersman.db", "steersman.db-wal", "steersman.head"
 FLIPS = 60

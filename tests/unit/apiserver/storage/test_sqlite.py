@@ -13,7 +13,7 @@ from typing import TypeAlias
 import pytest
 
 from steersman.apiserver.storage import Key, RevisionLog, SqliteJournal, Unwritten, View
-from steersman.errors import ClusterError
+from steersman.cluster_errors import ClusterError
 
 WEB = Key("pods", "default/web")
 

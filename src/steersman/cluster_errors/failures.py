@@ -2,23 +2,11 @@
 
 from collections.abc import Sequence
 
-from steersman.errors.root import SteersmanError
-
-
-class NotSettled(SteersmanError):
-    """What was waited for did not come about in time."""
-
-    def __init__(self, *, waited_for: str, waited_seconds: float, last_seen: str) -> None:
-        self.waited_for = waited_for
-        self.waited_seconds = waited_seconds
-        self.last_seen = last_seen
-        super().__init__(
-            f"waited {waited_seconds:g} s for {waited_for}, in vain; last seen: {last_seen}."
-        )
+from steersman.errors import BadValue, SteersmanError
 
 
 class Deadlock(SteersmanError):
-    """In a simulation everybody waits, and nothing can happen any more."""
+    """In a simulation every task waits, and nothing can happen any more."""
 
     def __init__(self, *, waiting: Sequence[str], after_seconds: float) -> None:
         self.waiting = tuple(waiting)
@@ -95,3 +83,40 @@ class ClusterError(SteersmanError):
     def __init__(self, *, problem: str, what_now: str) -> None:
         self.problem = problem
         super().__init__(f"{problem}. {what_now}")
+
+
+class NamespaceHeld(SteersmanError):
+    """Something in a namespace that is being deleted cannot be deleted, or not even be found."""
+
+    def __init__(self, *, namespace: str, problems: Sequence[str]) -> None:
+        self.namespace = namespace
+        self.problems = tuple(problems)
+        super().__init__(
+            f"Namespace {namespace} cannot be let go: {'; '.join(problems)}."
+            f" Its conditions say more; it is tried again."
+        )
+
+
+class UnknownExample(BadValue):
+    """There is no example of this name; ``known`` are those that there are."""
+
+    def __init__(self, *, name: str, known: Sequence[str], like: str | None) -> None:
+        self.name = name
+        self.known = tuple(known)
+        self.like = like
+        meant = f"; perhaps {like} was meant" if like is not None else ""
+        rule = f"Choose one of {', '.join(known)}" if known else "There is none at all"
+        super().__init__(wanted="an example", value=name, rule=rule)
+        # A sentence of its own, which names an example that was probably meant.
+        self.args = (f"there is no example called {name}{meant}. {rule}.",)
+
+
+class NotRefused(SteersmanError):
+    """In a demo, the server accepted what it had to reject; ``step`` is what was said of it."""
+
+    def __init__(self, *, step: str) -> None:
+        self.step = step
+        super().__init__(
+            f"the server took what it was to refuse, in the step {step!r}."
+            " Give the kind a rule that refuses it, or correct the story."
+        )
