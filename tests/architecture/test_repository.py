@@ -66,9 +66,10 @@ def wanted() -> list[str]:
     project = settings()["project"]
     extras = project["optional-dependencies"].values()
     groups = settings()["dependency-groups"].values()
+    own = f"{project['name']}["  # an extra may be made of others of the project
     return [
         *project["dependencies"],
-        *(requirement for extra in extras for requirement in extra),
+        *(each for extra in extras for each in extra if not each.startswith(own)),
         *(requirement for group in groups for requirement in group),
     ]
 

@@ -133,6 +133,6 @@ def _own_tls(address: Address, *, clock: Clock) -> ssl.SSLContext:
             source=f"--metrics-address {address}",
             problem="metrics that others can reach need a certificate, and without the package"
             " cryptography none can be made",
-            what_now="Give --tls-cert-file and --tls-key-file, install steersman[webhooks], or"
+            what_now="Give --tls-cert-file and --tls-key-file, install steersman[tls], or"
             f" listen on this machine only: 127.0.0.1:{address.port}.",
         ) from error

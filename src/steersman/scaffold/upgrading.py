@@ -215,7 +215,7 @@ def _plan_wheel(plan: _Plan, directory: Path, origin: Origin) -> dict[str, bytes
 
 
 class _Renewal:
-    """Version and origin of steersman in a pyproject.toml, brought to those of this one.
+    """Version, extra and origin of steersman in a pyproject.toml, brought to those of this one.
 
     They are replaced before the merge, in the base and in the author's file alike, so that a change
     of the author's to a line next to them is no conflict.
@@ -224,7 +224,8 @@ class _Renewal:
     def __init__(self, project: Project, *, after: str, origin: str) -> None:
         self._words = (
             (f'scaffold = "{project.scaffold}"', f'scaffold = "{after}"'),
-            (f'"steersman[webhooks]>={project.scaffold}"', f'"steersman[webhooks]>={after}"'),
+            (f'"steersman[webhooks]>={project.scaffold}"', f'"steersman[tls]>={after}"'),
+            (f'"steersman[tls]>={project.scaffold}"', f'"steersman[tls]>={after}"'),
             (f'origin = "{project.origin}"', f'origin = "{origin}"'),
         )
 

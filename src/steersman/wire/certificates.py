@@ -1,6 +1,6 @@
 """A certificate authority of our own, for servers that live as long as a test or a session.
 
-Needs ``cryptography``, which comes with the extras ``dev`` and ``webhooks``.
+Needs ``cryptography``, which comes with the extras ``dev`` and ``tls``.
 """
 
 import ipaddress

@@ -436,7 +436,7 @@ def test_without_cryptography_it_says_what_to_install_or_to_give(
         door(ManagerSettings(metrics_address=":8080"))
 
     assert "--tls-cert-file" in str(caught.value)
-    assert "steersman[webhooks]" in str(caught.value)
+    assert "steersman[tls]" in str(caught.value)
 
 
 def test_certificate_files_that_cannot_be_used_are_refused_at_once(tmp_path: Path) -> None:

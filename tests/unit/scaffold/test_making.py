@@ -74,7 +74,7 @@ def test_the_pyproject_depends_on_this_steersman(tmp_path: Path) -> None:
 
     document = tomllib.loads((project.directory / "pyproject.toml").read_text())
 
-    assert document["project"]["dependencies"] == [f"steersman[webhooks]>={project.scaffold}"]
+    assert document["project"]["dependencies"] == [f"steersman[tls]>={project.scaffold}"]
 
 
 @pytest.mark.timeout(20)  # three Pythons of its own

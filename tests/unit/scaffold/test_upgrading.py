@@ -112,6 +112,19 @@ def test_an_upgrade_keeps_what_the_author_changed(tmp_path: Path) -> None:
     assert f">={done.after}" in text_of(project, "pyproject.toml")
 
 
+def test_an_upgrade_renames_the_extra_that_a_project_asks_for(tmp_path: Path) -> None:
+    project = older_project(
+        tmp_path, changes={"pyproject.toml": ("steersman[tls]", "steersman[webhooks]")}
+    )
+    edit(project, "pyproject.toml", f'>={BEFORE}",\n', f'>={BEFORE}",\n    "httpx",\n')
+
+    done = upgraded(project)
+
+    assert done.conflicts == ()
+    assert f'"steersman[tls]>={done.after}",\n    "httpx",\n' in text_of(project, "pyproject.toml")
+    assert "webhooks" not in text_of(project, "pyproject.toml")
+
+
 def test_two_changes_of_one_line_are_shown_both(tmp_path: Path) -> None:
     project = older_project(tmp_path, changes={"Dockerfile": ("3.13-slim\n", "3.12-slim\n")})
     edit(project, "Dockerfile", "3.12-slim\n", "3.12-alpine\n")
