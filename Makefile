@@ -105,7 +105,7 @@ $(FOREIGN_READY): $(FOREIGN)/requirements.txt
 	$(FOREIGN_VENV)/bin/python -m pip install -q -r $(FOREIGN)/requirements.txt
 	touch $@
 
-demo: $(PACKAGE) ## the example operator at work, on a cluster of its own
+demo: $(PACKAGE) ## the example operator, on an embedded cluster
 	$(BIN)/steersman demo
 
 # MEASURES="cold-sync reconcile" selects; `python -m bench --help` names them all.

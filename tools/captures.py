@@ -3,9 +3,9 @@
     python -m tools.captures
 
 runs every scene in tmux, in a directory of its own, and writes down what is on the screen. What
-does not change from one run to the next is compared by a test (tests/cluster/cli/test_captures.py);
-names of Pods, ages and times do. ``demo.svg`` is a recording: what a terminal showed of
-``steersman demo`` in each of its steps.
+does not change from one run to the next is compared by a test, test_captures.py in
+tests/cluster/commands; names of Pods, ages and times do. ``demo.svg`` is a recording: what a
+terminal showed of ``steersman demo`` in each of its steps.
 
     python -m tools.captures demo
 
@@ -81,20 +81,20 @@ PROJECT = (
     "cd shop",
     "steersman create api --group app --version v1 --kind AppService",
 )
-AT_WORK = ("at work", "RolledOut")
+RUNNING = ("running", "RolledOut")
 
 SCENES: Mapping[str, Scene] = {
     "help": Scene(commands=("steersman --help",)),
     "init": Scene(commands=(*PROJECT, "steersman generate", "steersman generate --check")),
     "dev": Scene(
         commands=(*PROJECT, "clear", "steersman dev --samples --kubeconfig dev.kubeconfig"),
-        shows=AT_WORK,
+        shows=RUNNING,
         is_stable=False,
     ),
     "demo": Scene(commands=("steersman demo | cat",), is_stable=False),
     "dev-does-not-start": Scene(
         commands=(*PROJECT, "clear", "steersman dev --samples --kubeconfig dev.kubeconfig"),
-        shows=AT_WORK,
+        shows=RUNNING,
         is_stable=False,
         then=("shop/src/shop/appservice.py", "async def reconcile", "async deff reconcile"),
         finally_shows=("does not start", "SyntaxError"),

@@ -473,7 +473,7 @@ def test_a_cluster_runs_pods_on_as_many_nodes_as_it_is_told(temporary: Path) -> 
 
 
 def test_a_cluster_is_there_before_that_is_loaded_which_makes_it_live() -> None:
-    program = "import sys, steersman.cli.cluster; print(*sys.modules)"
+    program = "import sys, steersman.commands.embedded_cluster; print(*sys.modules)"
     said = subprocess.run(
         [sys.executable, "-c", program], check=True, capture_output=True, text=True
     ).stdout

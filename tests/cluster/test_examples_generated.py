@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cluster.cli.programs import steersman
+from tests.cluster.programs import steersman
 from tests.examples import PROJECTS
 
 GENERATED = [

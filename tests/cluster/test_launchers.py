@@ -13,8 +13,8 @@ from select import select
 
 import pytest
 
-from steersman.cli.envtest import write_assets
 from steersman.clock import SystemClock
+from steersman.commands.launchers.assets import write_assets
 from steersman.testing import Binaries, ControlPlane, running_control_plane
 from steersman.testing.calls import Caller, UnixConnection
 from steersman.testing.cluster import reserved_port
@@ -147,7 +147,7 @@ def test_tokens_of_accounts_are_signed_and_known_by_the_keys_that_the_flags_name
     assert told["id_token_signing_alg_values_supported"] == ["ES256"]
 
 
-def test_whoever_asks_for_their_end_gets_it_at_once(assets: Path, tmp_path: Path) -> None:
+def test_a_signal_ends_them_at_once(assets: Path, tmp_path: Path) -> None:
     at = tmp_path / "etcd.sock"
     etcd_flags = (f"--data-dir={tmp_path / 'data'}", f"--listen-client-urls=unix://{at}")
     with reserved_port() as port, started(assets / "etcd", *etcd_flags) as etcd:

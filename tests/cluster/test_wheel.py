@@ -10,7 +10,7 @@ from zipfile import ZipFile
 
 import pytest
 
-from tests.cluster.cli.test_demo import tells, told
+from tests.cluster.commands.test_demo import tells, told
 from tests.examples import PROJECTS
 
 ROOT = Path(__file__).parents[2]

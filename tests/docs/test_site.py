@@ -15,11 +15,12 @@ from tools.pages import is_elsewhere
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
 
-# The command line has a page of another sort.
 PACKAGES = sorted(
     path.stem
     for path in (ROOT / "src" / "steersman").iterdir()
-    if not path.name.startswith("_") and path.suffix in ("", ".py") and path.name != "cli"
+    if not path.name.startswith("_")
+    and path.suffix in ("", ".py")
+    and path.name not in ("cli", "commands")  # docs/command-line.md is about these
 )
 
 # As in the Makefile: a warning is an error.

@@ -14,8 +14,8 @@ import pytest
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import rsa
 
-from steersman.cli.envtest import write_assets
 from steersman.clock import SystemClock
+from steersman.commands.launchers.assets import write_assets
 from steersman.testing import Binaries, ControlPlane, find_binaries, running_control_plane
 from steersman.testing.calls import Answer, Caller
 

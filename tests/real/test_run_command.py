@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from steersman.testing import ControlPlane
-from tests.cluster.cli.programs import OPERATOR, SAMPLE, running, steersman
+from tests.cluster.programs import OPERATOR, SAMPLE, running, steersman
 
 # Each test has a kind of its own: a definition is for the whole cluster.
 GROUP = "run-command.example.com"

@@ -1,25 +1,59 @@
 """The command line: ``steersman`` and its commands.
 
-    commands/creating       steersman.scaffold
-    commands/generating     generating ─▶ steersman.manifests; models
-    commands/running        running ─▶ connecting, installing
-    commands/developing     developing ─▶ desk ─▶ operator_process ═▶ child, in another process
-    commands/demonstrating      │          └▶ demo, saving, session ◀─ reports of the child
-                                └▶ views ─▶ steersman.dashboard
-    commands/cluster        cluster, envtest ─▶ launchers, which are programs of their own
+    commands/project      steersman.scaffold
+    commands/generate     generator ─▶ steersman.manifests; models
+    commands/run          crds ─▶ cluster_client
+    other distributions   the entry points of the group ``steersman.commands``
 
-A command parses, and calls what stands beside it; ``choosing`` and ``targets`` say which operator
-is meant.
+A command parses and calls another module; ``operator_target`` and ``targets`` find the operator
+that it is about. Of the names here, ``main`` is the program; the others are for commands of other
+distributions. ``Group`` and ``target_argument`` need click.
 
 Takes:     arguments
 Gives:     data on stdout, everything else on stderr, and an exit status: 0, 1 (failed) or 2 (usage)
 Promises:  - an error is one sentence and a hint that can be pasted
-           - ctrl-c leaves nothing behind
            - what is refused leaves nothing half written
-           - a save that does not load is shown and the next one is tried
+           - a command of another distribution does not slow down the others
 Never:     does anything that a function of another package could not do for a program
 """
 
+from importlib import import_module
+from typing import TYPE_CHECKING
+
 from steersman.cli.entry import main
 
-__all__ = ["main"]
+if TYPE_CHECKING:
+    from steersman.cli.commands.common import target_argument
+    from steersman.cli.commands.groups import Group
+    from steersman.cli.crds import followed_kinds, install_crds
+    from steersman.cli.operator_target import find_operator
+    from steersman.cli.targets import load_manager, load_object
+
+__all__ = [
+    "Group",
+    "find_operator",
+    "followed_kinds",
+    "install_crds",
+    "load_manager",
+    "load_object",
+    "main",
+    "target_argument",
+]
+
+# Imported on demand: a base installation has no click, and help needs neither client nor kinds.
+_MODULES = {
+    "Group": "commands.groups",
+    "find_operator": "operator_target",
+    "followed_kinds": "crds",
+    "install_crds": "crds",
+    "load_manager": "targets",
+    "load_object": "targets",
+    "target_argument": "commands.common",
+}
+
+if not TYPE_CHECKING:  # to the checkers, a module with this has every attribute
+
+    def __getattr__(name: str) -> object:
+        if name not in _MODULES:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        return getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)

@@ -1,40 +1,43 @@
-"""``steersman``, and where its commands come from."""
+"""``steersman``: the program, and how its errors end it."""
 
 import sys
 from importlib.util import find_spec
 from io import TextIOWrapper
 from typing import TextIO
 
-from steersman.errors import BadSettings, BadValue, EditedByHand, SteersmanError
-
 
 def main() -> None:
     """Run the command that the arguments name."""
     for stream in (sys.stdout, sys.stderr):
         write_any_letter(stream)
-    if find_spec("click") is None:  # not everyone who has steersman has its command line
+    if find_spec("click") is None:  # it is no dependency of the base installation
         sys.stderr.write(
             "steersman: the command line needs click, which is not installed\n"
-            "\nhint: pip install 'steersman[dev]'\n"
+            "\nhint: pip install 'steersman[cli]'\n"
         )
         sys.exit(1)
     from steersman.cli.commands import steersman
 
     try:
         steersman(prog_name="steersman")
-    except SteersmanError as error:
+    except Exception as error:
+        # Imported here, because help does without.
+        from steersman.errors import BadSettings, BadValue, EditedByHand, SteersmanError
+
+        if not isinstance(error, SteersmanError):
+            raise
         if isinstance(error, EditedByHand):
             sys.stderr.write(f"{error.diff}\n")
         sys.stderr.write(f"steersman: {error}\n")
-        # A name or a value that cannot be was written on the command line.
+        # A bad name or value comes from the command line.
         sys.exit(2 if isinstance(error, BadSettings | BadValue) else 1)
 
 
 def write_any_letter(stream: TextIO) -> None:
-    """Have it take every letter, whatever the locale knows.
+    """Have the stream take every letter, whatever the locale's encoding is.
 
-    A terminal shows ``?`` for those that it lacks. A pipe or a file gets UTF-8, which is what YAML,
-    JSON and whoever reads them are in.
+    A terminal shows ``?`` for those that it lacks. A pipe or a file gets UTF-8, which YAML, JSON
+    and the programs that read them use.
     """
     if not isinstance(stream, TextIOWrapper):
         return

@@ -1,4 +1,4 @@
-"""``steersman generate models``: typed classes for kinds that somebody else defines."""
+"""``steersman generate models``: typed classes for kinds that are defined elsewhere."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import yaml
 
-from steersman.cli.connecting import cluster_at_hand
+from steersman.cli.cluster_client import cluster_client
 from steersman.client import Trust
 from steersman.clock import Clock
 from steersman.errors import BadDefinition, NotFound
@@ -90,7 +90,7 @@ async def definition_from_cluster(
 ) -> Document:
     """The definition of that name, such as ``widgets.example.com``, as a cluster has it."""
     definitions = Unstructured.of(API, KIND, namespaced=False)
-    async with cluster_at_hand(
+    async with cluster_client(
         kubeconfig=kubeconfig,
         context=context,
         clock=clock,
@@ -155,8 +155,8 @@ def _module_name(definition: Document, version: str) -> str:
 def write_models(directory: Path, tree: Tree, *, force: bool = False) -> tuple[Path, ...]:
     """Write the modules, all or none; gives the paths of those that changed.
 
-    One that somebody has edited is kept and shown, unless ``force`` is given. What was written is
-    noted in the project that the directory is in, or else in the directory itself.
+    A module that was edited by hand is kept and shown, unless ``force`` is given. The written files
+    are recorded in the surrounding project, or else in the directory itself.
     """
     home, files = directory, tree
     project = Project.maybe(directory)
@@ -164,7 +164,7 @@ def write_models(directory: Path, tree: Tree, *, force: bool = False) -> tuple[P
         home = project.directory
         inside = directory.resolve().relative_to(home.resolve()).as_posix()
         files = under(inside, tree)
-    # Each is a part by itself: whoever generates one kind's models keeps those of the others.
+    # Each is a part of its own: generating one kind's models keeps those of the others.
     parts = {f"models {path}": {path: text} for path, text in files.items()}
     changes = write_trees(home, parts, force=force)
     return tuple(home / path for path in changes.written)

@@ -1,9 +1,10 @@
-"""From what somebody writes on a command line to the operator that it means.
+"""TARGET on a command line, and the operator that it leads to.
 
 A target is ``module:attribute``, ``module``, or ``path/to/file.py[:attribute]``. It leads to a
 ``Manager``, a ``Controller``, or a sequence of controllers. Without an attribute, the module's only
 manager is meant; without one, its only list of controllers; without that, its only controller.
-The ``demo`` of an example leads to its manager, too.
+A named object whose attribute ``manager`` is a ``Manager`` leads to it, as the ``demo`` of an
+example does.
 """
 
 import linecache
@@ -16,43 +17,44 @@ from importlib import import_module
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from types import ModuleType
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from steersman._own_code import is_own_code
 from steersman.controller import Controller
-from steersman.demos import Demo
 from steersman.errors import BadTarget, SteersmanError
 from steersman.manager import Manager
 
-# More of somebody's own error than this is for a traceback.
+# Characters of an author's error and source line; the rest is for a traceback.
 LONGEST_ERROR: Final = 300
 LONGEST_LINE: Final = 80
 
 _WHAT_IT_IS: Final = "a Manager, a Controller or a list of controllers"
 
+T = TypeVar("T")
+
 
 def load_manager(target: str, *, directory: Path) -> Manager:
-    """The operator that ``target`` leads to; files and modules are looked for in ``directory``.
+    """The operator that ``target`` leads to; files and modules are looked up in ``directory``.
 
-    The module is imported, with ``directory`` and its ``src`` on the path, as if a program there
-    did so. What it prints meanwhile goes to stderr: stdout is for what was asked for.
+    The module is imported with ``directory`` and its ``src`` on the path, as a program there would
+    import it. What it prints meanwhile goes to stderr: stdout is for the command's own output.
     """
     place, attribute = _parts(target)
     with redirect_stdout(sys.stderr):
-        module = _Loading(target, directory.absolute()).module(place)
+        module = _Import(target, directory.absolute()).module(place)
     return _manager_in(module, attribute, target=target)
 
 
-def load_demo(target: str, *, directory: Path) -> Demo:
-    """The demo that ``target`` leads to, a file and what it is called in it."""
+def load_object(target: str, kind: type[T], *, directory: Path) -> T:
+    """The object of this class that ``target`` names, by a file or module and an attribute."""
     place, attribute = _parts(target)
     with redirect_stdout(sys.stderr):
-        found = vars(_Loading(target, directory.absolute()).module(place)).get(attribute)
-    if not isinstance(found, Demo):
+        found = vars(_Import(target, directory.absolute()).module(place)).get(attribute)
+    if not isinstance(found, kind):
         raise BadTarget(
             target=target,
-            problem=f"{attribute} is {_described(found)}, not a Demo",
-            what_now="Make one: `demo = Demo(…)`.",
+            problem=f"{attribute} is {_described(found)}, not a {kind.__name__}",
+            what_now=f"Make one: `{attribute} = {kind.__name__}(…)`.",
         )
     return found
 
@@ -73,8 +75,8 @@ def _parts(target: str) -> tuple[str, str]:
     return place, attribute
 
 
-class _Loading:
-    """One import of somebody's module, and the words for why it failed."""
+class _Import:
+    """One import of an author's module, and the error if it fails."""
 
     def __init__(self, target: str, directory: Path) -> None:
         self._target = target
@@ -105,7 +107,7 @@ class _Loading:
         try:
             return import_module(name)
         except ModuleNotFoundError as error:
-            # The module itself is not there, and not one that it wants.
+            # The module itself is missing, and not one that it imports.
             if error.name is not None and f"{name}.".startswith(f"{error.name}."):
                 raise self._bad(
                     f"there is no module {error.name} in {self._shown(self._directory)}"
@@ -134,7 +136,7 @@ class _Loading:
         wanted = [str(each) for each in directories if each.is_dir()]
         sys.path[:] = [*dict.fromkeys(wanted), *(each for each in sys.path if each not in wanted)]
 
-    # Words
+    # Errors
 
     def _bad(self, problem: str, what_now: str) -> BadTarget:
         return BadTarget(target=self._target, problem=problem, what_now=what_now)
@@ -165,7 +167,7 @@ class _Loading:
         )
 
     def _where(self, error: BaseException) -> str:
-        """The author's last line before it went wrong: not one of ours, nor of the importer."""
+        """The last line of the author's own code: not of steersman, nor of the importer."""
         if isinstance(error, SyntaxError) and error.filename:
             return self._line(error.filename, error.lineno or 1)
         found = ""
@@ -249,7 +251,7 @@ def _named(found: Mapping[str, object], attribute: str, *, target: str) -> Manag
 
 
 def _distinct(found: Mapping[str, object], is_one: Any) -> dict[str, object]:
-    """What there is of it, each once, under its first name."""
+    """The objects for which ``is_one`` holds, each once, under its first name."""
     seen: dict[int, str] = {}
     for name, each in found.items():
         if is_one(each):
@@ -258,7 +260,15 @@ def _distinct(found: Mapping[str, object], is_one: Any) -> dict[str, object]:
 
 
 def _is_an_operator(value: object) -> bool:
-    return isinstance(value, Manager | Controller | Demo) or _is_some_controllers(value)
+    return (
+        isinstance(value, Manager | Controller)
+        or isinstance(_manager_of(value), Manager)
+        or _is_some_controllers(value)
+    )
+
+
+def _manager_of(value: object) -> object:
+    return getattr(value, "manager", None)
 
 
 def _is_some_controllers(value: object) -> bool:
@@ -273,8 +283,8 @@ def _is_some_controllers(value: object) -> bool:
 def _as_manager(value: Any) -> Manager:
     if isinstance(value, Manager):
         return value
-    if isinstance(value, Demo):
-        return value.manager
+    if isinstance(manager := _manager_of(value), Manager):
+        return manager
     return Manager(controllers=(value,) if isinstance(value, Controller) else tuple(value))
 
 

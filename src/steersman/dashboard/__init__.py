@@ -14,8 +14,8 @@ Never:     writes to a cluster, or draws more often than eyes can follow
 """
 
 from steersman.dashboard.changes import Changes
-from steersman.dashboard.gallery import Gallery
 from steersman.dashboard.lines import Line, Span, printable, text_of
+from steersman.dashboard.object_view import ObjectView
 from steersman.dashboard.reconciles import Reconciled, reconciled
 from steersman.dashboard.screen import Screen, keep_shown, wants_colour
 from steersman.dashboard.states import State, state_of
@@ -24,8 +24,8 @@ from steersman.dashboard.tree import Branch, branches, fitting_lines, length_ago
 __all__ = [
     "Branch",
     "Changes",
-    "Gallery",
     "Line",
+    "ObjectView",
     "Reconciled",
     "Screen",
     "Span",

@@ -18,7 +18,7 @@ class Changes:
         return f"<Changes of {len(self._said)} objects>"
 
     def told(self, grown: Sequence[Branch]) -> Iterator[str]:
-        """What is new: objects that came, became otherwise, were made anew, or went."""
+        """What is new: objects that came, became otherwise, were created again, or went."""
         objects = {obj.uid: obj for branch in grown for obj in branch}
         now: dict[ObjectRef, tuple[str, str]] = {}
         for obj in objects.values():
@@ -28,7 +28,7 @@ class Changes:
         for ref, (uid, text) in now.items():
             before, said = self._said.get(ref, (uid, ""))
             if before != uid:
-                yield printable(f"{text}, made anew")
+                yield printable(f"{text}, created again")
             elif said != text:
                 yield printable(text)
         for ref in self._said:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 import yaml
 
-from tests.cluster.cli.programs import OPERATOR, steersman
+from tests.cluster.programs import OPERATOR, steersman
 
 
 @pytest.fixture(scope="module")

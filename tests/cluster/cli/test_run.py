@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import yaml
 
-from tests.cluster.cli.programs import OPERATOR, Running, running, steersman
+from tests.cluster.programs import OPERATOR, Running, running, steersman
 
 # Others may have the usual ports.
 QUIET = ("--health-address=", "--metrics-address=")

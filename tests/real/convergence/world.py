@@ -12,7 +12,7 @@ from pathlib import Path
 from opdemo.appservice import AppService, Spec
 from opdemo.webservice import WebService
 
-from steersman.cli.installing import install
+from steersman.cli import install_crds
 from steersman.client import Client, MergePatch
 from steersman.clock import SystemClock
 from steersman.errors import SteersmanError
@@ -134,7 +134,7 @@ class World:
         """Make room for AppServices."""
         async with self.client() as client:
             await client.create(core_v1.Namespace(metadata=meta_v1.ObjectMeta(name=NAMESPACE)))
-            await install(client, [crd_of(each) for each in (AppService, WebService)])
+            await install_crds(client, [crd_of(each) for each in (AppService, WebService)])
 
     @asynccontextmanager
     async def client(self) -> AsyncIterator[Client]:

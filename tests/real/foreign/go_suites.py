@@ -20,7 +20,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from bench.harness.go_programs import GoProgram
-from steersman.cli.envtest import write_assets
+from steersman.commands.launchers.assets import write_assets
 from steersman.testing.programs import ASSETS_VARIABLE, cache_directory, find_binaries
 
 SOURCES = Path(__file__).with_name("envtest_suite")

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from steersman.cli.envtest import write_assets
+from steersman.commands.launchers.assets import write_assets
 from steersman.testing.programs import find_binaries
 from tests.real.foreign.go_suites import OURS, QUICK, GoSuite
 

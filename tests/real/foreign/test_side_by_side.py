@@ -16,8 +16,8 @@ from typing import Any
 import pytest
 
 from docs.code.coming_from.site import ZONE, Site
-from steersman.cli.envtest import write_assets
 from steersman.clock import SystemClock
+from steersman.commands.launchers.assets import write_assets
 from steersman.manifests import as_document, crd_of, yaml_of
 from steersman.testing import EmbeddedCluster, fresh_namespace, running_embedded_cluster
 from tests.real.foreign.building import COMING_FROM_GO, GO_PODWATCH

@@ -25,7 +25,7 @@ def test_without_click_it_says_what_to_install() -> None:
     assert (finished.returncode, finished.stdout) == (1, "")
     assert finished.stderr == (
         "steersman: the command line needs click, which is not installed\n"
-        "\nhint: pip install 'steersman[dev]'\n"
+        "\nhint: pip install 'steersman[cli]'\n"
     )
 
 

@@ -1,4 +1,4 @@
-"""From what somebody writes on a command line to the operator that it means."""
+"""TARGET on a command line, and the operator that it leads to."""
 
 import sys
 from collections.abc import Iterator
@@ -7,7 +7,8 @@ from textwrap import dedent
 
 import pytest
 
-from steersman.cli.targets import load_demo, load_manager
+from steersman.cli.targets import load_manager, load_object
+from steersman.controller import Controller
 from steersman.errors import BadTarget
 
 OPERATOR = """
@@ -202,28 +203,34 @@ def test_what_it_prints_when_it_is_imported_is_not_on_stdout(
     assert capsys.readouterr() == ("", "hello\n")
 
 
-DEMO = """
-from steersman.demos import Demo, Stage
+SHOWN = """
+class Shown:
+    manager = sm.Manager(controllers=[one])
 
 
-async def story(stage: Stage) -> None:
-    await stage.step("nothing")
-
-
-demo = Demo(title="One", manager=sm.Manager(controllers=[one]), kinds=(), story=story)
+shown = Shown()
 """
 
 
-def test_a_demo_leads_to_its_manager(tmp_path: Path) -> None:
-    write(tmp_path / "demo.py", OPERATOR, DEMO)
+def test_an_object_with_a_manager_leads_to_it_when_it_is_named(tmp_path: Path) -> None:
+    write(tmp_path / "shown.py", OPERATOR, SHOWN, "del one\n")
 
-    assert names("demo.py:demo", tmp_path) == ["one"]
-    assert load_demo("demo.py:demo", directory=tmp_path).title == "One"
+    assert names("shown.py:shown", tmp_path) == ["one"]
+    assert "shown.py has no show. Perhaps shown.py:shown was meant." in refusal(
+        "shown.py:show", tmp_path
+    )
+    assert "nothing in it is a Manager" in refusal("shown.py", tmp_path)
 
 
-def test_what_should_be_a_demo_and_is_none_is_refused(tmp_path: Path) -> None:
-    write(tmp_path / "demo.py", OPERATOR)
+def test_an_object_is_loaded_by_its_class_and_name(tmp_path: Path) -> None:
+    write(tmp_path / "shop.py", OPERATOR)
 
-    for attribute, said in (("one", "an object of Controller"), ("demo", "nothing")):
-        with pytest.raises(BadTarget, match=f"{attribute} is {said}, not a Demo"):
-            load_demo(f"demo.py:{attribute}", directory=tmp_path)
+    assert load_object("shop.py:one", Controller, directory=tmp_path).name == "one"
+
+
+def test_an_object_of_another_class_is_refused(tmp_path: Path) -> None:
+    write(tmp_path / "shop.py", OPERATOR)
+
+    for attribute, found in (("one", "an object of Controller"), ("two", "nothing")):
+        with pytest.raises(BadTarget, match=f"{attribute} is {found}, not a Path"):
+            load_object(f"shop.py:{attribute}", Path, directory=tmp_path)

@@ -45,5 +45,5 @@ def test_what_was_made_anew_is_told_though_it_looks_the_same() -> None:
     told(changes, app("web"))
 
     assert told(changes, thing("AppService", "web", metadata={"uid": "another"})) == [
-        "AppService default/web: –, made anew"
+        "AppService default/web: –, created again"
     ]

@@ -1,7 +1,7 @@
-"""Every command and its options: parse, call, print.
+"""The base's commands and their options: parse, call, print.
 
 Takes:     arguments
-Gives:     what a function of another module makes of them, on stdout; the rest on stderr
+Gives:     the result of another module's function on stdout; the rest on stderr
 Promises:  - every command says what it is for with an example
            - help is there before anything heavy is loaded
            - a command that does not exist is refused with status 2

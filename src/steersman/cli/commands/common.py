@@ -1,4 +1,4 @@
-"""What several commands have in common."""
+"""Arguments, options and output that several commands share."""
 
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -12,10 +12,10 @@ if TYPE_CHECKING:
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-# More than this on a screen are for looking, not for reading.
+# More files than this are shown by folder.
 MOST_FILES: Final = 15
 
-# Who waits for longer wants to know for what.
+# Work that takes longer than this is named on the terminal.
 PATIENCE_SECONDS: Final = 1.0
 
 
@@ -34,34 +34,34 @@ def _some_file(
     return [CompletionItem(incomplete, type="file")]
 
 
-class Failed(click.ClickException):
-    """What was asked for came out badly: a sentence, and a hint that can be pasted."""
+class CommandError(click.ClickException):
+    """A command failed: one sentence, and a hint that can be pasted."""
 
     def __init__(self, message: str, *, hint: str) -> None:
         super().__init__(message)
         self.hint = hint
 
     def show(self, file: IO[Any] | None = None) -> None:
-        """As all our errors are shown."""
+        """Print it as all errors of the command line are printed."""
         click.echo(f"steersman: {self.message}\n\nhint: {self.hint}", file=file, err=True)
 
 
 def output_option(*formats: str, help: str) -> Callable[[F], F]:
-    """How to print it."""
+    """The option for the output format."""
     return click.option(
         "-o", "--output", type=click.Choice(formats), metavar="|".join(formats), help=help
     )
 
 
 def echo_json(value: object) -> None:
-    """To stdout, for a script."""
+    """Print a value as JSON on stdout, for a script."""
     import json
 
     click.echo(json.dumps(value, indent=2))
 
 
 def echo_files(files: Mapping[str, Sequence[str]], *, output: str | None) -> None:
-    """What became of files: for people on stderr, or for a script as JSON on stdout."""
+    """Print what happened to files: on stderr, or as JSON on stdout for a script."""
     if output == "json":
         echo_json({word: list(paths) for word, paths in files.items()})
         return
@@ -72,7 +72,7 @@ def echo_files(files: Mapping[str, Sequence[str]], *, output: str | None) -> Non
 
 
 def _by_folder(paths: Sequence[str]) -> Iterator[str]:
-    """So many files that their folders say more: each of the second level, with how many."""
+    """The folders of the second level, each with its number of files."""
     folders: dict[str, list[str]] = {}
     for path in paths:
         first, *rest = path.split("/")
@@ -87,7 +87,7 @@ def _by_folder(paths: Sequence[str]) -> Iterator[str]:
 def working(
     on: str, *, stream: TextIO | None = None, patience_seconds: float = PATIENCE_SECONDS
 ) -> Iterator[None]:
-    """Say on a terminal what is being done, if it takes longer than somebody likes to wait."""
+    """Name the work on a terminal while it lasts, if it takes longer than the patience."""
     terminal = sys.stderr if stream is None else stream
     if not terminal.isatty():
         yield

@@ -1,4 +1,4 @@
-"""Groups of commands that know what a mistyped command was meant to be."""
+"""Groups of commands that suggest the nearest command for a mistyped one."""
 
 from difflib import get_close_matches
 

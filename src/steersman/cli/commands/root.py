@@ -1,55 +1,129 @@
-"""``steersman`` itself, and in which module each of its commands is."""
+"""``steersman`` itself, and where each of its commands is."""
 
 from collections.abc import Mapping
+from functools import cached_property
 from importlib import import_module
 from types import MappingProxyType
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
+from steersman.cli.commands.common import CommandError
 from steersman.cli.commands.groups import Group
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from importlib.metadata import EntryPoint
 
 _HOME: Final = "steersman.cli.commands"
 
-# Each command by its module and its name there, in the order in which somebody meets them.
-_COMMANDS: Final = MappingProxyType(
+# The base's own commands, each by its module and its name there.
+_MODULES: Final = MappingProxyType(
     {
-        "init": ("creating", "init"),
-        "create": ("creating", "create"),
-        "generate": ("generating", "generate"),
-        "dev": ("developing", "dev"),
-        "run": ("running", "run"),
-        "demo": ("demonstrating", "demo"),
-        "cluster": ("cluster", "cluster"),
-        "upgrade": ("creating", "upgrade"),
-        "completion": ("completing", "completion"),
+        "init": ("project", "init"),
+        "create": ("project", "create"),
+        "generate": ("generate", "generate"),
+        "run": ("run", "run"),
+        "upgrade": ("project", "upgrade"),
+        "completion": ("completion", "completion"),
     }
 )
 
+# Other distributions offer their commands as entry points of this group, each of them a command of
+# click. Its module should import little, because help loads it.
+ENTRY_POINTS: Final = "steersman.commands"
 
-class LazyGroup(Group):
-    """A group whose commands are loaded when they are asked for."""
+# Commands that are known to be in another distribution, by its name and that of the extra with it.
+_ELSEWHERE: Final = MappingProxyType(
+    dict.fromkeys(("dev", "demo", "cluster"), ("steersman-cluster", "dev"))
+)
 
-    def __init__(self, *args: Any, homes: Mapping[str, tuple[str, str]], **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        self._homes = homes
+# In the order of a first use; commands that are not known here stand at the end.
+_ORDER: Final = (
+    *("init", "create", "generate", "dev", "run", "demo", "cluster", "upgrade", "completion"),
+)
+
+
+class _Unusable(click.Command):
+    """Stands for a command that is not installed or does not load, and says so."""
+
+    def __init__(self, name: str, problem: str, *, hint: str) -> None:
+        super().__init__(
+            name, short_help="Cannot be used; run it to see why.", add_help_option=False
+        )
+        self._error = CommandError(f"`{name}` {problem}", hint=hint)
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Refuse whatever arguments there are."""
+        if not ctx.resilient_parsing:  # as a shell's completion parses
+            raise self._error
+        return super().parse_args(ctx, args)
+
+
+class RootGroup(Group):
+    """The group of all commands, each of which is loaded when it is asked for."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - as click calls it
-        """All of them, in their order."""
-        return list(self._homes)
+        """The names of all commands that are installed, in the order of help."""
+        installed = {*_MODULES, *self._entry_points}
+        return [each for each in _ORDER if each in installed] + sorted(installed - {*_ORDER})
 
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
         """The command of this name."""
-        if cmd_name not in self._homes:
-            return super().get_command(ctx, cmd_name)
-        module, name = self._homes[cmd_name]
-        command: click.Command = getattr(import_module(f"{_HOME}.{module}"), name)
-        return command
+        if cmd_name in _MODULES:  # without a look at the entry points, which takes a while
+            module, name = _MODULES[cmd_name]
+            command: click.Command = getattr(import_module(f"{_HOME}.{module}"), name)
+            return command
+        if cmd_name in self._entry_points:
+            return _command_of(cmd_name, self._entry_points[cmd_name])
+        if cmd_name in _ELSEWHERE:
+            distribution, extra = _ELSEWHERE[cmd_name]
+            return _Unusable(
+                cmd_name,
+                f"comes with {distribution}, which is not installed",
+                hint=f"pip install 'steersman[{extra}]'",
+            )
+        return None
+
+    @cached_property
+    def _entry_points(self) -> "Mapping[str, Sequence[EntryPoint]]":
+        """All that other distributions offer, by the names of the commands."""
+        from importlib.metadata import entry_points
+
+        found: dict[str, list[EntryPoint]] = {}
+        for each in entry_points(group=ENTRY_POINTS):
+            found.setdefault(each.name, []).append(each)
+        return found
+
+
+def _command_of(name: str, offered: "Sequence[EntryPoint]") -> click.Command:
+    """The command that an entry point names; with several, none of them."""
+    distributions = sorted({_distribution(each) for each in offered})
+    if len(offered) > 1:
+        return _Unusable(
+            name,
+            f"comes with several distributions: {', '.join(distributions)}",
+            hint=f"pip uninstall {distributions[-1]}",
+        )
+    (entry_point,) = offered
+    (distribution,) = distributions
+    problem = f"of {distribution} cannot be loaded from {entry_point.value}"
+    hint = f"pip install --force-reinstall {distribution}"
+    try:
+        command: Any = entry_point.load()
+    except Exception as error:  # noqa: BLE001 - another distribution's, and the rest has to work
+        return _Unusable(name, f"{problem}: {type(error).__name__}: {error}", hint=hint)
+    if not isinstance(command, click.Command):
+        return _Unusable(name, f"{problem}: it is no click command", hint=hint)
+    return command
+
+
+def _distribution(entry_point: "EntryPoint") -> str:
+    return entry_point.dist.name if entry_point.dist is not None else "an unknown distribution"
 
 
 @click.group(
-    cls=LazyGroup,
-    homes=_COMMANDS,
+    cls=RootGroup,
     context_settings={"help_option_names": ["-h", "--help"]},
     epilog="""\b
 Examples:

@@ -1,0 +1,66 @@
+"""A client for a command's few requests to a cluster."""
+
+import os
+import sys
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from pathlib import Path
+from random import Random
+from typing import Final
+
+from steersman.client import Client, ClientSettings, RetryPolicy, Trust, connect, find_config
+from steersman.clock import Clock
+from steersman.errors import ManagerFailed, Unreachable
+from steersman.observe import log_to
+
+# Above every level of ``logging``: a command shows its one error itself.
+SILENT: Final = 60
+
+# For one request: a cluster that runs answers at once.
+ANSWER_SECONDS: Final = 10.0
+
+
+@asynccontextmanager
+async def cluster_client(
+    *,
+    kubeconfig: Path | None,
+    context: str | None,
+    clock: Clock,
+    rng: Random,
+    environ: Mapping[str, str],
+    trust: Trust = Trust(),
+) -> AsyncIterator[Client]:
+    """A client of the cluster that the kubeconfig or the environment names.
+
+    ``ManagerFailed`` names the cluster if it does not answer.
+    """
+    observe = log_to(sys.stderr, clock=clock, level=SILENT)
+    config = find_config(
+        environ=environ,
+        home=Path.home(),
+        observe=observe,
+        kubeconfig=kubeconfig,
+        context=context,
+        trust=trust,
+    )
+    # One attempt: an error at once is better than an answer late.
+    how = ClientSettings(retry=RetryPolicy(attempts=1), deadline_seconds=ANSWER_SECONDS)
+    async with connect(config, clock=clock, rng=rng, observe=observe, settings=how) as client:
+        try:
+            yield client
+        except Unreachable as error:
+            raise ManagerFailed(
+                problem=f"there is no answer from {config.server}, the cluster of"
+                f" {config.source}: {_why(error)}",
+                what_now="Check that it runs, or name another with --kubeconfig or --context;"
+                " `steersman cluster up` starts one.",
+            ) from error
+
+
+def _why(error: BaseException) -> str:
+    """The network's own error, at the end of the chain of causes."""
+    while error.__cause__ is not None:
+        error = error.__cause__
+    if isinstance(error, OSError) and error.errno:
+        return os.strerror(error.errno).lower()
+    return str(error).rstrip(".") or type(error).__name__

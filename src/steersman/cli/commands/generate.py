@@ -1,0 +1,414 @@
+"""``steersman generate``: files and objects, made from an operator's types."""
+
+import os
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from steersman.cli.commands.common import (
+    CommandError,
+    echo_files,
+    echo_json,
+    output_option,
+    target_argument,
+    working,
+)
+from steersman.cli.commands.groups import Group
+
+if TYPE_CHECKING:
+    from steersman.manifests import Changes, Document, Installation
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+_check = click.option("--check", is_flag=True, help="Write nothing; fail if a file is out of date.")
+_force = click.option("--force", is_flag=True, help="Overwrite files that were edited by hand.")
+_output = output_option(
+    "yaml", "json", help="Print it to stdout instead of writing the project's files."
+)
+_into = click.option(
+    "--into",
+    type=click.Path(file_okay=False, path_type=Path),
+    metavar="DIR",
+    help="Write it here instead of into the project.",
+)
+
+
+def _about(function: F) -> F:
+    """Options that override the settings of the project."""
+    for option in (
+        click.option("--namespaces", metavar="A,B", help="Manage these namespaces only."),
+        click.option("--app-version", "version", metavar="X.Y.Z", help="The operator's version."),
+        click.option("--image", metavar="NAME", help="The operator's image."),
+        click.option("--name", metavar="NAME", help="The operator's name."),
+    ):
+        function = option(function)
+    return function
+
+
+@click.group(
+    cls=Group,
+    invoke_without_command=True,
+    epilog="""\b
+Examples:
+  steersman generate                          all files of the project
+  steersman generate --check                  for CI: are they up to date?
+  steersman generate crd operator.py | kubectl apply -f -
+  steersman generate crd --against old.yaml
+""",
+)
+@_check
+@_force
+@output_option("json", help="Print what was done as JSON.")
+@click.pass_context
+def generate(context: click.Context, check: bool, force: bool, output: str | None) -> None:
+    """Generate manifests and docs from an operator.
+
+    Without a command, everything is written to the surrounding project: CRDs, RBAC, the manifests
+    that deploy it, a Helm chart, an OLM bundle and an API reference. A command with a TARGET or -o
+    prints its part instead. Files that were edited by hand are kept and shown.
+    """
+    if context.invoked_subcommand is not None:
+        if check or force or output:
+            raise click.UsageError(f"options belong behind {context.invoked_subcommand}")
+        return
+    from steersman.cli.generator import PARTS
+
+    _write_project(PARTS, check=check, force=force, output=output)
+
+
+@generate.command(
+    epilog="""\b
+Examples:
+  steersman generate crd                              deploy/crd of the project
+  steersman generate crd operator.py > crd.yaml
+  git show main:deploy/install.yaml > old.yaml && steersman generate crd --against old.yaml
+"""
+)
+@target_argument
+@_output
+@_check
+@_force
+@click.option(
+    "--against",
+    type=click.Path(exists=True, path_type=Path),
+    metavar="OLD",
+    help="List each change that breaks what OLD (a file or directory) allows; fail if any.",
+)
+def crd(
+    target: str | None, output: str | None, check: bool, force: bool, against: Path | None
+) -> None:
+    """The CustomResourceDefinitions of its kinds."""
+    if against is None:
+        _part("crd", target, output=output, check=check, force=force)
+        return
+    from steersman.cli.generator import broken_by
+
+    broken = broken_by(_installation(target), against=against)
+    if output == "json":
+        echo_json(list(broken))
+    else:
+        for line in broken:
+            click.echo(line)
+    if broken:
+        count = f"{len(broken)} change{'s break' if len(broken) > 1 else ' breaks'}"
+        raise CommandError(
+            f"{count} what {against} allows",
+            hint="serve the new schema beside the old: steersman create api --version …",
+        )
+    click.echo(f"nothing breaks what {against} allows", err=True)
+
+
+@generate.command(
+    epilog="""\b
+Examples:
+  steersman generate rbac
+  steersman generate rbac operator.py --namespaces team-a,team-b
+"""
+)
+@target_argument
+@_output
+@_check
+@_force
+@_about
+def rbac(target: str | None, output: str | None, check: bool, force: bool, **about: Any) -> None:
+    """The roles that it needs, and no more.
+
+    With roles for people who use its kinds: admin, editor, viewer.
+    """
+    _part("rbac", target, output=output, check=check, force=force, **about)
+
+
+@generate.command(
+    epilog="""\b
+Examples:
+  steersman generate deploy
+  steersman generate deploy operator.py --image shop:1.2.0 | kubectl apply -f -
+"""
+)
+@target_argument
+@_output
+@_check
+@_force
+@_about
+def deploy(target: str | None, output: str | None, check: bool, force: bool, **about: Any) -> None:
+    """Manifests that deploy it, as install.yaml and for kustomize."""
+    _part("deploy", target, output=output, check=check, force=force, **about)
+
+
+@generate.command(
+    epilog="""\b
+Examples:
+  steersman generate chart
+  steersman generate chart operator.py --into chart --image shop:1.2.0
+"""
+)
+@target_argument
+@_into
+@_check
+@_force
+@_about
+def chart(target: str | None, into: Path | None, check: bool, force: bool, **about: Any) -> None:
+    """A Helm chart."""
+    _tree("chart", target, into=into, check=check, force=force, **about)
+
+
+@generate.command(
+    epilog="""\b
+Examples:
+  steersman generate bundle
+  steersman generate bundle operator.py --into bundle --app-version 1.2.0
+"""
+)
+@target_argument
+@_into
+@_check
+@_force
+@_about
+def bundle(target: str | None, into: Path | None, check: bool, force: bool, **about: Any) -> None:
+    """A bundle for the Operator Lifecycle Manager."""
+    _tree("bundle", target, into=into, check=check, force=force, **about)
+
+
+@generate.command(
+    epilog="""\b
+Examples:
+  steersman generate docs                             docs/api.md of the project
+  steersman generate docs operator.py > api.md
+"""
+)
+@target_argument
+@_check
+@_force
+def docs(target: str | None, check: bool, force: bool) -> None:
+    """A reference of its kinds, in Markdown."""
+    if target is None:
+        _write_project(("docs",), check=check, force=force, output=None)
+        return
+    from steersman.cli.generator import tree_of
+
+    for text in tree_of("docs", _installation(target)).values():
+        click.echo(text, nl=False)
+
+
+@generate.command(
+    epilog="""\b
+Examples:
+  steersman generate samples operator.py | kubectl apply -f -
+  steersman generate samples -o json
+"""
+)
+@target_argument
+@_output
+def samples(target: str | None, output: str | None) -> None:
+    """An object of each of its kinds, printed."""
+    from steersman.cli.generator import documents_of
+
+    _print(documents_of("samples", _installation(target)), output or "yaml")
+
+
+@generate.command(
+    epilog="""\b
+Examples:
+  steersman generate models crontab.yaml > crontab.py
+  steersman generate models --from-cluster certificates.cert-manager.io --into src/shop/models
+  kubectl get crd -o yaml | steersman generate models - --into models
+"""
+)
+@click.argument("file", required=False, type=click.File(encoding="utf-8"), metavar="[FILE]")
+@click.option("--from-cluster", metavar="NAME", help="A CRD in a cluster: widgets.example.com.")
+@click.option("--version", metavar="NAME", help="Only this version; without it, all served ones.")
+@click.option(
+    "--into",
+    type=click.Path(file_okay=False, path_type=Path),
+    metavar="DIR",
+    help="Write a module for each here; without it, print the only one.",
+)
+@_force
+@click.option(
+    "--kubeconfig",
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="The kubeconfig; without it, the one that kubectl uses.",
+)
+@click.option("--context", metavar="NAME", help="The context of the kubeconfig.")
+@click.option(
+    "--insecure-skip-tls-verify",
+    is_flag=True,
+    help="Allow the kubeconfig to leave the server's certificate unverified.",
+)
+def models(
+    file: Any,
+    from_cluster: str | None,
+    version: str | None,
+    into: Path | None,
+    force: bool,
+    kubeconfig: Path | None,
+    context: str | None,
+    insecure_skip_tls_verify: bool,
+) -> None:
+    """Typed classes for kinds that are defined elsewhere.
+
+    They come from CRDs in FILE (- is stdin) or in a cluster.
+    """
+    import asyncio
+    from random import SystemRandom
+
+    from steersman.cli.models import (
+        definition_from_cluster,
+        definitions_in,
+        models_tree,
+        write_models,
+    )
+    from steersman.client import Trust
+    from steersman.clock import SystemClock
+
+    if (file is None) == (from_cluster is None):
+        raise click.UsageError("name a FILE with definitions, or a definition --from-cluster")
+    if from_cluster is None:
+        name = "stdin" if file.name == "-" or file is sys.stdin else str(file.name)
+        try:
+            found = definitions_in(file.read(), source=name)
+        except UnicodeDecodeError as error:
+            raise click.UsageError(f"{name} is no text in UTF-8") from error
+    else:
+        with working("asking the cluster"):
+            found = (
+                asyncio.run(
+                    definition_from_cluster(
+                        from_cluster,
+                        kubeconfig=kubeconfig,
+                        context=context,
+                        clock=SystemClock(),
+                        rng=SystemRandom(),
+                        environ=os.environ,
+                        trust=Trust(unverified_servers=insecure_skip_tls_verify),
+                    )
+                ),
+            )
+    tree = models_tree(found, version=version)
+    if into is not None:
+        written = [str(path) for path in write_models(into, tree, force=force)]
+        echo_files({"written": written}, output=None)
+    elif len(tree) == 1:
+        click.echo(next(iter(tree.values())), nl=False)
+    else:
+        raise click.UsageError(
+            f"there are {len(tree)} modules to write: name a directory with --into, or a --version"
+        )
+
+
+# Shared by the commands
+
+
+def _installation(target: str | None, **about: Any) -> "Installation":
+    from steersman.cli.generator import installation_of
+    from steersman.cli.operator_target import find_operator
+
+    names = about.pop("namespaces", None) or ""
+    namespaces = tuple(each.strip() for each in names.split(",") if each.strip())
+    operator = find_operator(target, directory=Path.cwd())
+    with working(f"loading {operator.target}"):
+        return installation_of(operator, namespaces=namespaces, **about)
+
+
+def _part(
+    part: str, target: str | None, *, output: str | None, check: bool, force: bool, **about: Any
+) -> None:
+    """Print the objects of a part, or write its files."""
+    if target is None and output is None:
+        _write_project((part,), check=check, force=force, output=None, **about)
+        return
+    if check or force:
+        raise click.UsageError("--check and --force are about the files of a project")
+    from steersman.cli.generator import documents_of
+
+    _print(documents_of(part, _installation(target, **about)), output or "yaml")
+
+
+def _tree(
+    part: str, target: str | None, *, into: Path | None, check: bool, force: bool, **about: Any
+) -> None:
+    """Write the files of a part, somewhere or into the project."""
+    from steersman.cli.generator import tree_of
+    from steersman.manifests import check_trees, write_trees
+
+    if into is None:
+        if target is not None:
+            raise click.UsageError("name a directory for it with --into")
+        _write_project((part,), check=check, force=force, output=None, **about)
+        return
+    tree = tree_of(part, _installation(target, **about))
+    if check:
+        check_trees(into, {part: tree})
+    else:
+        _tell(write_trees(into, {part: tree}, force=force), output=None)
+
+
+def _write_project(
+    parts: Sequence[str], *, check: bool, force: bool, output: str | None, **about: Any
+) -> None:
+    from steersman.cli.generator import project_trees
+    from steersman.manifests import check_trees, was_generated, write_trees
+    from steersman.scaffold import Project, egress_warnings
+
+    project = Project.find(Path.cwd())
+    directory = project.directory
+    if check and not was_generated(directory, "deploy"):
+        click.echo(
+            "nothing is generated yet: steersman generate writes deploy/ and docs/", err=True
+        )
+        return
+    with working("generating"):
+        trees = project_trees(_installation(None, **about), parts)
+        if check:
+            check_trees(directory, trees)
+            done = None
+        else:
+            done = write_trees(directory, trees, force=force)
+    for each in egress_warnings(project):
+        click.echo(f"warning: {each}", err=True)
+    if done is None:
+        click.echo("all generated files are up to date", err=True)
+    else:
+        _tell(done, output=output)
+
+
+def _tell(done: "Changes", *, output: str | None) -> None:
+    files = {"written": done.written, "removed": done.removed, "left": done.left}
+    echo_files(files, output=output)
+    if not any(files.values()) and output is None:
+        click.echo("all generated files are up to date", err=True)
+
+
+def _print(documents: "Sequence[Document]", output: str) -> None:
+    from steersman.manifests import yaml_of
+
+    if output == "yaml":
+        click.echo(yaml_of(documents), nl=False)
+    elif len(documents) == 1:
+        echo_json(documents[0])
+    else:
+        echo_json({"apiVersion": "v1", "kind": "List", "items": list(documents)})

@@ -1,0 +1,249 @@
+"""``steersman init``, ``create`` and ``upgrade``: projects and their files."""
+
+import inspect
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from steersman.cli.commands.common import (
+    CommandError,
+    echo_files,
+    echo_json,
+    output_option,
+    working,
+)
+from steersman.cli.commands.groups import Group
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from steersman.scaffold import Declared, Made, Project
+
+_as_json = output_option("json", help="Print what was done as JSON.")
+_cluster_scoped = click.option(
+    "--cluster-scoped", is_flag=True, help="Its objects have no namespace."
+)
+_plural = click.option(
+    "--plural", metavar="WORD", help="Its plural; derived from the kind if not given."
+)
+
+
+@click.command(
+    epilog="""\b
+Examples:
+  steersman init shop --domain example.com
+  cd shop && make test
+"""
+)
+@click.argument("directory", type=click.Path(file_okay=False, path_type=Path), metavar="DIR")
+@click.option(
+    "--domain", required=True, metavar="NAME", help="The domain of its API groups: example.com."
+)
+@click.option("--name", metavar="NAME", help="Its name; without it, that of the directory.")
+@click.option("--package", metavar="NAME", help="Its Python package; without it, the name.")
+@_as_json
+def init(
+    directory: Path, domain: str, name: str | None, package: str | None, output: str | None
+) -> None:
+    """Create an operator project.
+
+    DIR is created, or has to be empty.
+    """
+    from steersman.scaffold import init_project, installed_origin
+
+    with working("packing this steersman"):
+        made = init_project(
+            directory, domain=domain, name=name, package=package, origin=installed_origin
+        )
+    _tell(made, output=output)
+
+
+@click.group(
+    cls=Group,
+    epilog="""\b
+Examples:
+  steersman create api --group app --version v1 --kind AppService
+  steersman create controller --group apps --version v1 --kind Deployment
+""",
+)
+def create() -> None:
+    """Add a kind or a controller to the project."""
+
+
+@create.command(
+    epilog="""\b
+Examples:
+  steersman create api --group app --version v1 --kind AppService
+  steersman create api --group app --version v1beta1 --kind AppService
+"""
+)
+@click.option(
+    "--group",
+    required=True,
+    metavar="NAME",
+    help="Its group; without a dot, of the domain.",
+)
+@click.option("--version", required=True, metavar="NAME", help="Its version: v1, v1beta1.")
+@click.option("--kind", required=True, metavar="NAME", help="Its name: AppService.")
+@_cluster_scoped
+@_plural
+@_as_json
+def api(
+    group: str,
+    version: str,
+    kind: str,
+    cluster_scoped: bool,
+    plural: str | None,
+    output: str | None,
+) -> None:
+    """Add a kind of your own.
+
+    It comes with types, a reconcile function, a test and a sample. If the project has the kind in
+    another version, this version is added.
+    """
+    from steersman.scaffold import Project, create_api
+
+    project = Project.find(Path.cwd())
+    made = create_api(
+        project,
+        group=group,
+        version=version,
+        kind=kind,
+        namespaced=not cluster_scoped,
+        plural=plural,
+        operator_kinds=_kinds_of(project),
+    )
+    _tell(made, output=output)
+
+
+@create.command(
+    epilog="""\b
+Examples:
+  steersman create controller --group apps --version v1 --kind Deployment
+  steersman generate models cert-manager.yaml --into src/shop/models
+  steersman create controller --group cert-manager.io --version v1 --kind Certificate \\
+      --models shop.models.certificate_v1
+"""
+)
+@click.option("--group", default="", metavar="NAME", help="Its group; the core group without.")
+@click.option("--version", required=True, metavar="NAME", help="Its version: v1.")
+@click.option("--kind", required=True, metavar="NAME", help="Its name: Deployment.")
+@_cluster_scoped
+@_plural
+@click.option("--models", metavar="MODULE", help="The module with its class, if it has one.")
+@_as_json
+def controller(
+    group: str,
+    version: str,
+    kind: str,
+    cluster_scoped: bool,
+    plural: str | None,
+    models: str | None,
+    output: str | None,
+) -> None:
+    """Add a controller for a kind that is defined elsewhere."""
+    from steersman.scaffold import Project, create_controller
+
+    project = Project.find(Path.cwd())
+    made = create_controller(
+        project,
+        group=group,
+        version=version,
+        kind=kind,
+        namespaced=not cluster_scoped,
+        plural=plural,
+        models=models,
+        operator_kinds=_kinds_of(project),
+    )
+    _tell(made, output=output)
+
+
+@click.command(
+    epilog="""\b
+Example:
+  git commit -am "before the upgrade" && steersman upgrade && make test
+"""
+)
+@_as_json
+def upgrade(output: str | None) -> None:
+    """Bring a project up to date with this steersman.
+
+    Your changes are kept. Where you and steersman have changed the same line, the file has both,
+    with the conflict markers of git, and the exit status is 1.
+    """
+    from steersman.scaffold import Project, installed_origin, upgrade_project
+
+    project = Project.find(Path.cwd())
+    with working("merging"):
+        done = upgrade_project(project, search_path=os.environ.get("PATH"), origin=installed_origin)
+    files = {
+        "added": done.added,
+        "replaced": done.replaced,
+        "merged": done.merged,
+        "removed": done.removed,
+        "kept": done.kept,
+        "conflicts": done.conflicts,
+    }
+    if output == "json":
+        echo_json({"before": done.before, "after": done.after, **files})
+    else:
+        echo_files(files, output=None)
+        if done.before != done.after or any(files.values()):
+            click.echo(f"upgraded from {done.before} to {done.after}", err=True)
+        else:
+            click.echo(f"up to date with steersman {done.after}", err=True)
+    if done.conflicts:
+        raise CommandError(
+            f"lines that both have changed are marked in {', '.join(done.conflicts)}",
+            hint="git grep -n '<<<<<<<'",
+        )
+
+
+def _kinds_of(project: "Project") -> "Sequence[Declared]":
+    """Every kind that the operator defines, in every version; none if it does not load."""
+    from steersman.cli.targets import load_manager
+    from steersman.errors import BadTarget
+    from steersman.manifests import own_kinds
+
+    try:
+        with working(f"loading {project.target}"):
+            manager = load_manager(project.target, directory=project.directory)
+    except BadTarget as error:
+        click.echo(f"note: its kinds are read from its source: {error}", err=True)
+        return ()
+    return tuple(
+        _declared(version, project.directory)
+        for kind in own_kinds(manager.controllers)
+        for version in (kind, *_other_versions(kind))
+    )
+
+
+def _other_versions(kind: type[Any]) -> tuple[type[Any], ...]:
+    crd = kind.declared_crd
+    return () if crd is None else crd.also_serves
+
+
+def _declared(kind: type[Any], directory: Path) -> "Declared":
+    from steersman.scaffold import Declared
+
+    gvk = kind.resource_type.gvk
+    path = Path(inspect.getfile(kind)).resolve()
+    root = directory.resolve()
+    inside = path.is_relative_to(root)
+    return Declared(
+        path=path.relative_to(root).as_posix() if inside else str(path),
+        class_name=kind.__name__,
+        group=gvk.group,
+        version=gvk.version,
+        kind=gvk.kind,
+    )
+
+
+def _tell(made: "Made", *, output: str | None) -> None:
+    echo_files({"written": made.written, "changed": made.changed}, output=output)
+    if made.what_now and output is None:
+        click.echo("\nNext steps:\n", err=True)
+        for each in made.what_now:
+            click.echo(f"  {each}", err=True)

@@ -1,0 +1,96 @@
+"""``steersman run``: an operator against a cluster."""
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from steersman.cli.commands.common import target_argument, working
+
+if TYPE_CHECKING:
+    from steersman.manager import ManagerSettings
+
+
+class _WithSettings(click.Command):
+    """A command that has every setting of a manager as an option, too.
+
+    They are loaded only to run it or to show its help, because that takes a while.
+    """
+
+    def get_params(self, ctx: click.Context) -> list[click.Parameter]:
+        from steersman.manager import SETTINGS
+
+        own = super().get_params(ctx)
+        more: list[click.Parameter] = [
+            click.Option(["--config"], metavar="FILE", help="A YAML file with settings.")
+        ]
+        for each in SETTINGS:
+            how: dict[str, Any] = {"help": f"{each.help} [{each.variable}]"}
+            names = [each.flag, each.field]
+            if each.is_flag:
+                names[0] = f"{each.flag}/--no-{each.key}"
+                how["default"] = None
+            else:
+                how["metavar"] = each.metavar
+            more.append(click.Option(names, **how))
+        # The help comes last, as everywhere.
+        return [*own[:-1], *more, own[-1]]
+
+
+@click.command(
+    cls=_WithSettings,
+    epilog="""\b
+Examples:
+  steersman run shop.operator:manager --context staging
+  steersman run operator.py --install-crds --namespaces team-a,team-b
+  steersman run                                         in a project: its operator
+""",
+)
+@target_argument
+@click.option(
+    "--install-crds", is_flag=True, help="First apply the CRDs of its kinds to the cluster."
+)
+def run(target: str | None, install_crds: bool, **given: Any) -> None:
+    """Run an operator against a cluster.
+
+    TARGET is module:attribute, a module, or a file; in a project it may be left out. Every setting
+    can also come from the environment or a file, as when the operator runs without this command.
+    """
+    import asyncio
+    from random import SystemRandom
+
+    from steersman.cli.crds import prepare_cluster
+    from steersman.cli.operator_target import find_operator
+    from steersman.cli.targets import load_manager
+    from steersman.clock import SystemClock
+
+    operator = find_operator(target, directory=Path.cwd())
+    with working(f"loading {operator.target}"):
+        manager = load_manager(operator.target, directory=operator.directory)
+    settings = _settings(manager.settings, given)
+    with working("looking for the cluster"):
+        lines = asyncio.run(
+            prepare_cluster(
+                manager,
+                settings,
+                install=install_crds,
+                clock=SystemClock(),
+                rng=SystemRandom(),
+                environ=os.environ,
+            )
+        )
+    for line in lines:
+        click.echo(line, err=True)
+    manager.adjusted(settings=settings).run()
+
+
+def _settings(own: "ManagerSettings | None", given: dict[str, Any]) -> "ManagerSettings":
+    from steersman.manager import ManagerSettings
+
+    arguments: list[str] = []
+    for name, value in given.items():
+        if value is not None:
+            text = str(value).lower() if isinstance(value, bool) else value
+            arguments.append(f"--{name.replace('_', '-')}={text}")
+    return ManagerSettings.read(arguments, os.environ, prog="steersman run", usual=own)

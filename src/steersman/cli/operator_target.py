@@ -1,0 +1,45 @@
+"""The operator that a command is about: the named one, or that of the surrounding project."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from steersman.cli.targets import is_file, place_of
+from steersman.errors import ProjectError
+from steersman.scaffold import Project
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OperatorTarget:
+    """A target, the directory in which it is looked up, and its project, if it has one."""
+
+    target: str
+    directory: Path
+    project: Project | None
+
+    @property
+    def sources(self) -> tuple[Path, ...]:
+        """The directories of its own modules, as far as they are known without loading it."""
+        if self.project is not None:
+            root = self.project.source
+            return (root, *(each for each in root.rglob("*") if _holds_modules(each)))
+        if is_file(self.target):
+            return ((self.directory / place_of(self.target)).parent,)
+        return (self.directory,)
+
+
+def find_operator(target: str | None, *, directory: Path) -> OperatorTarget:
+    """The operator that ``target`` names; without one, that of the project around ``directory``."""
+    if target is not None:
+        return OperatorTarget(target=target, directory=directory, project=None)
+    project = Project.maybe(directory)
+    if project is None:
+        raise ProjectError(
+            problem="no TARGET is given, and this directory is in no project",
+            what_now="Name a module:attribute or a file, or go into a project:"
+            " `steersman init DIR` makes one.",
+        )
+    return OperatorTarget(target=project.target, directory=project.directory, project=project)
+
+
+def _holds_modules(path: Path) -> bool:
+    return path.is_dir() and path.name != "__pycache__" and not path.name.endswith(".egg-info")

@@ -1,0 +1,16 @@
+"""The commands that need the embedded cluster: ``steersman cluster``, ``dev`` and ``demo``.
+
+    cluster     embedded_cluster; launchers, which are programs of their own
+    dev, demo   session
+
+The ``steersman`` command finds them by the entry-point group ``steersman.commands``, as it finds
+those of any other distribution. Their modules import click and ``steersman.cli`` only: the rest is
+imported when a command runs, so that help is quick.
+
+Takes:     arguments
+Gives:     data on stdout, everything else on stderr, and the exit status of ``steersman.cli``
+Promises:  - ctrl-c leaves nothing behind
+Never:     is imported by what runs in production
+"""
+
+__all__: list[str] = []

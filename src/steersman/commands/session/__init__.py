@@ -1,0 +1,17 @@
+"""What ``steersman dev`` and ``demo`` run: an operator on an embedded cluster, and a view of it.
+
+    runner ─▶ session ─▶ operator_process ═▶ child, in a process of its own
+      └▶ display  │ └▶ demo_run        reports ◀─┘
+                  └▶ state, file_watcher
+
+The operator's process imports this package too, so nothing is imported here.
+
+Takes:     a target, directories to watch, samples to apply, settings of the cluster
+Gives:     the operator's objects, output and reconciles, on a terminal or as lines in a pipe
+Promises:  - its end leaves nothing behind
+           - a save that does not load is shown and the next one is tried
+           - a file that it does not use starts nothing again
+Never:     runs the operator in the cluster's process
+"""
+
+__all__: list[str] = []

@@ -1,0 +1,79 @@
+"""The objects of some kinds, as they are at any moment: watched, and never written."""
+
+import asyncio
+from collections.abc import AsyncIterator, Iterable
+from contextlib import asynccontextmanager, suppress
+from typing import Any, Final
+
+from steersman.cache import Caches, Informer, InformerSettings, in_background, on
+from steersman.client import Client
+from steersman.kinds import Unstructured
+from steersman.names import ResourceType
+from steersman.observe import Observer
+
+# Between two looks at whether it has caught up, and the longest wait for that.
+_LOOK_SECONDS: Final = 0.05
+_CATCH_UP_SECONDS: Final = 2.0
+
+
+class ObjectView:
+    """What there is of the kinds that are followed; ``changed`` is set with each change."""
+
+    def __init__(self, client: Client, *, observe: Observer) -> None:
+        self.changed = asyncio.Event()
+        self._client = client
+        # Whole objects: metadata alone would leave out their state.
+        self._caches = Caches(client, observe=observe, settings=InformerSettings())
+        self._informers: dict[ResourceType, Informer[Unstructured]] = {}
+        self._asked: set[ResourceType] = set()
+        self._start: Any = None
+
+    def __repr__(self) -> str:
+        return f"<ObjectView of {len(self._informers)} kinds>"
+
+    @property
+    def objects(self) -> tuple[Unstructured, ...]:
+        """All that are there."""
+        return tuple(obj for each in self._informers.values() for obj in each.lister.list())
+
+    @asynccontextmanager
+    async def open(self) -> AsyncIterator["ObjectView"]:
+        """Kinds can be followed while the block runs."""
+        async with self._caches.running(), in_background() as self._start:
+            yield self
+
+    def follow(self, kinds: Iterable[ResourceType]) -> None:
+        """Follow these, too, from now on; those that the server does not know, once it does."""
+        for kind in kinds:
+            if kind not in self._asked:
+                self._asked.add(kind)
+                self._start(self._following(kind), name=f"view of {kind}")
+
+    async def catch_up(self) -> None:
+        """Come back once all that is there can be seen; where it never rests, after a while."""
+        with suppress(TimeoutError):
+            async with self._client.clock.timeout(_CATCH_UP_SECONDS):
+                while not all([await self._is_seen(kind) for kind in tuple(self._asked)]):
+                    await self._client.clock.sleep(_LOOK_SECONDS)
+
+    async def _is_seen(self, kind: ResourceType) -> bool:
+        if kind not in self._informers:
+            return False
+        there = await self._client.list(Unstructured.at(kind))
+        seen = self._informers[kind].lister.list()
+        return {each.resource_version for each in there.items} == {
+            each.resource_version for each in seen
+        }
+
+    async def _following(self, kind: ResourceType) -> None:
+        async with self._caches.following(Unstructured.at(kind)) as informer:
+            self._informers[kind] = informer
+            informer.add_handler(
+                on(
+                    added=lambda _: self.changed.set(),
+                    updated=lambda _old, _new: self.changed.set(),
+                    deleted=lambda _: self.changed.set(),
+                )
+            )
+            self.changed.set()
+            await asyncio.get_running_loop().create_future()

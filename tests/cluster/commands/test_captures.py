@@ -1,0 +1,102 @@
+"""What is kept in docs/captures is what a terminal shows today, as far as that is stable."""
+
+import re
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+from tests.cluster.commands.test_demo import AT, steps
+from tests.cluster.programs import steersman
+from tools.captures import HOME, RECORDED_HEIGHT, RECORDINGS, SCENES, WIDTH, told
+
+STABLE = [name for name, scene in SCENES.items() if scene.is_stable]
+SCREENS = [name for name, scene in SCENES.items() if scene.shows]
+
+LARGEST_PICTURE = 100_000
+SVG = "{http://www.w3.org/2000/svg}"
+
+# What is told of an object: its kind and name, and how it stands or that it is gone.
+ABOUT = re.compile(r"(\w+ default/[\w.-]+)(.*)")
+MADE_UP = ("Pod ", "ReplicaSet ")
+
+
+def kept(name: str) -> str:
+    return (HOME / f"{name}.txt").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("name", STABLE)
+def test_a_capture_says_what_the_command_says(name: str) -> None:
+    assert kept(name) == told(SCENES[name])
+
+
+@pytest.mark.parametrize("name", SCREENS)
+def test_a_captured_screen_has_all_its_parts_and_fits(name: str) -> None:
+    scene = SCENES[name]
+
+    lines = kept(name).splitlines()
+
+    assert max(map(len, lines)) <= WIDTH
+    assert re.match(r"steersman dev  [\w.]+:manager  ", lines[0])
+    assert lines[1].startswith("export KUBECONFIG=")
+    assert any(re.fullmatch(r"OBJECT +STATE +AGE", line) for line in lines)
+    assert all(word in kept(name) for word in scene.finally_shows or scene.shows)
+
+
+def outcomes(text: str) -> dict[str, dict[str, str]]:
+    """What there is after each step, and how it stands, by what was told of it until then.
+
+    Without those whose names are made up, as they are different every time.
+    """
+    found: dict[str, dict[str, str]] = {}
+    there: dict[str, str] = {}
+    for line in text.splitlines():
+        words = AT.sub("", line)
+        if words.startswith("» "):
+            found[words] = there = dict(there)
+        elif found and (about := ABOUT.fullmatch(words)) and not words.startswith(MADE_UP):
+            there[about[1]] = about[2].removesuffix(", created again")
+            if about[2] == " is gone":
+                del there[about[1]]
+    return found
+
+
+def test_the_story_in_a_pipe_comes_to_what_the_capture_says(tmp_path: Path) -> None:
+    finished = steersman("demo", "--pause=0.3", directory=tmp_path)
+
+    assert finished.returncode == 0, finished.stderr
+    fresh = outcomes(finished.stdout)
+    assert fresh == outcomes(kept("demo"))
+    assert len(fresh) == len(steps("appservice"))
+
+
+@pytest.mark.parametrize("name", RECORDINGS)
+def test_a_recording_is_a_small_picture_of_every_step_that_needs_nothing_else(name: str) -> None:
+    drawn = (HOME / f"{name}.svg").read_text(encoding="utf-8")
+
+    frames = [
+        [(float(line.attrib["y"]), "".join(line.itertext())) for line in frame]
+        for frame in ElementTree.fromstring(drawn).iter(f"{SVG}g")  # noqa: S314  ours
+    ]
+    for step in steps("appservice"):
+        assert any(step.search(text) for frame in frames for _, text in frame), step
+    assert any("becauseService" in text.replace(" ", "") for frame in frames for _, text in frame)
+    assert max(len(frame) for frame in frames) <= RECORDED_HEIGHT
+    assert len(drawn.encode()) < LARGEST_PICTURE
+    assert "prefers-color-scheme:dark" in drawn
+    assert re.findall(r"https?://(?!www\.w3\.org/2000/svg)|url\(|href", drawn) == []
+
+
+def test_what_the_readme_shows_of_the_story_is_in_the_capture() -> None:
+    readme = (HOME.parents[1] / "README.md").read_text(encoding="utf-8")
+    (shown,) = re.findall(r"    \$ steersman demo \| cat\n((?:    .*\n|\n(?=    ))+)", readme)
+    lines = [AT.sub("", line[4:]) for line in shown.splitlines() if line.strip()]
+
+    assert len(lines) > 5
+    captured = {AT.sub("", line) for line in kept("demo").splitlines()}
+    assert [line for line in lines if line not in {*captured, "…"}] == []
+
+
+def test_no_capture_is_of_a_scene_that_is_no_more() -> None:
+    assert sorted(path.stem for path in HOME.glob("*.txt")) == sorted(SCENES)
+    assert sorted(path.stem for path in HOME.glob("*.svg")) == sorted(RECORDINGS)

@@ -1,0 +1,146 @@
+"""``steersman demo``, from the first object of each example to its last."""
+
+import ast
+import itertools
+import os
+import re
+import signal
+from pathlib import Path
+
+import pytest
+
+from tests.cluster.programs import END_SECONDS, running, steersman
+from tests.examples import PROJECTS
+
+# Of a line: when it was told.
+AT = re.compile(r"^ *(\d+\.\d) s  ", re.MULTILINE)
+
+DEFAULT_PAUSE_SECONDS = 2.0
+LONGEST_SECONDS = 30.0
+
+
+def told(output: str) -> list[str]:
+    return [AT.sub("", line, count=1) for line in output.splitlines() if line]
+
+
+def steps(name: str) -> list[re.Pattern[str]]:
+    """What the story of an example says, as its file has it."""
+    return [
+        re.compile("".join(map(_pattern, getattr(node.args[0], "values", [node.args[0]]))))
+        for node in ast.walk(ast.parse((PROJECTS[name] / "demo.py").read_text(encoding="utf-8")))
+        if isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Attribute)
+        and node.func.attr == "step"
+    ]
+
+
+def _pattern(part: ast.expr) -> str:
+    # Of what stands in an f-string, only what is in between is known.
+    return re.escape(str(part.value)) if isinstance(part, ast.Constant) else ".+"
+
+
+def tells(lines: list[str], name: str) -> bool:
+    """Whether these lines tell all steps of the example's story, in their order, and no others."""
+    said = [line.removeprefix("» ") for line in lines if line.startswith("»")]
+    wanted = steps(name)
+    return len(said) == len(wanted) and all(map(re.Pattern.fullmatch, wanted, said))
+
+
+def of_step(lines: list[str], said: str) -> list[str]:
+    """What was told between this step and the next one."""
+    after = lines[lines.index(f"» {said}") + 1 :]
+    return list(itertools.takewhile(lambda line: not line.startswith("»"), after))
+
+
+@pytest.mark.parametrize("name", PROJECTS)
+def test_the_demo_of_an_example_tells_its_story_in_half_a_minute_and_leaves_nothing(
+    name: str, tmp_path: Path
+) -> None:
+    finished = steersman("demo", name, "--pause=0", directory=tmp_path, TMPDIR=str(tmp_path))
+
+    assert finished.returncode == 0, finished.stderr
+    lines = told(finished.stdout)
+    assert tells(lines, name)
+    assert len(steps(name)) >= 3
+    shown = {found[1] for line in lines if (found := re.match(r"(\w+ default/[\w.-]+)[:,]", line))}
+    assert shown
+    assert shown <= {line.removesuffix(" is gone") for line in lines if line.endswith(" is gone")}
+    assert list(tmp_path.iterdir()) == []
+    (*_, last) = AT.findall(finished.stdout)
+    assert float(last) + len(steps(name)) * DEFAULT_PAUSE_SECONDS < LONGEST_SECONDS
+
+
+def test_the_demo_shows_why_a_child_came_back(tmp_path: Path) -> None:
+    finished = steersman("demo", "--pause=0.2", directory=tmp_path)
+
+    assert finished.returncode == 0, finished.stderr
+    lines = told(finished.stdout)
+    assert any(
+        re.match("reconciled AppService default/nginx-app, because Service .* deleted: appl", line)
+        for line in lines
+    )
+    child = "Service default/nginx-app"
+    of_it = [
+        line for line in of_step(lines, "break it: delete its Service") if line.startswith(child)
+    ]
+    back = f"{child}, of AppService nginx-app: ready"
+    # Whoever looks while it is away is told that it is gone, and then that it is there.
+    assert of_it in ([f"{back}, created again"], [f"{child} is gone", back])
+
+
+def test_what_an_operator_prints_is_part_of_the_story(tmp_path: Path) -> None:
+    finished = steersman("demo", "podwatch", "--pause=0", directory=tmp_path)
+
+    lines = told(finished.stdout)
+    assert "operator: Pod default/mypod does not exist anymore" in lines
+
+
+def test_ctrl_c_ends_a_demo_and_leaves_nothing(tmp_path: Path) -> None:
+    with running("demo", "--pause=60", directory=tmp_path, TMPDIR=str(tmp_path)) as demo:
+        demo.until("»")
+        said = demo.end(signal.SIGINT)
+
+    assert demo.process.returncode == 0
+    assert "The operator has ended, and the cluster is gone." in said
+    assert "Traceback" not in said
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_demo_whose_operator_dies_is_over(tmp_path: Path) -> None:
+    with running("demo", "--pause=60", directory=tmp_path) as demo:
+        demo.until("»")
+        os.kill(child_of(demo.process.pid), signal.SIGKILL)
+        demo.until("appservice does not run")
+        demo.process.wait(timeout=END_SECONDS)
+
+    assert demo.process.returncode == 1
+
+
+def child_of(pid: int) -> int:
+    (child,) = Path(f"/proc/{pid}/task/{pid}/children").read_text(encoding="ascii").split()
+    return int(child)
+
+
+def test_a_list_names_every_example_and_what_it_is(tmp_path: Path) -> None:
+    finished = steersman("demo", "--list", directory=tmp_path)
+
+    assert finished.returncode == 0, finished.stderr
+    found = [line.split(maxsplit=1) for line in finished.stdout.splitlines()]
+    assert [name for name, _ in found] == list(PROJECTS)
+
+
+def test_an_example_that_is_none_is_refused_with_those_that_there_are(tmp_path: Path) -> None:
+    finished = steersman("demo", "apservice", directory=tmp_path)
+
+    assert finished.returncode == 2
+    assert finished.stderr == (
+        "steersman: there is no example called apservice; perhaps appservice was meant."
+        f" Choose one of {', '.join(PROJECTS)}.\n"
+    )
+
+
+def test_a_complaint_is_told_once_however_often_it_is_made(tmp_path: Path) -> None:
+    finished = steersman("demo", "--pause=0.5", directory=tmp_path)
+
+    refusals = [line for line in told(finished.stdout) if re.match("reconciled .* NotOurs", line)]
+    assert len(refusals) == 1

@@ -1,0 +1,149 @@
+"""Commands of other distributions, which are found by the group ``steersman.commands``."""
+
+import importlib.metadata
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from click.shell_completion import BashComplete
+from click.testing import CliRunner, Result
+
+from steersman.cli.commands.root import RootGroup
+
+COMMAND = """
+import click
+
+
+@click.command()
+def greet():
+    click.echo("hello")
+"""
+
+Install = Callable[..., None]
+
+
+@pytest.fixture
+def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Install:
+    """Puts a distribution with one command and one module on the path."""
+
+    def install(distribution: str, *, command: str, value: str, source: str = "") -> None:
+        home = tmp_path / distribution
+        info = home / f"{distribution}-1.0.dist-info"
+        info.mkdir(parents=True)
+        (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {distribution}\n")
+        (info / "entry_points.txt").write_text(f"[steersman.commands]\n{command} = {value}\n")
+        (home / f"{value.partition(':')[0]}.py").write_text(source)
+        monkeypatch.syspath_prepend(home)
+
+    return install
+
+
+@pytest.fixture
+def nothing_installed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No distribution offers a command."""
+    empty = importlib.metadata.EntryPoints(())
+    monkeypatch.setattr(importlib.metadata, "entry_points", lambda **_: empty)
+
+
+def run(*arguments: str) -> Result:
+    return CliRunner().invoke(RootGroup("steersman"), arguments, prog_name="steersman")
+
+
+def names_in_help() -> list[str]:
+    _, _, commands = run("--help").output.partition("Commands:\n")
+    return [line.split()[0] for line in commands.splitlines()]
+
+
+def offered_to_a_shell() -> list[str]:
+    shell = BashComplete(RootGroup("steersman"), {}, "steersman", "_STEERSMAN_COMPLETE")
+    return [each.value for each in shell.get_completions([], "")]
+
+
+def test_help_has_the_commands_of_all_distributions_in_the_order_of_a_first_use(
+    install: Install,
+) -> None:
+    install("greeter", command="greet", value="greeter_of_help:greet", source=COMMAND)
+
+    assert names_in_help() == [
+        *("init", "create", "generate", "dev", "run", "demo", "cluster", "upgrade", "completion"),
+        "greet",
+    ]
+    assert offered_to_a_shell() == names_in_help()
+
+
+def test_a_command_of_another_distribution_runs(install: Install) -> None:
+    install("greeter", command="greet", value="greeter_that_runs:greet", source=COMMAND)
+
+    answer = run("greet")
+
+    assert (answer.exit_code, answer.output) == (0, "hello\n")
+
+
+@pytest.mark.parametrize("arguments", [(), ("--help",), ("up", "--port=0")])
+@pytest.mark.parametrize("name", ["dev", "demo", "cluster"])
+@pytest.mark.usefixtures("nothing_installed")
+def test_a_command_that_is_not_installed_is_refused_with_what_to_install(
+    name: str, arguments: tuple[str, ...]
+) -> None:
+    answer = run(name, *arguments)
+
+    # Not 2, which is for wrong usage: the command line is right, as it is without click.
+    assert answer.exit_code == 1
+    assert answer.stderr == (
+        f"steersman: `{name}` comes with steersman-cluster, which is not installed\n"
+        "\nhint: pip install 'steersman[dev]'\n"
+    )
+
+
+@pytest.mark.usefixtures("nothing_installed")
+def test_help_and_completion_leave_out_what_is_not_installed() -> None:
+    assert names_in_help() == ["init", "create", "generate", "run", "upgrade", "completion"]
+    assert offered_to_a_shell() == names_in_help()
+
+
+def test_a_command_of_two_distributions_is_refused_with_their_names(install: Install) -> None:
+    install("greeter", command="greet", value="greeter_one:greet", source=COMMAND)
+    install("welcome", command="greet", value="greeter_two:greet", source=COMMAND)
+
+    answer = run("greet")
+
+    assert answer.exit_code == 1
+    assert answer.stderr == (
+        "steersman: `greet` comes with several distributions: greeter, welcome\n"
+        "\nhint: pip uninstall welcome\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("source", "problem"),
+    [
+        ("import nowhere", "ModuleNotFoundError: No module named 'nowhere'"),
+        ("x = 1", "AttributeError: module '{module}' has no attribute 'greet'"),
+        ("raise RuntimeError('a')", "RuntimeError: a"),
+        ("greet = 'hello'", "it is no click command"),
+    ],
+)
+def test_a_command_that_does_not_load_is_refused_with_its_distribution(
+    install: Install, source: str, problem: str
+) -> None:
+    module = f"greeter_{abs(hash(source))}"
+    install("greeter", command="greet", value=f"{module}:greet", source=source)
+
+    answer = run("greet", "--loud")
+
+    assert answer.exit_code == 1
+    assert answer.stderr == (
+        f"steersman: `greet` of greeter cannot be loaded from {module}:greet:"
+        f" {problem.format(module=module)}\n"
+        "\nhint: pip install --force-reinstall greeter\n"
+    )
+    assert "greet" in names_in_help()
+    assert "Cannot be used; run it to see why." in run("--help").output
+
+
+def test_a_command_of_another_distribution_does_not_slow_down_the_others(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.delattr(importlib.metadata, "entry_points")
+
+    assert run("completion", "bash").exit_code == 0

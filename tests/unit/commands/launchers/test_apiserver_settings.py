@@ -1,0 +1,127 @@
+"""What kube-apiserver's flags come to, and what is wrong with them."""
+
+from ipaddress import IPv4Network
+from pathlib import Path
+
+import pytest
+
+from steersman.commands.launchers import BadFlag, Given, parsed
+from steersman.commands.launchers.apiserver_flags import API_SERVER_FLAGS, SHORTHANDS
+from steersman.commands.launchers.apiserver_settings import Understood, understood
+
+ENOUGH = (
+    "--etcd-servers=http://127.0.0.1:2379",
+    "--service-account-issuer=https://issuer",
+    "--service-account-key-file=/sa.crt",
+    "--service-account-signing-key-file=/sa.key",
+)
+
+
+def given(*arguments: str) -> Given:
+    return parsed(arguments, API_SERVER_FLAGS, shorthands=SHORTHANDS, program="kube-apiserver")
+
+
+def enough(*more: str) -> Understood:
+    return understood(given(*ENOUGH, *more))
+
+
+def refusal(*arguments: str) -> str:
+    with pytest.raises(BadFlag) as refused:
+        understood(given(*arguments))
+    return str(refused.value)
+
+
+def test_where_it_listens_and_whose_keys_it_has_is_as_the_flags_say() -> None:
+    settings, notes = enough(
+        "--secure-port=16443",
+        "--bind-address=127.0.0.1",
+        "--advertise-address=10.1.2.3",
+        "--cert-dir=/certs",
+        "--client-ca-file=/ca.crt",
+        "--token-auth-file=/tokens.csv",
+        "--api-audiences=one,two",
+        "--permit-port-sharing",
+    )
+
+    assert (settings.host, settings.port, settings.share_port) == ("127.0.0.1", 16443, True)
+    assert settings.advertise_address == "10.1.2.3"
+    assert settings.cert_dir == Path("/certs")
+    assert settings.client_ca_file == Path("/ca.crt")
+    assert settings.token_auth_file == Path("/tokens.csv")
+    assert settings.service_account_key_files == (Path("/sa.crt"),)
+    assert settings.service_account_signing_key_file == Path("/sa.key")
+    assert settings.service_account_issuers == ("https://issuer",)
+    assert settings.api_audiences == ("one", "two")
+    assert notes == []
+
+
+def test_the_ranges_of_services_are_as_the_flags_say() -> None:
+    terms = enough("--service-node-port-range=30000-30010").settings.terms
+
+    assert terms.service_addresses == IPv4Network("10.0.0.0/24")
+    assert terms.node_ports == range(30000, 30011)
+
+    terms = enough("--service-cluster-ip-range=10.96.0.0/12").settings.terms
+    assert terms.service_addresses == IPv4Network("10.96.0.0/12")
+
+
+def test_who_says_nothing_about_rights_lets_everybody_do_everything_but_strangers() -> None:
+    terms = enough().settings.terms
+
+    assert terms.authorization == ("AlwaysAllow",)
+    assert not terms.anonymous
+    assert enough("--authorization-mode=RBAC").settings.terms.anonymous
+
+
+def test_a_plugin_that_is_turned_off_is_off() -> None:
+    assert "ServiceAccount" in enough().settings.terms.plugins
+
+    terms = enough("--disable-admission-plugins=ServiceAccount,Priority").settings.terms
+    assert not terms.plugins & {"ServiceAccount", "Priority"}
+    assert "RuntimeClass" in terms.plugins
+
+
+def test_a_flag_that_changes_nothing_here_is_accepted_and_mentioned_on_stderr() -> None:
+    notes = enough(
+        "--audit-log-path=/x",
+        "--feature-gates=A=true",
+        "--enable-admission-plugins=NodeRestriction",
+        "--service-cluster-ip-range=10.0.0.0/24,fd00::/108",
+    ).notes
+
+    assert notes == [
+        "accepted, and of no effect here: --audit-log-path --feature-gates",
+        "admission plugins that are not here, or always: NodeRestriction",
+        "Services have addresses of the first --service-cluster-ip-range only",
+    ]
+
+
+def test_all_that_is_missing_is_told_at_once_in_the_words_of_the_real_server() -> None:
+    assert refusal() == (
+        "[--etcd-servers must be specified, service-account-issuer is a required flag,"
+        " either `--service-account-key-file` or `--service-account-signing-endpoint` must be set,"
+        " --service-account-signing-key-file and --service-account-issuer are required flags]"
+    )
+
+
+@pytest.mark.parametrize(
+    ("argument", "why"),
+    [
+        (
+            "--secure-port=70000",
+            "--secure-port 70000 must be between 1 and 65535, inclusive."
+            " It cannot be turned off with 0",
+        ),
+        ("--authorization-mode=Foo", 'authorization-mode "Foo" is not a valid mode'),
+        (
+            "--authorization-mode=ABAC",
+            'authorization-mode "ABAC" is not available in the embedded server',
+        ),
+        (
+            "--disable-admission-plugins=Foo",
+            'disable-admission-plugins plugin "Foo" is unknown',
+        ),
+    ],
+)
+def test_what_makes_no_sense_is_refused(argument: str, why: str) -> None:
+    assert refusal(*ENOUGH, argument) == why

@@ -1,0 +1,98 @@
+"""Flags as Go's programs take them, and the words in which they are refused."""
+
+import pytest
+
+from steersman.commands.launchers import BadFlag, Given, parsed
+from steersman.commands.launchers.apiserver_flags import API_SERVER_FLAGS, SHORTHANDS
+from steersman.commands.launchers.etcd_flags import ETCD_FLAGS
+
+
+def api_server(*arguments: str) -> Given:
+    return parsed(arguments, API_SERVER_FLAGS, shorthands=SHORTHANDS, program="kube-apiserver")
+
+
+def refusal(*arguments: str) -> str:
+    with pytest.raises(BadFlag) as refused:
+        api_server(*arguments)
+    return str(refused.value)
+
+
+def test_a_value_stands_behind_an_equals_sign_or_in_the_next_argument() -> None:
+    given = api_server("--secure-port=6443", "--bind-address", "127.0.0.1")
+
+    assert given.one("secure-port") == "6443"
+    assert given.one("bind-address") == "127.0.0.1"
+
+
+def test_a_switch_may_stand_alone_and_takes_no_next_argument() -> None:
+    given = api_server("--permit-port-sharing", "--anonymous-auth=false", "--secure-port=1")
+
+    assert given.yes("permit-port-sharing")
+    assert not given.yes("anonymous-auth", default=True)
+    assert given.yes("profiling", default=True)
+
+
+def test_of_a_flag_that_is_given_twice_the_last_counts_or_both() -> None:
+    given = api_server(
+        "--secure-port=1",
+        "--secure-port=2",
+        "--service-account-issuer=https://one,https://two",
+        "--service-account-issuer=https://three",
+        "--authorization-mode=Node,RBAC",
+        "--authorization-mode=AlwaysAllow",
+    )
+
+    assert given.one("secure-port") == "2"
+    assert given.each("service-account-issuer") == ("https://one,https://two", "https://three")
+    assert given.listed("authorization-mode") == ("Node", "RBAC", "AlwaysAllow")
+
+
+def test_underscores_are_as_good_as_dashes() -> None:
+    assert api_server("--secure_port=1").one("secure-port") == "1"
+
+
+def test_a_shorthand_is_the_flag_it_stands_for() -> None:
+    assert api_server("-v", "4").one("v") == "4"
+    assert api_server("-h").yes("help")
+
+
+def test_a_flag_that_the_real_program_has_not_is_refused_as_the_real_one_does() -> None:
+    assert refusal("--nonsense=1") == "unknown flag: --nonsense"
+    assert refusal("-x") == "unknown shorthand flag: 'x' in -x"
+    assert refusal("extra") == '"kube-apiserver" does not take any arguments, got ["extra"]'
+    with pytest.raises(BadFlag, match="flag provided but not defined: -nonsense"):
+        parsed(
+            ["--nonsense"],
+            ETCD_FLAGS,
+            shorthands={},
+            program="etcd",
+            unknown="flag provided but not defined: -",
+        )
+
+
+def test_a_flag_without_its_value_is_refused() -> None:
+    assert refusal("--etcd-servers") == "flag needs an argument: --etcd-servers"
+
+
+@pytest.mark.parametrize(
+    ("argument", "why"),
+    [
+        (
+            "--secure-port=x",
+            '"x" for "--secure-port" flag: strconv.ParseInt: parsing "x": invalid syntax',
+        ),
+        (
+            "--anonymous-auth=maybe",
+            '"maybe" for "--anonymous-auth" flag:'
+            ' strconv.ParseBool: parsing "maybe": invalid syntax',
+        ),
+        ("--bind-address=foo", '"foo" for "--bind-address" flag: failed to parse IP: "foo"'),
+        ("--event-ttl=long", '"long" for "--event-ttl" flag: time: invalid duration "long"'),
+    ],
+)
+def test_a_value_of_the_wrong_kind_is_refused(argument: str, why: str) -> None:
+    assert refusal(argument) == f"invalid argument {why}"
+
+
+def test_what_was_given_is_not_shown() -> None:
+    assert repr(api_server("--token-auth-file=secret")) == "<Given token-auth-file>"

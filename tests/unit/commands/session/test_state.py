@@ -1,0 +1,177 @@
+"""What a developer sees of a running operator."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from steersman.commands.session.reports import Kinds, Loaded, Report, Running, as_line, from_line
+from steersman.commands.session.state import SessionState
+from steersman.dashboard import Reconciled, branches, text_of
+from steersman.names import GroupVersionKind, ObjectRef, ResourceType
+from tests.unit.dashboard.objects import app
+
+START = datetime(2026, 1, 1, tzinfo=UTC)
+APPS = GroupVersionKind("app.example.com", "v1", "AppService")
+KIND = ResourceType(gvk=APPS, plural="appservices", namespaced=True)
+DONE = Reconciled(
+    ref=ObjectRef("AppService", "default", "web"),
+    controller="appservice",
+    outcome="done",
+    took_seconds=0.1,
+    time=START,
+)
+
+
+def state() -> SessionState:
+    return SessionState(
+        target="operator.py",
+        kubeconfig="dev.kubeconfig",
+        hint="Nothing to see yet.",
+        started_time=START,
+    )
+
+
+def after(seconds: float) -> datetime:
+    return START + timedelta(seconds=seconds)
+
+
+def shown(seen: SessionState, *names: str, size: tuple[int, int] = (80, 24)) -> list[str]:
+    grown = branches(map(app, names), roots=[APPS])
+    lines = seen.lines(grown, now=after(5), size=size)
+    return [text_of(line).rstrip() for line in lines]
+
+
+def running() -> SessionState:
+    seen = state()
+    seen.start(START, saved="")
+    seen.update(Kinds(reconciled=(KIND,), followed=(KIND,)), after(1))
+    seen.update(Running(took_seconds=1.0), after(1))
+    return seen
+
+
+def test_it_says_how_the_operator_stands_and_where_the_cluster_is() -> None:
+    assert shown(running()) == [
+        "steersman dev  operator.py  running for 4s",
+        "export KUBECONFIG=dev.kubeconfig   Ctrl-C ends it all",
+        "",
+        "Nothing to see yet.",
+    ]
+
+
+def test_an_operator_that_does_not_load_is_shown_with_its_error() -> None:
+    seen = state()
+    seen.start(START, saved="operator.py")
+    seen.output.append("operator.py is no operator to work with")
+    seen.end(1, after(1))
+
+    lines = shown(seen)
+
+    assert lines[0].endswith("does not start; it is tried again when a file is saved")
+    assert lines[-1] == "operator.py is no operator to work with"
+
+
+def test_an_operator_that_ends_by_itself_is_shown_as_ended() -> None:
+    seen = running()
+    seen.end(-9, after(2))
+
+    lines = shown(seen, "web")
+
+    assert lines[0].endswith("ended; it is started again when a file is saved")
+    assert lines[-1] == "the operator was killed by signal 9"
+
+
+def test_the_output_of_one_process_is_not_shown_with_the_next() -> None:
+    seen = running()
+    seen.output.append("Traceback")
+
+    seen.start(after(3), saved="kinds.py")
+
+    assert shown(seen)[0].endswith("starting, after kinds.py was saved")
+    assert "Traceback" not in shown(seen)
+
+
+def test_there_is_room_for_the_last_output_however_many_objects_there_are() -> None:
+    seen = running()
+    seen.output.extend(f"word {number}" for number in range(50))
+
+    lines = shown(seen, *(f"app-{number:02}" for number in range(50)), size=(80, 20))
+
+    assert len(lines) == 20
+    assert lines[-6:] == [f"word {number}" for number in range(44, 50)]
+    assert lines[-8] == "… and 42 more lines"
+
+
+@pytest.mark.parametrize("height", range(1, 12))
+def test_a_low_terminal_is_never_overfull(height: int) -> None:
+    seen = running()
+    seen.output.append("word")
+
+    screen = shown(seen, "one", "two", "three", size=(40, height))[:height]
+
+    assert screen[0].startswith("steersman dev")
+
+
+def test_reconciles_of_deleted_objects_are_dropped() -> None:
+    seen = running()
+    seen.update(DONE, after(2))
+
+    seen.keep_only(set())
+
+    assert seen.reconciles == {}
+
+
+@pytest.mark.parametrize(
+    "report",
+    [
+        Loaded(files=("a.py",)),
+        Kinds(reconciled=(KIND,), followed=(KIND, KIND)),
+        Running(took_seconds=0.5),
+        DONE,
+    ],
+    ids=lambda each: type(each).__name__,
+)
+def test_a_report_comes_through_a_pipe_as_it_was_sent(report: Report) -> None:
+    line = as_line(report)
+
+    assert line.count(b"\n") == 1
+    assert from_line(line) == report
+
+
+def test_an_operator_that_ends_without_output_gets_a_line() -> None:
+    silent, talkative = state(), state()
+    talkative.output.append("I cannot")
+
+    assert silent.end(7, after(1)) == "the operator ended with status 7, and wrote nothing"
+    assert talkative.end(7, after(1)) == ""
+    assert list(talkative.output) == ["I cannot"]
+
+
+def test_a_path_that_a_shell_would_take_apart_is_quoted() -> None:
+    seen = state()
+    seen.kubeconfig = "my shop/kubeconfig"
+
+    assert shown(seen)[1].startswith("export KUBECONFIG='my shop/kubeconfig'   ")
+
+
+def test_a_caption_stands_above_the_tree_with_its_whole_notes() -> None:
+    seen = running()
+    seen.caption = "they want -1 of it"
+    seen.notes.append("refused: " + "should be greater than or equal to 0 " * 3)
+
+    lines = shown(seen, size=(60, 24))
+
+    assert lines[3:7] == [
+        "» they want -1 of it",
+        "  refused: should be greater than or equal to 0 should be",
+        "  greater than or equal to 0 should be greater than or equal",
+        "  to 0",
+    ]
+
+
+def test_a_kind_that_no_controller_has_can_be_shown_all_the_same() -> None:
+    seen = state()
+    seen.always_shown = frozenset({APPS})
+
+    seen.update(Kinds(reconciled=(), followed=()), after(1))
+
+    assert seen.roots == {APPS}
