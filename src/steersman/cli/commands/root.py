@@ -33,10 +33,8 @@ _MODULES: Final = MappingProxyType(
 # click. Its module should import little, because help loads it.
 ENTRY_POINTS: Final = "steersman.commands"
 
-# Commands that are known to be in another distribution, by its name and that of the extra with it.
-_ELSEWHERE: Final = MappingProxyType(
-    dict.fromkeys(("dev", "demo", "cluster"), ("steersman-cluster", "dev"))
-)
+# Commands of steersman-cluster. Where that is not installed, they say what to install.
+_IN_CLUSTER: Final = frozenset(("cluster", "demo", "dev"))
 
 # In the order of a first use; commands that are not known here stand at the end.
 _ORDER: Final = (
@@ -76,12 +74,11 @@ class RootGroup(Group):
             return command
         if cmd_name in self._entry_points:
             return _command_of(cmd_name, self._entry_points[cmd_name])
-        if cmd_name in _ELSEWHERE:
-            distribution, extra = _ELSEWHERE[cmd_name]
+        if cmd_name in _IN_CLUSTER:
             return _Unusable(
                 cmd_name,
-                f"comes with {distribution}, which is not installed",
-                hint=f"pip install 'steersman[{extra}]'",
+                "comes with steersman-cluster, which is not installed",
+                hint="pip install 'steersman[dev]'",
             )
         return None
 
