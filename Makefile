@@ -24,9 +24,12 @@ FOREIGN := tests/real/foreign
 FOREIGN_VENV := .venv-foreign
 FOREIGN_READY := $(FOREIGN_VENV)/.ready
 
+# The two distributions, each installed from its source; an extra of one brings the other.
+PROJECTS := $(wildcard packages/*/pyproject.toml)
+EDITABLE := -e 'packages/steersman[dev]' -e packages/steersman-cluster
 EXAMPLES := $(wildcard examples/*/pyproject.toml)
 # What the peers' programs import is in another virtual environment.
-CODE := $(wildcard src tests tools examples docs/code bench/__main__.py bench/living.py bench/harness bench/measures bench/instructions)
+CODE := $(wildcard packages/*/src tests tools examples docs/code bench/__main__.py bench/living.py bench/harness bench/measures bench/instructions)
 PYTHON_ONLY_TESTS := $(wildcard tests/unit tests/cluster tests/simulation examples docs/code)
 # The marks are explained in pyproject.toml.
 CHECK_TESTS = tests/architecture tests/docs tests/typing $(shell grep -rl --include 'test_*.py' 'mark.needs_tools' tests)
@@ -46,11 +49,11 @@ help: ## say what there is
 
 install: $(PACKAGE) ## the package, its command line, the embedded cluster and the examples, in .venv
 
-$(PACKAGE): pyproject.toml constraints.txt $(EXAMPLES)
+$(PACKAGE): pyproject.toml $(PROJECTS) constraints.txt $(EXAMPLES)
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip uninstall -q -y setuptools # Python 3.11 brings it, and nothing here needs it
 	$(PIP) hatchling editables
-	$(PIP) --no-build-isolation -e '.[dev]' $(EXAMPLES:%/pyproject.toml=-e %)
+	$(PIP) --no-build-isolation $(EDITABLE) $(EXAMPLES:%/pyproject.toml=-e %)
 	touch $@
 
 # Dependency groups need a newer pip than some distributions bring.
@@ -87,7 +90,7 @@ fuzz: $(TEST) ## ten minutes of nonsense in the embedded API server's ear, and t
 	$(BIN)/python -m tests.fuzz.sockets --minutes 2
 
 control-plane: $(PACKAGE) ## find or build etcd, kube-apiserver, kube-controller-manager, kubectl
-	$(BIN)/python -m steersman.testing.binaries
+	$(BIN)/python -m steersman_cluster.testing.binaries
 
 # Tests there wait for servers half of the time. The slowest files have the fewest tests, and by
 # number of tests they would come last, one after the other.
@@ -118,10 +121,10 @@ bench-check: $(PACKAGE) ## instructions of small workloads, which do not depend 
 bench-living: $(BENCH_READY) ## whole runs of a cluster in a minute, and how a large one grows
 	$(BENCH_VENV)/bin/python -m bench.living
 
-$(BENCH_READY): pyproject.toml constraints.txt bench/requirements.txt
+$(BENCH_READY): $(PROJECTS) constraints.txt bench/requirements.txt
 	test -x $(BENCH_VENV)/bin/python || $(BENCH_PYTHON) -m venv $(BENCH_VENV)
 	$(BENCH_VENV)/bin/python -m pip install -q -c constraints.txt pip hatchling editables
-	$(BENCH_VENV)/bin/python -m pip install -q -c constraints.txt --no-build-isolation -r bench/requirements.txt -e '.[dev]' -e examples/appservice
+	$(BENCH_VENV)/bin/python -m pip install -q -c constraints.txt --no-build-isolation -r bench/requirements.txt $(EDITABLE) -e examples/appservice
 	touch $@
 
 generate: control-plane ## the built-in kinds again, from what a real API server says about them
@@ -133,7 +136,7 @@ constraints: ## every pin at its newest release; look at the diff, then run ever
 	rm -rf $(VENV)
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install -q --upgrade pip hatchling editables
-	$(BIN)/python -m pip install -q --upgrade --no-build-isolation --group test --group check --group docs -e '.[dev]'
+	$(BIN)/python -m pip install -q --upgrade --no-build-isolation --group test --group check --group docs $(EDITABLE)
 	$(BIN)/python -m pip freeze --all --exclude-editable --exclude setuptools > constraints.txt
 	touch $(PACKAGE) $(TEST) $(DOCS) $(CHECK)
 

@@ -20,8 +20,8 @@ from statistics import median
 from opdemo.appservice import AppService, Spec, controller
 
 from steersman.kinds import apps_v1, core_v1, meta_v1, recipes
-from steersman.simulation import SimulatedWorld, simulate
-from steersman.workloads import WorkloadSettings
+from steersman_cluster.simulation import SimulatedWorld, simulate
+from steersman_cluster.workloads import WorkloadSettings
 
 RUNS = 100
 ROUNDS = 5

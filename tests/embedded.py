@@ -11,7 +11,10 @@ from urllib.parse import parse_qsl, urlsplit
 
 import msgspec
 
-from steersman.apiserver import (
+from steersman.client import Client, ClientSettings
+from steersman.observe import Observation, Observer
+from steersman.wire import Request
+from steersman_cluster.apiserver import (
     ApiServer,
     InProcessTransport,
     NoWayOut,
@@ -21,9 +24,6 @@ from steersman.apiserver import (
     User,
     administrator,
 )
-from steersman.client import Client, ClientSettings
-from steersman.observe import Observation, Observer
-from steersman.wire import Request
 from tests.clocks import FakeClock
 
 JSON = "application/json"

@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 import msgspec
 
-from steersman.apiserver import Delivered, Undelivered
+from steersman_cluster.apiserver import Delivered, Undelivered
 
 # From a review to what stands in its response.
 Script: TypeAlias = Callable[[Any], Mapping[str, Any]]

@@ -14,7 +14,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 MODULES = {"kubernetes": "v1.36.3", "api": "v0.36.3"}
-TARGET = Path("src/steersman/apiserver/builtin/go-forms-kubernetes-1.36.json")
+TARGET = Path(
+    "packages/steersman-cluster/src/steersman_cluster/apiserver/builtin/go-forms-kubernetes-1.36.json"
+)
 # What messages may show.
 SHOWN = (
     "PodTemplateSpec",

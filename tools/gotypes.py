@@ -13,8 +13,8 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
-from steersman.apiserver.schema.documents import GO_TYPES
 from steersman.openapi import load_all_facts
+from steersman_cluster.apiserver.schema.documents import GO_TYPES
 
 PROGRAM = Path(__file__).with_suffix(".go")
 MODULES = "control_plane_modules/kubernetes"
@@ -24,7 +24,7 @@ FLAGS = ["-mod=readonly", "-trimpath", "-ldflags", "-s -w"]
 
 def printed_by_go() -> dict[str, Any]:
     """What the Go program says."""
-    modules = resources.files("steersman.testing") / MODULES
+    modules = resources.files("steersman_cluster.testing") / MODULES
     with tempfile.TemporaryDirectory() as directory:
         for name in ("go.mod", "go.sum"):
             (Path(directory) / name).write_bytes((modules / name).read_bytes())

@@ -12,8 +12,8 @@ from typing import Any
 from steersman.clock import SystemClock
 from steersman.kinds.generate import facts_of
 from steersman.openapi import DIRECTORY, Facts
-from steersman.testing import find_binaries, running_control_plane
-from steersman.testing.calls import Caller
+from steersman_cluster.testing import find_binaries, running_control_plane
+from steersman_cluster.testing.calls import Caller
 
 # api/v1, apis/apps/v1, apis/node.k8s.io/v1. Groups that somebody has defined come and go, and their
 # documents may be gone before they are read.

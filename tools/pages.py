@@ -85,8 +85,10 @@ def _page_of(path: Path) -> Path:
             return DOCS / "examples" / f"{name}.md"
         case ("docs", "decisions") | ("docs", "decisions", "README.md"):
             return DOCS / "decisions" / "index.md"
-        case ("src", "steersman", name, "__init__.py"):
+        case ("packages", _, "src", "steersman", name, "__init__.py"):
             return DOCS / "reference" / f"{name}.md"
+        case ("packages", _, "src", "steersman_cluster", name, "__init__.py"):
+            return DOCS / "reference" / "cluster" / f"{name}.md"
         case _:
             return path
 

@@ -9,11 +9,12 @@ from pathlib import Path
 from typing import Any
 
 from steersman.clock import SystemClock
-from steersman.testing import find_binaries, running_control_plane
-from steersman.testing.calls import Caller
+from steersman_cluster.testing import find_binaries, running_control_plane
+from steersman_cluster.testing.calls import Caller
 
 POLICY = (
-    Path(__file__).parents[1] / "src" / "steersman" / "apiserver" / "access" / "policy-1.36.json"
+    Path(__file__).parents[1]
+    / "packages/steersman-cluster/src/steersman_cluster/apiserver/access/policy-1.36.json"
 )
 GROUP = "/apis/rbac.authorization.k8s.io/v1"
 RESOURCES = ("clusterroles", "clusterrolebindings", "roles", "rolebindings")

@@ -6,7 +6,7 @@ from http import HTTPStatus
 from pathlib import Path
 from typing import Any
 
-from steersman.testing import ControlPlane
+from steersman_cluster.testing import ControlPlane
 
 RBAC = "rbac.authorization.k8s.io"
 BINDINGS = f"/apis/{RBAC}/v1/clusterrolebindings"

@@ -21,7 +21,7 @@ from bench.harness.verifying import differences
 from bench.harness.witness import watching_changes
 from bench.harness.world import HOME, add_apps, serve_apps_with_status
 from steersman.clock import SystemClock
-from steersman.testing import ControlPlane, find_binaries, running_control_plane
+from steersman_cluster.testing import ControlPlane, find_binaries, running_control_plane
 
 SERVICES = f"/api/v1/namespaces/{NAMESPACE}/services"
 

@@ -20,7 +20,7 @@ from bench.harness.rounds import Cost, Turn
 from bench.harness.spans import Write, between, followed, notes_in, shares, started, writes_in
 from bench.harness.task import DEPLOYMENTS
 from bench.harness.world import add_apps
-from steersman.testing import ControlPlane
+from steersman_cluster.testing import ControlPlane
 
 POLL_SECONDS = 0.5
 

@@ -12,10 +12,10 @@ import time
 from random import Random
 
 from bench.harness.task import CONFIG_MAPS
-from steersman.apiserver import ApiServer, InProcessTransport, NoWayOut, RevisionLog
 from steersman.clock import SystemClock
 from steersman.observe import ignore
 from steersman.wire import Request, Transport
+from steersman_cluster.apiserver import ApiServer, InProcessTransport, NoWayOut, RevisionLog
 
 BODY = {
     "apiVersion": "v1",

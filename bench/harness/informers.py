@@ -37,7 +37,7 @@ from bench.harness.rounds import Cost, Turn, staying
 from bench.harness.task import APPS
 from bench.harness.world import add_others, apps_held, fill
 from steersman.clock import SystemClock
-from steersman.testing import ControlPlane, find_binaries, running_control_plane
+from steersman_cluster.testing import ControlPlane, find_binaries, running_control_plane
 
 PEER = GoProgram(
     name="informer",

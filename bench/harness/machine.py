@@ -11,7 +11,7 @@ from pathlib import Path
 from bench.harness.go_programs import go_version_in
 from bench.harness.operators import PEER
 from bench.harness.provenance import python_build, said_by
-from steersman.testing import find_binaries
+from steersman_cluster.testing import find_binaries
 
 PACKAGES = (
     "steersman",

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from bench.harness.children import at_most, child, output_of
 from bench.harness.kernel import cpu_in
-from steersman.testing import ControlPlane
+from steersman_cluster.testing import ControlPlane
 
 WRITER = "bench.harness.changing"
 WATCHER = "bench.harness.watching"

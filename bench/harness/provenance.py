@@ -11,7 +11,7 @@ UNKNOWN = "unknown"
 # What a figure depends on. What a run writes itself is none of that; nor are tests, nor what counts
 # instructions.
 MEASURED = (
-    "src",
+    "packages",
     "bench",
     "examples/appservice",
     ":!bench/results",

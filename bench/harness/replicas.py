@@ -33,7 +33,7 @@ from bench.harness.writers import (
 from bench.peers.clients.steersman_client import connected
 from steersman.clock import SystemClock
 from steersman.kinds import Unstructured
-from steersman.testing import ControlPlane, find_binaries, running_control_plane
+from steersman_cluster.testing import ControlPlane, find_binaries, running_control_plane
 
 FIRST, SECOND = "replica-1", "replica-2"
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from bench.harness.accounts import RBAC, allow_everything, create, write_kubeconfig
-from steersman.testing import ControlPlane
+from steersman_cluster.testing import ControlPlane
 
 # The user of the kubeconfig that may do nothing by itself.
 USER = "limited"

@@ -41,7 +41,7 @@ from bench.harness.spans import (
 )
 from bench.harness.task import DEPLOYMENTS
 from bench.harness.world import HOME, add_apps, app_name
-from steersman.testing import ControlPlane
+from steersman_cluster.testing import ControlPlane
 
 NEW_A_SECOND = 20.0
 

@@ -16,8 +16,8 @@ from bench.harness.kernel import cpu_in, memory_in
 from bench.harness.load import Destination
 from bench.harness.rounds import Cost
 from steersman.clock import SystemClock
-from steersman.cluster_errors import ControlPlaneError
-from steersman.testing import find_binaries, running_control_plane
+from steersman_cluster.errors import ControlPlaneError
+from steersman_cluster.testing import find_binaries, running_control_plane
 
 # How often a server that was started is asked whether it answers.
 POLL_SECONDS = 0.005

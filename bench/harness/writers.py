@@ -12,7 +12,7 @@ from pathlib import Path
 from bench.harness.accounts import allow_everything, create, write_kubeconfig
 from bench.harness.spans import whole_lines
 from bench.harness.task import GROUP, NAMESPACE, PLURAL
-from steersman.testing import ControlPlane
+from steersman_cluster.testing import ControlPlane
 
 ACCOUNTS = f"/api/v1/namespaces/{NAMESPACE}/serviceaccounts"
 PREFIX = f"system:serviceaccount:{NAMESPACE}:"

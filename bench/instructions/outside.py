@@ -9,10 +9,16 @@ import yaml
 
 from bench.harness.task import CONFIG_MAP, CONFIG_MAP_KEY, CONFIG_MAP_VALUE, GROUP, VERSION
 from bench.instructions.servers import TOKEN
-from steersman.apiserver import ApiServer, InProcessTransport, NoWayOut, RevisionLog, administrator
 from steersman.clock import Clock
 from steersman.observe import ignore
 from steersman.wire import Request
+from steersman_cluster.apiserver import (
+    ApiServer,
+    InProcessTransport,
+    NoWayOut,
+    RevisionLog,
+    administrator,
+)
 
 CRD = Path(__file__).parents[1] / "harness" / "appservices.crd.yaml"
 MERGE = (("Content-Type", "application/merge-patch+json"),)

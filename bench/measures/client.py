@@ -15,7 +15,7 @@ from bench.harness.rounds import Cost, above, compared, contending, in_rounds, p
 from bench.harness.task import IN_FLIGHT, PAGE_SIZE
 from bench.harness.world import fill
 from steersman.clock import SystemClock
-from steersman.testing import find_binaries, running_control_plane
+from steersman_cluster.testing import find_binaries, running_control_plane
 
 TITLE = "The client: imports, lists and single requests"
 

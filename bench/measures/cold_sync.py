@@ -35,7 +35,7 @@ from bench.harness.rounds import (
     in_rounds,
 )
 from bench.harness.world import add_apps
-from steersman.testing import ControlPlane
+from steersman_cluster.testing import ControlPlane
 
 TITLE = "Cold sync"
 

@@ -5,7 +5,7 @@ from opdemo.appservice import AppService, Spec
 import steersman as sm
 from docs.code.appservice_plain import controller
 from steersman.kinds import apps_v1, core_v1, meta_v1
-from steersman.simulation import World
+from steersman_cluster.simulation import World
 
 APP = AppService(
     metadata=meta_v1.ObjectMeta(name="web"),

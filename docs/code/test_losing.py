@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 import steersman as sm
-from steersman.cluster_errors import DidNotSurvive
 from steersman.kinds import core_v1, meta_v1
-from steersman.simulation import Scenario, World, survives_crashes
+from steersman_cluster.errors import DidNotSurvive
+from steersman_cluster.simulation import Scenario, World, survives_crashes
 
 KEPT = Path(__file__).with_name("losing.txt")
 

@@ -7,7 +7,7 @@ from docs.code.trials import Spec, Trial, controller
 from steersman.client import MergePatch
 from steersman.errors import Invalid
 from steersman.kinds import apps_v1, core_v1, meta_v1
-from steersman.simulation import (
+from steersman_cluster.simulation import (
     Scenario,
     World,
     survives_concurrent_writes,
@@ -15,7 +15,7 @@ from steersman.simulation import (
     survives_cut_watches,
     survives_late_caches,
 )
-from steersman.workloads import WorkloadSettings
+from steersman_cluster.workloads import WorkloadSettings
 
 
 def trial(*, minutes: int = 60) -> Trial:

@@ -1,8 +1,8 @@
 """What ``steersman demo appcontroller`` shows: made, corrected, renamed, refused, and gone."""
 
 import steersman as sm
-from steersman.demos import Demo, Stage
 from steersman.kinds import apps_v1, meta_v1
+from steersman_cluster.demos import Demo, Stage
 
 from app_controller.appservice import AppService, Spec, manager
 

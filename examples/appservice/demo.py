@@ -1,8 +1,8 @@
 """``steersman demo appservice``: an app is made, scaled, broken, followed by another, and deleted."""
 
 import steersman as sm
-from steersman.demos import Demo, Stage
 from steersman.kinds import core_v1
+from steersman_cluster.demos import Demo, Stage
 
 from opdemo.appservice import App, AppService
 from opdemo.operator import manager

@@ -1,8 +1,8 @@
 """What ``steersman demo podwatch`` shows: what happens to Pods, as the worker prints it."""
 
-from steersman.demos import Demo, Stage
 from steersman.kinds import core_v1, recipes
 from steersman.manager import Manager, Runnable, Services
+from steersman_cluster.demos import Demo, Stage
 
 from podwatch.podwatch import watch_pods
 

@@ -1,8 +1,8 @@
 """What ``steersman demo replicaset-from-scratch`` shows: observe two, want three, create one."""
 
 import steersman as sm
-from steersman.demos import Demo, Stage
 from steersman.kinds import core_v1
+from steersman_cluster.demos import Demo, Stage
 
 from replicaset.replicaset import PodSet, manager
 

@@ -1,8 +1,8 @@
 """What the robot operator does, on a cluster of its own: ``steersman demo robot``."""
 
-from steersman.demos import Demo, Stage
 from steersman.kinds import apps_v1, core_v1, is_ready, meta_v1
 from steersman.manager import Manager, Runnable
+from steersman_cluster.demos import Demo, Stage
 
 from robot_operator.controller import run_robots
 from robot_operator.robot import Robot, Spec

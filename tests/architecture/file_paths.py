@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import PurePosixPath
 
-from tests.architecture.tree import Module
+from tests.architecture.tree import SOURCES, Module
 
 SOURCE = PurePosixPath("/src")
 
@@ -121,7 +121,7 @@ class _Reader:
 
     def _place(self, package: str | None) -> PurePosixPath | None:
         """Where a package of ours is; nothing for those of others."""
-        if package is None or package.partition(".")[0] != self._module.name.partition(".")[0]:
+        if package is None or package.partition(".")[0] not in SOURCES:
             return None
         return SOURCE / package.replace(".", "/")
 

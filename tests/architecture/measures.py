@@ -1,7 +1,7 @@
 """How large, how deep and how tangled the source is, by package.
 
-``python -m tests.architecture.measures`` has a row for each package of the source, and
-``python -m tests.architecture.measures steersman.apiserver`` one for each package inside it.
+``python -m tests.architecture.measures`` has a row for each package of the source; with the name of
+a package, such as steersman_cluster.apiserver, it has one for each package inside that.
 
 - *modules*, *lines*, *median* and *longest* count files that people write, ``__init__`` included;
   *generated* are the others.

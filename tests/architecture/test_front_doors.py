@@ -1,8 +1,9 @@
 """Packages import each other only through their ``__init__``, and never the lazy top package."""
 
+import re
 from collections.abc import Iterator
 
-from tests.architecture.tree import Module, assert_none, module_names, modules, offenders
+from tests.architecture.tree import SOURCES, Module, assert_none, module_names, modules, offenders
 
 OPEN_PACKAGES = {"steersman.kinds"}  # packages whose modules are API groups, imported by name
 PUBLIC_MODULES = {"steersman.controller.changed"}  # a module that is meant to be used whole
@@ -15,7 +16,7 @@ def private_imports(module: Module) -> Iterator[str]:
         package, _, rest = inside.partition(".")
         home = f"{root}.{package}"
         if (
-            root != "steersman"
+            root not in SOURCES
             or home in {module.package, *OPEN_PACKAGES}
             or name in PUBLIC_MODULES
         ):
@@ -25,7 +26,7 @@ def private_imports(module: Module) -> Iterator[str]:
             is_private = "." in rest or name in module_names()
         else:
             # Names of the top package load on demand; it alone may import them.
-            is_private = module.name != "steersman" and (not inside or name not in module_names())
+            is_private = module.name != root and (not inside or name not in module_names())
         if is_private:
             yield f"{module.path}:{line} imports {name}"
 
@@ -43,3 +44,30 @@ def test_packages_import_each_other_only_through_their_public_interface() -> Non
     ]
 
     assert_none(offenders(private_imports, modules(), bad=bad))
+
+
+# The base names the other distribution only where it says what to install, gives a project the
+# wheels of both, or tells steersman's own code from an author's.
+KNOW_THE_CLUSTER = {
+    "_own_code.py",
+    "cli/cluster_client.py",
+    "cli/commands/root.py",
+    "scaffold/origin.py",
+}
+CLUSTER = re.compile(r"steersman[-_ ]cluster")
+
+
+def cluster_mentions(module: Module) -> Iterator[str]:
+    """Lines of the base that name the distribution which serves development."""
+    inside = module.path.removeprefix("steersman/")
+    if inside == module.path or inside in KNOW_THE_CLUSTER:
+        return
+    for number, line in enumerate(module.text.splitlines(), start=1):
+        if CLUSTER.search(line):
+            yield f"{module.path}:{number}: {line.strip()}"
+
+
+def test_what_runs_in_production_does_not_name_the_development_cluster() -> None:
+    bad = [Module("steersman/a.py", "if find_spec('steersman_cluster'):\n    slow = True")]
+
+    assert_none(offenders(cluster_mentions, modules(), bad=bad))

@@ -7,11 +7,11 @@ from tests.architecture.tree import Module, assert_none
 
 def test_no_module_name_ends_in_ing_but_those_on_the_list() -> None:
     example = ["steersman/a/writing.py", "steersman/asking/__init__.py", "steersman/asking/a.py"]
-    example += ["steersman/testing/__init__.py", "steersman/testing/testing.py"]
+    example += ["steersman_cluster/testing/__init__.py", "steersman_cluster/testing/testing.py"]
     assert list(ing_names(Module(path, "") for path in example)) == [
         "steersman.a.writing",
         "steersman.asking",
-        "steersman.testing.testing",
+        "steersman_cluster.testing.testing",
     ]
 
     assert_none(ING_NAMES.differences())

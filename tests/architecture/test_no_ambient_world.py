@@ -15,10 +15,13 @@ CLOCK = "steersman/clock.py"
 ALLOWED_LOOP_USES = {
     # A TaskGroup that ends accepts no task: a new one would be cancelled before it begins.
     "steersman/cache/background.py": {"the loop's create_task"},
-    "steersman/simulation/clock.py": {"asyncio.sleep", "the loop's call_later"},
-    "steersman/simulation/simulated.py": {"the loop's create_task"},
-    "steersman/simulation/scenario_run.py": {"the loop's call_later", "the loop's create_task"},
-    "steersman/testing/stages.py": {"the loop's create_task"},
+    "steersman_cluster/simulation/clock.py": {"asyncio.sleep", "the loop's call_later"},
+    "steersman_cluster/simulation/simulated.py": {"the loop's create_task"},
+    "steersman_cluster/simulation/scenario_run.py": {
+        "the loop's call_later",
+        "the loop's create_task",
+    },
+    "steersman_cluster/testing/stages.py": {"the loop's create_task"},
     # In a TaskGroup, an error of one connection would end all others.
     "steersman/wire/listener.py": {"the loop's create_task"},
 }
@@ -54,7 +57,7 @@ LIBRARY_USERS = {
     "logging": ("steersman/observe/",),
     "prometheus_client": ("steersman/observe/",),
     # Tokens that must not be guessed: of a cluster for tests, and of every start of our own server.
-    "secrets": ("steersman/testing/", "steersman/apiserver/running.py"),
+    "secrets": ("steersman_cluster/testing/", "steersman_cluster/apiserver/running.py"),
 }
 
 

@@ -57,20 +57,26 @@ def malformed_fragments(file: TextFile) -> Iterator[str]:
         yield f"{name}: not one paragraph that ends with a full stop"
 
 
-def settings() -> dict[str, Any]:
-    return tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+DISTRIBUTIONS = ("steersman", "steersman-cluster")
+
+
+def settings(directory: str = ".") -> dict[str, Any]:
+    return tomllib.loads((ROOT / directory / "pyproject.toml").read_text(encoding="utf-8"))
+
+
+def projects() -> list[dict[str, Any]]:
+    return [settings(f"packages/{name}")["project"] for name in DISTRIBUTIONS]
 
 
 def wanted() -> list[str]:
     """All that the targets of the Makefile install."""
-    project = settings()["project"]
-    extras = project["optional-dependencies"].values()
-    groups = settings()["dependency-groups"].values()
-    own = f"{project['name']}["  # an extra may be made of others of the project
+    groups = [
+        *settings()["dependency-groups"].values(),
+        *(project["dependencies"] for project in projects()),
+        *(extra for project in projects() for extra in project["optional-dependencies"].values()),
+    ]
     return [
-        *project["dependencies"],
-        *(each for extra in extras for each in extra if not each.startswith(own)),
-        *(requirement for group in groups for requirement in group),
+        each for group in groups for each in group if Requirement(each).name not in DISTRIBUTIONS
     ]
 
 
@@ -101,7 +107,8 @@ def pins() -> dict[str, str]:
 
 def oldest_python() -> str:
     """The first release of the oldest Python that is supported."""
-    oldest = re.match(r">=(3\.\d+)", settings()["project"]["requires-python"])
+    (wanted,) = {project["requires-python"] for project in projects()}
+    oldest = re.match(r">=(3\.\d+)", wanted)
     assert oldest is not None
     return f"{oldest[1]}.0"
 
@@ -140,6 +147,17 @@ def test_every_dependency_is_at_its_pinned_version_which_runs_on_the_oldest_pyth
     ]
 
     assert_none(offenders(unfit_versions, all_installed(), bad=bad))
+
+
+def test_both_distributions_have_one_version_and_the_second_requires_exactly_the_first() -> None:
+    base, cluster = projects()
+
+    assert cluster["version"] == base["version"]
+    own = f"=={base['version']}"
+    assert [each for each in cluster["dependencies"] if each.startswith("steersman")] == [
+        f"steersman[cli]{own}"
+    ]
+    assert base["optional-dependencies"]["dev"] == ["steersman[cli]", f"steersman-cluster{own}"]
 
 
 def test_every_changelog_fragment_is_named_after_its_kind_and_is_one_paragraph() -> None:

@@ -9,7 +9,11 @@ from pathlib import Path
 from typing import TypeVar
 
 ROOT = Path(__file__).parents[2]
-SOURCE = ROOT / "src"
+# The source of each distribution, by the name of its one package.
+SOURCES = {
+    "steersman": ROOT / "packages" / "steersman" / "src",
+    "steersman_cluster": ROOT / "packages" / "steersman-cluster" / "src",
+}
 TESTS = ROOT / "tests"
 
 T = TypeVar("T")
@@ -110,8 +114,12 @@ def module_at(path: Path, *, base: Path = ROOT) -> Module:
 
 @cache
 def modules() -> tuple[Module, ...]:
-    """All modules of the source, sorted by path."""
-    return tuple(module_at(path, base=SOURCE) for path in sorted(SOURCE.rglob("*.py")))
+    """All modules of both distributions, each sorted by path."""
+    return tuple(
+        module_at(path, base=source)
+        for source in SOURCES.values()
+        for path in sorted(source.rglob("*.py"))
+    )
 
 
 def packages() -> list[Module]:
@@ -131,7 +139,7 @@ def texts() -> dict[str, str]:
     found: dict[str, str] = {}
     for name in filter(None, names.split("\0")):
         path = ROOT / name
-        if path.is_file():
+        if path.is_file() and not path.is_symlink():
             try:
                 found[name] = path.read_text(encoding="utf-8")
             except UnicodeDecodeError:

@@ -5,7 +5,6 @@ from contextlib import asynccontextmanager
 from random import Random
 from typing import Any, Literal, TypeVar
 
-from steersman.apiserver import InProcessTransport
 from steersman.cache import (
     Caches,
     Delta,
@@ -18,6 +17,7 @@ from steersman.errors import (
     Unreachable,
 )
 from steersman.kinds import Part, Resource, core_v1, metadata_only
+from steersman_cluster.apiserver import InProcessTransport
 from tests.clocks import ManualClock
 from tests.cluster.disturbing import DisturbedTransport
 from tests.embedded import World, turns

@@ -6,12 +6,12 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcon
 from random import Random
 from typing import Any, TypeVar
 
-from steersman.apiserver import InProcessTransport
 from steersman.cache import InformerSettings
 from steersman.controller import Controller
 from steersman.manager import Manager, ManagerEnvironment, ManagerSettings, Runnable
 from steersman.observe import Observation
 from steersman.wire import Request, Transport
+from steersman_cluster.apiserver import InProcessTransport
 from tests.cluster.disturbing import DisturbedTransport
 from tests.cluster.informing import HERE, Scene
 from tests.transports import Answer

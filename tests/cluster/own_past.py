@@ -8,13 +8,13 @@ from contextlib import asynccontextmanager
 from random import Random
 from typing import Any, NamedTuple
 
-from steersman.apiserver import Key, RevisionLog
-from steersman.apiserver.storage import Entry
 from steersman.cache import Informer, Scope
 from steersman.client import Deletion, Labels, is_gone
 from steersman.errors import Unreachable
 from steersman.names import ObjectKey
 from steersman.wire import Request, Response, Transport
+from steersman_cluster.apiserver import Key, RevisionLog
+from steersman_cluster.apiserver.storage import Entry
 from tests.real.definitions import Widget
 
 WIDGETS_ARE_AT = "toys.example.com/widgets"

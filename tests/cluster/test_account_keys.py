@@ -11,11 +11,11 @@ import pytest
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import rsa
 
-from steersman.apiserver import ClusterSettings, RunningCluster, running_cluster
 from steersman.clock import SystemClock
-from steersman.cluster_errors import ClusterError
 from steersman.observe import Observation
 from steersman.wire import Request, new_key, pem_of
+from steersman_cluster.apiserver import ClusterSettings, RunningCluster, running_cluster
+from steersman_cluster.errors import ClusterError
 
 ACCOUNTS = "/api/v1/namespaces/default/serviceaccounts"
 REVIEWS = "/apis/authentication.k8s.io/v1/tokenreviews"

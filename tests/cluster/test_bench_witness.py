@@ -4,7 +4,7 @@ from itertools import count
 
 from bench.harness.witness import watching_changes
 from steersman.clock import SystemClock
-from steersman.testing import running_embedded_cluster
+from steersman_cluster.testing import running_embedded_cluster
 
 CONFIG_MAPS = "/api/v1/namespaces/default/configmaps"
 

@@ -12,7 +12,7 @@ from opdemo.appservice import AppService, Spec
 import steersman as sm
 from steersman.errors import NotFound
 from steersman.kinds import apps_v1, core_v1, meta_v1
-from steersman.simulation import World
+from steersman_cluster.simulation import World
 
 
 def app(*, size: int) -> AppService:

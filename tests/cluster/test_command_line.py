@@ -20,7 +20,7 @@ from urllib.parse import urlsplit
 import pytest
 import yaml
 
-from steersman.testing.calls import Answer, Caller
+from steersman_cluster.testing.calls import Answer, Caller
 from tests.certificates import Authority
 
 MAPS = "/api/v1/namespaces/default/configmaps"
@@ -473,12 +473,12 @@ def test_a_cluster_runs_pods_on_as_many_nodes_as_it_is_told(temporary: Path) -> 
 
 
 def test_a_cluster_is_there_before_that_is_loaded_which_makes_it_live() -> None:
-    program = "import sys, steersman.commands.embedded_cluster; print(*sys.modules)"
+    program = "import sys, steersman_cluster.commands.embedded_cluster; print(*sys.modules)"
     said = subprocess.run(
         [sys.executable, "-c", program], check=True, capture_output=True, text=True
     ).stdout
 
-    assert "steersman.apiserver.running" in said.split()
+    assert "steersman_cluster.apiserver.running" in said.split()
     assert {"steersman.cache", "steersman.controller", "steersman.manager"}.isdisjoint(said.split())
 
 

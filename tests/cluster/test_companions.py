@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from steersman.apiserver import RevisionLog
+from steersman_cluster.apiserver import RevisionLog
 from tests.embedded import World
 
 DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"

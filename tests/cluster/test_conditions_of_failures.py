@@ -14,7 +14,7 @@ from steersman.errors import Invalid, Permanent, Unreachable
 from steersman.kinds import Condition, Unstructured, events_v1, meta_v1
 from steersman.kinds.apiextensions_v1 import CustomResourceSubresources
 from steersman.observe import ReconcileFinished
-from steersman.simulation import Scenario, World, survives_crashes
+from steersman_cluster.simulation import Scenario, World, survives_crashes
 from tests.cluster.informing import HERE, Scene
 from tests.cluster.operators import Operator, operating
 from tests.real.definitions import (

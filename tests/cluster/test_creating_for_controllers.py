@@ -7,8 +7,8 @@ from steersman.client import MergePatch
 from steersman.controller import controller_of
 from steersman.errors import AlreadyExists, BadController, UndeclaredWrite
 from steersman.kinds import core_v1, meta_v1
-from steersman.simulation import SimulatedWorld, simulate
-from steersman.workloads import WorkloadSettings
+from steersman_cluster.simulation import SimulatedWorld, simulate
+from steersman_cluster.workloads import WorkloadSettings
 from tests.simulation.test_worlds import Note, note
 
 BARE = WorkloadSettings(parts=())

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from steersman.clock import SystemClock
-from steersman.testing import EmbeddedCluster, fresh_namespace, running_embedded_cluster
+from steersman_cluster.testing import EmbeddedCluster, fresh_namespace, running_embedded_cluster
 
 
 @pytest.fixture(scope="module")

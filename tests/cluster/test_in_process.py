@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from steersman.apiserver import InProcessTransport, Key, RevisionLog
 from steersman.client import Client
 from steersman.errors import Forbidden
 from steersman.kinds import core_v1
 from steersman.observe import AnswerFailed
+from steersman_cluster.apiserver import InProcessTransport, Key, RevisionLog
 from tests.clocks import FakeClock
 from tests.embedded import World, config_map, turns
 

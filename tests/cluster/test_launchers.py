@@ -14,10 +14,10 @@ from select import select
 import pytest
 
 from steersman.clock import SystemClock
-from steersman.commands.launchers.assets import write_assets
-from steersman.testing import Binaries, ControlPlane, running_control_plane
-from steersman.testing.calls import Caller, UnixConnection
-from steersman.testing.cluster import reserved_port
+from steersman_cluster.commands.launchers.assets import write_assets
+from steersman_cluster.testing import Binaries, ControlPlane, running_control_plane
+from steersman_cluster.testing.calls import Caller, UnixConnection
+from steersman_cluster.testing.cluster import reserved_port
 from tests.certificates import Authority
 from tests.processes import is_running
 
@@ -221,7 +221,7 @@ def test_the_command_prints_the_directory_for_a_shell_to_take(tmp_path: Path) ->
 # Starts both programs as a test suite does, says their numbers, and waits for its own end.
 SUITE = """
 import subprocess, sys
-from steersman.testing.calls import Caller, UnixConnection
+from steersman_cluster.testing.calls import Caller, UnixConnection
 from pathlib import Path
 assets, directory, port = Path(sys.argv[1]), Path(sys.argv[2]), sys.argv[3]
 at = directory / "etcd.sock"

@@ -9,7 +9,6 @@ from typing import Any, TypeVar
 
 import pytest
 
-from steersman.apiserver import InProcessTransport
 from steersman.cache import in_background
 from steersman.client import Client, MergePatch
 from steersman.errors import Forbidden, NotFound, NotLeading, Unreachable
@@ -26,6 +25,7 @@ from steersman.observe import (
     RenewalFailed,
     WriteHeldBack,
 )
+from steersman_cluster.apiserver import InProcessTransport
 from tests.clocks import ManualClock
 from tests.cluster.disturbing import DisturbedTransport
 from tests.embedded import World, turns

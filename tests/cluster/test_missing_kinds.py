@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 
 import steersman as sm
-from steersman.apiserver import InProcessTransport
 from steersman.errors import CacheSyncTimeout
 from steersman.kinds import core_v1, meta_v1
 from steersman.manager import Runnable, Services
@@ -23,6 +22,7 @@ from steersman.observe import (
     StageReached,
 )
 from steersman.wire import Request, Response, Transport
+from steersman_cluster.apiserver import InProcessTransport
 from tests.cluster.informing import Scene
 from tests.cluster.operators import Operator, is_quiet, operating
 from tests.cluster.test_probes import ask

@@ -19,7 +19,9 @@ import msgspec
 import pytest
 import yaml
 
-from steersman.apiserver import (
+from steersman.clock import SystemClock
+from steersman.observe import AnswerFailed, Observation, fan_out, log_to
+from steersman_cluster.apiserver import (
     ClusterSettings,
     Key,
     RevisionLog,
@@ -28,8 +30,6 @@ from steersman.apiserver import (
     administrator,
     running_cluster,
 )
-from steersman.clock import SystemClock
-from steersman.observe import AnswerFailed, Observation, fan_out, log_to
 from tests.clocks import FakeClock
 from tests.embedded import APPLY, JSON_PATCH, MERGE_PATCH, STRATEGIC_PATCH, World
 

@@ -1,8 +1,8 @@
 """The objects of some kinds, as they are at any moment."""
 
-from steersman.dashboard import ObjectView
 from steersman.kinds import core_v1
 from steersman.observe import ignore
+from steersman.view import ObjectView
 from tests.clocks import ManualClock
 from tests.embedded import World, config_map
 

@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from steersman.apiserver import Delivered
+from steersman_cluster.apiserver import Delivered
 from tests.embedded import APPLY, World, config_map
 from tests.outbounds import Webhooks, allow, webhook
 from tests.unit.apiserver.access.test_account_tokens import part

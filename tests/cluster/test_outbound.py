@@ -5,9 +5,9 @@ from collections.abc import Iterator
 import msgspec
 import pytest
 
-from steersman.apiserver.outside import Delivered, Undelivered
-from steersman.apiserver.outside.network import LARGEST_ANSWER, MOST_KEPT, NetworkOutbound
 from steersman.clock import SystemClock
+from steersman_cluster.apiserver.outside import Delivered, Undelivered
+from steersman_cluster.apiserver.outside.network import LARGEST_ANSWER, MOST_KEPT, NetworkOutbound
 from tests.webhook_server import Said, WebhookServer, webhook_server
 
 REVIEW = msgspec.json.encode({"apiVersion": "v1", "request": {"uid": "1"}})

@@ -9,13 +9,13 @@ from typing import Any
 
 import pytest
 
-from steersman.apiserver import InProcessTransport
 from steersman.cache import Caches, Scope, by_label
 from steersman.client import Client, Deletion, Fields, Labels, MergePatch, Preconditions
 from steersman.errors import ApiError
 from steersman.kinds import replace
 from steersman.names import ObjectKey
 from steersman.observe import ignore
+from steersman_cluster.apiserver import InProcessTransport
 from tests.clocks import ManualClock
 from tests.cluster.own_past import Known, Reader, RememberingLog, UnhurriedTransport
 from tests.embedded import World, turns

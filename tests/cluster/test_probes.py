@@ -8,7 +8,6 @@ from random import Random
 
 import pytest
 
-from steersman.apiserver import InProcessTransport
 from steersman.cache import Informer
 from steersman.client import Client
 from steersman.clock import SystemClock
@@ -21,6 +20,7 @@ from steersman.manager.serving import serving
 from steersman.manager.settings import ManagerSettings
 from steersman.observe import Listening, MetricsObserver, Observation, ignore, new_registry
 from steersman.wire import NetworkTransport, Request
+from steersman_cluster.apiserver import InProcessTransport
 from tests.embedded import TOKEN, World
 
 LOOPBACK = Address("127.0.0.1", 0)

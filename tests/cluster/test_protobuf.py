@@ -1,10 +1,10 @@
 """Answers in protobuf, which Kubernetes' own clients prefer for built-in kinds."""
 
-from steersman.apiserver.messages import encode_document
-from steersman.apiserver.schema.protobuf import PROTOBUF
-from steersman.apiserver.schema.protobuf_encoder import watch_frame
 from steersman.client import Client, MergePatch
 from steersman.kinds import core_v1
+from steersman_cluster.apiserver.messages import encode_document
+from steersman_cluster.apiserver.schema.protobuf import PROTOBUF
+from steersman_cluster.apiserver.schema.protobuf_encoder import watch_frame
 from tests.embedded import World
 from tests.real.objects import config_map, create_config_maps
 

@@ -26,8 +26,8 @@ import asyncio
 import pytest
 
 from steersman.kinds import core_v1, meta_v1
-from steersman.simulation import VirtualLoop
-from steersman.workloads import WorkloadSettings
+from steersman_cluster.simulation import VirtualLoop
+from steersman_cluster.workloads import WorkloadSettings
 
 NOTE = core_v1.ConfigMap(metadata=meta_v1.ObjectMeta(name="note"))
 
@@ -69,7 +69,7 @@ FAILING = """
 import pytest
 
 from steersman.kinds import core_v1, meta_v1
-from steersman.workloads import WorkloadSettings
+from steersman_cluster.workloads import WorkloadSettings
 
 
 @pytest.fixture
@@ -87,7 +87,7 @@ import asyncio
 
 import pytest
 
-from steersman.workloads import WorkloadSettings
+from steersman_cluster.workloads import WorkloadSettings
 
 
 @pytest.fixture
@@ -149,7 +149,10 @@ async def test_a_coroutine(cluster):
 
 def test_nothing_of_a_cluster_was_loaded():
     ours = {name for name in sys.modules if name.startswith("steersman")}
-    assert ours == {"steersman", "steersman.testing", "steersman.testing.plugin"}
+    assert ours == {
+        *("steersman", "steersman._lazy", "steersman_cluster", "steersman_cluster.testing"),
+        "steersman_cluster.testing.plugin",
+    }
 """
 
 CONFTEST = """
@@ -158,9 +161,8 @@ def pytest_addoption(parser):
 """
 
 REWRITTEN = """
-import steersman.names
-import steersman.testing
-import steersman.testing.plugin
+import steersman_cluster.errors
+import steersman_cluster.testing.plugin
 
 
 def is_rewritten(module):
@@ -168,8 +170,8 @@ def is_rewritten(module):
 
 
 def test_it():
-    assert not is_rewritten(steersman.names)
-    assert is_rewritten(steersman.testing.plugin)
+    assert not is_rewritten(steersman_cluster.errors)
+    assert is_rewritten(steersman_cluster.testing.plugin)
 """
 
 
@@ -191,7 +193,7 @@ def old_mark(
 pluggy.HookimplMarker.__call__ = old_mark
 del pytest.FixtureDef
 
-import steersman.testing.plugin
+import steersman_cluster.testing.plugin
 """
 
 
@@ -211,7 +213,7 @@ def run_pytest(
     (directory / "pytest.ini").write_text("[pytest]\nfilterwarnings = error\n")
     (directory / "test_it.py").write_text(tests)
     program = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", *options]
-    paths = os.pathsep.join(map(str, (*path, ROOT, ROOT / "src")))
+    paths = os.pathsep.join(map(str, (*path, ROOT)))
     environ = {**os.environ, "PYTHONPATH": paths, "COLUMNS": "200"}
     finished = subprocess.run(
         program, check=False, capture_output=True, text=True, cwd=directory, env=environ
@@ -285,8 +287,9 @@ def test_the_short_name_of_an_option_is_known_where_no_other_plugin_has_it(tmp_p
 
 
 def test_the_assertions_of_no_other_module_are_rewritten(tmp_path: Path) -> None:
-    files = [str(each.relative_to(ROOT / "src")) for each in (ROOT / "src").rglob("*.py")]
-    install(tmp_path / "site", "steersman", "steersman.testing.plugin", *files)
+    source = ROOT / "packages" / "steersman-cluster" / "src"
+    files = [str(each.relative_to(source)) for each in source.rglob("*.py")]
+    install(tmp_path / "site", "steersman", "steersman_cluster.testing.plugin", *files)
 
     status, said = run_pytest(tmp_path, REWRITTEN, *ALONE, path=[tmp_path / "site"])
 
@@ -294,14 +297,17 @@ def test_the_assertions_of_no_other_module_are_rewritten(tmp_path: Path) -> None
 
 
 def test_nothing_of_a_cluster_is_loaded_before_a_test_asks_for_one() -> None:
-    program = "import sys, steersman.testing.plugin; print(*sorted(sys.modules))"
+    program = "import sys, steersman_cluster.testing.plugin; print(*sorted(sys.modules))"
 
     finished = subprocess.run(
         [sys.executable, "-c", program], check=True, capture_output=True, text=True
     )
 
     loaded = {name for name in finished.stdout.split() if name.startswith("steersman")}
-    assert loaded == {"steersman", "steersman.testing", "steersman.testing.plugin"}
+    assert loaded == {
+        *("steersman", "steersman._lazy", "steersman_cluster", "steersman_cluster.testing"),
+        "steersman_cluster.testing.plugin",
+    }
 
 
 def test_the_plugin_loads_with_an_older_pytest() -> None:

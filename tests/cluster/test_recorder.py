@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 
-from steersman.apiserver import InProcessTransport
 from steersman.client import Client
 from steersman.controller.recorder import LONGEST_NOTE, Recorder
 from steersman.errors import Forbidden, Unreachable
@@ -17,6 +16,7 @@ from steersman.kinds import Unstructured, core_v1, meta_v1, rbac_v1
 from steersman.names import ObjectRef
 from steersman.observe import EventNotRecorded, EventsDropped
 from steersman.wire import Request, Response
+from steersman_cluster.apiserver import InProcessTransport
 from tests.clocks import FakeClock, ManualClock
 from tests.embedded import World, turns
 

@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 
-from steersman.apiserver import InProcessTransport
 from steersman.client import Client, ClientSettings, Labels, MergePatch, RetryPolicy
 from steersman.errors import NotFound, Unreachable
 from steersman.kinds import Resource, core_v1
@@ -24,6 +23,7 @@ from steersman.observe import (
 )
 from steersman.watch import ClientSource, Reflector, ReflectorSettings
 from steersman.wire import Request, Response
+from steersman_cluster.apiserver import InProcessTransport
 from tests.cluster.disturbing import DisturbedTransport
 from tests.embedded import World, turns
 from tests.real.definitions import WIDGETS, Widget, install, widget

@@ -10,14 +10,14 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from steersman.apiserver import ClusterSettings, RunningCluster, running_cluster
 from steersman.client import connect, find_config
 from steersman.clock import SystemClock
-from steersman.cluster_errors import ClusterError
 from steersman.kinds import core_v1
 from steersman.names import GroupResource
 from steersman.observe import Observation
 from steersman.wire import Request
+from steersman_cluster.apiserver import ClusterSettings, RunningCluster, running_cluster
+from steersman_cluster.errors import ClusterError
 from tests.certificates import Authority
 
 

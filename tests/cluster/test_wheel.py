@@ -1,66 +1,150 @@
-"""What somebody installs who installs steersman."""
+"""The two wheels, as they are installed where there is no source."""
 
+import asyncio
 import os
 import subprocess
 import sys
 import tomllib
 import venv
+from asyncio.subprocess import PIPE
+from collections.abc import Collection
+from dataclasses import dataclass
 from pathlib import Path
+from random import Random
 from zipfile import ZipFile
 
 import pytest
 
+from steersman.clock import SystemClock
+from steersman.observe import ignore
+from steersman_cluster.apiserver import ClusterSettings, running_cluster
 from tests.cluster.commands.test_demo import tells, told
 from tests.examples import PROJECTS
 
 ROOT = Path(__file__).parents[2]
-HOME = "steersman/demos/examples/"
+HOME = "steersman_cluster/demos/examples/"
 
 # What an example is shown and read by; its tests and manifests are for those who work on it.
 CARRIED = {"README.md", "artifacts", "demo.py", "pyproject.toml", "samples", "src"}
 
 
+# What is no part of the base: it would be in every operator's image.
+FOR_DEVELOPMENT = ("apiserver", "account_tokens", "plugin.py", "pytest", "workloads", "simulation")
+
+
+@dataclass(frozen=True)
+class Wheels:
+    """The wheels of this source."""
+
+    base: Path
+    cluster: Path
+
+
 @pytest.fixture(scope="module")
-def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The wheel of this source."""
-    home = tmp_path_factory.mktemp("wheel")
-    subprocess.run(
-        [
-            sys.executable,
-            *f"-m pip wheel -q --no-build-isolation --no-deps -w {home}".split(),
-            ROOT,
-        ],
-        check=True,
-        capture_output=True,
-        timeout=60,
-    )
-    (made,) = home.glob("*.whl")
-    return made
+def wheels(tmp_path_factory: pytest.TempPathFactory) -> Wheels:
+    home = tmp_path_factory.mktemp("wheels")
+    for name in ("steersman", "steersman-cluster"):
+        subprocess.run(
+            [
+                sys.executable,
+                *f"-m pip wheel -q --no-build-isolation --no-deps -w {home}".split(),
+                ROOT / "packages" / name,
+            ],
+            check=True,
+            capture_output=True,
+            timeout=60,
+        )
+    cluster, base = sorted(home.glob("*.whl"), key=lambda each: each.name.startswith("steersman-"))
+    return Wheels(base, cluster)
 
 
 @pytest.mark.timeout(90)
-def test_a_wheel_carries_the_examples_without_their_tests(wheel: Path) -> None:
-    names = ZipFile(wheel).namelist()
+def test_the_base_is_the_smaller_part_and_has_nothing_that_serves_development(
+    wheels: Wheels,
+) -> None:
+    names = ZipFile(wheels.base).namelist()
+    base, cluster = (each.stat().st_size for each in (wheels.base, wheels.cluster))
+
+    assert base <= 0.4 * (base + cluster)
+    assert {each.split("/")[0] for each in names} == {"steersman", dist_info(names)}
+    assert "steersman/py.typed" in names
+    assert "steersman_cluster/py.typed" in ZipFile(wheels.cluster).namelist()
+    assert [each for each in names for part in FOR_DEVELOPMENT if part in each.split("/")] == []
+
+
+OPERATOR = """
+import os
+import signal
+from importlib.util import find_spec
+
+import steersman as sm
+from steersman.kinds import core_v1
+
+
+async def reconcile(found: core_v1.Namespace, ctx: sm.Context) -> sm.Outcome:
+    if found.name == "default":
+        print("reconciled", found.name, "with", find_spec("steersman_cluster"))
+        os.kill(os.getpid(), signal.SIGTERM)
+    return sm.Done()
+
+
+sm.Manager(controllers=[sm.Controller(core_v1.Namespace, reconcile=reconcile, name="once")]).run()
+"""
+
+# What `pip install steersman` brings along.
+DEPENDENCIES = ("_yaml", "httptools", "msgspec", "prometheus_client", "yaml")
+
+
+@pytest.mark.timeout(90)
+async def test_the_base_runs_an_operator_without_the_other(wheels: Wheels, tmp_path: Path) -> None:
+    site = lent(tmp_path / "venv", only=DEPENDENCIES)
+    ZipFile(wheels.base).extractall(site)
+    (tmp_path / "once.py").write_text(OPERATOR)
+    settings = ClusterSettings(kubeconfig=tmp_path / "kubeconfig")
+
+    async with running_cluster(
+        settings, clock=SystemClock(), rng=Random(0), observe=ignore, environ={}
+    ) as cluster:
+        operator = await asyncio.create_subprocess_exec(
+            *(tmp_path / "venv" / "bin" / "python", "once.py"),
+            cwd=tmp_path,
+            env={"KUBECONFIG": str(cluster.kubeconfig), "HOME": str(tmp_path)},
+            stdout=PIPE,
+            stderr=PIPE,
+        )
+        said, complaints = await operator.communicate()
+
+    assert operator.returncode == 0, complaints.decode()
+    assert b"reconciled default with None" in said
+
+
+@pytest.mark.timeout(90)
+def test_a_wheel_carries_the_examples_without_their_tests(wheels: Wheels) -> None:
+    names = ZipFile(wheels.cluster).namelist()
 
     inside = [each.removeprefix(HOME).split("/") for each in names if each.startswith(HOME)]
     assert {example for example, *_ in inside} == set(PROJECTS)
     assert {part for _, part, *_ in inside} <= CARRIED
     assert {each for each in PROJECTS if f"{HOME}{each}/demo.py" in names} == set(PROJECTS)
     assert [each for each in names if "__pycache__" in each or "/tests/" in each] == []
-    assert {each.split("/")[0] for each in names} == {"steersman", dist_info(names)}
+    assert {each.split("/")[0] for each in names} == {"steersman_cluster", dist_info(names)}
 
 
 def dist_info(names: list[str]) -> str:
     return next(each.split("/")[0] for each in names if ".dist-info/" in each)
 
 
-def lent(home: Path) -> Path:
-    """A virtual environment with what is installed here, but for steersman: its site-packages."""
+def lent(home: Path, *, only: Collection[str] = ()) -> Path:
+    """A virtual environment with what is installed here, but for steersman: its site-packages.
+
+    With ``only``, nothing but these.
+    """
     venv.create(home)
     (site,) = home.glob("lib/python*/site-packages")
     for each in Path(sys.prefix).glob("lib/python*/site-packages/*"):
         own = ("steersman", "opdemo", *(name.replace("-", "_") for name in PROJECTS))
-        if each.suffix != ".pth" and not any(name in each.name for name in own):
+        is_other = each.suffix != ".pth" and not any(name in each.name for name in own)
+        if is_other and (not only or each.name in only):
             (site / each.name).symlink_to(each)
     (home / "bin" / "ruff").symlink_to(Path(sys.prefix) / "bin" / "ruff")  # a program, not a module
     return site
@@ -69,7 +153,7 @@ def lent(home: Path) -> Path:
 @pytest.mark.needs_tools
 @pytest.mark.timeout(240)
 def test_a_project_made_by_a_wheel_tests_and_checks_itself_without_an_index(
-    wheel: Path, tmp_path: Path
+    wheels: Wheels, tmp_path: Path
 ) -> None:
     """The Makefile's own pip runs, with no index to ask: all but steersman is lent."""
     lent(tmp_path / "venv")
@@ -93,7 +177,7 @@ def test_a_project_made_by_a_wheel_tests_and_checks_itself_without_an_index(
         return finished.stdout + finished.stderr
 
     python = tmp_path / "venv" / "bin" / "python"
-    ran(python, "-m", "pip", "install", "-q", wheel, directory=tmp_path)
+    ran(python, "-m", "pip", "install", "-q", wheels.base, wheels.cluster, directory=tmp_path)
     made = (python, "-P", "-m", "steersman")
     ran(*made, "init", "shop", "--domain=example.com", directory=tmp_path)
     project = tmp_path / "shop"
@@ -106,18 +190,20 @@ def test_a_project_made_by_a_wheel_tests_and_checks_itself_without_an_index(
     active = ran("make", "test", directory=project, VIRTUAL_ENV=str(tmp_path / "venv"))
 
     assert "vendor/steersman-" in checked
+    assert "vendor/steersman_cluster-" in checked
     assert "no issues found" in checked
     assert "6 passed" in tested
     assert "6 passed" in active
     settings = tomllib.loads((project / "pyproject.toml").read_text())["tool"]["steersman"]
-    assert settings["origin"].startswith(f"{wheel.as_uri()}#sha256=")
+    assert settings["origin"].startswith(f"{wheels.base.as_uri()}#sha256=")
 
 
 @pytest.mark.timeout(120)
-def test_a_demo_runs_from_a_wheel(wheel: Path, tmp_path: Path) -> None:
+def test_a_demo_runs_from_a_wheel(wheels: Wheels, tmp_path: Path) -> None:
     """Of all that is installed here only what steersman needs is lent, and not this source."""
     site = lent(tmp_path / "venv")
-    ZipFile(wheel).extractall(site)
+    for wheel in (wheels.base, wheels.cluster):
+        ZipFile(wheel).extractall(site)
     python = tmp_path / "venv" / "bin" / "python"
 
     finished = subprocess.run(

@@ -5,8 +5,8 @@ import asyncio
 import pytest
 
 import steersman as sm
-from steersman.simulation import SimulatedWorld, simulate
-from steersman.workloads import WorkloadSettings
+from steersman_cluster.simulation import SimulatedWorld, simulate
+from steersman_cluster.workloads import WorkloadSettings
 from tests.simulation.test_worlds import Note, note
 
 BARE = WorkloadSettings(parts=())

@@ -15,9 +15,16 @@ from tools.pages import is_elsewhere
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
 
+# The pages of the reference, by the directory of the packages that they are about.
+REFERENCE = {
+    "packages/steersman/src/steersman": "",
+    "packages/steersman-cluster/src/steersman_cluster": "cluster/",
+}
+
 PACKAGES = sorted(
-    path.stem
-    for path in (ROOT / "src" / "steersman").iterdir()
+    prefix + path.stem
+    for source, prefix in REFERENCE.items()
+    for path in (ROOT / source).iterdir()
     if not path.name.startswith("_")
     and path.suffix in ("", ".py")
     and path.name not in ("cli", "commands")  # docs/command-line.md is about these
@@ -101,12 +108,13 @@ def test_no_page_loads_anything_from_another_host(pages: dict[Path, Page]) -> No
 def test_every_name_that_a_package_gives_is_on_its_page(
     package: str, pages: dict[Path, Page], site: Path
 ) -> None:
-    module = import_module(f"steersman.{package}")
+    distribution, _, name = package.rpartition("/")
+    module = import_module(f"steersman{'_cluster' if distribution else ''}.{name}")
     page = pages[site / "reference" / f"{package}.html"]
 
     names = [name for name in getattr(module, "__all__", ()) if not is_elsewhere(module, name)]
 
-    assert [name for name in names if f"steersman.{package}.{name}" not in page.places] == []
+    assert [name for name in names if f"{module.__name__}.{name}" not in page.places] == []
 
 
 def test_every_name_of_the_front_door_leads_to_its_page(

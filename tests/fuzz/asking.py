@@ -11,9 +11,9 @@ from typing import Any
 
 import yaml
 
-from steersman.apiserver import ApiServer
-from steersman.apiserver.served import Served
 from steersman.wire import Request
+from steersman_cluster.apiserver import ApiServer
+from steersman_cluster.apiserver.served import Served
 from tests.fuzz.definitions import Definitions
 from tests.fuzz.nonsense import (
     ACCEPTED,

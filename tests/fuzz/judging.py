@@ -9,9 +9,11 @@ from typing import Any
 import msgspec
 import yaml
 
-from steersman.apiserver.schema.documents import BuiltinSchemas
-from steersman.apiserver.schema.protobuf import PROTOBUF, Messages, open_envelope
-from steersman.apiserver.schema.protobuf_wire import (
+from steersman.names import GroupVersionKind
+from steersman.wire import Reply, Request
+from steersman_cluster.apiserver.schema.documents import BuiltinSchemas
+from steersman_cluster.apiserver.schema.protobuf import PROTOBUF, Messages, open_envelope
+from steersman_cluster.apiserver.schema.protobuf_wire import (
     CONTENT,
     TEXT,
     Malformed,
@@ -19,8 +21,6 @@ from steersman.apiserver.schema.protobuf_wire import (
     one,
     part,
 )
-from steersman.names import GroupVersionKind
-from steersman.wire import Reply, Request
 from tests.fuzz.asking import as_told
 
 # Where a real server fails, too, and says so in these words.

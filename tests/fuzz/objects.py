@@ -5,7 +5,7 @@ from copy import deepcopy
 from random import Random
 from typing import Any
 
-from steersman.apiserver.schema.node import UNSET, Schema
+from steersman_cluster.apiserver.schema.node import UNSET, Schema
 from tests.fuzz.values import Oddities
 
 _QUANTITIES = ("1", "500m", "1Gi", "0", "1.5", "2e3", "100k", "0.1Ki")

@@ -13,12 +13,12 @@ from typing import Any
 
 import msgspec
 
-from steersman.apiserver import ApiServer, NoWayOut, RevisionLog, administrator
-from steersman.apiserver.asking.asked import understand
-from steersman.apiserver.rendering import rest_of
-from steersman.apiserver.served import Served
 from steersman.observe import AnswerFailed, Observation
 from steersman.wire import Reply, Request
+from steersman_cluster.apiserver import ApiServer, NoWayOut, RevisionLog, administrator
+from steersman_cluster.apiserver.asking.asked import understand
+from steersman_cluster.apiserver.rendering import rest_of
+from steersman_cluster.apiserver.served import Served
 from tests.fuzz.asking import NAMESPACES, TOKEN, Asker, path_of
 from tests.fuzz.judging import SLOWEST_SECONDS, Finding, cause_of, faults, finding
 

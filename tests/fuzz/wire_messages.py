@@ -2,8 +2,8 @@
 
 from random import Random
 
-from steersman.apiserver.schema.node import Schema
-from steersman.apiserver.schema.protobuf import MAGIC
+from steersman_cluster.apiserver.schema.node import Schema
+from steersman_cluster.apiserver.schema.protobuf import MAGIC
 from tests.fuzz.values import Oddities
 
 _VARINT, _BYTES = 0, 2

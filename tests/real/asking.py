@@ -6,8 +6,8 @@ from contextlib import contextmanager
 from http.client import HTTPSConnection
 from urllib.parse import urlsplit
 
-from steersman.testing import Cluster
-from steersman.testing.calls import Caller
+from steersman_cluster.testing import Cluster
+from steersman_cluster.testing.calls import Caller
 
 SECONDS = 30.0
 

@@ -16,10 +16,10 @@ from steersman.client import find_config, reaching
 from steersman.clock import SystemClock
 from steersman.kinds import Resource
 from steersman.observe import ignore
-from steersman.simulation import SimulatedWorld, simulate
-from steersman.testing import ControlPlane, find_binaries, running_control_plane
 from steersman.wire import Transport
-from steersman.workloads import WorkloadSettings, running_workloads
+from steersman_cluster.simulation import SimulatedWorld, simulate
+from steersman_cluster.testing import ControlPlane, find_binaries, running_control_plane
+from steersman_cluster.workloads import WorkloadSettings, running_workloads
 from tests.real.connecting import connected
 from tests.real.workload_steps import UNHURRIED, Read, Stage, real_stage, virtual_stage
 

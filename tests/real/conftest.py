@@ -11,14 +11,14 @@ import pytest
 
 from steersman.client import Client
 from steersman.clock import SystemClock
-from steersman.testing import (
+from steersman_cluster.testing import (
     Cluster,
     ControlPlane,
     find_binaries,
     running_control_plane,
     running_embedded_cluster,
 )
-from steersman.testing.fixtures import controllers, namespace
+from steersman_cluster.testing.fixtures import controllers, namespace
 from tests.real.connecting import connected
 from tests.real.definitions import OCTOPODES, WIDGETS, install
 from tests.real.seeing import Seen

@@ -9,7 +9,7 @@ from steersman.client import Client, connect, find_config
 from steersman.client.access.cluster_config import Login, Token
 from steersman.clock import Clock, SystemClock
 from steersman.observe import Observer
-from steersman.testing import Cluster
+from steersman_cluster.testing import Cluster
 
 
 @asynccontextmanager

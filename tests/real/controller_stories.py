@@ -10,8 +10,8 @@ from datetime import timedelta
 from typing import Any, TypeAlias
 
 from steersman.clock import SystemClock
-from steersman.testing import Cluster
-from steersman.testing.calls import Answer, Caller
+from steersman_cluster.testing import Cluster
+from steersman_cluster.testing.calls import Answer, Caller
 from tests.real.kubectl_sessions.kubelet import NODE
 
 Object: TypeAlias = dict[str, Any]

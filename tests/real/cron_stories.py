@@ -12,7 +12,7 @@ from typing import Any
 from steersman.client import MergePatch
 from steersman.kinds import Resource, batch_v1, core_v1, events_v1, meta_v1
 from steersman.units import format_time
-from steersman.workloads.jobs import end_of
+from steersman_cluster.workloads.jobs import end_of
 from tests.real.workload_steps import Read, Stage
 
 CronJob = batch_v1.CronJob

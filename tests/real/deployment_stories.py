@@ -9,7 +9,7 @@ from steersman.client import MergePatch
 from steersman.controller import controller_of
 from steersman.kinds import Resource, apps_v1, core_v1, meta_v1
 from steersman.units import Quantity
-from steersman.workloads.pods import is_active, is_ready
+from steersman_cluster.workloads.pods import is_active, is_ready
 from tests.real.workload_steps import Read, Stage, in_order, numbered, told
 
 Deployment = apps_v1.Deployment

@@ -10,7 +10,6 @@ from steersman.client import find_config, reaching
 from steersman.clock import SystemClock
 from steersman.manager import Manager, ManagerEnvironment, ManagerSettings
 from steersman.observe import ignore
-from steersman.testing import Cluster
 from steersman.wire import (
     ClientCertificate,
     NetworkTransport,
@@ -19,6 +18,7 @@ from steersman.wire import (
     Transport,
     listening,
 )
+from steersman_cluster.testing import Cluster
 from tests.real.seeing import Seen
 
 MOST_BYTES = 2**30

@@ -6,14 +6,14 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from steersman.apiserver.fields.management import FieldManagement
-from steersman.apiserver.fields.resetting import reset_fields
-from steersman.apiserver.refusals import Refusal
-from steersman.apiserver.schema.documents import OBJECT_META, BuiltinSchemas
-from steersman.apiserver.schema.node import Schema
-from steersman.apiserver.schema.structural import compile_schema
 from steersman.names import GroupResource, GroupVersionKind
-from steersman.testing.calls import Caller
+from steersman_cluster.apiserver.fields.management import FieldManagement
+from steersman_cluster.apiserver.fields.resetting import reset_fields
+from steersman_cluster.apiserver.refusals import Refusal
+from steersman_cluster.apiserver.schema.documents import OBJECT_META, BuiltinSchemas
+from steersman_cluster.apiserver.schema.node import Schema
+from steersman_cluster.apiserver.schema.structural import compile_schema
+from steersman_cluster.testing.calls import Caller
 from tests.real.field_stories import TRIAL, Object, Step
 
 GROUP = "fields.example.com"

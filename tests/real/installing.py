@@ -15,7 +15,7 @@ from steersman.errors import NotFound
 from steersman.kinds import Unstructured, apiextensions_v1, coordination_v1, is_ready
 from steersman.manager import Manager, ManagerEnvironment
 from steersman.manifests import Document, Installation
-from steersman.testing import Cluster
+from steersman_cluster.testing import Cluster
 from tests.real.seeing import Seen
 
 CRD = "CustomResourceDefinition"

@@ -20,8 +20,8 @@ from steersman.clock import SystemClock
 from steersman.kinds import apps_v1, core_v1, is_ready, meta_v1, recipes
 from steersman.kinds.base import replace
 from steersman.observe import Observer, ignore
-from steersman.testing import Cluster, find_binaries, running_control_plane
-from steersman.workloads import PARTS, WorkloadSettings, running_workloads
+from steersman_cluster.testing import Cluster, find_binaries, running_control_plane
+from steersman_cluster.workloads import PARTS, WorkloadSettings, running_workloads
 from tests.real.connecting import connected
 
 # All that is usual, and without the brake that a small cluster does not need.

@@ -12,8 +12,8 @@ from steersman.client import AuthenticatedTransport, Client, ClusterConfig, find
 from steersman.client.access import ConfiguredCredentials
 from steersman.clock import SystemClock
 from steersman.observe import Observer
-from steersman.testing import Cluster
 from steersman.wire import NetworkTransport, Request, Response, Transport
+from steersman_cluster.testing import Cluster
 from tests.real.following import Hurried
 
 

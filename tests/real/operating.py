@@ -21,8 +21,8 @@ from steersman.observe import (
     ignore,
     new_registry,
 )
-from steersman.testing import Cluster
 from steersman.wire import Request, Response, Transport
+from steersman_cluster.testing import Cluster
 from tests.real.following import Hurried
 from tests.real.seeing import Seen
 

@@ -5,7 +5,7 @@ from typing import Any
 from steersman.controller import controller_of
 from steersman.kinds import Resource, core_v1, meta_v1
 from steersman.units import Quantity
-from steersman.workloads.pods import is_active, is_ready
+from steersman_cluster.workloads.pods import is_active, is_ready
 from tests.real.both_told import Story
 from tests.real.deployment_stories import pod
 from tests.real.workload_steps import Read, Stage, numbered, told

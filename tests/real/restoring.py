@@ -4,7 +4,7 @@ import shutil
 from contextlib import ExitStack
 from pathlib import Path
 
-from steersman.testing import Cluster, Component, ControlPlane
+from steersman_cluster.testing import Cluster, Component, ControlPlane
 
 
 def save(cluster: Cluster) -> None:

@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 import pytest
 
 from steersman.clock import SystemClock
-from steersman.testing import Cluster, running_embedded_cluster
+from steersman_cluster.testing import Cluster, running_embedded_cluster
 from tests.real.differential.servers import HttpsServer
 from tests.webhook_server import Heard, Script, WebhookServer, webhook_server
 

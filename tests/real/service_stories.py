@@ -4,7 +4,7 @@ import threading
 from datetime import timedelta
 
 from steersman.clock import SystemClock
-from steersman.testing.calls import Caller
+from steersman_cluster.testing.calls import Caller
 from tests.real.controller_stories import (
     LOOK_SECONDS,
     PATIENCE_LOOKS,

@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 from steersman.errors import NotFound
 from steersman.kinds import Resource, apps_v1, core_v1, meta_v1
 from steersman.units import Quantity
-from steersman.workloads.pods import is_ready
+from steersman_cluster.workloads.pods import is_ready
 from tests.real.workload_steps import Read, Stage, told
 
 StatefulSet = apps_v1.StatefulSet

@@ -11,7 +11,7 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from steersman.clock import SystemClock
-from steersman.testing import (
+from steersman_cluster.testing import (
     Cluster,
     find_binaries,
     running_control_plane,

@@ -15,7 +15,7 @@ from steersman.clock import SystemClock
 from steersman.errors import CertificateRefused, ConfigError, Unauthorized
 from steersman.kinds import authentication_v1
 from steersman.observe import CredentialsRenewed, Observation, Observer, ignore
-from steersman.testing import ControlPlane
+from steersman_cluster.testing import ControlPlane
 from tests.certificates import Authority
 from tests.unit.client.access.plugins import V1, V1BETA1, answer, plugin, printing
 

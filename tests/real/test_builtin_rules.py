@@ -8,10 +8,10 @@ from typing import Any, Self
 
 import pytest
 
-from steersman.apiserver.builtin.network.service_network import ADDRESSES
-from steersman.apiserver.refusals import Refusal
-from steersman.testing import ControlPlane, fresh_namespace
-from steersman.testing.calls import Caller
+from steersman_cluster.apiserver.builtin.network.service_network import ADDRESSES
+from steersman_cluster.apiserver.refusals import Refusal
+from steersman_cluster.testing import ControlPlane, fresh_namespace
+from steersman_cluster.testing.calls import Caller
 from tests.real.builtin_rules.cases import Case, Object, merged, placed
 from tests.real.builtin_rules.cluster_cases import cluster_cases
 from tests.real.builtin_rules.data_cases import data_cases

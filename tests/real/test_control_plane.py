@@ -14,8 +14,8 @@ from pathlib import Path
 import pytest
 
 from steersman.clock import SystemClock
-from steersman.cluster_errors import ControlPlaneError
-from steersman.testing import (
+from steersman_cluster.errors import ControlPlaneError
+from steersman_cluster.testing import (
     ControlPlane,
     Program,
     find_binaries,
@@ -27,14 +27,14 @@ from steersman.testing import (
 STARTING = """\
 import os, sys
 from steersman.clock import SystemClock
-from steersman.testing import find_binaries, running_control_plane
+from steersman_cluster.testing import find_binaries, running_control_plane
 
 with running_control_plane(find_binaries(environ=os.environ), clock=SystemClock()) as plane:
     print(plane.directory, plane.etcd.pid, plane.api_server.pid, flush=True)
     sys.stdin.read()
 """
 
-AUTHORS_CONFTEST = 'pytest_plugins = ["steersman.testing.fixtures"]\n'
+AUTHORS_CONFTEST = 'pytest_plugins = ["steersman_cluster.testing.fixtures"]\n'
 
 AUTHORS_TEST = """\
 def test_mine(control_plane, namespace):

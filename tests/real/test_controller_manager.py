@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from steersman.clock import SystemClock
-from steersman.testing import (
+from steersman_cluster.testing import (
     Cluster,
     find_binaries,
     fresh_namespace,

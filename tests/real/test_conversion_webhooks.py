@@ -11,8 +11,8 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from steersman.testing import Cluster
-from steersman.testing.calls import Answer, Caller
+from steersman_cluster.testing import Cluster
+from steersman_cluster.testing.calls import Answer, Caller
 from tests.webhook_server import Said, WebhookServer, webhook_server
 
 GROUP = "conversion.example.com"

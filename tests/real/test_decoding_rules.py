@@ -10,21 +10,21 @@ from typing import Any
 import msgspec
 import pytest
 
-from steersman.apiserver.refusals import Refusal
-from steersman.apiserver.schema.decoding import (
+from steersman.kinds import Codec
+from steersman.names import GroupVersionKind
+from steersman_cluster.apiserver.refusals import Refusal
+from steersman_cluster.apiserver.schema.decoding import (
     Expectations,
     Expected,
     canonical,
     decode,
     settle,
 )
-from steersman.apiserver.schema.documents import BuiltinResource, BuiltinSchemas
-from steersman.apiserver.schema.node import UNSET, Schema
-from steersman.kinds import Codec
-from steersman.names import GroupVersionKind
-from steersman.testing import ControlPlane
-from steersman.testing.calls import Caller
-from steersman.testing.namespaces import fresh_namespace
+from steersman_cluster.apiserver.schema.documents import BuiltinResource, BuiltinSchemas
+from steersman_cluster.apiserver.schema.node import UNSET, Schema
+from steersman_cluster.testing import ControlPlane
+from steersman_cluster.testing.calls import Caller
+from steersman_cluster.testing.namespaces import fresh_namespace
 from tests.real.samples import reviews, rules_review, samples
 
 SCHEMAS = BuiltinSchemas.read()

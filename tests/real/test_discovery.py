@@ -12,8 +12,8 @@ from steersman.clock import SystemClock
 from steersman.errors import UnknownKind
 from steersman.kinds import Unstructured
 from steersman.kinds.apiextensions_v1 import CustomResourceDefinition
-from steersman.testing import ControlPlane
 from steersman.wire import NetworkTransport, Request, Response, TlsSettings, Transport, tls_context
+from steersman_cluster.testing import ControlPlane
 from tests.real.connecting import connected
 from tests.real.definitions import ANYTHING, GROUP, definition, install, version
 from tests.real.seeing import Seen

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from steersman.apiserver.discovery import OpenApi, Swagger, installed_descriptions
-from steersman.testing import ControlPlane
+from steersman_cluster.apiserver.discovery import OpenApi, Swagger, installed_descriptions
+from steersman_cluster.testing import ControlPlane
 from tests.embedded import World
 from tests.unit.apiserver.discovery.served import (
     AGGREGATED,

@@ -8,7 +8,7 @@ from steersman.client import Client, RetryPolicy, Wrote
 from steersman.errors import DeadlinePassed, Expired, Unreachable
 from steersman.kinds import core_v1, meta_v1
 from steersman.observe import RequestRetried, ignore
-from steersman.testing import ControlPlane
+from steersman_cluster.testing import ControlPlane
 from tests.clocks import ManualClock
 from tests.real.connecting import connected
 from tests.real.objects import config_map, create_config_maps

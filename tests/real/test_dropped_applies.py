@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from steersman.clock import SystemClock
-from steersman.testing import Cluster
-from steersman.testing.calls import Caller
+from steersman_cluster.testing import Cluster
+from steersman_cluster.testing.calls import Caller
 
 GROUP = "dropped.example.com"
 APPLY, MERGE = "application/apply-patch+yaml", "application/merge-patch+json"

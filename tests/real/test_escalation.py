@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from steersman.testing import Cluster
-from steersman.testing.calls import Answer, Caller
+from steersman_cluster.testing import Cluster
+from steersman_cluster.testing.calls import Answer, Caller
 from tests.real.asking import asking
 
 GROUP = "rbac.authorization.k8s.io"

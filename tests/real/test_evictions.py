@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from steersman.testing import Cluster
-from steersman.testing.calls import Answer, Caller
+from steersman_cluster.testing import Cluster
+from steersman_cluster.testing.calls import Answer, Caller
 
 MERGE = "application/merge-patch+json"
 NOT_NOW = "Cannot evict pod as it would violate the pod's disruption budget."

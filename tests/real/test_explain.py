@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from steersman.testing import Cluster
+from steersman_cluster.testing import Cluster
 from tests.cluster.test_command_line import running
 from tests.real.definitions import GROUP
 from tests.real.foreign.kubectl import Kubectl

@@ -7,17 +7,17 @@ from typing import Any
 
 import pytest
 
-from steersman.apiserver.fields import (
+from steersman.kinds import Codec
+from steersman.names import GroupResource, GroupVersionKind
+from steersman_cluster.apiserver.fields import (
     FieldManagement,
     entries_after_scale,
     reset_fields,
     scale_entries,
 )
-from steersman.apiserver.schema.documents import BuiltinResource, BuiltinSchemas
-from steersman.kinds import Codec
-from steersman.names import GroupResource, GroupVersionKind
-from steersman.testing import ControlPlane
-from steersman.testing.calls import Caller
+from steersman_cluster.apiserver.schema.documents import BuiltinResource, BuiltinSchemas
+from steersman_cluster.testing import ControlPlane
+from steersman_cluster.testing.calls import Caller
 from tests.real.field_replay import APPLY, DEFINITION, MERGE, Sides
 from tests.real.field_stories import STORIES, Object, Story, container, workload
 from tests.real.samples import samples

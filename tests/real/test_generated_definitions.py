@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from steersman.clock import SystemClock
 from steersman.kinds import Codec, Resource
 from steersman.manifests import Document, as_document, crd_of
-from steersman.testing import ControlPlane, running_embedded_cluster
-from steersman.testing.calls import Answer, Caller
+from steersman_cluster.testing import ControlPlane, running_embedded_cluster
+from steersman_cluster.testing.calls import Answer, Caller
 from tests.examples import example_kinds
 from tests.real.drawn_objects import values_of
 from tests.unit.manifests.builtin_parts import BUILTIN_MODULES, kind_of_everything_in

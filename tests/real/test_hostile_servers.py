@@ -26,8 +26,8 @@ from steersman.observe import (
     WatchFailed,
     ignore,
 )
-from steersman.testing import Cluster
 from steersman.wire import Reply, Request
+from steersman_cluster.testing import Cluster
 from tests.cluster.test_probes import ask
 from tests.real.connecting import connected
 from tests.real.definitions import GROUP, definition, install, of_type, version

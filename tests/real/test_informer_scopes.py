@@ -9,8 +9,8 @@ from steersman.errors import Forbidden, NotFound
 from steersman.kinds import Unstructured, core_v1, metadata_only
 from steersman.kinds.apiextensions_v1 import CustomResourceDefinition
 from steersman.observe import KindMissing, Listed, StreamingRefused, WatchFailed
-from steersman.testing import Cluster, fresh_namespace
 from steersman.watch import ReflectorSettings
+from steersman_cluster.testing import Cluster, fresh_namespace
 from tests.real.connecting import connected
 from tests.real.definitions import ANYTHING, GROUP, Widget, definition, install, version, widget
 from tests.real.following import Hurried, following, started, writing

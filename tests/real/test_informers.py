@@ -21,7 +21,6 @@ from steersman.observe import (
     WatchFailed,
     WatchSilent,
 )
-from steersman.testing import Cluster
 from steersman.watch import ReflectorSettings
 from steersman.wire import Request
 from steersman.wire.sockets import (
@@ -30,6 +29,7 @@ from steersman.wire.sockets import (
     SILENT_SECONDS,
     UNACKNOWLEDGED_SECONDS,
 )
+from steersman_cluster.testing import Cluster
 from tests.real.asking import asking
 from tests.real.black_hole import hurry, keepalive_of, sockets_to
 from tests.real.connecting import connected

@@ -15,9 +15,9 @@ from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import rsa
 
 from steersman.clock import SystemClock
-from steersman.commands.launchers.assets import write_assets
-from steersman.testing import Binaries, ControlPlane, find_binaries, running_control_plane
-from steersman.testing.calls import Answer, Caller
+from steersman_cluster.commands.launchers.assets import write_assets
+from steersman_cluster.testing import Binaries, ControlPlane, find_binaries, running_control_plane
+from steersman_cluster.testing.calls import Answer, Caller
 
 ACCOUNTS = "/api/v1/namespaces/default/serviceaccounts"
 PODS = "/api/v1/namespaces/default/pods"

@@ -16,8 +16,8 @@ from steersman.manager.election import LeaseSettings
 from steersman.manager.fencing import Fence, FencedTransport
 from steersman.manager.leadership import Leadership
 from steersman.observe import LeaderSeen, LeadershipGained, LeadershipRenewed, RenewalFailed
-from steersman.testing import Cluster
 from steersman.units import MicroTime
+from steersman_cluster.testing import Cluster
 from tests.real.connecting import connected
 from tests.real.following import Hurried
 from tests.real.objects import create_config_maps

@@ -20,7 +20,7 @@ from steersman.errors import NotFound
 from steersman.kinds import Resource, core_v1, events_v1, meta_v1, rbac_v1
 from steersman.manager import Manager, ManagerEnvironment, ManagerSettings
 from steersman.observe import EventNotRecorded, PermissionMissing, RequestFinished, StageReached
-from steersman.testing import ControlPlane
+from steersman_cluster.testing import ControlPlane
 from tests.real.definitions import Widget, WidgetStatus, widget
 from tests.real.rights import GROUP, new_account
 from tests.real.seeing import Seen

@@ -16,7 +16,7 @@ from steersman.client import Client
 from steersman.clock import SystemClock
 from steersman.kinds import coordination_v1, core_v1, meta_v1
 from steersman.manager.manager import LAST_SECONDS
-from steersman.testing import ControlPlane
+from steersman_cluster.testing import ControlPlane
 from tests.real.lone_operator import AT_WORK
 
 ROOT = Path(__file__).parents[2]

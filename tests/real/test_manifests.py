@@ -43,7 +43,7 @@ from steersman.observe import (
     StageReached,
     ignore,
 )
-from steersman.testing import Cluster
+from steersman_cluster.testing import Cluster
 from tests.examples import example_controllers
 from tests.real.connecting import connected
 from tests.real.installing import apply, as_object, installed, operating, remove, until

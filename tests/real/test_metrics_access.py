@@ -13,8 +13,8 @@ from steersman.manager.metrics_access import metrics_door
 from steersman.manager.serving import serving
 from steersman.manager.settings import ManagerSettings
 from steersman.observe import ignore, new_registry
-from steersman.testing import Cluster
 from steersman.wire import NetworkTransport, Request, TlsSettings, tls_context
+from steersman_cluster.testing import Cluster
 from tests.certificates import Authority
 from tests.real.connecting import connected
 from tests.real.relay import relay_to

@@ -15,8 +15,8 @@ from typing import Any, Final, NamedTuple, TypeAlias
 import pytest
 import yaml
 
-from steersman.apiserver.schema.documents import BuiltinSchemas
 from steersman.clock import SystemClock
+from steersman_cluster.apiserver.schema.documents import BuiltinSchemas
 from tests.real.builtin_rules.cases import Object
 from tests.real.builtin_rules.mutations import mutations
 from tests.real.differential.embedded import embedded

@@ -9,7 +9,7 @@ import pytest
 from steersman.client import Client, wait_for
 from steersman.kinds import apps_v1, batch_v1, core_v1, is_ready, meta_v1
 from steersman.observe import ignore
-from steersman.testing import Cluster, fresh_namespace
+from steersman_cluster.testing import Cluster, fresh_namespace
 from tests.real.connecting import connected
 from tests.real.making_available import (
     deployment,

@@ -3,7 +3,7 @@
 import pytest
 
 from steersman.openapi import VERSION, load_all_facts
-from steersman.testing import ControlPlane
+from steersman_cluster.testing import ControlPlane
 from tools.openapi import facts_from, version_of
 
 

@@ -22,8 +22,8 @@ from steersman.observe import (
     TriggerFailed,
     WatchFailed,
 )
-from steersman.testing import Cluster
 from steersman.units import MicroTime
+from steersman_cluster.testing import Cluster
 from tests.real.definitions import GROUP, Widget, definition, install, of_type, version, widget
 from tests.real.objects import config_map
 from tests.real.operating import Operator, event_about, operating

@@ -13,7 +13,7 @@ from steersman.client import Client, Impersonation, RetryPolicy, has_condition, 
 from steersman.errors import TooLargeResourceVersion, TooManyRequests
 from steersman.kinds import core_v1, flowcontrol_v1, meta_v1, rbac_v1
 from steersman.observe import RequestRetried
-from steersman.testing import ControlPlane
+from steersman_cluster.testing import ControlPlane
 from tests.real.objects import config_map
 from tests.real.seeing import Seen
 

@@ -9,7 +9,7 @@ from steersman import recipes
 from steersman.client import Client, MergePatch
 from steersman.kinds import apps_v1, core_v1
 from steersman.observe import FieldFight, HotLoop, ReconcileFinished
-from steersman.testing import Cluster
+from steersman_cluster.testing import Cluster
 from tests.real.definitions import Widget, widget
 from tests.real.operating import Operator, becomes, operating
 

@@ -15,9 +15,9 @@ from steersman.client import Client, find_config, reaching
 from steersman.clock import SystemClock
 from steersman.kinds import core_v1, meta_v1
 from steersman.observe import ignore
-from steersman.simulation import SimulatedWorld, simulate
-from steersman.testing import ControlPlane, find_binaries, running_control_plane
-from steersman.workloads import WorkloadSettings, running_workloads
+from steersman_cluster.simulation import SimulatedWorld, simulate
+from steersman_cluster.testing import ControlPlane, find_binaries, running_control_plane
+from steersman_cluster.workloads import WorkloadSettings, running_workloads
 from tests.real.connecting import connected
 from tests.real.owner_stories import STORIES, Place, Story
 from tests.real.workload_steps import UNHURRIED

@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from steersman.apiserver.refusals import Refusal
-from steersman.testing import ControlPlane
-from steersman.testing.calls import Caller
-from steersman.testing.namespaces import fresh_namespace
+from steersman_cluster.apiserver.refusals import Refusal
+from steersman_cluster.testing import ControlPlane
+from steersman_cluster.testing.calls import Caller
+from steersman_cluster.testing.namespaces import fresh_namespace
 from tests.unit.apiserver.patching.cases import CASES, OBJECTS, Case, patched
 
 

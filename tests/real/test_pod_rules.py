@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from steersman.apiserver.builtin.pods.pods import bound, check_binding, eviction_options
-from steersman.apiserver.refusals import Refusal
-from steersman.testing import ControlPlane, fresh_namespace
-from steersman.testing.calls import Answer, Caller
 from steersman.units import parse_time
+from steersman_cluster.apiserver.builtin.pods.pods import bound, check_binding, eviction_options
+from steersman_cluster.apiserver.refusals import Refusal
+from steersman_cluster.testing import ControlPlane, fresh_namespace
+from steersman_cluster.testing.calls import Answer, Caller
 from tests.real.builtin_rules.cases import Case, Object, merged
 from tests.real.builtin_rules.job_cases import job_cases, job_change_cases
 from tests.real.builtin_rules.pod_cases import POD

@@ -13,7 +13,7 @@ from steersman.controller.rights import Rule, as_policy_rules, by_namespace, per
 from steersman.kinds import apps_v1, core_v1, meta_v1, rbac_v1
 from steersman.manager.preflight import missing_permissions
 from steersman.observe import PermissionMissing, ignore
-from steersman.testing import ControlPlane
+from steersman_cluster.testing import ControlPlane
 from tests.real.connecting import connected
 from tests.real.rights import GROUP, new_account
 from tests.real.seeing import Seen

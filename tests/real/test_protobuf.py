@@ -7,20 +7,20 @@ from urllib.parse import quote
 import pytest
 import yaml
 
-from steersman.apiserver.discovery.aggregated_messages import encode_aggregated
-from steersman.apiserver.messages import encode_document
-from steersman.apiserver.schema.documents import META, OBJECT_META, BuiltinSchemas
-from steersman.apiserver.schema.protobuf import MAGIC, PROTOBUF, Messages, open_envelope
-from steersman.apiserver.schema.protobuf_encoder import (
+from steersman.client import Client, MergePatch
+from steersman.kinds import Resource
+from steersman_cluster.apiserver.discovery.aggregated_messages import encode_aggregated
+from steersman_cluster.apiserver.messages import encode_document
+from steersman_cluster.apiserver.schema.documents import META, OBJECT_META, BuiltinSchemas
+from steersman_cluster.apiserver.schema.protobuf import MAGIC, PROTOBUF, Messages, open_envelope
+from steersman_cluster.apiserver.schema.protobuf_encoder import (
     MessageEncoders,
     enveloped,
     field_of,
     watch_frame,
 )
-from steersman.client import Client, MergePatch
-from steersman.kinds import Resource
-from steersman.testing import Cluster
-from steersman.testing.calls import JSON, Answer
+from steersman_cluster.testing import Cluster
+from steersman_cluster.testing.calls import JSON, Answer
 from tests.real.definitions import GROUP, widget
 from tests.real.objects import AnyConfigMap, config_map, create_config_maps
 from tests.real.samples import reviews, samples

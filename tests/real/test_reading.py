@@ -7,7 +7,7 @@ import pytest
 from steersman.client import Client
 from steersman.errors import NotFound, TooLargeResourceVersion
 from steersman.kinds import DecodedList, Unstructured, core_v1
-from steersman.testing import ControlPlane
+from steersman_cluster.testing import ControlPlane
 from tests.real.objects import AnyConfigMap, config_map, create_config_maps
 
 FIVE = ("a", "b", "c", "d", "e")

@@ -13,7 +13,7 @@ from steersman.controller.recorder import Recorder
 from steersman.errors import Forbidden
 from steersman.kinds import Resource, core_v1, events_v1, meta_v1, rbac_v1
 from steersman.observe import EventNotRecorded
-from steersman.testing import ControlPlane
+from steersman_cluster.testing import ControlPlane
 from tests.real.connecting import connected
 from tests.real.rights import new_account
 from tests.real.seeing import Seen

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from steersman.testing import Cluster
-from steersman.testing.calls import Caller
+from steersman_cluster.testing import Cluster
+from steersman_cluster.testing.calls import Caller
 
 RBAC = "/apis/rbac.authorization.k8s.io/v1"
 GROUP = "rbac.authorization.k8s.io"

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from steersman.testing import ControlPlane
+from steersman_cluster.testing import ControlPlane
 from tests.cluster.programs import OPERATOR, SAMPLE, running, steersman
 
 # Each test has a kind of its own: a definition is for the whole cluster.

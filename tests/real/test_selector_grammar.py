@@ -4,7 +4,7 @@ from urllib.parse import quote
 
 import pytest
 
-from steersman.testing import ControlPlane
+from steersman_cluster.testing import ControlPlane
 from tests.unit.apiserver.asking.test_selecting import (
     READABLE,
     READABLE_FIELDS,

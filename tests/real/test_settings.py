@@ -13,7 +13,7 @@ from steersman.kinds import (
     rbac_v1,
 )
 from steersman.observe import ApiWarned
-from steersman.testing import ControlPlane
+from steersman_cluster.testing import ControlPlane
 from tests.real.connecting import connected
 from tests.real.definitions import DEPRECATION, OldWidget, Widget, any_widget, widget
 from tests.real.objects import AnyConfigMap, config_map, create_config_maps

@@ -5,9 +5,9 @@ from typing import Any, Final
 
 import pytest
 
-from steersman.apiserver.custom.status import accepted, terminating
-from steersman.testing import ControlPlane
-from steersman.testing.calls import Caller
+from steersman_cluster.apiserver.custom.status import accepted, terminating
+from steersman_cluster.testing import ControlPlane
+from steersman_cluster.testing.calls import Caller
 from tests.unit.apiserver.custom.definition_samples import (
     approved,
     definition,

@@ -15,7 +15,7 @@ from steersman.kinds import (
     policy_v1,
     replace,
 )
-from steersman.testing import ControlPlane
+from steersman_cluster.testing import ControlPlane
 from tests.real.connecting import connected
 from tests.real.definitions import AnyWidget, Widget, WidgetStatus, any_widget, widget
 from tests.real.objects import config_map, deployment, pod

@@ -8,7 +8,7 @@ import steersman as sm
 from steersman.client import Client, MergePatch, wait_until_gone
 from steersman.kinds import core_v1, meta_v1
 from steersman.observe import FieldFight, HotLoop, ReconcileFinished
-from steersman.testing import Cluster
+from steersman_cluster.testing import Cluster
 from tests.real.definitions import Widget, WidgetStatus, widget
 from tests.real.operating import Operator, becomes, operating
 

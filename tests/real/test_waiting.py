@@ -16,7 +16,7 @@ from steersman.errors import Conflict, NotSettled
 from steersman.kinds import Unstructured, apps_v1, core_v1
 from steersman.kinds.apiextensions_v1 import CustomResourceDefinition
 from steersman.observe import ignore
-from steersman.testing import Cluster
+from steersman_cluster.testing import Cluster
 from tests.clocks import ManualClock
 from tests.real.connecting import connected
 from tests.real.definitions import ANYTHING, GROUP, Widget, definition, version, widget

@@ -8,7 +8,7 @@ import pytest
 from steersman.client import Bookmark, Client, Fields, Labels, MergePatch, Removed, Wrote
 from steersman.errors import Unreachable
 from steersman.kinds import core_v1
-from steersman.testing import ControlPlane
+from steersman_cluster.testing import ControlPlane
 from tests.real.connecting import connected
 from tests.real.objects import AnyConfigMap, config_map, create_config_maps
 from tests.real.relay import relay_to

@@ -10,13 +10,13 @@ from typing import Any
 import pytest
 
 from steersman.clock import SystemClock
-from steersman.testing import (
+from steersman_cluster.testing import (
     Cluster,
     find_binaries,
     running_control_plane,
     running_embedded_cluster,
 )
-from steersman.workloads import PARTS
+from steersman_cluster.workloads import PARTS
 from tests.real.controller_stories import MERGE, STORIES, Stage, accounts, make_node
 from tests.real.kubectl_sessions.kubelet import NODE
 from tests.real.service_stories import SERVICE_STORIES

@@ -7,8 +7,8 @@ import pytest
 from steersman.client import Client, wait_until_gone
 from steersman.kinds import apps_v1, core_v1, meta_v1
 from steersman.observe import ignore
-from steersman.testing import ControlPlane
-from steersman.workloads import PARTS
+from steersman_cluster.testing import ControlPlane
+from steersman_cluster.workloads import PARTS
 from tests.real.connecting import connected
 from tests.real.making_available import make_deployments, until_available, workloads
 

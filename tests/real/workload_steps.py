@@ -17,9 +17,9 @@ from steersman.cache import in_background
 from steersman.client import Client, MergePatch, Removed, Wrote
 from steersman.clock import SystemClock
 from steersman.kinds import Resource, core_v1, events_v1, meta_v1, replace
-from steersman.simulation import SimulatedWorld
 from steersman.units import format_time
-from steersman.workloads.pods import is_active, is_ready
+from steersman_cluster.simulation import SimulatedWorld
+from steersman_cluster.workloads.pods import is_active, is_ready
 
 Obj = TypeVar("Obj", bound=Resource)
 

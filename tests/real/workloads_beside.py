@@ -17,8 +17,8 @@ from random import Random
 from steersman.client import find_config, reaching
 from steersman.clock import SystemClock
 from steersman.observe import Observation, StageReached, fan_out, ignore, log_to
-from steersman.testing import Cluster
-from steersman.workloads import WorkloadSettings, running_workloads
+from steersman_cluster.testing import Cluster
+from steersman_cluster.workloads import WorkloadSettings, running_workloads
 
 # What it prints once its caches are full and all are at work.
 AT_WORK = "at work"

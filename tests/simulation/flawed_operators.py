@@ -9,8 +9,8 @@ from typing import Final
 import steersman as sm
 from steersman.client import MergePatch
 from steersman.kinds import core_v1, meta_v1
-from steersman.simulation import Scenario, World
-from steersman.workloads import WorkloadSettings
+from steersman_cluster.simulation import Scenario, World
+from steersman_cluster.workloads import WorkloadSettings
 
 ConfigMap = core_v1.ConfigMap
 

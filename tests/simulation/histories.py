@@ -11,7 +11,7 @@ from opdemo import appservice
 from opdemo.appservice import AppService, Spec
 
 from steersman.kinds import core_v1, meta_v1
-from steersman.simulation import SimulatedWorld, simulate
+from steersman_cluster.simulation import SimulatedWorld, simulate
 
 
 def app(*, size: int) -> AppService:

@@ -9,8 +9,8 @@ from typing import Any, Final
 import steersman as sm
 from steersman.client import MergePatch
 from steersman.kinds import apps_v1, core_v1, meta_v1
-from steersman.simulation import Scenario, World
-from steersman.workloads import WorkloadSettings
+from steersman_cluster.simulation import Scenario, World
+from steersman_cluster.workloads import WorkloadSettings
 
 FINALIZER: Final = "sites.example.com/bucket"
 

@@ -6,7 +6,7 @@ from opdemo.appservice import AppService
 
 import steersman as sm
 from docs.code import appservice_plain
-from steersman.simulation import (
+from steersman_cluster.simulation import (
     Scenario,
     World,
     survives_concurrent_writes,

@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 
 import steersman as sm
-from steersman.cluster_errors import BadScenario, DidNotSurvive
 from steersman.kinds import core_v1
-from steersman.simulation import (
+from steersman_cluster.errors import BadScenario, DidNotSurvive
+from steersman_cluster.simulation import (
     Scenario,
     World,
     survives_crashes,

@@ -2,14 +2,14 @@
 
 from steersman.client import MergePatch
 from steersman.kinds import apps_v1
-from steersman.simulation import (
+from steersman_cluster.simulation import (
     Scenario,
     World,
     survives_concurrent_writes,
     survives_crashes,
     survives_late_caches,
 )
-from steersman.workloads import WorkloadSettings, workloads
+from steersman_cluster.workloads import WorkloadSettings, workloads
 from tests.cluster.workloads.replicated import PARTS
 from tests.real.deployment_stories import WEB, deployment
 

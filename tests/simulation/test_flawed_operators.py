@@ -5,8 +5,8 @@ from typing import Protocol
 
 import pytest
 
-from steersman.cluster_errors import DidNotSurvive
-from steersman.simulation import (
+from steersman_cluster.errors import DidNotSurvive
+from steersman_cluster.simulation import (
     Scenario,
     survives_concurrent_writes,
     survives_crashes,

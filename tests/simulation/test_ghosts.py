@@ -4,8 +4,8 @@ from opdemo import appservice
 from opdemo.appservice import AppService, Spec
 
 from steersman.kinds import apps_v1, core_v1, meta_v1
-from steersman.simulation import Actor, Calm, SimulatedWorld, simulate
 from steersman.wire import Request
+from steersman_cluster.simulation import Actor, Calm, SimulatedWorld, simulate
 
 SILENCE_SECONDS = 20.0
 APP = AppService(

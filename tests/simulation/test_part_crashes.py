@@ -2,11 +2,11 @@
 
 import pytest
 
-from steersman.simulation import Scenario, World, survives_crashes, survives_cut_watches
-from steersman.workloads import WorkloadSettings
-from steersman.workloads.daemonsets import controllers as daemon_set_controllers
-from steersman.workloads.disruptions import controllers as budget_controllers
-from steersman.workloads.quotas import runnables as quota_runnables
+from steersman_cluster.simulation import Scenario, World, survives_crashes, survives_cut_watches
+from steersman_cluster.workloads import WorkloadSettings
+from steersman_cluster.workloads.daemonsets import controllers as daemon_set_controllers
+from steersman_cluster.workloads.disruptions import controllers as budget_controllers
+from steersman_cluster.workloads.quotas import runnables as quota_runnables
 from tests.cluster.workloads.telling import Pod, bare_pod, deployment
 from tests.cluster.workloads.test_daemonsets import daemon_set, rolling
 from tests.cluster.workloads.test_disruptions import budget

@@ -10,9 +10,9 @@ import pytest
 
 import steersman as sm
 from steersman.client import MergePatch
-from steersman.cluster_errors import BadScenario, DidNotSurvive, NotRepeatable
 from steersman.kinds import core_v1, meta_v1
-from steersman.simulation import Scenario, SimulatedWorld, World, simulate, survives_crashes
+from steersman_cluster.errors import BadScenario, DidNotSurvive, NotRepeatable
+from steersman_cluster.simulation import Scenario, SimulatedWorld, World, simulate, survives_crashes
 from tests.simulation.flawed_operators import SETTINGS, Accounts, Shop, ShopStatus, shop
 
 Secret = core_v1.Secret

@@ -7,8 +7,8 @@ import pytest
 
 import steersman as sm
 from steersman.client import MergePatch
-from steersman.simulation import SimulatedWorld, simulate
-from steersman.workloads import WorkloadSettings
+from steersman_cluster.simulation import SimulatedWorld, simulate
+from steersman_cluster.workloads import WorkloadSettings
 from tests.simulation.test_worlds import Note, note
 
 BARE = WorkloadSettings(parts=())
@@ -210,7 +210,7 @@ def test_a_plain_function_that_hangs_holds_up_nobody_either() -> None:
 
         def look(a_note: Note, ctx: sm.BlockingContext) -> sm.Outcome:
             if a_note.name.startswith("hanging"):
-                ctx._desk.ask(lambda: world.clock.sleep(1_000.0))  # pyright: ignore[reportPrivateUsage]
+                ctx._caller.call(lambda: world.clock.sleep(1_000.0))  # pyright: ignore[reportPrivateUsage]
             elif (at := wanted_at.pop((a_note.name, a_note.spec.copies), None)) is not None:
                 waits.append(world.clock.monotonic() - at)
             return sm.Done()

@@ -6,11 +6,11 @@ from collections import Counter
 import pytest
 
 import steersman as sm
-from steersman.cluster_errors import BadScenario
 from steersman.errors import ManagerFailed, NotSettled
 from steersman.kinds import apps_v1, batch_v1, core_v1, meta_v1, networking_v1, policy_v1
-from steersman.simulation import SimulatedWorld, VirtualLoop, simulate, simulated_world
-from steersman.workloads import WorkloadSettings
+from steersman_cluster.errors import BadScenario
+from steersman_cluster.simulation import SimulatedWorld, VirtualLoop, simulate, simulated_world
+from steersman_cluster.workloads import WorkloadSettings
 
 BARE = WorkloadSettings(parts=())
 

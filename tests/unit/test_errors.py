@@ -7,9 +7,10 @@ from types import ModuleType
 
 import pytest
 
-from steersman import cluster_errors, errors
-from steersman.cluster_errors import UnknownExample
+from steersman import errors
 from steersman.errors import BadValue, Cause, Conflict, InvalidObject, NotFound, SteersmanError
+from steersman_cluster import errors as cluster_errors
+from steersman_cluster.errors import UnknownExample
 
 PACKAGES = (errors, cluster_errors)
 

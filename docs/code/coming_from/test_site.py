@@ -9,7 +9,7 @@ from docs.code.coming_from.site import ZONE, Site, Spec, controller
 from steersman import recipes
 from steersman.controller import permissions
 from steersman.kinds import apps_v1, core_v1, meta_v1
-from steersman.simulation import Scenario, World, survives_crashes
+from steersman_cluster.simulation import Scenario, World, survives_crashes
 
 RULES = Path(__file__).with_name("rules.yaml")
 

@@ -6,7 +6,7 @@ from docs.code.concepts.cache import count_up
 from steersman.cache import Caches
 from steersman.kinds import core_v1
 from steersman.observe import ignore
-from steersman.simulation import World
+from steersman_cluster.simulation import World
 
 
 @pytest.fixture

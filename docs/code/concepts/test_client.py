@@ -5,7 +5,7 @@ import pytest
 from docs.code.concepts.client import colours, dry, mix, news
 from steersman import recipes
 from steersman.errors import Conflict, NotFound
-from steersman.simulation import World
+from steersman_cluster.simulation import World
 
 
 async def test_what_is_applied_can_be_read(cluster: World) -> None:

@@ -6,7 +6,7 @@ from docs.code.concepts.custom_resources import Fleet, Spec
 from steersman.errors import Invalid
 from steersman.kinds import meta_v1
 from steersman.manifests import as_document, crd_of
-from steersman.simulation import World
+from steersman_cluster.simulation import World
 
 
 def fleet(*, least: int, most: int) -> Fleet:

@@ -4,7 +4,7 @@ import pytest
 
 from docs.code.concepts.finalizer import Bucket, Spec, Store, controller
 from steersman.kinds import meta_v1
-from steersman.simulation import Scenario, World, survives_crashes
+from steersman_cluster.simulation import Scenario, World, survives_crashes
 
 
 def bucket() -> Bucket:

@@ -7,7 +7,7 @@ from docs.code.concepts.gvk_and_gvr import gvk, gvr, resource_type
 from steersman.client import RestMapper
 from steersman.errors import BadName
 from steersman.names import GroupVersionKind
-from steersman.simulation import World
+from steersman_cluster.simulation import World
 
 
 def test_a_class_knows_its_coordinates() -> None:

@@ -4,7 +4,7 @@ from docs.code.concepts.informer import pods
 from steersman import recipes
 from steersman.kinds import core_v1
 from steersman.observe import ignore
-from steersman.simulation import World
+from steersman_cluster.simulation import World
 
 
 def pod(name: str) -> core_v1.Pod:

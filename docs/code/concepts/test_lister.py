@@ -8,7 +8,7 @@ from steersman.cache import Informer, Scope
 from steersman.errors import BadName, NotInScope, NotSynced
 from steersman.kinds import core_v1
 from steersman.observe import ignore
-from steersman.simulation import World
+from steersman_cluster.simulation import World
 
 
 def pod(name: str, *, tier: str) -> core_v1.Pod:

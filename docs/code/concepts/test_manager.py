@@ -6,7 +6,7 @@ from docs.code.concepts.manager import manager
 from docs.code.concepts.reconcile import Greeting, Spec
 from steersman.kinds import coordination_v1, core_v1, meta_v1
 from steersman.manager import ManagerSettings
-from steersman.simulation import Operator, World
+from steersman_cluster.simulation import Operator, World
 
 
 async def replica(cluster: World, name: str) -> Operator:

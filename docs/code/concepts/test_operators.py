@@ -2,7 +2,7 @@
 
 from docs.code.concepts.operators import Quorum, Spec, controller
 from steersman.kinds import core_v1, meta_v1
-from steersman.simulation import World
+from steersman_cluster.simulation import World
 
 
 class Votes:

@@ -5,7 +5,7 @@ import pytest
 from docs.code.concepts import outside
 from docs.code.concepts.outside import CREATED, Mailbox, Spec
 from steersman.kinds import meta_v1
-from steersman.simulation import World
+from steersman_cluster.simulation import World
 
 
 def created() -> float:

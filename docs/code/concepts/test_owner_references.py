@@ -6,7 +6,7 @@ from docs.code.concepts.owner_references import Door, Spec, controller
 from steersman import recipes
 from steersman.controller import controller_of
 from steersman.kinds import core_v1, events_v1, meta_v1
-from steersman.simulation import World
+from steersman_cluster.simulation import World
 
 
 def door(*ports: int) -> Door:

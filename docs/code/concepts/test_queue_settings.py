@@ -3,7 +3,7 @@
 from docs.code.concepts.queue_settings import controller
 from docs.code.concepts.reconcile import Greeting, Spec
 from steersman.kinds import core_v1, meta_v1
-from steersman.simulation import World
+from steersman_cluster.simulation import World
 
 
 async def test_a_controller_with_settings_of_its_own_does_the_same_work(cluster: World) -> None:

@@ -5,7 +5,7 @@ import pytest
 from docs.code.concepts.reconcile import Greeting, Spec, controller
 from steersman.client import MergePatch
 from steersman.kinds import core_v1, events_v1, meta_v1
-from steersman.simulation import Scenario, World, survives_crashes
+from steersman_cluster.simulation import Scenario, World, survives_crashes
 
 
 def greeting(name: str) -> Greeting:

@@ -5,7 +5,7 @@ import base64
 from docs.code.concepts.referenced import Login, Spec, controller
 from steersman.client import MergePatch
 from steersman.kinds import core_v1, meta_v1
-from steersman.simulation import World
+from steersman_cluster.simulation import World
 
 
 def encoded(text: str) -> str:

@@ -8,7 +8,7 @@ from docs.code.concepts.reflector import Diary, reflect
 from steersman import recipes
 from steersman.kinds import core_v1
 from steersman.observe import ignore
-from steersman.simulation import World
+from steersman_cluster.simulation import World
 
 
 def note(name: str) -> core_v1.ConfigMap:

@@ -5,7 +5,7 @@ import pytest
 from docs.code.concepts.spec_and_status import Heating, Room, Spec, Status, controller
 from steersman.client import MergePatch
 from steersman.kinds import meta_v1
-from steersman.simulation import World
+from steersman_cluster.simulation import World
 
 pytestmark = pytest.mark.embedded_only  # an hour is skipped
 

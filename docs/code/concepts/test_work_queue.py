@@ -8,8 +8,8 @@ import pytest
 from docs.code.concepts.work_queue import work
 from steersman.names import ObjectKey
 from steersman.observe import ignore
-from steersman.simulation import World
 from steersman.workqueue import LOW_PRIORITY, WorkQueue, default_limiter
+from steersman_cluster.simulation import World
 
 pytestmark = pytest.mark.embedded_only  # minutes are skipped
 

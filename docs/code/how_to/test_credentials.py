@@ -2,7 +2,7 @@
 
 from docs.code.how_to.credentials import Login, Spec, controller
 from steersman.kinds import core_v1, meta_v1
-from steersman.simulation import Scenario, World, survives_crashes
+from steersman_cluster.simulation import Scenario, World, survives_crashes
 
 
 def login(*, rotation: int = 0) -> Login:

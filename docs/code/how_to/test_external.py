@@ -2,7 +2,7 @@
 
 from docs.code.how_to.external import Account, DirectoryDown, Spec, controller
 from steersman.kinds import meta_v1
-from steersman.simulation import World
+from steersman_cluster.simulation import World
 
 
 class FakeDirectory:

@@ -6,8 +6,8 @@ from docs.code.how_to.volumes import Database, Spec, controller, has_grown, size
 from steersman import is_ready, recipes
 from steersman.errors import Invalid
 from steersman.kinds import core_v1, meta_v1, replace
-from steersman.simulation import World
 from steersman.units import Quantity
+from steersman_cluster.simulation import World
 
 
 def database(*, storage_gi: int, replicas: int = 2) -> Database:

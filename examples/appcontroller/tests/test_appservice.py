@@ -8,8 +8,8 @@ import steersman as sm
 from steersman.client import MergePatch, wait_for
 from steersman.errors import Invalid
 from steersman.kinds import apps_v1, core_v1, events_v1, meta_v1
-from steersman.simulation import Scenario, World, survives_crashes
 from steersman.units import Quantity
+from steersman_cluster.simulation import Scenario, World, survives_crashes
 
 from app_controller.appservice import (
     NGINX,

@@ -9,7 +9,7 @@ import pytest
 import steersman as sm
 from steersman.client import MergePatch
 from steersman.kinds import apps_v1, core_v1, meta_v1
-from steersman.simulation import Scenario, World, survives_crashes
+from steersman_cluster.simulation import Scenario, World, survives_crashes
 
 from opdemo import appservice
 from opdemo.appservice import AppService, Spec, Status, targets_of

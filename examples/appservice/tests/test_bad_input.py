@@ -7,7 +7,7 @@ import steersman as sm
 from steersman.client import MergePatch, wait_for
 from steersman.errors import Invalid
 from steersman.kinds import apps_v1, core_v1, events_v1, meta_v1
-from steersman.simulation import World
+from steersman_cluster.simulation import World
 
 from opdemo.appservice import App, AppService, Spec
 from opdemo.operator import manager

@@ -6,7 +6,7 @@ import pytest
 import steersman as sm
 import yaml
 from steersman.kinds import core_v1
-from steersman.simulation import World
+from steersman_cluster.simulation import World
 
 from opdemo.appservice import AppService
 from opdemo.operator import manager

@@ -2,7 +2,7 @@
 
 import steersman as sm
 from steersman.kinds import apps_v1, core_v1, meta_v1
-from steersman.simulation import Scenario, World, survives_crashes
+from steersman_cluster.simulation import Scenario, World, survives_crashes
 
 from opdemo.appservice import Spec
 from opdemo.webservice import WebService, controller

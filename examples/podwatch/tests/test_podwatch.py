@@ -5,15 +5,15 @@ from collections.abc import Callable
 from random import Random
 
 import pytest
-from steersman.apiserver import ApiServer, InProcessTransport, NoWayOut, RevisionLog
 from steersman.client import Client, MergePatch
 from steersman.clock import SystemClock
 from steersman.kinds import core_v1, meta_v1
 from steersman.manager import Runnable
 from steersman.names import ObjectKey
 from steersman.observe import ignore
-from steersman.simulation import SimulatedWorld, simulate
 from steersman.workqueue import WorkQueue, default_limiter
+from steersman_cluster.apiserver import ApiServer, InProcessTransport, NoWayOut, RevisionLog
+from steersman_cluster.simulation import SimulatedWorld, simulate
 
 from podwatch.podwatch import watch_pods, work
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from steersman.clock import SystemClock
-from steersman.testing import running_embedded_cluster
+from steersman_cluster.testing import running_embedded_cluster
 
 PROJECT = Path(__file__).parents[1]
 

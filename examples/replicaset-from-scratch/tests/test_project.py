@@ -7,8 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-from steersman.demos import Demo, Stage
-from steersman.simulation import SimulatedWorld, simulate
+from steersman_cluster.demos import Demo, Stage
+from steersman_cluster.simulation import SimulatedWorld, simulate
 
 from replicaset.replicaset import PodSet, controller
 

@@ -11,7 +11,9 @@ from steersman.client import MergePatch, wait_for
 from steersman.clock import Clock
 from steersman.errors import Invalid
 from steersman.kinds import core_v1, meta_v1
-from steersman.simulation import (
+from steersman.units import Quantity
+from steersman.wire import Request
+from steersman_cluster.simulation import (
     Actor,
     Calm,
     Scenario,
@@ -22,8 +24,6 @@ from steersman.simulation import (
     survives_cut_watches,
     survives_late_caches,
 )
-from steersman.units import Quantity
-from steersman.wire import Request
 
 from replicaset.replicaset import PodSet, Spec, controller
 

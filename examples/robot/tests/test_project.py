@@ -14,12 +14,12 @@ import pytest
 import yaml
 from steersman.client import connect, find_config, wait_for
 from steersman.clock import SystemClock
-from steersman.demos import Demo, Stage, apply_file
 from steersman.kinds import Codec, is_ready
 from steersman.manifests import as_document, crd_of, yaml_of
 from steersman.observe import ignore
-from steersman.simulation import World
-from steersman.testing import running_embedded_cluster
+from steersman_cluster.demos import Demo, Stage, apply_file
+from steersman_cluster.simulation import World
+from steersman_cluster.testing import running_embedded_cluster
 
 from robot_operator.robot import Robot, Spec
 

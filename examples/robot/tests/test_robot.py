@@ -7,7 +7,7 @@ from steersman.client import MergePatch
 from steersman.errors import Invalid
 from steersman.kinds import apps_v1, core_v1, events_v1, is_ready, meta_v1, recipes
 from steersman.manager import Runnable
-from steersman.simulation import Operator, Scenario, World, survives_crashes
+from steersman_cluster.simulation import Operator, Scenario, World, survives_crashes
 
 from robot_operator.controller import IMAGE, run_robots
 from robot_operator.robot import Robot, Spec

@@ -10,11 +10,11 @@ from random import Random
 
 import pytest
 
-from steersman.apiserver import ClusterSettings
 from steersman.clock import SystemClock
-from steersman.commands.session.runner import run_session
-from steersman.commands.session.session import DevOptions
 from steersman.errors import ManagerFailed
+from steersman_cluster.apiserver import ClusterSettings
+from steersman_cluster.commands.session.runner import run_session
+from steersman_cluster.commands.session.session import DevOptions
 from tests.cluster.programs import OPERATOR, PROGRAM, SAMPLE, Running, running, steersman
 from tests.processes import children, is_running
 

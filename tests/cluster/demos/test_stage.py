@@ -4,12 +4,12 @@ from pathlib import Path
 
 import pytest
 
-from steersman.cluster_errors import NotRefused
-from steersman.demos import Stage
 from steersman.errors import Invalid, NotSettled, ProjectError, Unavailable
 from steersman.kinds import core_v1, meta_v1
 from steersman.manager import Runnable
-from steersman.simulation import World
+from steersman_cluster.demos import Stage
+from steersman_cluster.errors import NotRefused
+from steersman_cluster.simulation import World
 
 PAUSE_SECONDS = 5.0
 

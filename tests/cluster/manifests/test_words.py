@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 from opdemo import appservice
 
-from steersman.apiserver import ClusterSettings, RunningCluster, running_cluster
 from steersman.cli.models import definition_from_cluster, models_tree, write_models
 from steersman.client import Client, connect, find_config
 from steersman.clock import SystemClock
@@ -19,6 +18,7 @@ from steersman.errors import BadDefinition, ConfigError, ManagerFailed
 from steersman.kinds import Unstructured
 from steersman.manifests import as_document, breaking_changes, crd_of, sample_of
 from steersman.observe import Observation
+from steersman_cluster.apiserver import ClusterSettings, RunningCluster, running_cluster
 from tests.embedded import World
 from tests.unit.manifests.breaking import BROKEN
 from tests.unit.manifests.crds import definition, fields, rich

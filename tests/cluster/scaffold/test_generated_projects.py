@@ -227,7 +227,7 @@ def test_a_steersman_that_runs_from_its_source_is_not_replaced(
     tmp_path: Path, editable: bool
 ) -> None:
     wheel = "steersman-0.1.0-py3-none-any.whl"
-    origin = Origin(source="file:///clone", wheel_name=wheel, wheel=b"")
+    origin = Origin(source="file:///clone", wheels={wheel: b""})
     init_project(tmp_path / "shop", domain="example.com", origin=lambda: origin)
     venv.create(tmp_path / "venv")
     (site,) = (tmp_path / "venv").glob("lib/python*/site-packages")

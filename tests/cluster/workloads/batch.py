@@ -5,8 +5,8 @@ from typing import Any
 
 from steersman.client import MergePatch
 from steersman.kinds import batch_v1, core_v1, events_v1, meta_v1
-from steersman.simulation import World
-from steersman.workloads import WorkloadSettings
+from steersman_cluster.simulation import World
+from steersman_cluster.workloads import WorkloadSettings
 
 Job = batch_v1.Job
 Pod = core_v1.Pod

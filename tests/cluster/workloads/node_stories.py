@@ -5,9 +5,9 @@ from typing import Any
 
 from steersman.kinds import core_v1, events_v1, meta_v1
 from steersman.kinds.base import replace
-from steersman.simulation import SimulatedWorld, simulate
 from steersman.units import Quantity
-from steersman.workloads.settings import WorkloadSettings
+from steersman_cluster.simulation import SimulatedWorld, simulate
+from steersman_cluster.workloads.settings import WorkloadSettings
 
 Pod = core_v1.Pod
 PREFIX = "nodes.steersman.dev/"

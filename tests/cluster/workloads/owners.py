@@ -4,7 +4,7 @@ from typing import Any
 
 from steersman.kinds import Resource, core_v1, meta_v1
 from steersman.kinds.meta_v1 import OwnerReference
-from steersman.simulation import World
+from steersman_cluster.simulation import World
 
 ConfigMap = core_v1.ConfigMap
 Secret = core_v1.Secret

@@ -5,9 +5,9 @@ from typing import Any, TypeVar
 
 from steersman.client import MergePatch
 from steersman.kinds import apps_v1, core_v1, events_v1, meta_v1
-from steersman.simulation import SimulatedWorld, simulate
-from steersman.workloads import WorkloadSettings, workloads
-from steersman.workloads.pods import is_active, is_ready
+from steersman_cluster.simulation import SimulatedWorld, simulate
+from steersman_cluster.workloads import WorkloadSettings, workloads
+from steersman_cluster.workloads.pods import is_active, is_ready
 from tests.real.deployment_stories import KINDS
 from tests.real.workload_steps import Stage, virtual_stage
 

@@ -7,9 +7,9 @@ from steersman.cache import on
 from steersman.client import MergePatch
 from steersman.kinds import apps_v1, core_v1, events_v1, meta_v1
 from steersman.manager import Runnable, Services
-from steersman.simulation import SimulatedWorld, simulate
 from steersman.units import Quantity
-from steersman.workloads import WorkloadSettings
+from steersman_cluster.simulation import SimulatedWorld, simulate
+from steersman_cluster.workloads import WorkloadSettings
 
 Pod = core_v1.Pod
 Claim = core_v1.PersistentVolumeClaim

@@ -5,10 +5,10 @@ from typing import Any
 
 from steersman.client import MergePatch
 from steersman.kinds import apps_v1, core_v1, events_v1, meta_v1, recipes
-from steersman.simulation import SimulatedWorld, simulate
-from steersman.simulation.actors import Actor
 from steersman.wire import Request
-from steersman.workloads import WorkloadSettings
+from steersman_cluster.simulation import SimulatedWorld, simulate
+from steersman_cluster.simulation.actors import Actor
+from steersman_cluster.workloads import WorkloadSettings
 
 Pod = core_v1.Pod
 Story = Callable[[SimulatedWorld], Awaitable[None]]

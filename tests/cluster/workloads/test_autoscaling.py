@@ -14,9 +14,9 @@ from steersman.kinds import (
     is_ready,
     meta_v1,
 )
-from steersman.simulation import SimulatedWorld, simulate
 from steersman.units import Quantity
-from steersman.workloads import WorkloadSettings
+from steersman_cluster.simulation import SimulatedWorld, simulate
+from steersman_cluster.workloads import WorkloadSettings
 
 Autoscaler = autoscaling_v2.HorizontalPodAutoscaler
 Deployment = apps_v1.Deployment

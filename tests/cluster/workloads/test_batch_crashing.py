@@ -6,8 +6,8 @@ from typing import TypeAlias
 import pytest
 
 from steersman.client import MergePatch
-from steersman.simulation import Built, Scenario, World, survives_crashes
-from steersman.workloads import WorkloadSettings, cronjobs, jobs
+from steersman_cluster.simulation import Built, Scenario, World, survives_crashes
+from steersman_cluster.workloads import WorkloadSettings, cronjobs, jobs
 from tests.cluster.workloads.batch import Job, cron_job, job
 
 Story: TypeAlias = Callable[[World], Awaitable[None]]

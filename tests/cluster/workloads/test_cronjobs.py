@@ -5,8 +5,8 @@ from typing import Any
 
 from steersman.client import MergePatch
 from steersman.kinds import batch_v1, meta_v1
-from steersman.simulation import SimulatedWorld, simulate
-from steersman.workloads import WorkloadSettings
+from steersman_cluster.simulation import SimulatedWorld, simulate
+from steersman_cluster.workloads import WorkloadSettings
 from tests.cluster.workloads.batch import CronJob, Job, cron_job, events, job
 
 SCHEDULED = "batch.kubernetes.io/cronjob-scheduled-timestamp"

@@ -5,10 +5,10 @@ from collections import Counter
 import pytest
 
 from steersman.kinds import apps_v1, core_v1, events_v1, is_ready, recipes
-from steersman.simulation import SimulatedWorld, simulate
-from steersman.simulation.simulated import WORKLOADS
 from steersman.units import Quantity
-from steersman.workloads import WorkloadSettings
+from steersman_cluster.simulation import SimulatedWorld, simulate
+from steersman_cluster.simulation.simulated import WORKLOADS
+from steersman_cluster.workloads import WorkloadSettings
 
 Deployment = apps_v1.Deployment
 Pod = core_v1.Pod

@@ -6,9 +6,9 @@ from typing import Any
 from steersman.client import MergePatch
 from steersman.kinds import apps_v1, core_v1, meta_v1
 from steersman.manager import Runnable, Services
-from steersman.simulation import SimulatedWorld
 from steersman.units import IntOrString, Quantity
-from steersman.workloads.pods import is_ready
+from steersman_cluster.simulation import SimulatedWorld
+from steersman_cluster.workloads.pods import is_ready
 from tests.cluster.workloads.telling import (
     Pod,
     Story,

@@ -10,10 +10,10 @@ from steersman.controller import owned_by
 from steersman.errors import TooManyRequests
 from steersman.kinds import apiextensions_v1, apps_v1, core_v1, meta_v1, policy_v1, replace
 from steersman.manifests import crd_of
-from steersman.simulation import SimulatedWorld
 from steersman.units import format_time
-from steersman.workloads import WorkloadSettings
-from steersman.workloads.disruptions import controllers
+from steersman_cluster.simulation import SimulatedWorld
+from steersman_cluster.workloads import WorkloadSettings
+from steersman_cluster.workloads.disruptions import controllers
 from tests.cluster.workloads.telling import (
     Crossing,
     Pod,

@@ -11,12 +11,12 @@ from steersman.kinds import CustomResource, Part, apps_v1, core_v1, events_v1, m
 from steersman.kinds.apiextensions_v1 import CustomResourceDefinition
 from steersman.kinds.apiregistration_v1 import APIService, APIServiceSpec, ServiceReference
 from steersman.kinds.rbac_v1 import ClusterRole
-from steersman.simulation import Actor, Calm, SimulatedWorld, simulate
-from steersman.simulation.ways import for_ever
 from steersman.wire import Request
-from steersman.workloads import WorkloadSettings
-from steersman.workloads.garbage import runnables
-from steersman.workloads.garbage.following import LATE_SECONDS
+from steersman_cluster.simulation import Actor, Calm, SimulatedWorld, simulate
+from steersman_cluster.simulation.ways import for_ever
+from steersman_cluster.workloads import WorkloadSettings
+from steersman_cluster.workloads.garbage import runnables
+from steersman_cluster.workloads.garbage.following import LATE_SECONDS
 from tests.cluster.workloads.owners import (
     HELD,
     ConfigMap,

@@ -10,9 +10,9 @@ from steersman.client import MergePatch
 from steersman.errors import NotFound
 from steersman.kinds import batch_v1, core_v1, meta_v1
 from steersman.kinds.base import replace
-from steersman.simulation import SimulatedWorld, simulate
 from steersman.units import Quantity
-from steersman.workloads.jobs.reading import COMPLETION_INDEX, TRACKING
+from steersman_cluster.simulation import SimulatedWorld, simulate
+from steersman_cluster.workloads.jobs.reading import COMPLETION_INDEX, TRACKING
 from tests.cluster.workloads.batch import (
     BATCH,
     BY_HAND,

@@ -6,9 +6,9 @@ import pytest
 
 from steersman.errors import BadSettings
 from steersman.kinds import apps_v1, core_v1, is_ready, meta_v1, recipes
-from steersman.simulation import SimulatedWorld, simulate
-from steersman.simulation.simulated import WORKLOADS
-from steersman.workloads import PARTS, WorkloadSettings, workloads
+from steersman_cluster.simulation import SimulatedWorld, simulate
+from steersman_cluster.simulation.simulated import WORKLOADS
+from steersman_cluster.workloads import PARTS, WorkloadSettings, workloads
 
 Deployment = apps_v1.Deployment
 Pod = core_v1.Pod

@@ -2,11 +2,11 @@
 
 from steersman.client import JsonPatch, MergePatch, StrategicMergePatch
 from steersman.kinds import core_v1, policy_v1
-from steersman.simulation import SimulatedWorld
-from steersman.workloads.nodes import controllers, in_motion
-from steersman.workloads.nodes.addresses import address_of
-from steersman.workloads.settings import WorkloadSettings
-from steersman.workloads.writing import plain, pod_difference
+from steersman_cluster.simulation import SimulatedWorld
+from steersman_cluster.workloads.nodes import controllers, in_motion
+from steersman_cluster.workloads.nodes.addresses import address_of
+from steersman_cluster.workloads.settings import WorkloadSettings
+from steersman_cluster.workloads.writing import plain, pod_difference
 from tests.cluster.workloads.node_stories import (
     conditions_of,
     container_of,

@@ -5,13 +5,13 @@ from functools import partial
 
 from steersman.client import MergePatch
 from steersman.kinds import coordination_v1, core_v1
-from steersman.simulation import Actor, SimulatedWorld, simulate
-from steersman.simulation.world import Operator
 from steersman.units import Quantity
 from steersman.wire import Request
-from steersman.workloads.nodes import controllers, runnables
-from steersman.workloads.scheduler import runnables as scheduler
-from steersman.workloads.settings import WorkloadSettings
+from steersman_cluster.simulation import Actor, SimulatedWorld, simulate
+from steersman_cluster.simulation.world import Operator
+from steersman_cluster.workloads.nodes import controllers, runnables
+from steersman_cluster.workloads.scheduler import runnables as scheduler
+from steersman_cluster.workloads.settings import WorkloadSettings
 from tests.cluster.workloads.node_stories import (
     conditions_of,
     container_of,

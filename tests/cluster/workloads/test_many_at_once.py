@@ -5,14 +5,14 @@ from dataclasses import replace
 import pytest
 
 from steersman.kinds import core_v1, meta_v1
-from steersman.simulation import Actor, Calm, SimulatedWorld, simulate
 from steersman.units import Quantity
 from steersman.wire import Request
-from steersman.workloads import WorkloadSettings
-from steersman.workloads.garbage import runnables as garbage
-from steersman.workloads.garbage.running import WORKERS as COLLECTORS
-from steersman.workloads.scheduler.scheduler import WORKERS as SCHEDULERS
-from steersman.workloads.scheduler.scheduler import scheduler
+from steersman_cluster.simulation import Actor, Calm, SimulatedWorld, simulate
+from steersman_cluster.workloads import WorkloadSettings
+from steersman_cluster.workloads.garbage import runnables as garbage
+from steersman_cluster.workloads.garbage.running import WORKERS as COLLECTORS
+from steersman_cluster.workloads.scheduler.scheduler import WORKERS as SCHEDULERS
+from steersman_cluster.workloads.scheduler.scheduler import scheduler
 from tests.cluster.workloads.owners import config_map, of, secret
 
 NOBODY = WorkloadSettings(parts=())

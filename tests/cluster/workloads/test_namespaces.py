@@ -9,12 +9,12 @@ from steersman.client import MergePatch
 from steersman.errors import Forbidden
 from steersman.kinds import CustomResource, Part, core_v1, meta_v1
 from steersman.kinds.apiregistration_v1 import APIService, APIServiceSpec, ServiceReference
-from steersman.simulation import Actor, Calm, SimulatedWorld, simulate
-from steersman.simulation.ways import for_ever
 from steersman.wire import Request
-from steersman.workloads import WorkloadSettings
-from steersman.workloads.namespaces import runnables
-from steersman.workloads.namespaces.furnishing import DESCRIBED, DESCRIPTION, ROOT_CA
+from steersman_cluster.simulation import Actor, Calm, SimulatedWorld, simulate
+from steersman_cluster.simulation.ways import for_ever
+from steersman_cluster.workloads import WorkloadSettings
+from steersman_cluster.workloads.namespaces import runnables
+from steersman_cluster.workloads.namespaces.furnishing import DESCRIBED, DESCRIPTION, ROOT_CA
 from tests.cluster.workloads.owners import HELD, ConfigMap, config_map, secret
 
 ServiceAccount = core_v1.ServiceAccount

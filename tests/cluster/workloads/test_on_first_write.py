@@ -2,8 +2,8 @@
 
 from steersman.kinds import CustomResource, Part
 from steersman.kinds.apiextensions_v1 import CustomResourceDefinition
-from steersman.simulation import SimulatedWorld, simulate
-from steersman.workloads import WorkloadSettings
+from steersman_cluster.simulation import SimulatedWorld, simulate
+from steersman_cluster.workloads import WorkloadSettings
 from tests.cluster.workloads.owners import config_map, left, named, of
 
 GARBAGE = WorkloadSettings(parts=("garbage",))

@@ -10,10 +10,10 @@ from steersman.client import MergePatch
 from steersman.errors import Forbidden
 from steersman.kinds import apps_v1, core_v1, meta_v1, recipes, replace
 from steersman.manager import Runnable, Services
-from steersman.simulation import SimulatedWorld
 from steersman.units import Quantity
-from steersman.workloads import WorkloadSettings
-from steersman.workloads.quotas import runnables
+from steersman_cluster.simulation import SimulatedWorld
+from steersman_cluster.workloads import WorkloadSettings
+from steersman_cluster.workloads.quotas import runnables
 from tests.cluster.workloads.telling import (
     Crossing,
     Pod,

@@ -3,7 +3,7 @@
 from steersman.client import MergePatch
 from steersman.controller import controller_of
 from steersman.kinds import core_v1, events_v1
-from steersman.simulation import SimulatedWorld
+from steersman_cluster.simulation import SimulatedWorld
 from tests.cluster.workloads.replicated import (
     Pod,
     ReplicaSet,

@@ -8,8 +8,8 @@ import pytest
 from steersman.client import MergePatch
 from steersman.controller import controller_of
 from steersman.kinds import autoscaling_v2, core_v1, events_v1, meta_v1
-from steersman.simulation import SimulatedWorld, simulate
-from steersman.workloads import WorkloadSettings
+from steersman_cluster.simulation import SimulatedWorld, simulate
+from steersman_cluster.workloads import WorkloadSettings
 from tests.cluster.workloads.replicated import pod, pods
 from tests.real.replication_stories import (
     ReplicationController,

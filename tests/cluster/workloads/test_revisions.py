@@ -3,10 +3,10 @@
 from steersman.client import MergePatch, StrategicMergePatch
 from steersman.errors import Unreachable
 from steersman.kinds import meta_v1
-from steersman.simulation import Actor, SimulatedWorld
 from steersman.wire import Request
-from steersman.workloads import WorkloadSettings
-from steersman.workloads.statefulsets import controllers
+from steersman_cluster.simulation import Actor, SimulatedWorld
+from steersman_cluster.workloads import WorkloadSettings
+from steersman_cluster.workloads.statefulsets import controllers
 from tests.cluster.workloads.stateful import (
     Revision,
     StatefulSet,

@@ -6,12 +6,12 @@ from steersman.client import JsonPatch, MergePatch
 from steersman.errors import Unreachable
 from steersman.kinds import core_v1, meta_v1, scheduling_v1
 from steersman.kinds.base import replace
-from steersman.simulation import Actor, SimulatedWorld, simulate
 from steersman.units import Quantity
 from steersman.wire import Request
-from steersman.workloads.nodes import controllers, in_motion, runnables
-from steersman.workloads.scheduler import runnables as scheduler
-from steersman.workloads.settings import WorkloadSettings
+from steersman_cluster.simulation import Actor, SimulatedWorld, simulate
+from steersman_cluster.workloads.nodes import controllers, in_motion, runnables
+from steersman_cluster.workloads.scheduler import runnables as scheduler
+from steersman_cluster.workloads.settings import WorkloadSettings
 from tests.cluster.workloads.node_stories import (
     conditions_of,
     events_of,

@@ -5,8 +5,8 @@ from typing import Any
 
 from steersman.client import Labels, MergePatch
 from steersman.kinds import core_v1, discovery_v1, events_v1, meta_v1, replace
-from steersman.simulation import SimulatedWorld, simulate
-from steersman.workloads import WorkloadSettings
+from steersman_cluster.simulation import SimulatedWorld, simulate
+from steersman_cluster.workloads import WorkloadSettings
 
 Endpoints = core_v1.Endpoints
 Slice = discovery_v1.EndpointSlice

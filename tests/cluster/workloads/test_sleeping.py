@@ -15,10 +15,10 @@ from steersman.kinds import (
     storage_v1,
 )
 from steersman.names import GroupResource
-from steersman.simulation import SimulatedWorld, simulate
-from steersman.simulation.sleeping import CONCERNS
 from steersman.units import Quantity
-from steersman.workloads import WorkloadSettings, workloads
+from steersman_cluster.simulation import SimulatedWorld, simulate
+from steersman_cluster.simulation.sleeping import CONCERNS
+from steersman_cluster.workloads import WorkloadSettings, workloads
 from tests.real.replication_stories import replication_controller
 
 CONTAINER = core_v1.Container(name="main", image="nginx")

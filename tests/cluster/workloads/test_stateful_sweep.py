@@ -2,15 +2,15 @@
 
 import pytest
 
-from steersman.simulation import (
+from steersman_cluster.simulation import (
     Scenario,
     World,
     survives_concurrent_writes,
     survives_crashes,
     survives_late_caches,
 )
-from steersman.workloads import WorkloadSettings, statefulsets, volumes
-from steersman.workloads.volumes.provisioning import standard_class
+from steersman_cluster.workloads import WorkloadSettings, statefulsets, volumes
+from steersman_cluster.workloads.volumes.provisioning import standard_class
 from tests.cluster.workloads.stateful import StatefulSet, claim, retention, stateful_set
 
 pytestmark = pytest.mark.timeout(60)

@@ -4,10 +4,10 @@ import pytest
 
 from steersman.client import MergePatch
 from steersman.kinds import apps_v1, core_v1, meta_v1
-from steersman.simulation import SimulatedWorld
 from steersman.units import Quantity
-from steersman.workloads import WorkloadSettings
-from steersman.workloads.statefulsets import controllers
+from steersman_cluster.simulation import SimulatedWorld
+from steersman_cluster.workloads import WorkloadSettings
+from steersman_cluster.workloads.statefulsets import controllers
 from tests.cluster.workloads.stateful import (
     Claim,
     Pod,

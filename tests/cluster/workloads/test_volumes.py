@@ -6,10 +6,10 @@ import pytest
 
 from steersman.client import MergePatch
 from steersman.kinds import core_v1, meta_v1, storage_v1
-from steersman.simulation import SimulatedWorld
 from steersman.units import Quantity
-from steersman.workloads import WorkloadSettings
-from steersman.workloads.volumes import controllers, runnables
+from steersman_cluster.simulation import SimulatedWorld
+from steersman_cluster.workloads import WorkloadSettings
+from steersman_cluster.workloads.volumes import controllers, runnables
 from tests.cluster.workloads.stateful import (
     Claim,
     Pod,

@@ -19,8 +19,8 @@ from steersman.errors import SteersmanError
 from steersman.kinds import Resource, apps_v1, coordination_v1, core_v1, meta_v1
 from steersman.manifests import crd_of
 from steersman.observe import ignore
-from steersman.testing import ControlPlane, find_binaries, running_control_plane
-from steersman.testing.enclosure import Enclosure, enclosure, tail
+from steersman_cluster.testing import ControlPlane, find_binaries, running_control_plane
+from steersman_cluster.testing.enclosure import Enclosure, enclosure, tail
 from tests.real.connecting import connected
 from tests.real.convergence.auditing import AuditLog, Following, Written
 from tests.real.convergence.judging import Sight, flaws

@@ -8,10 +8,10 @@ from queue import Empty, SimpleQueue
 from random import Random
 from urllib.parse import parse_qsl, unquote, urlsplit
 
-from steersman.apiserver import ApiServer, NoWayOut, RevisionLog, administrator
 from steersman.clock import SystemClock
 from steersman.observe import Observation
 from steersman.wire import Reply, Request
+from steersman_cluster.apiserver import ApiServer, NoWayOut, RevisionLog, administrator
 from tests.real.differential.story import Answer
 
 TOKEN = "differential"

@@ -9,7 +9,7 @@ from http.client import HTTPException, HTTPResponse, HTTPSConnection
 from urllib.parse import urlsplit
 
 from steersman.clock import SystemClock
-from steersman.testing import find_binaries, running_control_plane
+from steersman_cluster.testing import find_binaries, running_control_plane
 from tests.real.differential.story import Answer
 
 # A watch of a second and a request that waits for a revision of the future take a few.

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from steersman.testing import Program, find_binaries
+from steersman_cluster.testing import Program, find_binaries
 from tools.sessions import DOCS, Typed, acts, follow, pages_with_sessions
 
 PAGES = [

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from steersman.testing import Cluster
+from steersman_cluster.testing import Cluster
 from tests.real.kubectl_sessions.pairs import embedded_cluster, real_with_our_nodes
 
 STARTING = {"real": real_with_our_nodes, "embedded": embedded_cluster}

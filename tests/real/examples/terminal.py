@@ -9,8 +9,8 @@ from pathlib import Path
 from shlex import quote
 
 from steersman.clock import Clock
-from steersman.testing import Cluster
-from steersman.testing.enclosure import Enclosure, enclosure, tail
+from steersman_cluster.testing import Cluster
+from steersman_cluster.testing.enclosure import Enclosure, enclosure, tail
 from tools.transcripts import Step, steps
 
 # Longer than anything takes on a busy machine.

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from steersman.clock import SystemClock
-from steersman.testing import Cluster
+from steersman_cluster.testing import Cluster
 from tests.examples import PROJECTS
 from tests.real.examples.terminal import terminal
 

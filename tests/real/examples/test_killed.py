@@ -7,7 +7,7 @@ from random import Random
 import pytest
 
 from steersman.clock import SystemClock
-from steersman.testing import Cluster
+from steersman_cluster.testing import Cluster
 from tests.examples import PROJECTS
 from tests.real.examples.terminal import terminal
 from tools.transcripts import PROMPT

@@ -22,8 +22,8 @@ from typing import Literal
 from steersman.clock import SystemClock
 from steersman.kinds import core_v1, meta_v1
 from steersman.observe import ignore
-from steersman.testing import ControlPlane, find_binaries, running_control_plane
-from steersman.testing.enclosure import Enclosure, enclosure, tail
+from steersman_cluster.testing import ControlPlane, find_binaries, running_control_plane
+from steersman_cluster.testing.enclosure import Enclosure, enclosure, tail
 from tests.real.connecting import connected
 from tests.real.failover.rounds import NAMESPACE, QUICK, ROOT, USERS, Rhythm
 from tests.real.failover.store import Store, storing

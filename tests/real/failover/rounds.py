@@ -15,9 +15,9 @@ from steersman.client import Client
 from steersman.clock import SystemClock
 from steersman.kinds import core_v1, meta_v1
 from steersman.observe import ignore
-from steersman.testing import ControlPlane, find_binaries, running_control_plane
-from steersman.testing.credentials import ADMIN, CERTIFICATE
-from steersman.testing.enclosure import Enclosure, enclosure, tail
+from steersman_cluster.testing import ControlPlane, find_binaries, running_control_plane
+from steersman_cluster.testing.credentials import ADMIN, CERTIFICATE
+from steersman_cluster.testing.enclosure import Enclosure, enclosure, tail
 from tests.real.connecting import connected
 from tests.real.failover.auditing import POLICY, Round, Written, accepted
 

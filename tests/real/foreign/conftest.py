@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from steersman.testing import ControlPlane
+from steersman_cluster.testing import ControlPlane
 from tests.real.foreign.kubectl import PATIENCE, Kubectl, Server
 from tests.real.foreign.manifests import GREETINGS
 

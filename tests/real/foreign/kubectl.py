@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, Protocol
 
-from steersman.testing import Program, find_binaries
+from steersman_cluster.testing import Program, find_binaries
 
 # Longer than anything here takes, on whatever machine; as kubectl spells it.
 PATIENCE = "--timeout=40s"

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from steersman.commands.launchers.assets import write_assets
-from steersman.testing.programs import find_binaries
+from steersman_cluster.commands.launchers.assets import write_assets
+from steersman_cluster.testing.programs import find_binaries
 from tests.real.foreign.go_suites import OURS, QUICK, GoSuite
 
 pytestmark = [pytest.mark.deep, pytest.mark.timeout(600)]

@@ -17,9 +17,9 @@ import pytest
 
 from docs.code.coming_from.site import ZONE, Site
 from steersman.clock import SystemClock
-from steersman.commands.launchers.assets import write_assets
 from steersman.manifests import as_document, crd_of, yaml_of
-from steersman.testing import EmbeddedCluster, fresh_namespace, running_embedded_cluster
+from steersman_cluster.commands.launchers.assets import write_assets
+from steersman_cluster.testing import EmbeddedCluster, fresh_namespace, running_embedded_cluster
 from tests.real.foreign.building import COMING_FROM_GO, GO_PODWATCH
 from tests.real.foreign.go_suites import COMING_FROM_GO_SOURCES, SITE
 from tests.real.foreign.kubectl import PATIENCE, Kubectl

@@ -5,8 +5,8 @@ from http.client import HTTPException
 from types import TracebackType
 from typing import Any, Self
 
-from steersman.testing import Cluster
-from steersman.testing.calls import Caller
+from steersman_cluster.testing import Cluster
+from steersman_cluster.testing.calls import Caller
 
 # How often it looks; a Pod's life takes a few looks.
 LOOK_SECONDS = 0.1

@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import TypeAlias
 
 from steersman.clock import SystemClock
-from steersman.testing import (
+from steersman_cluster.testing import (
     Cluster,
     find_binaries,
     running_control_plane,
     running_embedded_cluster,
 )
-from steersman.workloads import PARTS
+from steersman_cluster.workloads import PARTS
 from tests.real.kubectl_sessions.comparing import comparable
 from tests.real.kubectl_sessions.running import Outcome, Place, told
 from tests.real.kubectl_sessions.scripts import Session

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any
 
-from steersman.testing import Cluster
+from steersman_cluster.testing import Cluster
 from tests.real.kubectl_sessions.kubelet import StandInKubelet
 from tests.real.kubectl_sessions.scripts import End, Kubelet, Nodes, Run, Session, Start, Write
 

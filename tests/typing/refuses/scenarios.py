@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 import steersman as sm
-from steersman.simulation import Scenario, World, survives_crashes
+from steersman_cluster.simulation import Scenario, World, survives_crashes
 
 
 class Spec(sm.Part):

@@ -1,6 +1,6 @@
 import pytest
 
-from steersman.apiserver.field_errors import shown
+from steersman_cluster.apiserver.field_errors import shown
 
 
 @pytest.mark.parametrize(

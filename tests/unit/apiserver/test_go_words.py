@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from steersman.apiserver.go_words import go_text
+from steersman_cluster.apiserver.go_words import go_text
 
 
 @pytest.mark.parametrize(

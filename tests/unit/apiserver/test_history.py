@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from steersman.apiserver.history import KEPT_SECONDS, History
-from steersman.apiserver.storage import Compacted, Key, RevisionLog, Unwritten, View
+from steersman_cluster.apiserver.history import KEPT_SECONDS, History
+from steersman_cluster.apiserver.storage import Compacted, Key, RevisionLog, Unwritten, View
 from tests.clocks import FakeClock
 
 WEB = Key("pods", "default/web")
@@ -59,7 +59,7 @@ def test_what_stands_is_never_forgotten() -> None:
 def test_more_writes_than_memory_is_for_are_forgotten_before_their_time(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("steersman.apiserver.history.MOST_WRITES", 10)
+    monkeypatch.setattr("steersman_cluster.apiserver.history.MOST_WRITES", 10)
     log = RevisionLog()
     history = History(log, clock=FakeClock())
 

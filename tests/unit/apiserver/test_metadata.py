@@ -6,9 +6,9 @@ from uuid import UUID
 
 import pytest
 
-from steersman.apiserver import metadata as rules
-from steersman.apiserver.names_rules import subdomain_name
-from steersman.apiserver.refusals import Refusal
+from steersman_cluster.apiserver import metadata as rules
+from steersman_cluster.apiserver.names_rules import subdomain_name
+from steersman_cluster.apiserver.refusals import Refusal
 
 OWNER = {"apiVersion": "v1", "kind": "Pod", "name": "p", "uid": "u"}
 

@@ -2,7 +2,7 @@ from collections.abc import Callable
 
 import pytest
 
-from steersman.apiserver import names_rules as rules
+from steersman_cluster.apiserver import names_rules as rules
 
 LABEL = (
     "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and"

@@ -5,10 +5,10 @@ from dataclasses import replace
 import msgspec
 import pytest
 
-from steersman.apiserver import rendering
-from steersman.apiserver.rules import Object
-from steersman.apiserver.served import Served
-from steersman.apiserver.storage import Entry, Key
+from steersman_cluster.apiserver import rendering
+from steersman_cluster.apiserver.rules import Object
+from steersman_cluster.apiserver.served import Served
+from steersman_cluster.apiserver.storage import Entry, Key
 from tests.embedded import World
 
 KEY = Key("configmaps", "default/a")

@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from steersman.apiserver.access import AccountTokens, Authenticator, Authorizer, User
-from steersman.apiserver.refusals import Refusal
-from steersman.apiserver.reviews import Reviews
+from steersman_cluster.apiserver.access import AccountTokens, Authenticator, Authorizer, User
+from steersman_cluster.apiserver.refusals import Refusal
+from steersman_cluster.apiserver.reviews import Reviews
 from tests.unit.apiserver.access.kept import GROUP, Kept, rule, user
 
 JANE = User(name="jane", uid="u-1", groups=("devs",), extra={"b": ("2",), "a": ("1",)})

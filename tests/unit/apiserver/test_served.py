@@ -4,10 +4,10 @@ from dataclasses import replace
 
 import pytest
 
-from steersman.apiserver.group_claims import Claim
-from steersman.apiserver.rules import Object
-from steersman.apiserver.served import Registry, Served
 from steersman.names import GroupResource, GroupVersionKind
+from steersman_cluster.apiserver.group_claims import Claim
+from steersman_cluster.apiserver.rules import Object
+from steersman_cluster.apiserver.served import Registry, Served
 from tests.embedded import World
 
 

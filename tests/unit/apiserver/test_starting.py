@@ -5,9 +5,9 @@ from typing import Any
 
 import msgspec
 
-from steersman.apiserver import ApiServer, NoWayOut, RevisionLog
 from steersman.observe import ignore
 from steersman.wire import ClientCertificate, Request
+from steersman_cluster.apiserver import ApiServer, NoWayOut, RevisionLog
 from tests.clocks import FakeClock
 from tests.embedded import MERGE_PATCH, World
 

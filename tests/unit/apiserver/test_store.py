@@ -5,11 +5,11 @@ from contextvars import ContextVar
 
 import pytest
 
-from steersman.apiserver.refusals import Refusal
-from steersman.apiserver.rules import Rules
-from steersman.apiserver.storage import Key, RevisionLog, Stale
-from steersman.apiserver.store import LARGEST, Bell, Store
 from steersman.names import GroupResource
+from steersman_cluster.apiserver.refusals import Refusal
+from steersman_cluster.apiserver.rules import Rules
+from steersman_cluster.apiserver.storage import Key, RevisionLog, Stale
+from steersman_cluster.apiserver.store import LARGEST, Bell, Store
 from tests.clocks import FakeClock
 from tests.embedded import World, turns
 

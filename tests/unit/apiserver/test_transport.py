@@ -4,8 +4,8 @@ from collections.abc import AsyncGenerator
 
 import pytest
 
-from steersman.apiserver import InProcessTransport
 from steersman.wire import ClientCertificate, Reply, Request, Transport
+from steersman_cluster.apiserver import InProcessTransport
 from tests.embedded import TOKEN, World
 
 GET = Request(method="GET", path="/version")

@@ -2,8 +2,8 @@
 
 from urllib.parse import parse_qsl, urlsplit
 
-from steersman.apiserver.asking.asked import Asked, understand
 from steersman.wire import Request
+from steersman_cluster.apiserver.asking.asked import Asked, understand
 
 
 def request(url: str, *, method: str = "GET", **headers: str) -> Request:

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 import pytest
 
 from bench.harness.in_process import BODY, measured, timed
-from steersman.apiserver import InProcessTransport
 from steersman.wire import ClientCertificate, Reply, Request
+from steersman_cluster.apiserver import InProcessTransport
 
 CREATED = Reply(status=201)
 RIGHT = Reply(status=200, body=json.dumps(BODY).encode())

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import pytest
 
 from steersman.cli import load_manager, load_object
-from steersman.demos import Demo, find_example
+from steersman_cluster.demos import Demo, find_example
 from tests.examples import PROJECTS
 
 TARGET = "demo.py:demo"

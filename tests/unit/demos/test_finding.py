@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from steersman.cluster_errors import UnknownExample
-from steersman.demos import examples, find_example
+from steersman_cluster.demos import examples, find_example
+from steersman_cluster.errors import UnknownExample
 from tests.examples import EXAMPLES
 
 

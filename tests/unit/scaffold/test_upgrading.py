@@ -309,9 +309,13 @@ def test_a_base_that_cannot_be_read_says_how_to_bring_it_back(tmp_path: Path, te
         upgraded(project)
 
 
-def test_an_upgrade_brings_the_wheel_of_this_steersman(tmp_path: Path) -> None:
-    old = Origin(source="file:///old", wheel_name="steersman-0.0.9-py3-none-any.whl", wheel=b"old")
-    new = Origin(source="file:///new", wheel_name="steersman-0.1.0-py3-none-any.whl", wheel=b"new")
+def test_an_upgrade_brings_the_wheels_of_this_steersman(tmp_path: Path) -> None:
+    old = Origin(source="file:///old", wheels={"steersman-0.0.9-py3-none-any.whl": b"old"})
+    wheels = {
+        "steersman-0.1.0-py3-none-any.whl": b"new",
+        "steersman_cluster-0.1.0-py3-none-any.whl": b"new cluster",
+    }
+    new = Origin(source="file:///new", wheels=wheels)
     init_project(tmp_path / "shop-operator", domain="example.com", origin=lambda: old)
     project = Project.find(tmp_path / "shop-operator")
     edit(project, "pyproject.toml", "origin =", "namespaces = []\norigin =")
@@ -321,8 +325,8 @@ def test_an_upgrade_brings_the_wheel_of_this_steersman(tmp_path: Path) -> None:
     released = upgrade_project(Project.find(project.directory), search_path=PATH)
 
     assert (project.origin, done.conflicts) == ("file:///old", ())
-    assert vendored == {new.wheel_name: b"new"}
-    assert f"vendor/{new.wheel_name}" in released.removed
+    assert vendored == wheels
+    assert {f"vendor/{name}" for name in wheels} <= {*released.removed}
     assert Project.find(project.directory).origin == "index"
     assert not (project.directory / "vendor").exists()
 
@@ -332,17 +336,20 @@ def test_the_steersman_that_a_project_carries_leaves_its_origin_alone(
     tmp_path: Path, with_digest: bool
 ) -> None:
     name = "steersman-0.1.0-py3-none-any.whl"
-    first = Origin(source="git+https://example.com/s@abc", wheel_name=name, wheel=b"as built")
+    cluster = "steersman_cluster-0.1.0-py3-none-any.whl"
+    first = Origin(
+        source="git+https://example.com/s@abc", wheels={name: b"as built", cluster: b"cluster"}
+    )
     init_project(tmp_path / "shop-operator", domain="example.com", origin=lambda: first)
     project = Project.find(tmp_path / "shop-operator")
     before = files_in(project.directory)
     # pip says where it has the wheel from, and its digest; other installers say the first alone.
     carried = (
-        f"file:///elsewhere/{name}#sha256={sha256(first.wheel).hexdigest()}"
+        f"file:///elsewhere/{name}#sha256={sha256(first.wheels[name]).hexdigest()}"
         if with_digest
         else (project.directory / "vendor" / name).as_uri()
     )
-    again = Origin(source=carried, wheel_name=name, wheel=b"packed from what is installed")
+    again = Origin(source=carried, wheels={name: b"packed from what is installed"})
 
     done = upgrade_project(project, search_path=PATH, origin=lambda: again)
 

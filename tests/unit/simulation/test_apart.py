@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from steersman.simulation.apart import YOUNG, one_generation, run_apart
+from steersman_cluster.simulation.apart import YOUNG, one_generation, run_apart
 
 
 @pytest.fixture(autouse=True)

@@ -3,8 +3,8 @@
 from base64 import b64encode
 from typing import Any
 
-from steersman.simulation.comparing import State, differences, state_of
-from steersman.simulation.concealment import Ignored
+from steersman_cluster.simulation.comparing import State, differences, state_of
+from steersman_cluster.simulation.concealment import Ignored
 
 
 def secret(name: str, **data: str) -> dict[str, Any]:

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 import steersman as sm
-from steersman.cluster_errors import BadScenario
 from steersman.kinds import core_v1
-from steersman.simulation.factory import OperatorFactory
+from steersman_cluster.errors import BadScenario
+from steersman_cluster.simulation.factory import OperatorFactory
 
 ConfigMap = core_v1.ConfigMap
 

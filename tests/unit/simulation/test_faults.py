@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 
 from steersman.errors import Unreachable
-from steersman.simulation.actors import Actor
-from steersman.simulation.faults import LATE_SECONDS, Disturber, Fault, Trouble
 from steersman.wire import Request
+from steersman_cluster.simulation.actors import Actor
+from steersman_cluster.simulation.faults import LATE_SECONDS, Disturber, Fault, Trouble
 from tests.clocks import FakeClock
 
 ACTOR = Actor("operator")

@@ -2,7 +2,7 @@
 
 import pytest
 
-from steersman.simulation import Asked
+from steersman_cluster.simulation import Asked
 
 
 def patch(target: str) -> Asked:

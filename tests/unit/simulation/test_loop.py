@@ -6,8 +6,8 @@ from typing import Any, TypeVar
 
 import pytest
 
-from steersman.cluster_errors import Deadlock
-from steersman.simulation import Actor, VirtualClock, VirtualLoop
+from steersman_cluster.errors import Deadlock
+from steersman_cluster.simulation import Actor, VirtualClock, VirtualLoop
 
 T = TypeVar("T")
 

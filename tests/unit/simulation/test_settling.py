@@ -3,7 +3,7 @@
 from steersman.clock import SystemClock
 from steersman.names import ObjectRef
 from steersman.observe import FollowingEnded, KindMissing, Listed, WatchEnded, WatchStarted
-from steersman.simulation import Agenda
+from steersman_cluster.simulation import Agenda
 
 APPS = ObjectRef("App", "default", "*")
 LISTED = Listed(resource="apps", ref=APPS, count=0, misfits=0, took_seconds=0.0, reason="")

@@ -1,7 +1,7 @@
 """A story has what led to a failure, and nothing else."""
 
-from steersman.simulation.history import Asked, History
-from steersman.simulation.story import Noted, in_short, story_of, told
+from steersman_cluster.simulation.history import Asked, History
+from steersman_cluster.simulation.story import Noted, in_short, story_of, told
 
 WEB = "/apis/apps/v1/namespaces/default/deployments/web"
 

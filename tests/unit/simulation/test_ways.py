@@ -6,11 +6,11 @@ from random import Random
 
 import pytest
 
-from steersman.apiserver import InProcessTransport
 from steersman.errors import Unreachable
-from steersman.simulation import Actor, Calm, History
-from steersman.simulation.ways import Way
 from steersman.wire import ClientCertificate, Reply, Request
+from steersman_cluster.apiserver import InProcessTransport
+from steersman_cluster.simulation import Actor, Calm, History
+from steersman_cluster.simulation.ways import Way
 from tests.clocks import ManualClock
 from tests.embedded import turns
 

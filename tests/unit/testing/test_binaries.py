@@ -15,12 +15,12 @@ from pathlib import Path
 import pytest
 
 from steersman.clock import SystemClock
-from steersman.cluster_errors import ControlPlaneError
-from steersman.testing import Binaries, Program, find_binaries
-from steersman.testing.building import Building, WaitingForOtherBuild, build_missing
-from steersman.testing.programs import ETCD_VERSION, KUBERNETES_VERSION
+from steersman_cluster.errors import ControlPlaneError
+from steersman_cluster.testing import Binaries, Program, find_binaries
+from steersman_cluster.testing.building import Building, WaitingForOtherBuild, build_missing
+from steersman_cluster.testing.programs import ETCD_VERSION, KUBERNETES_VERSION
 
-COMMAND = [sys.executable, "-m", "steersman.testing.binaries"]
+COMMAND = [sys.executable, "-m", "steersman_cluster.testing.binaries"]
 
 # Writes the end of the package's name into the file after "-o", and notes which that was.
 WORKING_GO = """\
@@ -141,7 +141,7 @@ def test_the_cache_directory_is_below_the_users_cache_and_named_after_the_versio
 
 
 def test_the_versions_are_those_of_the_go_modules() -> None:
-    modules = resources.files("steersman.testing") / "control_plane_modules"
+    modules = resources.files("steersman_cluster.testing") / "control_plane_modules"
     kubernetes = (modules / "kubernetes" / "go.mod").read_text()
     etcd = (modules / "etcd" / "go.mod").read_text()
 
@@ -161,7 +161,9 @@ def test_only_the_programs_that_are_used_must_be_there(tmp_path: Path) -> None:
 def test_a_program_missing_from_the_cache_comes_with_the_command_that_builds_it(
     machine: Machine,
 ) -> None:
-    with pytest.raises(ControlPlaneError, match=r"Run `python -m steersman\.testing\.binaries`"):
+    with pytest.raises(
+        ControlPlaneError, match=r"Run `python -m steersman_cluster\.testing\.binaries`"
+    ):
         machine.binaries.path(Program.ETCD)
 
 

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from steersman.clock import SystemClock
-from steersman.cluster_errors import ControlPlaneError
-from steersman.testing import Component
-from steersman.testing.enclosure import Enclosure, enclosure
+from steersman_cluster.errors import ControlPlaneError
+from steersman_cluster.testing import Component
+from steersman_cluster.testing.enclosure import Enclosure, enclosure
 
 WORKING = "touch ready; exec sleep 600"
 DEAF_TO_SIGTERM = f"trap '' TERM; {WORKING}"

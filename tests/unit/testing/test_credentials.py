@@ -5,8 +5,8 @@ import ssl
 from datetime import UTC, datetime
 from pathlib import Path
 
-from steersman.testing import Credentials
-from steersman.testing.credentials import make_credentials
+from steersman_cluster.testing import Credentials
+from steersman_cluster.testing.credentials import make_credentials
 
 NOW_TIME = datetime(2026, 5, 4, 12, 0, tzinfo=UTC)
 

@@ -7,13 +7,13 @@ from random import Random
 import pytest
 
 from steersman.client import Client
-from steersman.cluster_errors import TimeCannotBeSkipped
 from steersman.errors import Unreachable
 from steersman.observe import ignore
-from steersman.simulation import History
-from steersman.testing.noting import NotingTransport
-from steersman.testing.real_world import RealWorld
 from steersman.wire import Request
+from steersman_cluster.errors import TimeCannotBeSkipped
+from steersman_cluster.simulation import History
+from steersman_cluster.testing.noting import NotingTransport
+from steersman_cluster.testing.real_world import RealWorld
 from tests.clocks import FakeClock
 from tests.transports import Answer, ScriptedTransport, refusing, saying
 

@@ -3,7 +3,7 @@
 import gc
 from random import Random
 
-from steersman.workloads.remembering import PerRun
+from steersman_cluster.workloads.remembering import PerRun
 
 
 def test_no_run_of_a_controller_knows_what_another_remembers() -> None:

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from steersman.workloads.writing import merge_difference, pod_difference
+from steersman_cluster.workloads.writing import merge_difference, pod_difference
 
 READY = {"type": "Ready", "status": "False", "reason": "ContainersNotReady"}
 THEIRS = {"type": "example.com/open", "status": "True"}

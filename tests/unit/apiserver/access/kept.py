@@ -3,10 +3,10 @@
 from random import Random
 from typing import Any
 
-from steersman.apiserver.rules import Rules
-from steersman.apiserver.storage import Key, RevisionLog
-from steersman.apiserver.store import Store
 from steersman.names import GroupResource
+from steersman_cluster.apiserver.rules import Rules
+from steersman_cluster.apiserver.storage import Key, RevisionLog
+from steersman_cluster.apiserver.store import Store
 from tests.clocks import FakeClock
 
 GROUP = "rbac.authorization.k8s.io"

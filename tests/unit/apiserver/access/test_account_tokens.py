@@ -9,9 +9,9 @@ from typing import Any
 import msgspec
 import pytest
 
-from steersman.apiserver.access import AccountTokens, Bearer, NotAccepted
-from steersman.apiserver.access.account_tokens import BINDABLE, ISSUER, claims_of
 from steersman.names import GroupResource
+from steersman_cluster.apiserver.access import AccountTokens, Bearer, NotAccepted
+from steersman_cluster.apiserver.access.account_tokens import BINDABLE, ISSUER, claims_of
 from tests.unit.apiserver.access.kept import Kept
 
 ACCOUNTS = GroupResource("", "serviceaccounts")
@@ -211,7 +211,7 @@ def test_a_token_is_checked_again_though_its_signature_is_not(desk: Desk) -> Non
 
 def test_nobody_needs_cryptography_before_a_token_is_asked_for() -> None:
     program = (
-        "import sys; import steersman.apiserver;"
+        "import sys; import steersman_cluster.apiserver;"
         "print('cryptography' in sys.modules, 'steersman.wire.listener' in sys.modules)"
     )
 

@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 
-from steersman.apiserver.access import (
+from steersman.wire import ClientCertificate, Request
+from steersman_cluster.apiserver.access import (
     ANONYMOUS,
     AccountTokens,
     Authenticator,
@@ -13,8 +14,7 @@ from steersman.apiserver.access import (
     NotAccepted,
     User,
 )
-from steersman.apiserver.refusals import Refusal
-from steersman.wire import ClientCertificate, Request
+from steersman_cluster.apiserver.refusals import Refusal
 from tests.unit.apiserver.access.kept import Kept
 
 TOKEN = "canary-of-jane"

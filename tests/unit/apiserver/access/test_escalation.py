@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from steersman.apiserver.access import Attributes, Authorizer, Escalation, User
-from steersman.apiserver.refusals import Refusal
+from steersman_cluster.apiserver.access import Attributes, Authorizer, Escalation, User
+from steersman_cluster.apiserver.refusals import Refusal
 from tests.unit.apiserver.access.kept import GROUP, Kept, rule, user
 
 JANE = User(name="jane", groups=("devs", "ops"))

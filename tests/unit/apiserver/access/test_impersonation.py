@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from steersman.apiserver.access import Attributes, Authorizer, Impersonation, User
-from steersman.apiserver.refusals import Refusal
 from steersman.wire import Request
+from steersman_cluster.apiserver.access import Attributes, Authorizer, Impersonation, User
+from steersman_cluster.apiserver.refusals import Refusal
 from tests.unit.apiserver.access.kept import Kept, rule, user
 
 AUTHENTICATION = "authentication.k8s.io"

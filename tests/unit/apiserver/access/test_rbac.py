@@ -2,7 +2,7 @@
 
 import pytest
 
-from steersman.apiserver.access import Attributes, Authorizer, Decision, User, denied
+from steersman_cluster.apiserver.access import Attributes, Authorizer, Decision, User, denied
 from tests.unit.apiserver.access.kept import GROUP, Kept, rule, user
 
 JANE = User(name="jane", groups=("devs",))

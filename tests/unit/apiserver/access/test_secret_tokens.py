@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from steersman.apiserver.access import AccountTokens, Bearer, Issuing, NotAccepted
-from steersman.apiserver.access.secret_tokens import INVALID_SINCE, ISSUER
-from steersman.apiserver.access.signing import SigningKey
 from steersman.names import GroupResource
+from steersman_cluster.apiserver.access import AccountTokens, Bearer, Issuing, NotAccepted
+from steersman_cluster.apiserver.access.secret_tokens import INVALID_SINCE, ISSUER
+from steersman_cluster.apiserver.access.signing import SigningKey
 from tests.unit.apiserver.access.kept import Kept
 
 SECRETS = GroupResource("", "secrets")

@@ -6,7 +6,7 @@ import pytest
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import ec, ed25519, rsa
 
-from steersman.apiserver.access.signing import (
+from steersman_cluster.apiserver.access.signing import (
     PrivateKey,
     SigningKey,
     VerifyingKey,

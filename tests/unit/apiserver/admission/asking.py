@@ -3,11 +3,11 @@
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from steersman.apiserver.access import User
-from steersman.apiserver.admission.attributes import CREATE, Attributes
-from steersman.apiserver.admission.matching import Place
-from steersman.apiserver.rules import Object
 from steersman.names import GroupResource, GroupVersionKind, GroupVersionResource
+from steersman_cluster.apiserver.access import User
+from steersman_cluster.apiserver.admission.attributes import CREATE, Attributes
+from steersman_cluster.apiserver.admission.matching import Place
+from steersman_cluster.apiserver.rules import Object
 
 MAP = GroupVersionKind("", "v1", "ConfigMap")
 MAPS = GroupVersionResource("", "v1", "configmaps")

@@ -2,17 +2,22 @@ from typing import Any
 
 import pytest
 
-from steersman.apiserver.access import User
-from steersman.apiserver.admission.conditions import ConditionFailed, Conditions
-from steersman.apiserver.admission.evaluating import Budget, OutOfBudget, Variables, aggregated
-from steersman.apiserver.admission.matching import Place
-from steersman.apiserver.admission.variables import values_of
-from steersman.apiserver.builtin.cluster.admission_expressions import (
+from steersman_cluster.apiserver.access import User
+from steersman_cluster.apiserver.admission.conditions import ConditionFailed, Conditions
+from steersman_cluster.apiserver.admission.evaluating import (
+    Budget,
+    OutOfBudget,
+    Variables,
+    aggregated,
+)
+from steersman_cluster.apiserver.admission.matching import Place
+from steersman_cluster.apiserver.admission.variables import values_of
+from steersman_cluster.apiserver.builtin.cluster.admission_expressions import (
     compiled,
     declared,
     variables_of,
 )
-from steersman.apiserver.cel import Authorizer, NotEvaluated, Verdict
+from steersman_cluster.apiserver.cel import Authorizer, NotEvaluated, Verdict
 from tests.unit.apiserver.admission.asking import MAP, MAPS, request
 
 

@@ -2,10 +2,10 @@ from typing import Any
 
 import pytest
 
-from steersman.apiserver.admission.attributes import CREATE, DELETE, UPDATE
-from steersman.apiserver.admission.matching import Matching, Place
-from steersman.apiserver.refusals import Refusal
 from steersman.names import GroupVersionKind, GroupVersionResource
+from steersman_cluster.apiserver.admission.attributes import CREATE, DELETE, UPDATE
+from steersman_cluster.apiserver.admission.matching import Matching, Place
+from steersman_cluster.apiserver.refusals import Refusal
 from tests.unit.apiserver.admission.asking import MAP, MAPS, Around, request
 
 RULE: dict[str, Any] = {

@@ -3,7 +3,7 @@ from typing import Any
 
 import pytest
 
-from steersman.apiserver.admission.patches import (
+from steersman_cluster.apiserver.admission.patches import (
     DoesNotApply,
     Unreadable,
     operations_of,

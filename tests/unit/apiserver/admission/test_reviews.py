@@ -5,11 +5,11 @@ from typing import Any
 import msgspec
 import pytest
 
-from steersman.apiserver.access import User
-from steersman.apiserver.admission.attributes import DELETE
-from steersman.apiserver.admission.matching import Place
-from steersman.apiserver.admission.requests import request_of
-from steersman.apiserver.admission.reviews import (
+from steersman_cluster.apiserver.access import User
+from steersman_cluster.apiserver.admission.attributes import DELETE
+from steersman_cluster.apiserver.admission.matching import Place
+from steersman_cluster.apiserver.admission.requests import request_of
+from steersman_cluster.apiserver.admission.reviews import (
     Asked,
     CallFailed,
     Review,
@@ -17,9 +17,9 @@ from steersman.apiserver.admission.reviews import (
     denied,
     verdict_of,
 )
-from steersman.apiserver.admission.webhooks import Webhook, webhooks_of
-from steersman.apiserver.outside import Delivered, Undelivered
-from steersman.apiserver.outside.places import Place as Address
+from steersman_cluster.apiserver.admission.webhooks import Webhook, webhooks_of
+from steersman_cluster.apiserver.outside import Delivered, Undelivered
+from steersman_cluster.apiserver.outside.places import Place as Address
 from tests.outbounds import Webhooks, allow, webhook
 from tests.unit.apiserver.admission.asking import MAP, MAPS, request
 

@@ -2,9 +2,9 @@
 
 import pytest
 
-from steersman.apiserver.asking.asked import Asked, understand
 from steersman.names import GroupResource
 from steersman.wire import Request
+from steersman_cluster.apiserver.asking.asked import Asked, understand
 from tests.unit.apiserver.urls import asking
 
 POD = {"version": "v1", "resource": "pods"}

@@ -5,12 +5,12 @@ from typing import Any
 import msgspec
 import pytest
 
-from steersman.apiserver import rendering
-from steersman.apiserver.asking.metadata_only import LIST, OBJECT, MetadataOnly
-from steersman.apiserver.refusals import Refusal
-from steersman.apiserver.rules import Object
-from steersman.apiserver.served import Served
-from steersman.apiserver.storage import Entry, Key
+from steersman_cluster.apiserver import rendering
+from steersman_cluster.apiserver.asking.metadata_only import LIST, OBJECT, MetadataOnly
+from steersman_cluster.apiserver.refusals import Refusal
+from steersman_cluster.apiserver.rules import Object
+from steersman_cluster.apiserver.served import Served
+from steersman_cluster.apiserver.storage import Entry, Key
 from tests.embedded import World
 
 HEAD = {"kind": OBJECT, "apiVersion": "meta.k8s.io/v1"}

@@ -2,8 +2,8 @@
 
 import pytest
 
-from steersman.apiserver.asking.metadata_only import MetadataOnly
-from steersman.apiserver.asking.negotiating import (
+from steersman_cluster.apiserver.asking.metadata_only import MetadataOnly
+from steersman_cluster.apiserver.asking.negotiating import (
     APPLY_PATCH,
     JSON,
     JSON_PATCH,
@@ -20,10 +20,10 @@ from steersman.apiserver.asking.negotiating import (
     refusal_language,
     wanted_form,
 )
-from steersman.apiserver.forms import Form
-from steersman.apiserver.messages import WHOLE_MESSAGES, MetadataMessages
-from steersman.apiserver.refusals import Refusal
-from steersman.apiserver.schema.protobuf import PROTOBUF
+from steersman_cluster.apiserver.forms import Form
+from steersman_cluster.apiserver.messages import WHOLE_MESSAGES, MetadataMessages
+from steersman_cluster.apiserver.refusals import Refusal
+from steersman_cluster.apiserver.schema.protobuf import PROTOBUF
 from tests.unit.apiserver.urls import request
 
 KUBECTL = "application/json;as=Table;v=v1;g=meta.k8s.io,application/json"

@@ -2,8 +2,8 @@
 
 import pytest
 
-from steersman.apiserver.asking.options import ListOptions, WriteOptions, boolean, integer
-from steersman.apiserver.refusals import Refusal
+from steersman_cluster.apiserver.asking.options import ListOptions, WriteOptions, boolean, integer
+from steersman_cluster.apiserver.refusals import Refusal
 from tests.unit.apiserver.urls import asking
 
 BOOLEANS = {

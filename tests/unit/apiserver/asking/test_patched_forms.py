@@ -1,11 +1,11 @@
 """What a patch made, in the order in which Go would write it."""
 
-from steersman.apiserver.asking.patched_forms import (
+from steersman_cluster.apiserver.asking.patched_forms import (
     in_go_order,
     shown_after_merge,
     shown_after_operations,
 )
-from steersman.apiserver.schema.node import Schema
+from steersman_cluster.apiserver.schema.node import Schema
 
 TEXT = Schema(type="string")
 PART = Schema(type="object", properties={"name": TEXT, "args": Schema(type="array", items=TEXT)})

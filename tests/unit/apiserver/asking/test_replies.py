@@ -4,10 +4,10 @@ import msgspec
 import pytest
 import yaml
 
-from steersman.apiserver import refusals
-from steersman.apiserver.asking import replies
-from steersman.apiserver.asking.negotiating import YAML
 from steersman.wire import Reply
+from steersman_cluster.apiserver import refusals
+from steersman_cluster.apiserver.asking import replies
+from steersman_cluster.apiserver.asking.negotiating import YAML
 from tests.unit.apiserver.urls import asking, request
 
 BODY = b'{"kind":"Pod","spec":{"a":"\xc3\xa9"}}'

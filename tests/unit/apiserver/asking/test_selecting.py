@@ -5,14 +5,14 @@ from typing import Any
 
 import pytest
 
-from steersman.apiserver.asking.selecting import (
+from steersman_cluster.apiserver.asking.selecting import (
     NOT_SUPPORTED,
     label_selector,
     parse_field_selector,
     parse_label_selector,
     selected_name,
 )
-from steersman.apiserver.refusals import Refusal
+from steersman_cluster.apiserver.refusals import Refusal
 
 LABELS = {"app": "web", "tier": "front", "size": "7", "empty": ""}
 FIELDS = {"metadata.name": "web", "metadata.namespace": "default", "status.phase": ""}

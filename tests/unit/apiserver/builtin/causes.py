@@ -1,7 +1,7 @@
 """Why something was refused, in pieces."""
 
-from steersman.apiserver.refusals import Refusal
-from steersman.apiserver.rules import Object
+from steersman_cluster.apiserver.refusals import Refusal
+from steersman_cluster.apiserver.rules import Object
 
 
 def causes_of(refusal: Refusal) -> list[Object]:

@@ -7,19 +7,19 @@ from typing import Any
 
 import msgspec
 
-from steersman.apiserver import field_errors, refusals
-from steersman.apiserver.builtin.cluster.namespaces import NAMESPACE_FINALIZE
-from steersman.apiserver.builtin.converting import to_served, to_stored
-from steersman.apiserver.builtin.label_selectors import label_errors
-from steersman.apiserver.builtin.network.service_network import ServiceNetwork
-from steersman.apiserver.builtin.network.services import service_rules
-from steersman.apiserver.builtin.plugins.pod_admission import USUAL_PLUGINS
-from steersman.apiserver.builtin.table import SERVICES, shared_rules
-from steersman.apiserver.rules import Object, Rules
-from steersman.apiserver.schema.decoding import Expectations, Expected, decode
-from steersman.apiserver.schema.documents import BuiltinSchemas
 from steersman.clock import Clock
 from steersman.names import GroupResource, GroupVersionKind
+from steersman_cluster.apiserver import field_errors, refusals
+from steersman_cluster.apiserver.builtin.cluster.namespaces import NAMESPACE_FINALIZE
+from steersman_cluster.apiserver.builtin.converting import to_served, to_stored
+from steersman_cluster.apiserver.builtin.label_selectors import label_errors
+from steersman_cluster.apiserver.builtin.network.service_network import ServiceNetwork
+from steersman_cluster.apiserver.builtin.network.services import service_rules
+from steersman_cluster.apiserver.builtin.plugins.pod_admission import USUAL_PLUGINS
+from steersman_cluster.apiserver.builtin.table import SERVICES, shared_rules
+from steersman_cluster.apiserver.rules import Object, Rules
+from steersman_cluster.apiserver.schema.decoding import Expectations, Expected, decode
+from steersman_cluster.apiserver.schema.documents import BuiltinSchemas
 from tests.clocks import FakeClock
 
 SCHEMAS = BuiltinSchemas.read()

@@ -1,4 +1,4 @@
-from steersman.apiserver.builtin.common_rules import keeps, needs
+from steersman_cluster.apiserver.builtin.common_rules import keeps, needs
 
 
 def test_what_is_needed_is_there_and_not_empty() -> None:

@@ -2,8 +2,8 @@ from random import Random
 
 import pytest
 
-from steersman.apiserver.builtin.network.service_network import ServiceNetwork
 from steersman.names import GroupResource
+from steersman_cluster.apiserver.builtin.network.service_network import ServiceNetwork
 from tests.unit.apiserver.builtin.here import SCHEMAS, Here, rules_with
 
 RULES = rules_with(ServiceNetwork(rng=Random(1)))

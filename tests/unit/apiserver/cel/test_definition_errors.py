@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from steersman.apiserver.cel.declared_schemas import declared
-from steersman.apiserver.cel.definition_errors import definition_errors
-from steersman.apiserver.cel.rules import compiled_rule
+from steersman_cluster.apiserver.cel.declared_schemas import declared
+from steersman_cluster.apiserver.cel.definition_errors import definition_errors
+from steersman_cluster.apiserver.cel.rules import compiled_rule
 from tests.unit.apiserver.cel.test_schema_rules import (
     INTEGER,
     RECORDED,

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
-from steersman.apiserver.cel import (
+from steersman_cluster.apiserver.cel import (
     Authorizer,
     CelType,
     CostExceeded,
@@ -22,11 +22,11 @@ from steersman.apiserver.cel import (
     Verdict,
     cel_types,
 )
-from steersman.apiserver.cel.formatting import type_name
-from steersman.apiserver.cel.operators import to_string
-from steersman.apiserver.cel.times import duration_text, timestamp_text
-from steersman.apiserver.cel.values import Duration, Optional, Timestamp
-from steersman.apiserver.go_words import go_text
+from steersman_cluster.apiserver.cel.formatting import type_name
+from steersman_cluster.apiserver.cel.operators import to_string
+from steersman_cluster.apiserver.cel.times import duration_text, timestamp_text
+from steersman_cluster.apiserver.cel.values import Duration, Optional, Timestamp
+from steersman_cluster.apiserver.go_words import go_text
 
 # Each with the value, the failure or the complaint of the library in kube-apiserver 1.36.3.
 ANSWERS: dict[str, dict[str, Any]] = json.loads(
@@ -141,8 +141,8 @@ def test_who_has_no_parser_is_told_so_when_there_is_an_expression() -> None:
     script = (
         "import sys\n"
         "sys.modules['cel_expr_python'] = None\n"
-        "from steersman.apiserver.cel import Expression\n"
-        "from steersman.apiserver.refusals import Refusal\n"
+        "from steersman_cluster.apiserver.cel import Expression\n"
+        "from steersman_cluster.apiserver.refusals import Refusal\n"
         "try:\n"
         "    Expression.compile('true', variables={})\n"
         "except Refusal as refused:\n"
@@ -157,7 +157,7 @@ def test_who_has_no_parser_is_told_so_when_there_is_an_expression() -> None:
 @pytest.mark.timeout(20)  # another Python starts
 def test_nobody_loads_the_parser_before_there_is_an_expression() -> None:
     script = (
-        "import sys, steersman.apiserver, steersman.apiserver.cel as cel\n"
+        "import sys, steersman_cluster.apiserver, steersman_cluster.apiserver.cel as cel\n"
         "assert not any(name.startswith('cel_expr') for name in sys.modules)\n"
         "cel.Expression.compile('true', variables={})\n"
         "assert 'cel_expr_python.cel' in sys.modules\n"

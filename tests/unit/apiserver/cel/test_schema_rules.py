@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from steersman.apiserver.cel.schema_rules import SchemaRules, has_rules
-from steersman.apiserver.schema.node import UNSET
+from steersman_cluster.apiserver.cel.schema_rules import SchemaRules, has_rules
+from steersman_cluster.apiserver.schema.node import UNSET
 
 RULES = "x-kubernetes-validations"
 # Rules over one schema, with what kube-apiserver 1.36.3 estimated, and said of an object.

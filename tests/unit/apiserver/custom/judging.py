@@ -4,18 +4,18 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from steersman.apiserver import metadata, refusals
-from steersman.apiserver.custom.definition_rules import DEFINITION
-from steersman.apiserver.custom.serving import served
-from steersman.apiserver.custom.status import accepted
-from steersman.apiserver.refusals import Refusal
-from steersman.apiserver.rules import Object, RuleContext
-from steersman.apiserver.schema.decoding import Expectations, decode, settle
-from steersman.apiserver.schema.documents import OBJECT_META, BuiltinSchemas
-from steersman.apiserver.schema.node import Schema
-from steersman.apiserver.schema.pruning import accept
-from steersman.apiserver.served import Served
 from steersman.names import GroupVersionKind
+from steersman_cluster.apiserver import metadata, refusals
+from steersman_cluster.apiserver.custom.definition_rules import DEFINITION
+from steersman_cluster.apiserver.custom.serving import served
+from steersman_cluster.apiserver.custom.status import accepted
+from steersman_cluster.apiserver.refusals import Refusal
+from steersman_cluster.apiserver.rules import Object, RuleContext
+from steersman_cluster.apiserver.schema.decoding import Expectations, decode, settle
+from steersman_cluster.apiserver.schema.documents import OBJECT_META, BuiltinSchemas
+from steersman_cluster.apiserver.schema.node import Schema
+from steersman_cluster.apiserver.schema.pruning import accept
+from steersman_cluster.apiserver.served import Served
 
 NOW = "2026-01-01T00:00:00Z"
 DEFINITION_KIND = GroupVersionKind("apiextensions.k8s.io", "v1", "CustomResourceDefinition")

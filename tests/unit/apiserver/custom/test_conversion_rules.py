@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from steersman.apiserver.custom.conversion_rules import bundle_problem, conversion_errors
+from steersman_cluster.apiserver.custom.conversion_rules import bundle_problem, conversion_errors
 from tests.unit.apiserver.custom.definition_samples import SERVICE
 
 

@@ -5,16 +5,16 @@ from typing import Any
 import msgspec
 import pytest
 
-from steersman.apiserver.custom.conversion_reviews import Failed, Review
-from steersman.apiserver.custom.converting import (
+from steersman_cluster.apiserver.custom.conversion_reviews import Failed, Review
+from steersman_cluster.apiserver.custom.converting import (
     MOST_REMEMBERED_BYTES,
     MOST_REVIEWED_BYTES,
     Conversion,
     Remembered,
 )
-from steersman.apiserver.outside import Delivered, Known, Unanswered
-from steersman.apiserver.outside.places import Place
-from steersman.apiserver.refusals import Refusal
+from steersman_cluster.apiserver.outside import Delivered, Known, Unanswered
+from steersman_cluster.apiserver.outside.places import Place
+from steersman_cluster.apiserver.refusals import Refusal
 
 V1, V2 = "example.com/v1", "example.com/v2"
 PLACE = Place(url="https://webhook.example.com")

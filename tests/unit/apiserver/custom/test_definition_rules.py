@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from steersman.apiserver.custom.definition_rules import DEFINITION
-from steersman.apiserver.custom.status import accepted
+from steersman_cluster.apiserver.custom.definition_rules import DEFINITION
+from steersman_cluster.apiserver.custom.status import accepted
 from tests.unit.apiserver.custom.definition_samples import (
     approved,
     definition,

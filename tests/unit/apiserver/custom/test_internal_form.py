@@ -2,7 +2,11 @@
 
 import msgspec
 
-from steersman.apiserver.custom.internal_form import InternalSpec, first_keyword, shown_schema
+from steersman_cluster.apiserver.custom.internal_form import (
+    InternalSpec,
+    first_keyword,
+    shown_schema,
+)
 from tests.unit.apiserver.custom.definition_samples import version
 from tests.unit.apiserver.custom.value_samples import INTEGER, STRING, fields, items, values
 

@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from steersman.apiserver.custom.judging import Judging
-from steersman.apiserver.field_errors import invalid, required
+from steersman_cluster.apiserver.custom.judging import Judging
+from steersman_cluster.apiserver.field_errors import invalid, required
 
 SCHEMA: dict[str, Any] = {
     "type": "object",

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from steersman.apiserver.custom.scale import (
+from steersman_cluster.apiserver.custom.scale import (
     BUILTIN_SCALE,
     NOT_SAID,
     replicas_errors,
@@ -13,8 +13,8 @@ from steersman.apiserver.custom.scale import (
     selector_errors,
     selector_text,
 )
-from steersman.apiserver.refusals import Refusal
-from steersman.apiserver.served import ScalePaths
+from steersman_cluster.apiserver.refusals import Refusal
+from steersman_cluster.apiserver.served import ScalePaths
 
 PATHS = ScalePaths(
     spec_replicas=("spec", "size"), status_replicas=("status", "size"), selector=("status", "sel")

@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from steersman.apiserver.custom.serving import served
-from steersman.apiserver.schema.node import Schema
-from steersman.apiserver.served import ScalePaths
+from steersman_cluster.apiserver.custom.serving import served
+from steersman_cluster.apiserver.schema.node import Schema
+from steersman_cluster.apiserver.served import ScalePaths
 from tests.unit.apiserver.custom.definition_samples import definition, of, version
 from tests.unit.apiserver.custom.judging import Judge
 from tests.unit.apiserver.custom.value_samples import (

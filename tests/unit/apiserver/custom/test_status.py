@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from steersman.apiserver.custom.status import (
+from steersman_cluster.apiserver.custom.status import (
     FINALIZER,
     accepted,
     approval_of,

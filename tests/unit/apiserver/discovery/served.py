@@ -4,7 +4,8 @@ from typing import Any
 
 import msgspec
 
-from steersman.apiserver.discovery import (
+from steersman.names import GroupVersionKind
+from steersman_cluster.apiserver.discovery import (
     DiscoveredResource,
     DiscoveredSubresource,
     Discovery,
@@ -13,8 +14,7 @@ from steersman.apiserver.discovery import (
     OpenApiDocument,
     discovered_builtin,
 )
-from steersman.apiserver.schema.documents import BuiltinSchemas
-from steersman.names import GroupVersionKind
+from steersman_cluster.apiserver.schema.documents import BuiltinSchemas
 
 SCHEMAS = BuiltinSchemas.read()
 BUILTIN = [discovered_builtin(each) for each in SCHEMAS.resources]

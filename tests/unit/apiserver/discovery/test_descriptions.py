@@ -6,8 +6,13 @@ from typing import Any
 
 import pytest
 
-from steersman.apiserver.discovery import Descriptions, OpenApi, Swagger, installed_descriptions
-from steersman.apiserver.discovery.descriptions import NO_DESCRIPTIONS, descriptions_in
+from steersman_cluster.apiserver.discovery import (
+    Descriptions,
+    OpenApi,
+    Swagger,
+    installed_descriptions,
+)
+from steersman_cluster.apiserver.discovery.descriptions import NO_DESCRIPTIONS, descriptions_in
 from tests.unit.apiserver.discovery.served import BUILTIN, SCHEMAS, ZOO, content, custom
 
 JSON = "application/json"
@@ -146,8 +151,8 @@ def test_a_file_of_another_form_gives_no_descriptions(content: bytes) -> None:
 def test_the_package_is_read_and_never_imported() -> None:
     program = (
         "import sys;"
-        "from steersman.apiserver.discovery import installed_descriptions as find;"
-        "from steersman.apiserver.schema.documents import BuiltinSchemas;"
+        "from steersman_cluster.apiserver.discovery import installed_descriptions as find;"
+        "from steersman_cluster.apiserver.schema.documents import BuiltinSchemas;"
         "found = find().described(BuiltinSchemas.read().written);"
         f"print('description' in found['{POD}'], 'kubernetes_validate' in sys.modules)"
     )

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from steersman.apiserver.discovery.openapi_protobuf import protobuf
+from steersman_cluster.apiserver.discovery.openapi_protobuf import protobuf
 
 
 def fields(data: bytes) -> Iterator[tuple[int, bytes | int]]:

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from steersman.apiserver.discovery import OpenApiDocument, Swagger
+from steersman_cluster.apiserver.discovery import OpenApiDocument, Swagger
 from tests.unit.apiserver.discovery.served import BUILTIN, ZOO, content, custom, open_api
 
 META = "#/definitions/io.k8s.apimachinery.pkg.apis.meta.v1"

@@ -2,9 +2,9 @@
 
 import pytest
 
-from steersman.apiserver.discovery import Discovery
-from steersman.apiserver.group_claims import Claim
-from steersman.apiserver.refusals import Refusal
+from steersman_cluster.apiserver.discovery import Discovery
+from steersman_cluster.apiserver.group_claims import Claim
+from steersman_cluster.apiserver.refusals import Refusal
 from tests.unit.apiserver.discovery.served import AGGREGATED, SCALE, ZOO, content, custom, discovery
 
 

@@ -2,10 +2,10 @@
 
 from typing import Any, TypeAlias
 
-from steersman.apiserver.fields import FieldManagement, FieldSet
-from steersman.apiserver.schema.documents import BuiltinSchemas
-from steersman.apiserver.schema.node import Schema
 from steersman.names import GroupVersionKind
+from steersman_cluster.apiserver.fields import FieldManagement, FieldSet
+from steersman_cluster.apiserver.schema.documents import BuiltinSchemas
+from steersman_cluster.apiserver.schema.node import Schema
 
 Object: TypeAlias = dict[str, Any]
 

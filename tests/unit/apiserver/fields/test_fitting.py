@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from steersman.apiserver.fields.fitting import misfits
-from steersman.apiserver.schema.node import Schema
+from steersman_cluster.apiserver.fields.fitting import misfits
+from steersman_cluster.apiserver.schema.node import Schema
 from tests.unit.apiserver.fields.kinds import DEPLOYMENT, SCHEMAS, SPEC, Object
 
 

@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from steersman.apiserver.fields import FieldManagement, keep_times
-from steersman.apiserver.fields.managers import ANCIENT, MOST_UPDATERS
-from steersman.apiserver.refusals import Refusal
 from steersman.names import GroupVersionKind
+from steersman_cluster.apiserver.fields import FieldManagement, keep_times
+from steersman_cluster.apiserver.fields.managers import ANCIENT, MOST_UPDATERS
+from steersman_cluster.apiserver.refusals import Refusal
 from tests.unit.apiserver.fields.kinds import (
     CONFIG_MAP,
     DEPLOYMENT,

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from steersman.apiserver.fields.merging import merged, pruned, without
-from steersman.apiserver.fields.sets import FieldSet
+from steersman_cluster.apiserver.fields.merging import merged, pruned, without
+from steersman_cluster.apiserver.fields.sets import FieldSet
 from tests.unit.apiserver.fields.kinds import SPEC, Object
 
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from steersman.apiserver.fields import FieldSet, reset_fields
 from steersman.names import GroupResource
+from steersman_cluster.apiserver.fields import FieldSet, reset_fields
 
 SPEC: FieldSet = {"f:spec": {}}
 STATUS: FieldSet = {"f:status": {}}

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from steersman.apiserver.fields import FieldSet, entries_after_scale, scale_entries
+from steersman_cluster.apiserver.fields import FieldSet, entries_after_scale, scale_entries
 from tests.unit.apiserver.fields.kinds import LATER, NOW
 
 PATHS = {"apps/v1": ("spec", "replicas"), "apps/v2": ("spec", "size", "wanted")}

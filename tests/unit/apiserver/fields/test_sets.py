@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from steersman.apiserver.fields.sets import (
+from steersman_cluster.apiserver.fields.sets import (
     SELF,
     FieldSet,
     difference,

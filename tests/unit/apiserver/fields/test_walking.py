@@ -2,10 +2,10 @@
 
 import pytest
 
-from steersman.apiserver.fields.elements import NoElement, element_of
-from steersman.apiserver.fields.sets import FieldSet
-from steersman.apiserver.fields.walking import applied_fields, compared
-from steersman.apiserver.schema.node import Schema
+from steersman_cluster.apiserver.fields.elements import NoElement, element_of
+from steersman_cluster.apiserver.fields.sets import FieldSet
+from steersman_cluster.apiserver.fields.walking import applied_fields, compared
+from steersman_cluster.apiserver.schema.node import Schema
 from tests.unit.apiserver.fields.kinds import SPEC, Object
 
 TOM = 'k:{"kind":"cat","name":"tom"}'

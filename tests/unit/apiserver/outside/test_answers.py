@@ -3,8 +3,8 @@ from typing import Any
 import msgspec
 import pytest
 
-from steersman.apiserver.outside import Delivered
-from steersman.apiserver.outside.answers import BadAnswer, document
+from steersman_cluster.apiserver.outside import Delivered
+from steersman_cluster.apiserver.outside.answers import BadAnswer, document
 
 
 def delivered(body: bytes, *, status: int = 200, content_type: str = "") -> Delivered:

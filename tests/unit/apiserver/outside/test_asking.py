@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from steersman.apiserver.outside.asking import (
+from steersman_cluster.apiserver.outside.asking import (
     MOST_RUNS,
     Asking,
     Known,
@@ -17,7 +17,7 @@ from steersman.apiserver.outside.asking import (
     Unanswered,
     Undelivered,
 )
-from steersman.apiserver.refusals import Refusal
+from steersman_cluster.apiserver.refusals import Refusal
 from tests.clocks import FakeClock
 
 

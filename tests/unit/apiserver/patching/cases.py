@@ -2,13 +2,13 @@
 
 from typing import Any, NamedTuple
 
-from steersman.apiserver.patching import (
+from steersman.names import GroupVersionKind
+from steersman_cluster.apiserver.patching import (
     apply_json_patch,
     apply_merge_patch,
     apply_strategic_merge_patch,
 )
-from steersman.apiserver.schema.documents import BuiltinSchemas
-from steersman.names import GroupVersionKind
+from steersman_cluster.apiserver.schema.documents import BuiltinSchemas
 
 JSON = "application/json-patch+json"
 MERGE = "application/merge-patch+json"

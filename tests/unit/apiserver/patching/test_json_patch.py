@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from steersman.apiserver.patching import apply_json_patch, json_patch_mistakes
-from steersman.apiserver.refusals import Refusal
+from steersman_cluster.apiserver.patching import apply_json_patch, json_patch_mistakes
+from steersman_cluster.apiserver.refusals import Refusal
 
 
 def op(op: str, path: str, **more: Any) -> dict[str, Any]:

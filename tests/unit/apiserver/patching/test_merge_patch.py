@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from steersman.apiserver.patching import apply_merge_patch
-from steersman.apiserver.refusals import Refusal
+from steersman_cluster.apiserver.patching import apply_merge_patch
+from steersman_cluster.apiserver.refusals import Refusal
 
 
 @pytest.mark.parametrize(

@@ -5,12 +5,12 @@ from typing import Any
 
 import pytest
 
-from steersman.apiserver.patching import (
+from steersman_cluster.apiserver.patching import (
     apply_json_patch,
     apply_merge_patch,
     apply_strategic_merge_patch,
 )
-from steersman.apiserver.refusals import Refusal
+from steersman_cluster.apiserver.refusals import Refusal
 from tests.unit.apiserver.patching.cases import (
     CASES,
     DEPLOYMENT,

@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from steersman.apiserver.patching import apply_strategic_merge_patch
-from steersman.apiserver.refusals import Refusal
-from steersman.apiserver.schema.node import Schema
+from steersman_cluster.apiserver.patching import apply_strategic_merge_patch
+from steersman_cluster.apiserver.refusals import Refusal
+from steersman_cluster.apiserver.schema.node import Schema
 
 ANY = Schema()
 ITEM = Schema(

@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from steersman.apiserver.schema.conversion_words import misconverted
-from steersman.apiserver.schema.documents import BuiltinSchemas
 from steersman.names import GroupVersionKind
+from steersman_cluster.apiserver.schema.conversion_words import misconverted
+from steersman_cluster.apiserver.schema.documents import BuiltinSchemas
 
 DEPLOYMENT = BuiltinSchemas.read().of(GroupVersionKind("apps", "v1", "Deployment"))
 

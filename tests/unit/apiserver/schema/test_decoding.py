@@ -10,8 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from steersman.apiserver.refusals import Refusal
-from steersman.apiserver.schema.decoding import (
+from steersman.names import GroupVersionKind
+from steersman_cluster.apiserver.refusals import Refusal
+from steersman_cluster.apiserver.schema.decoding import (
     Decoded,
     Expectations,
     Expected,
@@ -19,8 +20,7 @@ from steersman.apiserver.schema.decoding import (
     decode,
     settle,
 )
-from steersman.apiserver.schema.documents import BuiltinSchemas
-from steersman.names import GroupVersionKind
+from steersman_cluster.apiserver.schema.documents import BuiltinSchemas
 
 
 @pytest.fixture(scope="module")

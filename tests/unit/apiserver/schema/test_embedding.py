@@ -2,8 +2,8 @@
 
 import pytest
 
-from steersman.apiserver.schema.embedding import part_errors
-from steersman.apiserver.schema.node import Schema
+from steersman_cluster.apiserver.schema.embedding import part_errors
+from steersman_cluster.apiserver.schema.node import Schema
 
 EMBEDDED = Schema(type="object", embedded_resource=True)
 

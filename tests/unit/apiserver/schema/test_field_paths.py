@@ -2,7 +2,7 @@
 
 import pytest
 
-from steersman.apiserver.schema.field_paths import BadPath, resolved
+from steersman_cluster.apiserver.schema.field_paths import BadPath, resolved
 from tests.unit.apiserver.custom.value_samples import INTEGER, STRING, fields, values
 
 SCHEMA = fields(spec=fields(size=INTEGER, labels=values(STRING)))

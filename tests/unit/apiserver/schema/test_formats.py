@@ -2,7 +2,7 @@
 
 import pytest
 
-from steersman.apiserver.schema.formats import is_request_uri, recognized, text_format
+from steersman_cluster.apiserver.schema.formats import is_request_uri, recognized, text_format
 
 
 @pytest.mark.parametrize(

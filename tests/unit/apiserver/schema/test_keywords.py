@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from steersman.apiserver.schema.keywords import schema_errors
+from steersman_cluster.apiserver.schema.keywords import schema_errors
 from tests.unit.apiserver.custom.value_samples import (
     EMBEDDED,
     INTEGER,

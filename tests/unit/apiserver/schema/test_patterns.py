@@ -4,8 +4,8 @@ from random import Random
 
 import pytest
 
-from steersman.apiserver.schema import patterns
-from steersman.apiserver.schema.patterns import (
+from steersman_cluster.apiserver.schema import patterns
+from steersman_cluster.apiserver.schema.patterns import (
     BadPattern,
     compile_finder,
     compile_pattern,

@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from steersman.apiserver.refusals import Refusal
-from steersman.apiserver.schema.decoding import Expectations, decode
-from steersman.apiserver.schema.documents import BuiltinSchemas
-from steersman.apiserver.schema.protobuf import MAGIC, PROTOBUF
 from steersman.names import GroupVersionKind
+from steersman_cluster.apiserver.refusals import Refusal
+from steersman_cluster.apiserver.schema.decoding import Expectations, decode
+from steersman_cluster.apiserver.schema.documents import BuiltinSchemas
+from steersman_cluster.apiserver.schema.protobuf import MAGIC, PROTOBUF
 
 
 @pytest.fixture(scope="module")

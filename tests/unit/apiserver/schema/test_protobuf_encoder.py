@@ -11,17 +11,17 @@ from typing import Any
 import pytest
 import yaml
 
-from steersman.apiserver.refusals import Refusal
-from steersman.apiserver.schema.decoding import Expectations, Expected, canonical, decode
-from steersman.apiserver.schema.documents import BuiltinSchemas
-from steersman.apiserver.schema.protobuf import MAGIC, PROTOBUF
-from steersman.apiserver.schema.protobuf_encoder import (
+from steersman.names import GroupVersionKind
+from steersman_cluster.apiserver.refusals import Refusal
+from steersman_cluster.apiserver.schema.decoding import Expectations, Expected, canonical, decode
+from steersman_cluster.apiserver.schema.documents import BuiltinSchemas
+from steersman_cluster.apiserver.schema.protobuf import MAGIC, PROTOBUF
+from steersman_cluster.apiserver.schema.protobuf_encoder import (
     MessageEncoders,
     enveloped,
     varint,
     watch_frame,
 )
-from steersman.names import GroupVersionKind
 from tests.fuzz.wire_messages import Messages
 from tests.unit.apiserver.schema.test_protobuf import entry, message, number, text
 

@@ -4,11 +4,11 @@ from typing import Any
 
 import pytest
 
-from steersman.apiserver.refusals import Refusal
-from steersman.apiserver.schema.documents import OBJECT_META, BuiltinSchemas
-from steersman.apiserver.schema.node import Schema
-from steersman.apiserver.schema.pruning import accept, prune
-from steersman.apiserver.schema.structural import compile_schema
+from steersman_cluster.apiserver.refusals import Refusal
+from steersman_cluster.apiserver.schema.documents import OBJECT_META, BuiltinSchemas
+from steersman_cluster.apiserver.schema.node import Schema
+from steersman_cluster.apiserver.schema.pruning import accept, prune
+from steersman_cluster.apiserver.schema.structural import compile_schema
 from tests.unit.apiserver.custom.value_samples import (
     ANYTHING,
     EMBEDDED,

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from steersman.apiserver.schema.node import UNSET, Schema
-from steersman.apiserver.schema.structural import compile_schema, structural_errors
+from steersman_cluster.apiserver.schema.node import UNSET, Schema
+from steersman_cluster.apiserver.schema.structural import compile_schema, structural_errors
 from tests.unit.apiserver.custom.value_samples import (
     ANYTHING,
     EMBEDDED,

@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from steersman.apiserver.schema.node import Schema
-from steersman.apiserver.schema.structural import compile_schema
-from steersman.apiserver.schema.uniqueness import Uniqueness
+from steersman_cluster.apiserver.schema.node import Schema
+from steersman_cluster.apiserver.schema.structural import compile_schema
+from steersman_cluster.apiserver.schema.uniqueness import Uniqueness
 from tests.unit.apiserver.custom.value_samples import (
     MAP_LIST,
     SET,

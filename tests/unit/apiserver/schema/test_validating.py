@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from steersman.apiserver.schema.validating import Validator
+from steersman_cluster.apiserver.schema.validating import Validator
 from tests.unit.apiserver.custom.value_samples import (
     ANY_OF,
     INTEGER,

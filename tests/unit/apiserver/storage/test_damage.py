@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from steersman.apiserver.storage import Key, RevisionLog, SqliteJournal
-from steersman.cluster_errors import ClusterError
+from steersman_cluster.apiserver.storage import Key, RevisionLog, SqliteJournal
+from steersman_cluster.errors import ClusterError
 
 DATABASE, WAL, HEAD = "steersman.db", "steersman.db-wal", "steersman.head"
 FLIPS = 60

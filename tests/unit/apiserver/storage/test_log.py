@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from steersman.apiserver.storage import Compacted, Key, RevisionLog, Stale, View
+from steersman_cluster.apiserver.storage import Compacted, Key, RevisionLog, Stale, View
 
 WEB = Key("pods", "default/web")
 DB = Key("pods", "default/db")

@@ -12,8 +12,8 @@ from typing import TypeAlias
 
 import pytest
 
-from steersman.apiserver.storage import Key, RevisionLog, SqliteJournal, Unwritten, View
-from steersman.cluster_errors import ClusterError
+from steersman_cluster.apiserver.storage import Key, RevisionLog, SqliteJournal, Unwritten, View
+from steersman_cluster.errors import ClusterError
 
 WEB = Key("pods", "default/web")
 
@@ -21,7 +21,7 @@ WEB = Key("pods", "default/web")
 WRITER = """
 import sys
 from pathlib import Path
-from steersman.apiserver.storage import Key, RevisionLog, SqliteJournal
+from steersman_cluster.apiserver.storage import Key, RevisionLog, SqliteJournal
 log = RevisionLog(SqliteJournal(Path(sys.argv[1])))
 revision = 0
 while True:

@@ -2,11 +2,11 @@
 
 from datetime import UTC, datetime
 
-from steersman.apiserver.rules import Object
-from steersman.apiserver.tables.ages import Ages
-from steersman.apiserver.tables.builtin import builtin_printer
-from steersman.apiserver.tables.printing import Cell, Printer
 from steersman.names import GroupResource
+from steersman_cluster.apiserver.rules import Object
+from steersman_cluster.apiserver.tables.ages import Ages
+from steersman_cluster.apiserver.tables.builtin import builtin_printer
+from steersman_cluster.apiserver.tables.printing import Cell, Printer
 
 NOW = datetime(2026, 6, 15, 12, 0, 0, tzinfo=UTC)
 ABOUT: Object = {"name": "one", "creationTimestamp": "2026-06-15T11:57:00Z"}

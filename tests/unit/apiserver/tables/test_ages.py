@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import pytest
 
-from steersman.apiserver.tables.ages import Ages, between, human_duration
+from steersman_cluster.apiserver.tables.ages import Ages, between, human_duration
 from tests.unit.apiserver.tables.showing import NOW
 
 LENGTHS: dict[str, dict[str, float]] = {

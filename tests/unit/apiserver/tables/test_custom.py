@@ -4,10 +4,10 @@ from typing import Any
 
 import pytest
 
-from steersman.apiserver.tables import custom_printer
-from steersman.apiserver.tables.ages import Ages
-from steersman.apiserver.tables.custom import CUSTOM_SCALE
-from steersman.apiserver.tables.printing import Cell, Printer
+from steersman_cluster.apiserver.tables import custom_printer
+from steersman_cluster.apiserver.tables.ages import Ages
+from steersman_cluster.apiserver.tables.custom import CUSTOM_SCALE
+from steersman_cluster.apiserver.tables.printing import Cell, Printer
 from tests.unit.apiserver.tables.showing import ABOUT, AGE, NOW
 
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from steersman.apiserver.tables.json_path import BadPath, JsonPath
+from steersman_cluster.apiserver.tables.json_path import BadPath, JsonPath
 
 VALUE: dict[str, Any] = {
     "name": "x",

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from steersman.apiserver.rules import Object
+from steersman_cluster.apiserver.rules import Object
 from tests.unit.apiserver.tables.showing import ABOUT, AGE, printer_of, shown
 
 RUNNING: Object = {"running": {}}

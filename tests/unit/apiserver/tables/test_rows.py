@@ -5,10 +5,10 @@ from pathlib import Path
 import pytest
 import yaml
 
-from steersman.apiserver.rules import Object
-from steersman.apiserver.tables.builtin import builtin_printer
-from steersman.apiserver.tables.printing import Cell
 from steersman.names import GroupResource
+from steersman_cluster.apiserver.rules import Object
+from steersman_cluster.apiserver.tables.builtin import builtin_printer
+from steersman_cluster.apiserver.tables.printing import Cell
 from tests.embedded import World
 from tests.unit.apiserver.tables.showing import printer_of, shown
 

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from steersman.apiserver.asking.delete_options import DeleteOptions
-from steersman.apiserver.refusals import Refusal
-from steersman.apiserver.served import Served
-from steersman.apiserver.verbs.deleting import Fate, fate_of, may_go
+from steersman_cluster.apiserver.asking.delete_options import DeleteOptions
+from steersman_cluster.apiserver.refusals import Refusal
+from steersman_cluster.apiserver.served import Served
+from steersman_cluster.apiserver.verbs.deleting import Fate, fate_of, may_go
 from tests.embedded import World
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from steersman.commands.launchers import BadFlag, Given, parsed
-from steersman.commands.launchers.apiserver_flags import API_SERVER_FLAGS, SHORTHANDS
-from steersman.commands.launchers.apiserver_settings import Understood, understood
+from steersman_cluster.commands.launchers import BadFlag, Given, parsed
+from steersman_cluster.commands.launchers.apiserver_flags import API_SERVER_FLAGS, SHORTHANDS
+from steersman_cluster.commands.launchers.apiserver_settings import Understood, understood
 
 ENOUGH = (
     "--etcd-servers=http://127.0.0.1:2379",

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from steersman.cluster_errors import ClusterError
-from steersman.commands.launchers.assets import write_assets
+from steersman_cluster.commands.launchers.assets import write_assets
+from steersman_cluster.errors import ClusterError
 
 
 def test_the_launchers_are_there_and_can_be_run(tmp_path: Path) -> None:

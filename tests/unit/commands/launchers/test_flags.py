@@ -2,9 +2,9 @@
 
 import pytest
 
-from steersman.commands.launchers import BadFlag, Given, parsed
-from steersman.commands.launchers.apiserver_flags import API_SERVER_FLAGS, SHORTHANDS
-from steersman.commands.launchers.etcd_flags import ETCD_FLAGS
+from steersman_cluster.commands.launchers import BadFlag, Given, parsed
+from steersman_cluster.commands.launchers.apiserver_flags import API_SERVER_FLAGS, SHORTHANDS
+from steersman_cluster.commands.launchers.etcd_flags import ETCD_FLAGS
 
 
 def api_server(*arguments: str) -> Given:

@@ -5,7 +5,7 @@ import os
 from itertools import count
 from pathlib import Path
 
-from steersman.commands.session.file_watcher import FileWatcher
+from steersman_cluster.commands.session.file_watcher import FileWatcher
 from tests.clocks import FakeClock, ManualClock
 
 TURNS = 4

@@ -4,11 +4,18 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from steersman.commands.session.reports import Kinds, Loaded, Report, Running, as_line, from_line
-from steersman.commands.session.state import SessionState
-from steersman.dashboard import Reconciled, branches, text_of
 from steersman.names import GroupVersionKind, ObjectRef, ResourceType
-from tests.unit.dashboard.objects import app
+from steersman.view import Reconciled, branches, text_of
+from steersman_cluster.commands.session.reports import (
+    Kinds,
+    Loaded,
+    Report,
+    Running,
+    as_line,
+    from_line,
+)
+from steersman_cluster.commands.session.state import SessionState
+from tests.unit.view.objects import app
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 APPS = GroupVersionKind("app.example.com", "v1", "AppService")

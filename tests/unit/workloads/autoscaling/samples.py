@@ -6,7 +6,7 @@ from typing import Any
 
 from steersman.kinds import autoscaling_v2, core_v1, meta_v1
 from steersman.units import Quantity
-from steersman.workloads.autoscaling.proposing import Usage
+from steersman_cluster.workloads.autoscaling.proposing import Usage
 
 NOW = datetime(2026, 1, 1, 12, tzinfo=UTC)
 

@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 
 from steersman.kinds import autoscaling_v2
-from steersman.workloads.autoscaling.bounding import Bounded, History, Moment, bounded
+from steersman_cluster.workloads.autoscaling.bounding import Bounded, History, Moment, bounded
 from tests.unit.workloads.autoscaling.samples import NOW, ago
 
 Behavior = autoscaling_v2.HorizontalPodAutoscalerBehavior

@@ -2,8 +2,8 @@
 
 from steersman.kinds import autoscaling_v2
 from steersman.units import Quantity
-from steersman.workloads.autoscaling.bounding import History, Moment
-from steersman.workloads.autoscaling.deciding import (
+from steersman_cluster.workloads.autoscaling.bounding import History, Moment
+from steersman_cluster.workloads.autoscaling.deciding import (
     Decision,
     Event,
     after_failed_rescale,
@@ -12,8 +12,8 @@ from steersman.workloads.autoscaling.deciding import (
     needs_metrics,
     without_scale,
 )
-from steersman.workloads.autoscaling.evaluating import Failed, Found, evaluated
-from steersman.workloads.autoscaling.proposing import Problem, Tolerances, Usages
+from steersman_cluster.workloads.autoscaling.evaluating import Failed, Found, evaluated
+from steersman_cluster.workloads.autoscaling.proposing import Problem, Tolerances, Usages
 from tests.unit.workloads.autoscaling.samples import NOW, ago, cpu, hpa, pods, used
 
 Status = autoscaling_v2.HorizontalPodAutoscalerStatus

@@ -1,7 +1,7 @@
 """How much Pods use, by what they say."""
 
-from steersman.workloads.autoscaling.measuring import measured, told
-from steersman.workloads.autoscaling.proposing import Usage
+from steersman_cluster.workloads.autoscaling.measuring import measured, told
+from steersman_cluster.workloads.autoscaling.proposing import Usage
 from tests.unit.workloads.autoscaling.samples import NOW, pod
 
 CPU = "nodes.steersman.dev/cpu-usage"

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import pytest
 
 from steersman.kinds import core_v1
-from steersman.workloads.autoscaling.proposing import (
+from steersman_cluster.workloads.autoscaling.proposing import (
     Problem,
     Proposal,
     Tolerances,

@@ -3,7 +3,7 @@
 from datetime import timedelta
 
 from steersman.kinds import batch_v1
-from steersman.workloads.cronjobs.listing import (
+from steersman_cluster.workloads.cronjobs.listing import (
     SCHEDULED,
     is_active,
     job_for,

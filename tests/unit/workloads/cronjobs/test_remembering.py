@@ -1,7 +1,7 @@
 """By which schedule a CronJob was last looked at."""
 
 from steersman.kinds import batch_v1, core_v1, meta_v1
-from steersman.workloads.cronjobs.remembering import Schedules
+from steersman_cluster.workloads.cronjobs.remembering import Schedules
 
 
 def cron_job(schedule: str, *, uid: str = "one", zone: str | None = None) -> batch_v1.CronJob:

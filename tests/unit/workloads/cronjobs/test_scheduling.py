@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from steersman.workloads.cronjobs.scheduling import (
+from steersman_cluster.workloads.cronjobs.scheduling import (
     MANY,
     Due,
     NeverDue,

@@ -3,10 +3,10 @@
 from datetime import timedelta
 
 from steersman.kinds import apps_v1, core_v1, meta_v1
-from steersman.workloads.daemonsets.backing_off import LONGEST_SECONDS, FailedPods
-from steersman.workloads.daemonsets.counting import counted
-from steersman.workloads.daemonsets.planning import by_node
-from steersman.workloads.daemonsets.revising import Version, version_of
+from steersman_cluster.workloads.daemonsets.backing_off import LONGEST_SECONDS, FailedPods
+from steersman_cluster.workloads.daemonsets.counting import counted
+from steersman_cluster.workloads.daemonsets.planning import by_node
+from steersman_cluster.workloads.daemonsets.revising import Version, version_of
 from tests.unit.workloads.daemonsets.samples import NEW, NO, STAY, YES, daemon
 from tests.unit.workloads.pods.samples import NOW, ago
 

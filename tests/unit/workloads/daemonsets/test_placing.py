@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from steersman.kinds import core_v1
-from steersman.workloads.daemonsets.placing import Fit, daemon_spec, fit, on_node, target_of
+from steersman_cluster.workloads.daemonsets.placing import Fit, daemon_spec, fit, on_node, target_of
 from tests.unit.workloads.daemonsets.samples import NO, STAY, YES, node, spec
 
 NOT_READY = "node.kubernetes.io/not-ready"

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from steersman.kinds import core_v1
-from steersman.workloads.daemonsets.placing import Fit, on_node
-from steersman.workloads.daemonsets.planning import Plan, by_node, planned
+from steersman_cluster.workloads.daemonsets.placing import Fit, on_node
+from steersman_cluster.workloads.daemonsets.planning import Plan, by_node, planned
 from tests.unit.workloads.daemonsets.samples import NEW, NO, STAY, YES, daemon, on, spec
 from tests.unit.workloads.pods.samples import NOW, ago
 

@@ -6,9 +6,9 @@ from hypothesis import strategies as st
 
 from steersman.kinds import apps_v1, core_v1
 from steersman.units import IntOrString
-from steersman.workloads.daemonsets.placing import Fit
-from steersman.workloads.daemonsets.planning import Plan
-from steersman.workloads.daemonsets.updating import limits, next_step, surges
+from steersman_cluster.workloads.daemonsets.placing import Fit
+from steersman_cluster.workloads.daemonsets.planning import Plan
+from steersman_cluster.workloads.daemonsets.updating import limits, next_step, surges
 from tests.unit.workloads.daemonsets.samples import NEW, NO, YES, daemon, on, rolling
 from tests.unit.workloads.pods.samples import NOW, ago
 

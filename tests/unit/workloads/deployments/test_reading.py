@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from steersman.workloads.deployments.reading import (
+from steersman_cluster.workloads.deployments.reading import (
     count_in,
     deadline_seconds,
     history_limit,
@@ -12,7 +12,7 @@ from steersman.workloads.deployments.reading import (
     revision_of,
     terms_of,
 )
-from steersman.workloads.deployments.sizing import Terms
+from steersman_cluster.workloads.deployments.sizing import Terms
 from tests.unit.workloads.deployments.samples import deployment, replica_set
 
 ENDLESS = 2**31 - 1

@@ -5,8 +5,8 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from steersman.kinds import apps_v1
-from steersman.workloads.deployments.reading import terms_of
-from steersman.workloads.deployments.reporting import (
+from steersman_cluster.workloads.deployments.reading import terms_of
+from steersman_cluster.workloads.deployments.reporting import (
     condition_in,
     counted,
     is_complete,

@@ -2,14 +2,14 @@
 
 from steersman.controller import controller_of
 from steersman.kinds import apps_v1, replace
-from steersman.workloads.deployments.revising import (
+from steersman_cluster.workloads.deployments.revising import (
     changed_annotations,
     cleanable,
     new_replica_set,
     next_revision,
     set_name,
 )
-from steersman.workloads.deployments.sizing import Terms
+from steersman_cluster.workloads.deployments.sizing import Terms
 from tests.unit.workloads.deployments.samples import deployment, replica_set
 
 REVISION = "deployment.kubernetes.io/revision"

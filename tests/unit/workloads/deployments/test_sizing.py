@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from steersman.workloads.deployments.sizing import (
+from steersman_cluster.workloads.deployments.sizing import (
     Group,
     Resize,
     Terms,

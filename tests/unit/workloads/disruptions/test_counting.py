@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from steersman.kinds import Condition, core_v1, meta_v1, policy_v1
-from steersman.workloads.disruptions.counting import (
+from steersman_cluster.workloads.disruptions.counting import (
     counted,
     desired_healthy,
     disrupted,
@@ -14,7 +14,7 @@ from steersman.workloads.disruptions.counting import (
     healthy,
     needs_scale,
 )
-from steersman.workloads.disruptions.selecting import by_labels, go_form, matters
+from steersman_cluster.workloads.disruptions.selecting import by_labels, go_form, matters
 from tests.unit.workloads.pods.samples import NOW, ago, pod
 
 Spec = policy_v1.PodDisruptionBudgetSpec

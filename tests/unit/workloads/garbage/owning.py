@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 
 from steersman.kinds.meta_v1 import ObjectMeta, OwnerReference
-from steersman.workloads.garbage.absent import AbsentOwners
-from steersman.workloads.garbage.graph import Graph, Work
-from steersman.workloads.garbage.identities import Identity
+from steersman_cluster.workloads.garbage.absent import AbsentOwners
+from steersman_cluster.workloads.garbage.graph import Graph, Work
+from steersman_cluster.workloads.garbage.identities import Identity
 
 ENDING = datetime(2030, 1, 1, tzinfo=UTC)
 

@@ -1,6 +1,6 @@
 """Owners that are known not to be there."""
 
-from steersman.workloads.garbage.absent import AbsentOwners
+from steersman_cluster.workloads.garbage.absent import AbsentOwners
 from tests.unit.workloads.garbage.owning import identity
 
 

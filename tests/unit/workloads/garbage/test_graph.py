@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from steersman.kinds.meta_v1 import OwnerReference
-from steersman.workloads.garbage.graph import FOREGROUND, ORPHAN, Graph, Misplaced
+from steersman_cluster.workloads.garbage.graph import FOREGROUND, ORPHAN, Graph, Misplaced
 from tests.unit.workloads.garbage.owning import (
     empty_graph,
     identity,

@@ -5,8 +5,8 @@ from steersman.errors import InvalidObject
 from steersman.kinds import MetadataOnly, core_v1, metadata_only
 from steersman.kinds.meta_v1 import ObjectMeta, OwnerReference
 from steersman.names import ObjectKey
-from steersman.workloads.garbage.graph import Graph
-from steersman.workloads.garbage.hearing import KindSink
+from steersman_cluster.workloads.garbage.graph import Graph
+from steersman_cluster.workloads.garbage.hearing import KindSink
 from tests.unit.cache.things import by_key
 from tests.unit.workloads.garbage.owning import ENDING, empty_graph, identity, owner, work_in
 

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from steersman.workloads.garbage.graph import FOREGROUND, ORPHAN
-from steersman.workloads.garbage.judging import (
+from steersman_cluster.workloads.garbage.graph import FOREGROUND, ORPHAN
+from steersman_cluster.workloads.garbage.judging import (
     Delete,
     Keep,
     Owned,

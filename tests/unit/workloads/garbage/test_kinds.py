@@ -6,8 +6,8 @@ from steersman.client import Discovery, ServedResource
 from steersman.kinds import MetadataOnly, metadata_only
 from steersman.kinds.meta_v1 import ObjectMeta
 from steersman.names import GroupVersionKind, ResourceType
-from steersman.workloads.garbage.definitions import LONGEST_SECONDS, Definitions, defines
-from steersman.workloads.garbage.kinds import KnownKinds, collectable, is_quiet
+from steersman_cluster.workloads.garbage.definitions import LONGEST_SECONDS, Definitions, defines
+from steersman_cluster.workloads.garbage.kinds import KnownKinds, collectable, is_quiet
 
 ALL = ("delete", "list", "watch")
 

@@ -5,8 +5,8 @@ from itertools import count
 import pytest
 
 from steersman.kinds import batch_v1, core_v1
-from steersman.workloads.jobs import accounting
-from steersman.workloads.jobs.accounting import (
+from steersman_cluster.workloads.jobs import accounting
+from steersman_cluster.workloads.jobs.accounting import (
     MOST_UNCOUNTED,
     account,
     finished,
@@ -14,8 +14,8 @@ from steersman.workloads.jobs.accounting import (
     with_suspension,
     with_verdict,
 )
-from steersman.workloads.jobs.looking import Verdict, completed
-from steersman.workloads.jobs.reading import status_of
+from steersman_cluster.workloads.jobs.looking import Verdict, completed
+from steersman_cluster.workloads.jobs.reading import status_of
 from tests.unit.workloads.jobs.samples import (
     NOW,
     indexed,

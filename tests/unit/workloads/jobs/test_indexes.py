@@ -2,7 +2,7 @@
 
 import pytest
 
-from steersman.workloads.jobs.indexes import Indexes
+from steersman_cluster.workloads.jobs.indexes import Indexes
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 
 from steersman.kinds import batch_v1
-from steersman.workloads.jobs.looking import Verdict, is_complete
+from steersman_cluster.workloads.jobs.looking import Verdict, is_complete
 from tests.unit.workloads.jobs.samples import NOW, indexed, job, looked, names, pod
 from tests.unit.workloads.jobs.test_policies import on_codes, policy
 

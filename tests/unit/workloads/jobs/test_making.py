@@ -2,8 +2,8 @@
 
 from steersman.kinds import batch_v1
 from steersman.kinds.base import replace
-from steersman.workloads.jobs.making import index_prefix, pod_for
-from steersman.workloads.jobs.reading import (
+from steersman_cluster.workloads.jobs.making import index_prefix, pod_for
+from steersman_cluster.workloads.jobs.reading import (
     COMPLETION_INDEX,
     INDEX_FAILURES,
     INDEX_IGNORED_FAILURES,

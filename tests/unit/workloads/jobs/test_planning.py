@@ -3,9 +3,9 @@
 import pytest
 
 from steersman.kinds import batch_v1
-from steersman.workloads.jobs.looking import Look
-from steersman.workloads.jobs.planning import MOST_AT_ONCE, Plan, planned
-from steersman.workloads.jobs.reading import NO_INDEX
+from steersman_cluster.workloads.jobs.looking import Look
+from steersman_cluster.workloads.jobs.planning import MOST_AT_ONCE, Plan, planned
+from steersman_cluster.workloads.jobs.reading import NO_INDEX
 from tests.unit.workloads.jobs.samples import indexed, job, looked, names, pod
 
 

@@ -3,8 +3,8 @@
 import pytest
 
 from steersman.kinds import batch_v1
-from steersman.workloads.jobs.indexes import Indexes
-from steersman.workloads.jobs.policies import Judged, judged, success
+from steersman_cluster.workloads.jobs.indexes import Indexes
+from steersman_cluster.workloads.jobs.policies import Judged, judged, success
 from tests.unit.workloads.jobs.samples import pod
 
 

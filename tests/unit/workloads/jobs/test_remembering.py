@@ -2,7 +2,7 @@
 
 from datetime import timedelta
 
-from steersman.workloads.jobs.remembering import Batches, Vanished
+from steersman_cluster.workloads.jobs.remembering import Batches, Vanished
 from tests.unit.workloads.jobs.samples import NOW, pod
 
 

@@ -4,8 +4,8 @@ from datetime import timedelta
 
 import pytest
 
-from steersman.workloads.jobs.reading import finished_time, spec_of
-from steersman.workloads.jobs.waiting import index_wait_seconds, retry_seconds, wait_seconds
+from steersman_cluster.workloads.jobs.reading import finished_time, spec_of
+from steersman_cluster.workloads.jobs.waiting import index_wait_seconds, retry_seconds, wait_seconds
 from tests.unit.workloads.jobs.samples import NOW, job, pod
 
 SPEC = spec_of(job())

@@ -5,7 +5,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from steersman.workloads.namespaces.conditions import FINE, Findings, conditions_after
+from steersman_cluster.workloads.namespaces.conditions import FINE, Findings, conditions_after
 
 NOW, LATER = "2030-01-01T00:00:00Z", "2030-01-01T00:01:00Z"
 

@@ -2,7 +2,7 @@
 
 from steersman.client import Discovery, ServedResource
 from steersman.names import GroupVersionKind, ResourceType
-from steersman.workloads.namespaces.emptying import deletable
+from steersman_cluster.workloads.namespaces.emptying import deletable
 
 
 def served(

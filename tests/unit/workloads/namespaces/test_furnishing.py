@@ -1,7 +1,7 @@
 """The root certificate, put right."""
 
 from steersman.kinds import core_v1, meta_v1
-from steersman.workloads.namespaces.furnishing import DESCRIBED, DESCRIPTION, correction
+from steersman_cluster.workloads.namespaces.furnishing import DESCRIBED, DESCRIPTION, correction
 
 
 def found(data: dict[str, str] | None, *, described: str = "") -> core_v1.ConfigMap:

@@ -6,7 +6,7 @@ from typing import Any
 
 from steersman.kinds import core_v1, meta_v1
 from steersman.units import Quantity
-from steersman.workloads.scheduler.board import Board
+from steersman_cluster.workloads.scheduler.board import Board
 
 NOW = datetime(2026, 1, 1, 12, tzinfo=UTC)
 

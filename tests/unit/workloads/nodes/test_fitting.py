@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from steersman.kinds import core_v1
-from steersman.workloads.nodes.fitting import (
+from steersman_cluster.workloads.nodes.fitting import (
     CORDONED,
     EVICTING,
     NOT_SELECTED,

@@ -6,9 +6,9 @@ import pytest
 
 from steersman.kinds import core_v1
 from steersman.kinds.base import replace
-from steersman.workloads.nodes.containers import wait_seconds
-from steersman.workloads.nodes.living import Place, Step, ended, killings, lived
-from steersman.workloads.nodes.motion import in_motion
+from steersman_cluster.workloads.nodes.containers import wait_seconds
+from steersman_cluster.workloads.nodes.living import Place, Step, ended, killings, lived
+from steersman_cluster.workloads.nodes.motion import in_motion
 from tests.unit.workloads.nodes.samples import NOW, container, pod
 
 PLACE = Place(host_ip="172.20.0.2", pod_ip="10.128.0.9")

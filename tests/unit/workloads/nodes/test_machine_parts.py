@@ -8,11 +8,11 @@ import pytest
 
 from steersman.kinds import core_v1
 from steersman.kinds.base import replace
-from steersman.workloads.nodes.addresses import machine_address, pod_address, pod_range
-from steersman.workloads.nodes.annotations import unreadable
-from steersman.workloads.nodes.evicting import bearable_seconds
-from steersman.workloads.nodes.node_objects import new_node, status, taints
-from steersman.workloads.settings import WorkloadSettings
+from steersman_cluster.workloads.nodes.addresses import machine_address, pod_address, pod_range
+from steersman_cluster.workloads.nodes.annotations import unreadable
+from steersman_cluster.workloads.nodes.evicting import bearable_seconds
+from steersman_cluster.workloads.nodes.node_objects import new_node, status, taints
+from steersman_cluster.workloads.settings import WorkloadSettings
 from tests.unit.workloads.nodes.samples import NOW, node, pod
 
 BROKEN = core_v1.Taint(key="broken", effect="NoExecute")

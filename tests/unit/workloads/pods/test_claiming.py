@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from steersman.kinds import core_v1, meta_v1
-from steersman.workloads.pods import (
+from steersman_cluster.workloads.pods import (
     by_holder,
     by_selector,
     claimed,

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from steersman.workloads.pods import deletion_cost, deletion_order
+from steersman_cluster.workloads.pods import deletion_cost, deletion_order
 from tests.unit.workloads.pods.samples import NOW, ago, pod
 
 COST = "controller.kubernetes.io/pod-deletion-cost"

@@ -3,7 +3,7 @@
 import pytest
 
 from steersman.kinds import core_v1, meta_v1
-from steersman.workloads.pods import (
+from steersman_cluster.workloads.pods import (
     available_in_seconds,
     is_active,
     is_available,

@@ -9,7 +9,7 @@ from steersman.cache import Indexer, Lister, Scope
 from steersman.controller import Cached
 from steersman.kinds import apps_v1, core_v1, meta_v1, replace
 from steersman.names import ObjectKey
-from steersman.workloads.pods import SELECTOR_INDEX, HolderOf, by_selector, is_counted_anew
+from steersman_cluster.workloads.pods import SELECTOR_INDEX, HolderOf, by_selector, is_counted_anew
 from tests.unit.workloads.pods.samples import NOW, ago, pod, replica_set
 
 ReplicaSet = apps_v1.ReplicaSet

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from steersman.kinds import core_v1, meta_v1
 from steersman.names import ObjectKey
 from steersman.units import Quantity
-from steersman.workloads.quotas.ledger import Ledger
-from steersman.workloads.quotas.usage import CLAIMS, PODS
+from steersman_cluster.workloads.quotas.ledger import Ledger
+from steersman_cluster.workloads.quotas.usage import CLAIMS, PODS
 from tests.unit.workloads.pods.samples import NOW
 
 ALL = {PODS: None, CLAIMS: None}

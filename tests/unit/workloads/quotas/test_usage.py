@@ -8,8 +8,8 @@ import pytest
 from steersman.kinds import Resource, core_v1, meta_v1, metadata_only
 from steersman.names import GroupResource
 from steersman.units import Quantity
-from steersman.workloads.quotas.scopes import is_in_scope, rules_of
-from steersman.workloads.quotas.usage import CLAIMS, PODS, SERVICES, usage, user_of
+from steersman_cluster.workloads.quotas.scopes import is_in_scope, rules_of
+from steersman_cluster.workloads.quotas.usage import CLAIMS, PODS, SERVICES, usage, user_of
 from tests.unit.workloads.pods.samples import NOW, ago
 
 Requirements = core_v1.ResourceRequirements

@@ -5,8 +5,8 @@ from datetime import timedelta
 import pytest
 
 from steersman.kinds import apps_v1, core_v1, meta_v1, replace
-from steersman.workloads.replicasets import retry_seconds
-from steersman.workloads.replicasets.planning import batches, difference, status_of
+from steersman_cluster.workloads.replicasets import retry_seconds
+from steersman_cluster.workloads.replicasets.planning import batches, difference, status_of
 from tests.unit.workloads.pods.samples import NOW, ago, pod, replica_set
 
 LABELED = core_v1.PodTemplateSpec(

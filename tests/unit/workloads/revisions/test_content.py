@@ -4,7 +4,7 @@ import msgspec
 
 from steersman.kinds import Codec, apps_v1, core_v1, meta_v1
 from steersman.units import Quantity
-from steersman.workloads.revisions import (
+from steersman_cluster.workloads.revisions import (
     content_hash,
     revision_name,
     template_of,

@@ -3,7 +3,7 @@
 from datetime import UTC, datetime, timedelta
 
 from steersman.kinds import apps_v1, meta_v1
-from steersman.workloads.revisions import Keep, Make, Renumber, excess, in_order, planned
+from steersman_cluster.workloads.revisions import Keep, Make, Renumber, excess, in_order, planned
 
 Revision = apps_v1.ControllerRevision
 EPOCH = datetime(2026, 1, 1, tzinfo=UTC)

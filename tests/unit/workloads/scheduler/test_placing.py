@@ -4,8 +4,8 @@ from typing import Any
 
 from steersman.kinds import core_v1, meta_v1
 from steersman.kinds.base import replace
-from steersman.workloads.scheduler.board import Board
-from steersman.workloads.scheduler.placing import Placed, Refused, placed, wish
+from steersman_cluster.workloads.scheduler.board import Board
+from steersman_cluster.workloads.scheduler.placing import Placed, Refused, placed, wish
 from tests.unit.workloads.nodes.samples import board, container, node, pod
 
 HOST = "kubernetes.io/hostname"

@@ -1,7 +1,7 @@
 """Whose turn it is among those who have no node."""
 
-from steersman.workloads.scheduler.placing import Wish, wish
-from steersman.workloads.scheduler.waiting import Waiting
+from steersman_cluster.workloads.scheduler.placing import Wish, wish
+from steersman_cluster.workloads.scheduler.waiting import Waiting
 from tests.unit.workloads.nodes.samples import pod
 
 SORT = b"one sort"

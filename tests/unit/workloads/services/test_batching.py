@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 
 from steersman.kinds import core_v1, meta_v1
-from steersman.workloads.services.batching import BATCH_SECONDS, Batches, OwnWrites
+from steersman_cluster.workloads.services.batching import BATCH_SECONDS, Batches, OwnWrites
 from tests.unit.workloads.services.samples import NOW
 
 LATER = NOW + timedelta(seconds=BATCH_SECONDS)

@@ -1,7 +1,7 @@
 """What slices show of Endpoints that somebody wrote."""
 
 from steersman.kinds import core_v1, meta_v1
-from steersman.workloads.services.mirroring import mirrors
+from steersman_cluster.workloads.services.mirroring import mirrors
 
 PORTS = (core_v1.EndpointPort(name="db", port=5432, protocol="TCP"),)
 

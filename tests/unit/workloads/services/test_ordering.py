@@ -1,7 +1,7 @@
 """The order of ports, which is that of a hash."""
 
 from steersman.kinds import core_v1, discovery_v1
-from steersman.workloads.services.ordering import fnv_128a, in_order
+from steersman_cluster.workloads.services.ordering import fnv_128a, in_order
 
 
 def test_the_hash_is_the_one_that_its_authors_publish() -> None:

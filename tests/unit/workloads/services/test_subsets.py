@@ -1,7 +1,7 @@
 """The older Endpoints of a Service."""
 
 from steersman.kinds import core_v1, meta_v1, replace
-from steersman.workloads.services.subsets import (
+from steersman_cluster.workloads.services.subsets import (
     MOST_ADDRESSES,
     is_up_to_date,
     labels_of,

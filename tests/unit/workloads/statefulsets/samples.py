@@ -6,7 +6,7 @@ from typing import Any
 
 from steersman.controller import owner_reference
 from steersman.kinds import Resource, apps_v1, core_v1, meta_v1
-from steersman.workloads.statefulsets.identity import (
+from steersman_cluster.workloads.statefulsets.identity import (
     POD_NAME_LABEL,
     REVISION_LABEL,
     StatefulSet,

@@ -3,7 +3,7 @@
 import pytest
 
 from steersman.kinds import core_v1, meta_v1, replace
-from steersman.workloads.statefulsets.identity import (
+from steersman_cluster.workloads.statefulsets.identity import (
     claims_for,
     has_storage,
     new_pod,

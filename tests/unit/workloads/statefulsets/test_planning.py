@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from steersman.kinds import apps_v1, core_v1
-from steersman.workloads.statefulsets.identity import StatefulSet
-from steersman.workloads.statefulsets.planning import (
+from steersman_cluster.workloads.statefulsets.identity import StatefulSet
+from steersman_cluster.workloads.statefulsets.planning import (
     Create,
     Delete,
     FillClaims,

@@ -4,7 +4,7 @@ import pytest
 
 from steersman.controller import owner_reference
 from steersman.kinds import Resource, apps_v1, meta_v1, replace
-from steersman.workloads.statefulsets.retention import (
+from steersman_cluster.workloads.statefulsets.retention import (
     corrected,
     has_other_controller,
     is_left_over,

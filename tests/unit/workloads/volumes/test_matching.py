@@ -8,7 +8,7 @@ import pytest
 
 from steersman.kinds import core_v1, meta_v1, storage_v1
 from steersman.units import Quantity
-from steersman.workloads.volumes.matching import (
+from steersman_cluster.workloads.volumes.matching import (
     DEFAULT_CLASS,
     best_match,
     class_of,

@@ -2,7 +2,7 @@ from typing import Any
 
 import pytest
 
-from steersman.apiserver.builtin.cluster.admission_rules import (
+from steersman_cluster.apiserver.builtin.cluster.admission_rules import (
     binding_errors,
     policy_errors,
     webhook_errors,

@@ -6,9 +6,14 @@ from typing import Any
 
 import pytest
 
-from steersman.apiserver.builtin.cluster.availability import LOCAL, SERVICES, judged, verdict
-from steersman.apiserver.rules import Object
 from steersman.names import GroupResource
+from steersman_cluster.apiserver.builtin.cluster.availability import (
+    LOCAL,
+    SERVICES,
+    judged,
+    verdict,
+)
+from steersman_cluster.apiserver.rules import Object
 from tests.unit.apiserver.builtin.here import Around
 
 BEFORE, NOW = "2026-01-01T00:00:00Z", "2026-01-02T00:00:00Z"

@@ -2,9 +2,9 @@ from typing import Any
 
 import pytest
 
-from steersman.apiserver.access import User
-from steersman.apiserver.refusals import Refusal
-from steersman.apiserver.rules import Object
+from steersman_cluster.apiserver.access import User
+from steersman_cluster.apiserver.refusals import Refusal
+from steersman_cluster.apiserver.rules import Object
 from tests.unit.apiserver.builtin.here import Here
 
 VOLUME = {

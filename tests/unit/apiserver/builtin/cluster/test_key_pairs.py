@@ -1,6 +1,6 @@
 import pytest
 
-from steersman.apiserver.builtin.cluster.key_pairs import chain_problem, key_pair_problem
+from steersman_cluster.apiserver.builtin.cluster.key_pairs import chain_problem, key_pair_problem
 
 
 def pem(*kinds: str) -> bytes:

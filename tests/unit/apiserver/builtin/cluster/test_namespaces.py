@@ -4,16 +4,16 @@ from random import Random
 
 import pytest
 
-from steersman.apiserver.builtin.cluster.namespaces import (
+from steersman.clock import Clock
+from steersman.names import GroupResource
+from steersman_cluster.apiserver.builtin.cluster.namespaces import (
     NAMESPACE,
     NAMESPACES,
     check_namespace,
     terminating,
 )
-from steersman.apiserver.refusals import Refusal
-from steersman.apiserver.rules import Object
-from steersman.clock import Clock
-from steersman.names import GroupResource
+from steersman_cluster.apiserver.refusals import Refusal
+from steersman_cluster.apiserver.rules import Object
 from tests.clocks import FakeClock
 from tests.unit.apiserver.builtin.here import Here
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from steersman.apiserver.builtin.cluster.priority_levels import priority_level_errors
+from steersman_cluster.apiserver.builtin.cluster.priority_levels import priority_level_errors
 
 
 def errors(spec: Any, name: str = "mine") -> list[tuple[str, str]]:

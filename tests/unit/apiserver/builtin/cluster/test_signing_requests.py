@@ -3,7 +3,7 @@ from typing import Any
 
 import pytest
 
-from steersman.apiserver.builtin.cluster.signing_requests import REQUEST_PEM, request_errors
+from steersman_cluster.apiserver.builtin.cluster.signing_requests import REQUEST_PEM, request_errors
 
 SPEC = {
     "request": b64encode(REQUEST_PEM).decode(),

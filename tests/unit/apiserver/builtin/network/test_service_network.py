@@ -4,9 +4,13 @@ from random import Random
 
 import pytest
 
-from steersman.apiserver.builtin.network.service_network import ADDRESSES, PORTS, ServiceNetwork
-from steersman.apiserver.refusals import Refusal
-from steersman.apiserver.rules import Object
+from steersman_cluster.apiserver.builtin.network.service_network import (
+    ADDRESSES,
+    PORTS,
+    ServiceNetwork,
+)
+from steersman_cluster.apiserver.refusals import Refusal
+from steersman_cluster.apiserver.rules import Object
 from tests.unit.apiserver.builtin.here import Here
 
 

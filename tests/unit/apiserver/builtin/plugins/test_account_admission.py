@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from steersman.apiserver.builtin.plugins.account_admission import MOUNT_PATH, admit_account
-from steersman.apiserver.refusals import Refusal
-from steersman.apiserver.rules import Object
 from steersman.clock import Clock
 from steersman.names import GroupResource
+from steersman_cluster.apiserver.builtin.plugins.account_admission import MOUNT_PATH, admit_account
+from steersman_cluster.apiserver.refusals import Refusal
+from steersman_cluster.apiserver.rules import Object
 from tests.clocks import FakeClock
 
 

@@ -4,10 +4,14 @@ from collections.abc import Iterable
 
 import pytest
 
-from steersman.apiserver.builtin.plugins.limit_admission import judge_claim, judge_pod, limit_pod
-from steersman.apiserver.refusals import Refusal
-from steersman.apiserver.rules import Object
 from steersman.names import GroupResource
+from steersman_cluster.apiserver.builtin.plugins.limit_admission import (
+    judge_claim,
+    judge_pod,
+    limit_pod,
+)
+from steersman_cluster.apiserver.refusals import Refusal
+from steersman_cluster.apiserver.rules import Object
 from tests.unit.apiserver.builtin.here import Around
 
 

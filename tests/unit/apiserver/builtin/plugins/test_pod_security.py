@@ -5,14 +5,14 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from steersman.apiserver.builtin.plugins.pod_security import (
+from steersman.names import GroupResource
+from steersman_cluster.apiserver.builtin.plugins.pod_security import (
     judge_namespace,
     secure_pod,
     template_judge,
 )
-from steersman.apiserver.refusals import Refusal
-from steersman.apiserver.rules import Object
-from steersman.names import GroupResource
+from steersman_cluster.apiserver.refusals import Refusal
+from steersman_cluster.apiserver.rules import Object
 from tests.unit.apiserver.builtin.causes import sentences_of
 from tests.unit.apiserver.builtin.here import Around
 

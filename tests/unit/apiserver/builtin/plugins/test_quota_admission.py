@@ -2,10 +2,10 @@
 
 import pytest
 
-from steersman.apiserver.builtin.plugins.quota_admission import charged_quotas
-from steersman.apiserver.refusals import Refusal
-from steersman.apiserver.rules import Object
 from steersman.names import GroupResource
+from steersman_cluster.apiserver.builtin.plugins.quota_admission import charged_quotas
+from steersman_cluster.apiserver.refusals import Refusal
+from steersman_cluster.apiserver.rules import Object
 
 PODS = GroupResource("", "pods")
 SERVICES = GroupResource("", "services")

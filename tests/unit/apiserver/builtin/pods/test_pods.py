@@ -5,11 +5,16 @@ from typing import Any
 
 import pytest
 
-from steersman.apiserver.builtin.pods.pods import POD, bound, check_binding, eviction_options
-from steersman.apiserver.refusals import Refusal
-from steersman.apiserver.rules import Object
 from steersman.clock import Clock
 from steersman.names import GroupResource
+from steersman_cluster.apiserver.builtin.pods.pods import (
+    POD,
+    bound,
+    check_binding,
+    eviction_options,
+)
+from steersman_cluster.apiserver.refusals import Refusal
+from steersman_cluster.apiserver.rules import Object
 from tests.clocks import FakeClock
 from tests.unit.apiserver.builtin.causes import sentences_of
 from tests.unit.apiserver.builtin.here import Here

@@ -2,7 +2,10 @@
 
 import pytest
 
-from steersman.apiserver.builtin.workloads.cron_schedules import schedule_problem, zone_problems
+from steersman_cluster.apiserver.builtin.workloads.cron_schedules import (
+    schedule_problem,
+    zone_problems,
+)
 
 
 @pytest.mark.parametrize(

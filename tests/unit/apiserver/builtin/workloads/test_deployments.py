@@ -2,9 +2,9 @@ from typing import Any
 
 import pytest
 
-from steersman.apiserver.builtin.workloads.deployments import DEPLOYMENT
-from steersman.apiserver.refusals import Refusal
-from steersman.apiserver.rules import Object
+from steersman_cluster.apiserver.builtin.workloads.deployments import DEPLOYMENT
+from steersman_cluster.apiserver.refusals import Refusal
+from steersman_cluster.apiserver.rules import Object
 from tests.unit.apiserver.builtin.causes import causes_of, sentences_of
 from tests.unit.apiserver.builtin.here import Here
 

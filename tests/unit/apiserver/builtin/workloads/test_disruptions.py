@@ -5,8 +5,11 @@ from typing import Any
 
 import pytest
 
-from steersman.apiserver.builtin.workloads.disruptions import charged_budget, marked_disrupted
-from steersman.apiserver.refusals import Refusal
+from steersman_cluster.apiserver.builtin.workloads.disruptions import (
+    charged_budget,
+    marked_disrupted,
+)
+from steersman_cluster.apiserver.refusals import Refusal
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 READY = {"type": "Ready", "status": "True"}

@@ -2,9 +2,9 @@ from typing import Any
 
 import pytest
 
-from steersman.apiserver.builtin.workloads.daemon_sets import TEMPLATE_GENERATION
-from steersman.apiserver.refusals import Refusal
-from steersman.apiserver.rules import Object
+from steersman_cluster.apiserver.builtin.workloads.daemon_sets import TEMPLATE_GENERATION
+from steersman_cluster.apiserver.refusals import Refusal
+from steersman_cluster.apiserver.rules import Object
 from tests.unit.apiserver.builtin.here import Here
 
 SELECTOR = {"matchLabels": {"app": "web"}}

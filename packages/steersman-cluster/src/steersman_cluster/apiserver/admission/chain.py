@@ -1,0 +1,244 @@
+"""Admission: every write on its way into the store, shown to those who want to see it first."""
+
+from collections.abc import Callable, Iterable
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, replace
+from typing import Any
+
+import msgspec
+
+from steersman.names import GroupResource, GroupVersionResource
+from steersman_cluster.apiserver import metadata
+from steersman_cluster.apiserver.access import Authorizer
+from steersman_cluster.apiserver.admission.attributes import CREATE, DELETE, UPDATE, Attributes
+from steersman_cluster.apiserver.admission.calling import Caller
+from steersman_cluster.apiserver.admission.judging import Judge
+from steersman_cluster.apiserver.admission.policies import Policy, policies_of
+from steersman_cluster.apiserver.admission.versions import RequestVersions
+from steersman_cluster.apiserver.admission.webhooks import Webhook, webhooks_of
+from steersman_cluster.apiserver.asking.asked import Asked
+from steersman_cluster.apiserver.asking.call import Call
+from steersman_cluster.apiserver.fields.managers import decoded_from_outside, encoded
+from steersman_cluster.apiserver.rules import Object
+from steersman_cluster.apiserver.schema.decoding import Expected
+from steersman_cluster.apiserver.served import Registry, Served
+from steersman_cluster.apiserver.store import Store
+
+_GROUP = "admissionregistration.k8s.io"
+MUTATING = GroupResource(_GROUP, "mutatingwebhookconfigurations")
+VALIDATING = GroupResource(_GROUP, "validatingwebhookconfigurations")
+POLICIES = GroupResource(_GROUP, "validatingadmissionpolicies")
+BINDINGS = GroupResource(_GROUP, "validatingadmissionpolicybindings")
+
+_BAD_OWNERS = (
+    ".metadata.managedFields was in an invalid state after admission; this could be caused by an"
+    " outdated mutating admission controller; please fix your requests: {}"
+)
+_OPTIONS = {CREATE: "CreateOptions", UPDATE: "UpdateOptions"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Interested:
+    """Who wants to be asked."""
+
+    mutating: tuple[Webhook, ...] = ()
+    policies: tuple[Policy, ...] = ()
+    validating: tuple[Webhook, ...] = ()
+
+    def __bool__(self) -> bool:
+        return bool(self.mutating or self.policies or self.validating)
+
+
+_NOBODY = _Interested()
+
+
+class Admission:
+    """Asks whoever is interested in a write, before it is made."""
+
+    def __init__(
+        self,
+        store: Store,
+        registry: Registry,
+        *,
+        authorizer: Authorizer,
+        expected: Callable[[Served, str], Expected],
+        plugins: AbstractSet[str],
+    ) -> None:
+        self._store = store
+        self._plugins = plugins
+        self._registry = registry
+        self._authorizer = authorizer
+        self._expected = expected
+        self._shelves = [
+            store.log.shelf(str(each)) for each in (MUTATING, VALIDATING, POLICIES, BINDINGS)
+        ]
+        self._interested = _Interested()
+        self._is_idle = True
+        self._seen = 0
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether nobody is interested in anything."""
+        first, second, third, fourth = self._shelves
+        # Each only grows, and so does their sum whenever one of them does. This runs for every
+        # write, and hardly ever finds anything.
+        if self._seen != (
+            first.last_revision + second.last_revision + third.last_revision + fourth.last_revision
+        ):
+            self._look()
+        return self._is_idle
+
+    def _now(self) -> _Interested:
+        return _NOBODY if self.is_idle else self._interested
+
+    def _look(self) -> None:
+        store = self._store
+        self._interested = _Interested(
+            mutating=webhooks_of(self._every(MUTATING, "MutatingAdmissionWebhook")),
+            policies=policies_of(
+                self._every(POLICIES, "ValidatingAdmissionPolicy"), store.every(BINDINGS)
+            ),
+            validating=webhooks_of(self._every(VALIDATING, "ValidatingAdmissionWebhook")),
+        )
+        self._is_idle = not self._interested
+        revisions = [each.last_revision for each in self._shelves]
+        # What this view has not reached yet is looked for again.
+        self._seen = sum(revisions) if max(revisions) <= store.view.revision else -1
+
+    def _every(self, resource: GroupResource, plugin: str) -> Iterable[Object]:
+        """All of them, where the plugin that heeds them has not been turned off."""
+        return self._store.every(resource) if plugin in self._plugins else ()
+
+    def mutated(self, call: Call, obj: Object, old: Object | None) -> Object:
+        """What is to be written in place of ``obj``, which may be itself."""
+        webhooks = self._now().mutating
+        if not webhooks:
+            return obj
+        wanted = _attributes(call, obj, old)
+        if wanted.is_exempt:
+            return obj
+
+        def again(made: Object) -> Object:
+            fresh: Object = msgspec.json.decode(msgspec.json.encode(made))
+            if not call.asked.subresource:
+                call.served.rules.admit(fresh, old, call.store)
+            return fresh
+
+        made = self._caller(call).mutated(wanted, webhooks, again=again).obj
+        if made is None or made is wanted.obj:
+            return obj
+        _check_owners(call, made["metadata"], obj["metadata"].get("managedFields"))
+        return made
+
+    def check(
+        self,
+        call: Call,
+        obj: Object,
+        old: Object | None,
+        *,
+        seen_as: Callable[[Object], Object] | None = None,
+    ) -> None:
+        """Refuse what somebody objects to.
+
+        Both objects are as the rules of their kind see them. ``obj`` is complete, and would be
+        written next. Others see what ``seen_as`` makes of them.
+        """
+        interested = self._now()
+        if not interested.policies and not interested.validating:
+            return
+        shown = _same if call.served.custom else call.served.from_stored
+        obj, old = shown(obj), None if old is None else shown(old)
+        if seen_as is not None:
+            obj, old = seen_as(obj), None if old is None else seen_as(old)
+        self._check(call, _attributes(call, obj, old), interested)
+
+    def _check(self, call: Call, wanted: Attributes, interested: _Interested) -> None:
+        versions = self._versions(call)
+        if interested.policies:
+            judge = Judge(versions=versions, parameters=versions, warnings=call.warnings)
+            judge.check(wanted, interested.policies)
+        if interested.validating and not wanted.is_exempt:
+            caller = Caller(versions=versions, known=call.known, warnings=call.warnings)
+            caller.check(wanted, interested.validating)
+
+    def check_delete(self, call: Call, old: Object, options: Object, *, dry_run: bool) -> None:
+        """Refuse a deletion that somebody objects to."""
+        interested = self._now()
+        if not interested:
+            return
+        wanted = replace(_attributes(call, None, old), options=options, dry_run=dry_run)
+        if interested.mutating and not wanted.is_exempt:
+            self._caller(call).mutated(wanted, interested.mutating, again=_same)
+        self._check(call, wanted, interested)
+
+    def _caller(self, call: Call) -> Caller:
+        versions = self._versions(call)
+        return Caller(versions=versions, known=call.known, warnings=call.warnings)
+
+    def _versions(self, call: Call) -> RequestVersions:
+        return RequestVersions(
+            call.served,
+            call.known,
+            self._store,
+            self._registry,
+            authorizer=self._authorizer,
+            expected=self._expected,
+        )
+
+
+def _same(obj: Object) -> Object:
+    return obj
+
+
+def _attributes(call: Call, obj: Object | None, old: Object | None) -> Attributes:
+    asked, kind = call.asked, call.served.kind_of(call.asked.subresource)
+    head = {"kind": kind.kind, "apiVersion": kind.api_version}
+    operation = DELETE if obj is None else CREATE if old is None else UPDATE
+    name = asked.name
+    if not name and obj is not None:
+        name = obj["metadata"].get("name") or ""
+    namespace = asked.namespace
+    if asked.resource == "namespaces" and not asked.group:
+        namespace = namespace or name
+    return Attributes(
+        operation=operation,
+        kind=kind,
+        resource=GroupVersionResource(asked.group, asked.version, asked.resource),
+        subresource=asked.subresource,
+        namespace=namespace,
+        name=name,
+        user=call.user,
+        obj=None if obj is None else {**obj, **head},
+        old=None if old is None else {**old, **head},
+        options={} if obj is None else _options(asked, _OPTIONS[operation]),
+        dry_run=bool(asked.query.get("dryRun")),
+    )
+
+
+def _options(asked: Asked, kind: str) -> Object:
+    options: Object = {"kind": kind, "apiVersion": "meta.k8s.io/v1"}
+    if dry_run := asked.query.get("dryRun"):
+        options["dryRun"] = dry_run
+    for name in ("fieldManager", "fieldValidation"):
+        if given := asked.option(name):
+            options[name] = given
+    return options
+
+
+def _check_owners(call: Call, about: Object, before: Any) -> None:
+    """Whoever spoils who owns which fields has that undone; owners that are there twice go."""
+    given = about.get("managedFields")
+    try:
+        managers = decoded_from_outside(given or ())
+    except (ValueError, KeyError, TypeError) as problem:
+        about.pop("managedFields", None)
+        if before:
+            about["managedFields"] = before
+        call.warnings.append(_BAD_OWNERS.format(problem))
+    else:
+        if given and given != before:
+            about["managedFields"] = encoded(managers)  # as everybody else writes them
+    call.warnings += [
+        each.replace("duplicate entries;", "duplicate entries after mutating admission happens;")
+        for each in metadata.drop_repeated_owners(about)
+    ]

@@ -1,0 +1,97 @@
+"""Expressions of admission evaluated: a value or a problem, and what either cost."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from steersman_cluster.apiserver.builtin.cluster.admission_expressions import Compiled
+from steersman_cluster.apiserver.cel import CostExceeded, NotCompiled, NotEvaluated
+
+# What one evaluation may cost, and has cost when it is stopped for that.
+MOST_COST = 1_000_000
+
+
+class OutOfBudget(Exception):
+    """All that may be spent has been."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "validation failed due to running out of cost budget, no further validation rules will"
+            " be run"
+        )
+
+
+class Outcome(NamedTuple):
+    """What came of one expression; a problem is told as the real server tells it."""
+
+    value: Any = None
+    problem: str = ""
+
+
+class Budget:
+    """What is left to be spent."""
+
+    def __init__(self, left: int) -> None:
+        self.left = left
+
+    def spend(self, cost: int) -> None:
+        """Spend so much; raises ``OutOfBudget`` where it is too much."""
+        self.left -= cost
+        if self.left < 0:
+            raise OutOfBudget
+
+
+def outcome(expression: Compiled, values: Mapping[str, Any], budget: Budget) -> Outcome:
+    """What the expression gives; raises ``OutOfBudget``."""
+    if isinstance(expression, NotCompiled):
+        return Outcome(problem=f"compilation error: {expression}")
+    try:
+        value, cost = expression.evaluate_with_cost(values)
+        found = Outcome(value)
+    except (NotEvaluated, CostExceeded) as problem:
+        cost = problem.cost if isinstance(problem, NotEvaluated) else MOST_COST
+        found = Outcome(problem=f"expression '{expression.text}' resulted in error: {problem}")
+    budget.spend(cost)
+    return found
+
+
+def aggregated(problems: Sequence[str]) -> str:
+    """Several problems in one sentence, each once."""
+    different = list(dict.fromkeys(problems))
+    return different[0] if len(different) == 1 else f"[{', '.join(different)}]"
+
+
+class Variables(dict[str, Any]):
+    """The variables of a policy, each evaluated when an expression first looks at it."""
+
+    def __init__(
+        self, expressions: Mapping[str, Compiled], values: Mapping[str, Any], budget: Budget
+    ) -> None:
+        super().__init__()
+        self._expressions = expressions
+        self._values = {**values, "variables": self}
+        self._budget = budget
+
+    def get(self, name: str, default: Any = None) -> Any:
+        """The value; what cannot be evaluated cannot be looked at."""
+        if name not in self._expressions:
+            return default
+        if name not in self:
+            self[name] = self._evaluated(name, self._expressions[name])
+        found = self[name]
+        if isinstance(found, NotEvaluated):
+            raise found
+        return found
+
+    def _evaluated(self, name: str, expression: Compiled) -> Any:
+        if isinstance(expression, NotCompiled):
+            return NotEvaluated(f'composited variable "{name}" fails to compile: {expression}')
+        try:
+            value, cost = expression.evaluate_with_cost(self._values)
+        except (NotEvaluated, CostExceeded) as problem:
+            cost = problem.cost if isinstance(problem, NotEvaluated) else MOST_COST
+            value = NotEvaluated(f'composited variable "{name}" fails to evaluate: {problem}')
+        self._budget.spend(cost)
+        return value
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._expressions)

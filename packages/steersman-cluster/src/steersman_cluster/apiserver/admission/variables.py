@@ -1,0 +1,45 @@
+"""The values of what expressions of admission may name."""
+
+from collections.abc import Callable, Mapping
+from typing import Any, TypeAlias
+
+from steersman_cluster.apiserver.access import User
+from steersman_cluster.apiserver.admission.attributes import Attributes
+from steersman_cluster.apiserver.admission.matching import Place
+from steersman_cluster.apiserver.admission.requests import request_of
+from steersman_cluster.apiserver.cel import Authorizer, ResourceCheck
+from steersman_cluster.apiserver.rules import Object
+
+# Whoever asks, as an expression asks what they may do.
+Authorizers: TypeAlias = Callable[[User], Authorizer]
+
+
+def values_of(
+    wanted: Attributes,
+    seen: Attributes,
+    place: Place,
+    *,
+    authorizers: Authorizers,
+    namespace: Object | None = None,
+    params: Object | None = None,
+) -> Mapping[str, Any]:
+    """Their values; ``seen`` is ``wanted`` in the version of ``place``."""
+    request = request_of(seen, place)
+    del request["object"], request["oldObject"]
+    who = authorizers(wanted.user)
+    about = {
+        "group": wanted.resource.group,
+        "resource": wanted.resource.resource,
+        "subresource": wanted.subresource,
+        "namespace": wanted.namespace,
+        "name": wanted.name,
+    }
+    return {
+        "object": seen.obj,
+        "oldObject": seen.old,
+        "namespaceObject": namespace,
+        "request": request,
+        "authorizer": who,
+        "authorizer.requestResource": ResourceCheck(who, about),
+        "params": params,
+    }

@@ -1,0 +1,97 @@
+"""Webhook configurations and admission policies."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+from steersman_cluster.apiserver.builtin.cluster.admission_rules import (
+    binding_errors,
+    policy_errors,
+    webhook_errors,
+)
+from steersman_cluster.apiserver.builtin.common_defaults import fill
+from steersman_cluster.apiserver.builtin.common_rules import needs
+from steersman_cluster.apiserver.names_rules import subdomain_name
+from steersman_cluster.apiserver.rules import Object, Rules
+
+
+def _default_webhooks(**more: Any) -> Callable[[Object], None]:
+    def default(configuration: Object) -> None:
+        for webhook in configuration.get("webhooks", ()):
+            _default_matching(webhook)
+            fill(webhook, failurePolicy="Fail", timeoutSeconds=10, **more)
+            _default_scopes(webhook.get("rules", ()))
+            if service := webhook.get("clientConfig", {}).get("service"):
+                fill(service, port=443)
+
+    return default
+
+
+def _default_policy(policy: Object) -> None:
+    spec = policy.setdefault("spec", {})
+    fill(spec, failurePolicy="Fail")
+    _default_constraints(spec.get("matchConstraints"))
+
+
+def _default_binding(binding: Object) -> None:
+    _default_constraints(binding.get("spec", {}).get("matchResources"))
+
+
+def _default_constraints(constraints: Object | None) -> None:
+    if constraints is not None:
+        _default_matching(constraints)
+        for field in ("resourceRules", "excludeResourceRules"):
+            _default_scopes(constraints.get(field, ()))
+
+
+def _default_matching(matching: Object) -> None:
+    fill(matching, matchPolicy="Equivalent", namespaceSelector={}, objectSelector={})
+
+
+def _default_scopes(rules: list[Object]) -> None:
+    for rule in rules:
+        fill(rule, scope="*")
+
+
+VALIDATING_WEBHOOKS = Rules(
+    default=_default_webhooks(),
+    validate=webhook_errors,
+    name_errors=subdomain_name,
+    generation_of=("webhooks",),
+    unconditional_update=False,
+)
+MUTATING_WEBHOOKS = Rules(
+    default=_default_webhooks(reinvocationPolicy="Never"),
+    validate=webhook_errors,
+    name_errors=subdomain_name,
+    generation_of=("webhooks",),
+    unconditional_update=False,
+)
+VALIDATING_POLICY = Rules(
+    default=_default_policy,
+    validate=policy_errors,
+    name_errors=subdomain_name,
+    generation_of=("spec",),
+    has_status=True,
+    unconditional_update=False,
+)
+MUTATING_POLICY = Rules(
+    default=_default_policy,
+    validate=needs(
+        "spec.matchConstraints",
+        "spec.mutations",
+        "spec.reinvocationPolicy",
+        mutations="mutations must contain at least one item",
+    ),
+    name_errors=subdomain_name,
+    generation_of=("spec",),
+    unconditional_update=False,
+)
+MUTATING_BINDING = Rules(
+    default=_default_binding,
+    validate=binding_errors(actions=False),
+    name_errors=subdomain_name,
+    generation_of=("spec",),
+    unconditional_update=False,
+)
+VALIDATING_BINDING = replace(MUTATING_BINDING, validate=binding_errors(actions=True))

@@ -1,0 +1,273 @@
+"""What a cluster has before anybody has asked for anything, complete as it is stored.
+
+Namespaces, the server's own Service, and what its parts agree on. Roles are elsewhere.
+"""
+
+from collections.abc import Iterator
+from datetime import datetime
+from ipaddress import IPv4Network, ip_address
+from typing import Any
+from uuid import UUID
+
+from steersman.units import format_time
+from steersman_cluster.apiserver.builtin.cluster.bootstrap_flows import flow_control_objects
+from steersman_cluster.apiserver.builtin.cluster.namespaces import NAME_LABEL
+from steersman_cluster.apiserver.builtin.network.service_network import ADDRESSES
+from steersman_cluster.apiserver.rules import Object
+
+NAMESPACES = ("default", "kube-system", "kube-public", "kube-node-lease")
+
+# Above what anybody else may ask for: a billion.
+CRITICAL = (
+    (
+        "system-node-critical",
+        2_000_001_000,
+        "Used for system critical pods that must not be moved from their current node.",
+    ),
+    (
+        "system-cluster-critical",
+        2_000_000_000,
+        "Used for system critical pods that must run in the cluster,"
+        " but can be moved to another node if necessary.",
+    ),
+)
+
+
+# Which group, and which of its versions, clients meet first.
+PRIORITIES = {
+    ("", "v1"): (18000, 1),
+    ("admissionregistration.k8s.io", "v1"): (16700, 15),
+    ("apiextensions.k8s.io", "v1"): (16700, 15),
+    ("apps", "v1"): (17800, 15),
+    ("authentication.k8s.io", "v1"): (17700, 15),
+    ("authorization.k8s.io", "v1"): (17600, 15),
+    ("autoscaling", "v1"): (17500, 15),
+    ("autoscaling", "v2"): (17500, 30),
+    ("batch", "v1"): (17400, 15),
+    ("certificates.k8s.io", "v1"): (17300, 15),
+    ("coordination.k8s.io", "v1"): (16500, 15),
+    ("discovery.k8s.io", "v1"): (16200, 15),
+    ("events.k8s.io", "v1"): (17750, 15),
+    ("flowcontrol.apiserver.k8s.io", "v1"): (16100, 21),
+    ("networking.k8s.io", "v1"): (17200, 15),
+    ("node.k8s.io", "v1"): (16300, 15),
+    ("policy", "v1"): (17100, 15),
+    ("rbac.authorization.k8s.io", "v1"): (17000, 15),
+    ("resource.k8s.io", "v1"): (16200, 21),
+    ("scheduling.k8s.io", "v1"): (16600, 15),
+    ("storage.k8s.io", "v1"): (16800, 15),
+}
+
+# What the server calls itself among others of its kind, in the form in which those are called.
+IDENTITY = "apiserver-steersmansteersmansteersma"
+IDENTITY_SECONDS = 3600
+
+
+def bootstrap_objects(
+    *,
+    address: str,
+    port: int,
+    client_ca: str,
+    now: datetime,
+    service_addresses: IPv4Network = ADDRESSES,
+) -> list[Object]:
+    """Everything, namespaces first, for a server that is reached at ``address`` and ``port``."""
+    return [
+        *map(_namespace, NAMESPACES),
+        *_api_services(format_time(now)),
+        *_service(address, port, service_addresses, format_time(now)),
+        *_agreements(client_ca, now),
+        _identity(f"{address}:{port}", now),
+        *(_priority_class(*each) for each in CRITICAL),
+        *flow_control_objects(format_time(now)),
+    ]
+
+
+def _object(api_version: str, kind: str, name: str, **parts: Any) -> Object:
+    metadata = {"name": name, **parts.pop("metadata", {})}
+    return {"kind": kind, "apiVersion": api_version, "metadata": metadata, **parts}
+
+
+def _namespace(name: str) -> Object:
+    return _object(
+        "v1",
+        "Namespace",
+        name,
+        metadata={"labels": {NAME_LABEL: name}},
+        spec={"finalizers": ["kubernetes"]},
+        status={"phase": "Active"},
+    )
+
+
+def _service(address: str, port: int, addresses: IPv4Network, now: str) -> Iterator[Object]:
+    """The server itself, as a Service whose cluster IP is the first there is."""
+    first = str(addresses[1])
+    ready = {
+        "type": "Ready",
+        "status": "True",
+        "lastTransitionTime": now,
+        "reason": "",
+        "message": "Kubernetes default Service CIDR is ready",
+    }
+    yield _object(
+        "networking.k8s.io/v1",
+        "ServiceCIDR",
+        "kubernetes",
+        spec={"cidrs": [str(addresses)]},
+        status={"conditions": [ready]},
+    )
+    yield _object(
+        "v1",
+        "Service",
+        "kubernetes",
+        metadata={
+            "namespace": "default",
+            "labels": {"component": "apiserver", "provider": "kubernetes"},
+        },
+        spec={
+            "ports": [{"name": "https", "protocol": "TCP", "port": 443, "targetPort": port}],
+            "clusterIP": first,
+            "clusterIPs": [first],
+            "type": "ClusterIP",
+            "sessionAffinity": "None",
+            "ipFamilies": ["IPv4"],
+            "ipFamilyPolicy": "SingleStack",
+            "internalTrafficPolicy": "Cluster",
+        },
+        status={"loadBalancer": {}},
+    )
+    yield from _endpoints(address, port)
+
+
+def ip_address_of(address: str, service: Object) -> Object:
+    """What says that the address is the Service's."""
+    about = service["metadata"]
+    parent = {"resource": "services", "namespace": about["namespace"], "name": about["name"]}
+    return _object(
+        "networking.k8s.io/v1",
+        "IPAddress",
+        address,
+        metadata={
+            "labels": {
+                "ipaddress.kubernetes.io/ip-family": f"IPv{ip_address(address).version}",
+                "ipaddress.kubernetes.io/managed-by": "ipallocator.k8s.io",
+            }
+        },
+        spec={"parentRef": parent},
+    )
+
+
+def api_service(
+    group: str, version: str, *, priorities: tuple[int, int], managed: str, now: str
+) -> Object:
+    """What says that this server answers for a version of a group."""
+    of_group, of_version = priorities
+    available = {
+        "type": "Available",
+        "status": "True",
+        "lastTransitionTime": now,
+        "reason": "Local",
+        "message": "Local APIServices are always available",
+    }
+    return _object(
+        "apiregistration.k8s.io/v1",
+        "APIService",
+        f"{version}.{group}",
+        metadata={"labels": {"kube-aggregator.kubernetes.io/automanaged": managed}},
+        spec={
+            **({"group": group} if group else {}),
+            "version": version,
+            "groupPriorityMinimum": of_group,
+            "versionPriority": of_version,
+        },
+        status={"conditions": [available]},
+    )
+
+
+def _endpoints(address: str, port: int) -> Iterator[Object]:
+    """Where the Service leads to: nowhere, if only this machine can get there."""
+    found = ip_address(address)
+    if found.is_loopback or found.is_unspecified:
+        return
+    at = {"name": "https", "port": port, "protocol": "TCP"}
+    yield _object(
+        "v1",
+        "Endpoints",
+        "kubernetes",
+        metadata={
+            "namespace": "default",
+            "labels": {"endpointslice.kubernetes.io/skip-mirror": "true"},
+        },
+        subsets=[{"addresses": [{"ip": address}], "ports": [at]}],
+    )
+    yield _object(
+        "discovery.k8s.io/v1",
+        "EndpointSlice",
+        "kubernetes",
+        metadata={
+            "namespace": "default",
+            "labels": {"kubernetes.io/service-name": "kubernetes"},
+            "generation": 1,
+        },
+        addressType=f"IPv{found.version}",
+        endpoints=[{"addresses": [address], "conditions": {"ready": True}}],
+        ports=[at],
+    )
+
+
+def _agreements(client_ca: str, now: datetime) -> Iterator[Object]:
+    """By what the parts of the control plane know one another."""
+    here = {"namespace": "kube-system"}
+    yield _object(
+        "v1",
+        "ConfigMap",
+        "extension-apiserver-authentication",
+        metadata=here,
+        data={"client-ca-file": client_ca},
+    )
+    yield _object(
+        "v1",
+        "ConfigMap",
+        "kube-apiserver-legacy-service-account-token-tracking",
+        metadata=here,
+        data={"since": now.date().isoformat()},
+    )
+
+
+def _api_services(now: str) -> Iterator[Object]:
+    for (group, version), priorities in PRIORITIES.items():
+        yield api_service(group, version, priorities=priorities, managed="onstart", now=now)
+
+
+def _identity(address: str, now: datetime) -> Object:
+    """That the server is there; a server that is alone need not say it again."""
+    return _object(
+        "coordination.k8s.io/v1",
+        "Lease",
+        IDENTITY,
+        metadata={
+            "namespace": "kube-system",
+            "labels": {
+                "apiserver.kubernetes.io/identity": "kube-apiserver",
+                "kubernetes.io/hostname": "steersman",
+            },
+            "annotations": {"kubernetes.io/peer-advertise-address": address},
+        },
+        spec={
+            "holderIdentity": f"{IDENTITY}_{UUID(int=0)}",
+            "leaseDurationSeconds": IDENTITY_SECONDS,
+            "renewTime": now.strftime("%Y-%m-%dT%H:%M:%S.%fZ"),
+        },
+    )
+
+
+def _priority_class(name: str, value: int, description: str) -> Object:
+    return _object(
+        "scheduling.k8s.io/v1",
+        "PriorityClass",
+        name,
+        metadata={"generation": 1},
+        value=value,
+        description=description,
+        preemptionPolicy="PreemptLowerPriority",
+    )

@@ -1,0 +1,197 @@
+"""Events, which two API groups serve: events.k8s.io asks for more than v1 ever did.
+
+Their rules see the stored form, which is that of v1; selectors see what each of them serves.
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import msgspec
+
+from steersman_cluster.apiserver.builtin.converting import event_to_v1
+from steersman_cluster.apiserver.field_errors import (
+    FieldError,
+    all_invalid,
+    immutable,
+    invalid,
+    required,
+)
+from steersman_cluster.apiserver.names_rules import (
+    dns_subdomain,
+    label_key,
+    path_segment_name,
+    subdomain_name,
+)
+from steersman_cluster.apiserver.rules import Object, Rules, name_and_namespace
+
+LONGEST = 128
+LONGEST_MESSAGE = 1024
+# As long as the real server keeps them, unless it is told otherwise.
+KEPT_SECONDS = 3600.0
+
+_REFERENCE_FIELDS = (
+    "kind",
+    "namespace",
+    "name",
+    "uid",
+    "apiVersion",
+    "resourceVersion",
+    "fieldPath",
+)
+_UNCHANGING = (
+    "involvedObject",
+    "reason",
+    "message",
+    "source",
+    "firstTimestamp",
+    "lastTimestamp",
+    "count",
+    "reason",  # the server complains of it twice
+    "type",
+    "eventTime",
+    "action",
+    "related",
+    "reportingComponent",
+    "reportingInstance",
+)
+_SOURCE_FIELDS = ("component", "host")
+_INITIALS = {"uid": "UID", "apiVersion": "APIVersion"}
+
+
+def _v1_errors(event: Object) -> list[FieldError]:
+    return [*_legacy_errors(event, "reportingComponent")]
+
+
+def _new_errors(event: Object) -> list[FieldError]:
+    """What events.k8s.io asks of an Event, old or new."""
+    return [*_legacy_errors(event, "reportingController")]
+
+
+def _created_errors(event: Object) -> list[FieldError]:
+    """What events.k8s.io asks of a new Event."""
+    errors = [*_series_errors(event)]
+    if not event.get("eventTime"):
+        errors.append(required("eventTime"))
+    kind = event.get("type", "")
+    if kind not in ("Normal", "Warning"):
+        errors.append(invalid("type", "", f"has invalid value: {kind}"))
+    errors += [
+        invalid(field, "", "needs to be unset")
+        for field in ("firstTimestamp", "lastTimestamp", "count", "source")
+        if event.get(field)
+    ]
+    return errors
+
+
+def _changed_errors(event: Object, old: Object) -> list[FieldError]:
+    """What events.k8s.io lets nobody change."""
+    errors = list(_series_errors(event)) if event.get("series") != old.get("series") else []
+    for field in _UNCHANGING:
+        if (event.get(field) or None) != (old.get(field) or None):
+            shown = _as_the_server_shows_it(field, event.get(field))
+            at = "reportingController" if field == "reportingComponent" else field
+            errors.append(immutable(at, shown))
+    return errors
+
+
+def _legacy_errors(event: Object, controller_field: str) -> Iterator[FieldError]:
+    namespace = event["metadata"].get("namespace", "")
+    about = event.get("involvedObject", {}).get("namespace", "")
+    if not event.get("eventTime"):
+        matches = namespace == about if about else namespace in ("", "default")
+    else:
+        matches = bool(about) or namespace in ("default", "kube-system")
+    if not matches:
+        yield invalid("involvedObject.namespace", about, "does not match event.namespace")
+    if event.get("eventTime"):
+        yield from _complete_errors(event, controller_field)
+    yield from all_invalid("namespace", namespace, dns_subdomain(namespace))
+
+
+def _complete_errors(event: Object, controller_field: str) -> Iterator[FieldError]:
+    """An Event with a time of its own says who reports what."""
+    controller = event.get("reportingComponent", "")
+    if not controller:
+        yield required(controller_field)
+    yield from all_invalid(controller_field, controller, label_key(controller))
+    for field in ("reportingInstance", "action", "reason"):
+        value = event.get(field, "")
+        if not value:
+            yield required(field)
+        if len(value.encode()) > LONGEST:
+            yield invalid(field, "", f"can have at most {LONGEST} characters")
+    if len(event.get("message", "").encode()) > LONGEST_MESSAGE:
+        yield invalid("message", "", f"can have at most {LONGEST_MESSAGE} characters")
+
+
+def _series_errors(event: Object) -> Iterator[FieldError]:
+    series = event.get("series")
+    if series is None:
+        return
+    if series.get("count", 0) < 2:
+        yield invalid("series.count", "", "should be at least 2")
+    if not series.get("lastObservedTime"):
+        yield required("series.lastObservedTime")
+
+
+def _as_the_server_shows_it(field: str, value: Any) -> Any:
+    # Its own types, not those of the API: with capitals, and with what is empty.
+    if field in ("involvedObject", "related") and value is not None:
+        return _capitalized(value, _REFERENCE_FIELDS)
+    if field == "source":
+        return _capitalized(value or {}, _SOURCE_FIELDS)
+    if field == "count":
+        return value or 0
+    if field in ("related", "firstTimestamp", "lastTimestamp", "eventTime"):
+        return value
+    return value or ""
+
+
+def _capitalized(value: Object, names: tuple[str, ...]) -> msgspec.Raw:
+    shown = {
+        _INITIALS.get(name, name[:1].upper() + name[1:]): value.get(name, "") for name in names
+    }
+    return msgspec.Raw(msgspec.json.encode(shown))
+
+
+def _selectable(event: Object) -> Mapping[str, str]:
+    about, controller = event.get("involvedObject", {}), event.get("reportingComponent", "")
+    return {
+        **{f"involvedObject.{name}": about.get(name, "") for name in _REFERENCE_FIELDS},
+        "reason": event.get("reason", ""),
+        "reportingComponent": controller,
+        "source": event.get("source", {}).get("component", "") or controller,
+        "type": event.get("type", ""),
+        **name_and_namespace(event),
+    }
+
+
+def _selectable_by_new_names(event: Object) -> Mapping[str, str]:
+    found = dict(_selectable(event_to_v1(event)))
+    del found["source"]
+    found["reportingController"] = found.pop("reportingComponent")
+    for name in _REFERENCE_FIELDS:
+        found[f"regarding.{name}"] = found.pop(f"involvedObject.{name}")
+    return found
+
+
+EVENT = Rules(
+    validate=_v1_errors,
+    name_errors=path_segment_name,
+    selectable=_selectable,
+    metadata_turn="last",
+    create_on_update=True,
+    has_dependents=False,
+    kept_seconds=KEPT_SECONDS,
+)
+NEW_EVENT = Rules(
+    validate_create=_created_errors,
+    validate=_new_errors,
+    validate_update=_changed_errors,
+    name_errors=subdomain_name,
+    selectable=_selectable_by_new_names,
+    metadata_turn="second",
+    create_on_update=True,
+    has_dependents=False,
+    kept_seconds=KEPT_SECONDS,
+)

@@ -1,0 +1,41 @@
+"""Leases: who holds what, and until when."""
+
+from steersman_cluster.apiserver.field_errors import FieldError, invalid
+from steersman_cluster.apiserver.names_rules import NOT_NEGATIVE, subdomain_name
+from steersman_cluster.apiserver.rules import Object, RuleContext, Rules
+
+
+def _forget_unfinished(lease: Object, _: RuleContext) -> None:
+    # Coordinated leader election is not on, and its fields are then not kept.
+    for field in ("strategy", "preferredHolder"):
+        lease["spec"].pop(field, None)
+
+
+def _prepare_update(lease: Object, _: Object, around: RuleContext) -> None:
+    _forget_unfinished(lease, around)
+
+
+def _errors(lease: Object) -> list[FieldError]:
+    spec = lease["spec"]
+    errors: list[FieldError] = []
+    seconds, transitions = spec.get("leaseDurationSeconds"), spec.get("leaseTransitions")
+    if seconds is not None and seconds <= 0:
+        errors.append(invalid("spec.leaseDurationSeconds", seconds, "must be greater than 0"))
+    if transitions is not None and transitions < 0:
+        errors.append(invalid("spec.leaseTransitions", transitions, NOT_NEGATIVE))
+    return errors
+
+
+def _default(lease: Object) -> None:
+    lease.setdefault("spec", {})
+
+
+LEASE = Rules(
+    default=_default,
+    prepare_create=_forget_unfinished,
+    prepare_update=_prepare_update,
+    validate=_errors,
+    name_errors=subdomain_name,
+    create_on_update=True,
+    unconditional_update=False,
+)

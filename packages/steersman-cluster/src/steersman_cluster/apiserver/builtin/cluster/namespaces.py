@@ -1,0 +1,156 @@
+"""Namespaces: how they begin, who may write into them, and how they end.
+
+A namespace that is deleted stays, Terminating, until somebody has emptied it and taken its
+``spec.finalizers`` away. Until then nothing new comes into it.
+"""
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from steersman.names import GroupResource
+from steersman_cluster.apiserver import refusals
+from steersman_cluster.apiserver.field_errors import FieldError, all_invalid, invalid
+from steersman_cluster.apiserver.metadata import STANDARD_FINALIZERS
+from steersman_cluster.apiserver.names_rules import label_key, label_name
+from steersman_cluster.apiserver.rules import Object, RuleContext, Rules
+
+NAMESPACES = GroupResource("", "namespaces")
+IMMORTAL = ("default", "kube-system", "kube-public")
+NAME_LABEL = "kubernetes.io/metadata.name"
+FINALIZER = "kubernetes"
+
+
+def check_namespace(
+    around: RuleContext, namespace: str, *, resource: GroupResource, name: str, creating: bool
+) -> None:
+    """Refuses a write into a namespace that is not there, or a new object in one that ends."""
+    found = around.find(NAMESPACES, "", namespace)
+    if found is None:
+        raise refusals.not_found(NAMESPACES, namespace)
+    if creating and found["status"].get("phase") == "Terminating":
+        refusal = refusals.forbidden(
+            resource,
+            name,
+            f"unable to create new content in namespace {namespace} because it is being terminated",
+        )
+        cause = {
+            "reason": "NamespaceTerminating",
+            "message": f"namespace {namespace} is being terminated",
+            "field": "metadata.namespace",
+        }
+        refusal.details = {**(refusal.details or {}), "causes": [cause]}
+        raise refusal
+
+
+def check_deletable(name: str) -> None:
+    """Refuses to delete a namespace that the cluster cannot be without."""
+    if name in IMMORTAL:
+        raise refusals.forbidden(NAMESPACES, name, "this namespace may not be deleted")
+
+
+def terminating(namespace: Object, now: str) -> Object:
+    """What is stored when a namespace is first deleted."""
+    return {
+        **namespace,
+        "metadata": {**namespace["metadata"], "deletionTimestamp": now},
+        "status": {**namespace["status"], "phase": "Terminating"},
+    }
+
+
+def _begin_end(namespace: Object, now: str) -> Object:
+    check_deletable(namespace["metadata"]["name"])
+    ending = namespace["metadata"].get("deletionTimestamp")
+    return namespace if ending else terminating(namespace, now)
+
+
+def _is_held(namespace: Object) -> bool:
+    return bool(namespace.get("spec", {}).get("finalizers"))
+
+
+def _default(namespace: Object) -> None:
+    _label(namespace["metadata"])
+    status = namespace.setdefault("status", {})
+    if not status.get("phase"):
+        status["phase"] = "Active"
+
+
+def _label(metadata: Object) -> None:
+    if name := metadata.get("name"):
+        metadata["labels"] = {**metadata.get("labels", {}), NAME_LABEL: name}
+
+
+def _prepare_create(namespace: Object, _: RuleContext) -> None:
+    _label(namespace["metadata"])  # of a name that the server has made up only now
+    namespace["status"] = {"phase": "Active"}
+    finalizers = namespace.get("spec", {}).get("finalizers", [])
+    if FINALIZER not in finalizers:
+        finalizers = [*finalizers, FINALIZER]
+    namespace["spec"] = {"finalizers": finalizers}
+
+
+def _prepare_update(namespace: Object, old: Object, _: RuleContext) -> None:
+    namespace["spec"] = old["spec"]
+
+
+def _prepare_finalize(namespace: Object, old: Object, _: RuleContext) -> None:
+    namespace["status"] = old["status"]
+
+
+def _errors(namespace: Object) -> list[FieldError]:
+    return [
+        error
+        for finalizer in namespace.get("spec", {}).get("finalizers", ())
+        for error in _finalizer_errors("spec.finalizers", finalizer)
+    ]
+
+
+def _finalize_errors(namespace: Object) -> list[FieldError]:
+    return [
+        error
+        for index, finalizer in enumerate(namespace.get("spec", {}).get("finalizers", ()))
+        for error in _finalizer_errors(f"spec.finalizers[{index}]", finalizer)
+    ]
+
+
+def _finalizer_errors(at: str, finalizer: str) -> list[FieldError]:
+    errors = all_invalid(at, finalizer, label_key(finalizer))
+    if "/" not in finalizer and finalizer not in STANDARD_FINALIZERS:
+        problem = "name is neither a standard finalizer name nor is it fully qualified"
+        errors.append(invalid(at, finalizer, problem))
+    return errors
+
+
+def _status_errors(namespace: Object, _: Object) -> list[FieldError]:
+    phase = namespace.get("status", {}).get("phase", "")
+    ending = bool(namespace["metadata"].get("deletionTimestamp"))
+    expected, state = ("Terminating", "is not") if ending else ("Active", "is")
+    if phase == expected:
+        return []
+    problem = f"may only be '{expected}' if `deletionTimestamp` {state} empty"
+    # The capital is the server's.
+    return [invalid("status.Phase", phase, problem)]
+
+
+def _selectable(namespace: Object) -> Mapping[str, str]:
+    return {
+        "metadata.name": namespace["metadata"].get("name", ""),
+        "status.phase": namespace.get("status", {}).get("phase", ""),
+    }
+
+
+NAMESPACE = Rules(
+    default=_default,
+    prepare_create=_prepare_create,
+    prepare_update=_prepare_update,
+    validate=_errors,
+    validate_status=_status_errors,
+    name_errors=label_name,
+    selectable=_selectable,
+    has_status=True,
+    returns_deleted=True,
+    begin_end=_begin_end,
+    is_held=_is_held,
+)
+
+# For ``namespaces/NAME/finalize``, where alone the finalizers of the spec can be changed.
+NAMESPACE_FINALIZE = replace(NAMESPACE, prepare_update=_prepare_finalize, validate=_finalize_errors)

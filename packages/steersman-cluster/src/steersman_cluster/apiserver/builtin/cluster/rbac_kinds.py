@@ -1,0 +1,127 @@
+"""Roles and bindings, as objects; what they allow is decided elsewhere."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+
+from steersman_cluster.apiserver.builtin.common_defaults import fill_empty
+from steersman_cluster.apiserver.builtin.go_forms import go_form
+from steersman_cluster.apiserver.builtin.label_selectors import selector_errors
+from steersman_cluster.apiserver.field_errors import (
+    FieldError,
+    all_invalid,
+    invalid,
+    not_supported,
+    required,
+)
+from steersman_cluster.apiserver.names_rules import path_segment, path_segment_name, subdomain_name
+from steersman_cluster.apiserver.rules import Object, Rules
+
+RBAC = "rbac.authorization.k8s.io"
+
+
+def _default_binding(binding: Object) -> None:
+    fill_empty(binding.setdefault("roleRef", {}), apiGroup=RBAC)
+    for subject in binding.get("subjects", ()):
+        if subject.get("kind") in ("User", "Group"):
+            fill_empty(subject, apiGroup=RBAC)
+
+
+def _role_errors(role: Object) -> list[FieldError]:
+    return [*_rules_errors(role, namespaced=True)]
+
+
+def _cluster_role_errors(role: Object) -> list[FieldError]:
+    errors = [*_rules_errors(role, namespaced=False)]
+    if (aggregation := role.get("aggregationRule")) is not None:
+        path = "aggregationRule.clusterRoleSelectors"
+        selectors = aggregation.get("clusterRoleSelectors") or ()
+        if not selectors:
+            why = "at least one clusterRoleSelector required if aggregationRule is non-nil"
+            errors.append(required(path, why))
+        for index, selector in enumerate(selectors):
+            if wrong := selector_errors(selector, f"{path}[{index}]"):
+                errors += wrong
+                errors.append(invalid(f"{path}[{index}]", None, "invalid label selector."))
+    return errors
+
+
+def _rules_errors(role: Object, *, namespaced: bool) -> Iterator[FieldError]:
+    for index, rule in enumerate(role.get("rules") or ()):
+        path = f"rules[{index}]"
+        if not rule.get("verbs"):
+            yield required(f"{path}.verbs", "verbs must contain at least one value")
+        if urls := rule.get("nonResourceURLs"):
+            if namespaced:
+                why = "namespaced rules cannot apply to non-resource URLs"
+                yield invalid(f"{path}.nonResourceURLs", urls, why)
+            if any(rule.get(each) for each in ("apiGroups", "resources", "resourceNames")):
+                why = "rules cannot apply to both regular resources and non-resource URLs"
+                yield invalid(f"{path}.nonResourceURLs", urls, why)
+            continue
+        if not rule.get("apiGroups"):
+            why = "resource rules must supply at least one api group"
+            yield required(f"{path}.apiGroups", why)
+        if not rule.get("resources"):
+            yield required(f"{path}.resources", "resource rules must supply at least one resource")
+
+
+def _binding_errors(
+    kinds: Sequence[str], *, namespaced: bool
+) -> Callable[[Object], list[FieldError]]:
+    def errors(binding: Object) -> list[FieldError]:
+        found = [*_reference_errors(binding["roleRef"], kinds)]
+        for index, subject in enumerate(binding.get("subjects") or ()):
+            found += _subject_errors(subject, f"subjects[{index}]", namespaced=namespaced)
+        return found
+
+    return errors
+
+
+def _reference_errors(reference: Object, kinds: Sequence[str]) -> Iterator[FieldError]:
+    kind, name = reference.get("kind", ""), reference.get("name", "")
+    if reference["apiGroup"] != RBAC:
+        yield not_supported("roleRef.apiGroup", reference["apiGroup"], (RBAC,))
+    if kind not in kinds:
+        yield not_supported("roleRef.kind", kind, kinds)
+    if not name:
+        yield required("roleRef.name")
+    yield from all_invalid("roleRef.name", name, path_segment(name))
+
+
+def _subject_errors(subject: Object, path: str, *, namespaced: bool) -> Iterator[FieldError]:
+    kind, name = subject.get("kind", ""), subject.get("name", "")
+    group = subject.get("apiGroup", "")
+    if not name:
+        yield required(f"{path}.name")
+    if kind == "ServiceAccount":
+        if name:
+            yield from all_invalid(f"{path}.name", name, subdomain_name(name, False))
+        if group:
+            yield not_supported(f"{path}.apiGroup", group, ("",))
+        if not namespaced and not subject.get("namespace"):
+            yield required(f"{path}.namespace")
+    elif kind not in ("User", "Group"):
+        yield not_supported(f"{path}.kind", kind, ("ServiceAccount", "User", "Group"))
+    elif group != RBAC:
+        yield not_supported(f"{path}.apiGroup", group, (RBAC,))
+
+
+def _binding_change_errors(binding: Object, old: Object) -> list[FieldError]:
+    reference = binding["roleRef"]
+    if reference == old["roleRef"]:
+        return []
+    return [invalid("roleRef", go_form("RoleRef", reference), "cannot change roleRef")]
+
+
+ROLE = Rules(validate=_role_errors, name_errors=path_segment_name, create_on_update=True)
+CLUSTER_ROLE = replace(ROLE, validate=_cluster_role_errors)
+ROLE_BINDING = Rules(
+    default=_default_binding,
+    validate=_binding_errors(("Role", "ClusterRole"), namespaced=True),
+    validate_update=_binding_change_errors,
+    name_errors=path_segment_name,
+    create_on_update=True,
+)
+CLUSTER_ROLE_BINDING = replace(
+    ROLE_BINDING, validate=_binding_errors(("ClusterRole",), namespaced=False)
+)

@@ -1,0 +1,74 @@
+"""Kinds that are served in more than one version: which one is stored, and the way between them.
+
+Stored are Events as v1 has them, and HorizontalPodAutoscalers as autoscaling/v2 does.
+"""
+
+from collections.abc import Mapping
+
+from steersman.names import GroupResource
+from steersman_cluster.apiserver.builtin.workloads import autoscaler_versions
+from steersman_cluster.apiserver.rules import Object
+
+EVENTS = GroupResource("", "events")
+NEW_EVENTS = GroupResource("events.k8s.io", "events")
+
+# Where the objects of a resource are kept, if not in a place of its own.
+STORED_RESOURCE: Mapping[GroupResource, GroupResource] = {NEW_EVENTS: EVENTS}
+
+# What v1 calls a field of an Event, and what events.k8s.io/v1 does.
+_RENAMED = {
+    "involvedObject": "regarding",
+    "source": "deprecatedSource",
+    "message": "note",
+    "firstTimestamp": "deprecatedFirstTimestamp",
+    "lastTimestamp": "deprecatedLastTimestamp",
+    "count": "deprecatedCount",
+    "reportingComponent": "reportingController",
+}
+_RENAMED_BACK = {new: old for old, new in _RENAMED.items()}
+# Which of them v1 writes even if they are empty, and events.k8s.io/v1 does not.
+_ALWAYS_IN_V1 = ("reportingComponent", "reportingInstance")
+
+
+def to_stored(obj: Object) -> Object:
+    """An object as it is stored: itself, or a new one that shares what is the same."""
+    match obj["apiVersion"], obj["kind"]:
+        case "events.k8s.io/v1", "Event":
+            return event_to_v1(obj)
+        case "autoscaling/v1", "HorizontalPodAutoscaler":
+            return autoscaler_versions.to_v2(obj)
+        case _:
+            return obj
+
+
+def to_served(obj: Object, api_version: str) -> Object:
+    """A stored object as a version shows it: itself, or a new one that shares what is the same."""
+    if obj["apiVersion"] == api_version:
+        return obj
+    match api_version, obj["kind"]:
+        case "events.k8s.io/v1", "Event":
+            return event_from_v1(obj)
+        case "autoscaling/v1", "HorizontalPodAutoscaler":
+            return autoscaler_versions.to_v1(obj)
+        case _:
+            return obj
+
+
+def event_to_v1(event: Object) -> Object:
+    """An Event of events.k8s.io/v1 in the words of v1."""
+    old = {_RENAMED_BACK.get(key, key): value for key, value in event.items()}
+    for name in _ALWAYS_IN_V1:
+        old.setdefault(name, "")
+    old["apiVersion"] = "v1"
+    return old
+
+
+def event_from_v1(event: Object) -> Object:
+    """An Event of v1 in the words of events.k8s.io/v1."""
+    new = {
+        _RENAMED.get(key, key): value
+        for key, value in event.items()
+        if value or key not in _ALWAYS_IN_V1
+    }
+    new["apiVersion"] = "events.k8s.io/v1"
+    return new

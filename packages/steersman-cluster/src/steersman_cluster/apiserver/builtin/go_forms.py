@@ -1,0 +1,93 @@
+"""Objects as the real server's own Go types print: some of its messages show them.
+
+It refuses to change a pod with the difference between two specs, in the form that it has inside:
+every field there, in the order of its types, under its Go name.
+"""
+
+from collections.abc import Mapping
+from difflib import unified_diff
+from functools import cache
+from pathlib import Path
+from typing import Any, Final
+
+import msgspec
+
+from steersman_cluster.apiserver.metadata import IN_ORDER
+from steersman_cluster.apiserver.rules import Object
+
+_FILE: Final = Path(__file__).parent / "go-forms-kubernetes-1.36.json"
+# By what stands after the colon in the file: what a field that is not there prints as. Text is
+# marked by nothing, a pointer, list or map to plain values by a star, other types by their name.
+_ABSENT: Final[dict[str, Any]] = {"": "", "i": 0, "b": False, "q": "0", "*": None}
+# Fields of the spec that the server keeps in its security context.
+_OF_HOST: Final = ("hostNetwork", "hostPID", "hostIPC", "shareProcessNamespace", "hostUsers")
+
+
+def go_form(type_name: str, value: Object) -> msgspec.Raw:
+    """``value`` as JSON under the names of Go, with every field that its type has, in its order."""
+    return msgspec.Raw(msgspec.json.encode(_formed(type_name, value, _forms())))
+
+
+@cache
+def _forms() -> Mapping[str, str]:
+    return msgspec.json.decode(_FILE.read_bytes(), type=dict[str, str])
+
+
+def pod_spec_difference(old: Object, new: Object) -> str:
+    """A unified diff of two pod specs, as they look inside the server."""
+    return go_difference("PodSpec", old, new)
+
+
+def go_difference(type_name: str, old: Object, new: Object) -> str:
+    """A unified diff of two values, as they look inside the server."""
+    # The first two lines would name files.
+    return "".join(list(unified_diff(_lines(type_name, old), _lines(type_name, new)))[2:])
+
+
+def _lines(type_name: str, value: Object) -> list[str]:
+    text = msgspec.json.format(go_form(type_name, value), indent=1)
+    return [f"{line}\n" for line in bytes(text).decode().split("\n")]
+
+
+def _formed(type_name: str, value: Object, forms: Mapping[str, str]) -> Object:
+    if type_name == "PodSpec":
+        value = _with_host(value)
+    formed: Object = {}
+    for field in forms[type_name].split():
+        name, _, type_ = field.partition(":")
+        go_name, _, json_name = name.partition("=")
+        given = value.get(json_name or go_name[:1].lower() + go_name[1:])
+        if type_ == "inline":
+            formed |= _metadata(given or {})
+        else:
+            formed[go_name] = _field(type_, given, forms)
+    return formed
+
+
+def _metadata(given: Object) -> Object:
+    return {name: _sorted(given[name]) for name in IN_ORDER if given.get(name)}
+
+
+def _with_host(spec: Object) -> Object:
+    context = {**(spec.get("securityContext") or {})}
+    context |= {name: spec[name] for name in _OF_HOST if name in spec}
+    return {**spec, "securityContext": context}
+
+
+def _field(type_: str, given: Any, forms: Mapping[str, str]) -> Any:
+    name = type_.lstrip("*[]")
+    if name not in forms:
+        return _sorted(given) if given is not None else _ABSENT.get(type_)
+    if given is None:
+        return _formed(name, {}, forms) if name == type_ else None
+    if type_.startswith("[]"):
+        return [_formed(name, each, forms) for each in given]
+    return _formed(name, given, forms)
+
+
+def _sorted(value: Any) -> Any:
+    """Maps, whose keys Go prints in order, and selectors, whose labels it prints first."""
+    if isinstance(value, dict):
+        order = sorted(value, key=lambda key: (key != "matchLabels", key))
+        return {key: _sorted(value[key]) for key in order}
+    return [*map(_sorted, value)] if isinstance(value, list) else value

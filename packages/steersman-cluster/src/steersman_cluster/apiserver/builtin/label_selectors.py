@@ -1,0 +1,137 @@
+"""Labels, and the selectors that choose among them."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from steersman_cluster.apiserver.field_errors import (
+    FieldError,
+    all_invalid,
+    forbidden,
+    invalid,
+    required,
+)
+from steersman_cluster.apiserver.names_rules import label_key, label_value
+
+_NEEDS_VALUES = "must be specified when `operator` is 'In' or 'NotIn'"
+_TAKES_NO_VALUES = "may not be specified when `operator` is 'Exists' or 'DoesNotExist'"
+UNKNOWN_OPERATOR = "not a valid selector operator"
+
+
+def label_errors(labels: Mapping[str, str], path: str) -> list[FieldError]:
+    """What is wrong with a map of labels; the server names the map, never the key."""
+    errors: list[FieldError] = []
+    for key, value in labels.items():
+        if wrong := label_key(key):
+            errors += all_invalid(path, key, wrong)
+        if wrong := label_value(value):
+            errors += all_invalid(path, value, wrong)
+    return errors
+
+
+def annotation_errors(annotations: Mapping[str, str], path: str) -> list[FieldError]:
+    """What is wrong with a map of annotations; their keys' upper case is forgiven."""
+    errors: list[FieldError] = []
+    for key in annotations:
+        if wrong := label_key(key.lower()):
+            errors += all_invalid(path, key, wrong)
+    return errors
+
+
+def selector_errors(selector: Mapping[str, Any] | None, path: str) -> list[FieldError]:
+    """What is wrong with a label selector; one with errors selects nothing that can be named."""
+    if selector is None:
+        return []
+    errors = label_errors(selector.get("matchLabels") or {}, f"{path}.matchLabels")
+    for index, each in enumerate(selector.get("matchExpressions") or ()):
+        errors += _requirement_errors(each, f"{path}.matchExpressions[{index}]")
+    return errors
+
+
+def _requirement_errors(requirement: Mapping[str, Any], path: str) -> list[FieldError]:
+    key, values = requirement.get("key", ""), requirement.get("values") or ()
+    return [
+        *operator_errors(requirement.get("operator", ""), values, path),
+        *all_invalid(f"{path}.key", key, label_key(key)),
+        *value_errors(values, f"{path}.values"),
+    ]
+
+
+def operator_errors(operator: str, values: Sequence[str], path: str) -> list[FieldError]:
+    """What is wrong with an operator and the number of values that it is given."""
+    if operator in ("In", "NotIn"):
+        return [] if values else [required(f"{path}.values", _NEEDS_VALUES)]
+    if operator in ("Exists", "DoesNotExist"):
+        return [forbidden(f"{path}.values", _TAKES_NO_VALUES)] if values else []
+    return [invalid(f"{path}.operator", operator, UNKNOWN_OPERATOR)]
+
+
+def value_errors(values: Sequence[str], path: str) -> list[FieldError]:
+    """What is wrong with the values that a requirement compares with."""
+    return [
+        error
+        for index, value in enumerate(values)
+        for error in all_invalid(f"{path}[{index}]", value, label_value(value))
+    ]
+
+
+def is_empty(selector: Mapping[str, Any]) -> bool:
+    """Whether it asks for nothing, and so selects everything."""
+    return not selector.get("matchLabels") and not selector.get("matchExpressions")
+
+
+def selects(selector: Mapping[str, Any] | None, labels: Mapping[str, str]) -> bool:
+    """Whether the selector, which has no errors, chooses what has these labels; None never does."""
+    if selector is None:
+        return False
+    for key, value in (selector.get("matchLabels") or {}).items():
+        if labels.get(key) != value:
+            return False
+    return all(_fulfils(each, labels) for each in selector.get("matchExpressions") or ())
+
+
+def _fulfils(requirement: Mapping[str, Any], labels: Mapping[str, str]) -> bool:
+    value = labels.get(requirement["key"])
+    match requirement["operator"]:
+        case "In":
+            return value in requirement["values"]
+        case "NotIn":
+            return value not in requirement["values"]
+        case "Exists":
+            return value is not None
+        case _:
+            return value is None
+
+
+def label_keys_errors(
+    path: str,
+    matched: Sequence[str],
+    mismatched: Sequence[str],
+    selector: Mapping[str, Any] | None,
+) -> list[FieldError]:
+    """What is wrong with ``matchLabelKeys`` and ``mismatchLabelKeys`` beside a selector."""
+    errors: list[FieldError] = []
+    for name, keys in (("matchLabelKeys", matched), ("mismatchLabelKeys", mismatched)):
+        if keys and selector is None:
+            errors.append(
+                forbidden(f"{path}.{name}", "must not be specified when labelSelector is not set")
+            )
+        elif keys:
+            for index, key in enumerate(keys):
+                errors += all_invalid(f"{path}.{name}[{index}]", key, label_key(key))
+    if matched and selector is not None:
+        # The keys become expressions of the selector before this is asked, so that each is
+        # expected there once; a second time, it was there before.
+        seen = set(selector.get("matchLabels") or {})
+        last = {key: index for index, key in enumerate(matched)}
+        for each in selector.get("matchExpressions") or ():
+            key = each.get("key", "")
+            if key in seen and key in last:
+                detail = "exists in both matchLabelKeys and labelSelector"
+                errors.append(invalid(f"{path}[{last[key]}]", key, detail))
+            seen.add(key)
+    unwanted = set(mismatched)
+    for index, key in enumerate(matched):
+        if key in unwanted:
+            detail = "exists in both matchLabelKeys and mismatchLabelKeys"
+            errors.append(invalid(f"{path}.matchLabelKeys[{index}]", key, detail))
+    return errors

@@ -1,0 +1,264 @@
+"""Cluster IPs and IP families: what a Service asks for, what it gets, and what it may change.
+
+The server has one family, IPv4. Only a headless Service without a selector may speak of both,
+because nobody but its author knows which addresses its endpoints will have.
+"""
+
+from ipaddress import IPv6Address
+from typing import Any
+
+from steersman_cluster.apiserver import refusals
+from steersman_cluster.apiserver.builtin.network.service_network import ServiceNetwork
+from steersman_cluster.apiserver.field_errors import (
+    FieldError,
+    all_invalid,
+    duplicate,
+    invalid,
+    not_supported,
+    required,
+)
+from steersman_cluster.apiserver.names_rules import ip, sloppy_ip
+from steersman_cluster.apiserver.rules import Object
+
+FAMILIES = ("IPv4", "IPv6")
+POLICIES = ("PreferDualStack", "RequireDualStack", "SingleStack")
+HERE = "IPv4"
+
+WITHOUT_ADDRESS = "ExternalName"
+
+
+def needs_address(spec: Object) -> bool:
+    """Whether Services of this type have cluster IPs, be it ``None``."""
+    return bool(spec.get("type") != WITHOUT_ADDRESS)
+
+
+def is_headless(spec: Object) -> bool:
+    """Whether the Service has asked for no cluster IP."""
+    return bool(spec.get("clusterIPs") == ["None"])
+
+
+def align(spec: Object, old: Object | None) -> None:
+    """Makes ``clusterIP`` and ``clusterIPs`` say the same, if one of them is from an old client."""
+    first, several = spec.get("clusterIP", ""), spec.get("clusterIPs", [])
+    if old is None:
+        if first and not several:
+            spec["clusterIPs"] = [first]
+        return
+    old_first, old_several = old.get("clusterIP", ""), old.get("clusterIPs", [])
+    if old_several and not several and first == old_first:
+        spec["clusterIPs"] = old_several
+    elif first != old_first and several == old_several:
+        _put(spec, "clusterIPs", [first] if first else [])
+
+
+def keep(spec: Object, old: Object) -> None:
+    """What was given to the Service, if the author left it out."""
+    if needs_address(old) and needs_address(spec):
+        for field in ("clusterIP", "clusterIPs"):
+            if not spec.get(field) and old.get(field):
+                spec[field] = old[field]
+
+
+def settle_families(name: str, spec: Object, old: Object | None) -> None:
+    """Fills in families and policy, or refuses what does not fit together."""
+    if not needs_address(spec) or _is_unchanged_preference(spec, old):
+        return
+    selectorless = spec.get("clusterIP") == "None" and not spec.get("selector")
+    if spec.get("ipFamilyPolicy") is None:
+        before = (old or {}).get("ipFamilyPolicy")
+        spec["ipFamilyPolicy"] = before or ("RequireDualStack" if selectorless else "SingleStack")
+    _refuse_if(name, address_errors(spec, old))
+    _refuse_if(name, _family_errors(spec, old))
+    families = spec.get("ipFamilies") or [HERE]
+    if selectorless:
+        if len(families) == 1 and spec["ipFamilyPolicy"] != "SingleStack":
+            families = [*families, FAMILIES[families == ["IPv4"]]]
+    else:
+        errors = [
+            invalid(f"spec.ipFamilies[{index}]", each, "not configured on this cluster")
+            for index, each in enumerate(families)
+            if each != HERE
+        ]
+        if spec["ipFamilyPolicy"] == "RequireDualStack":
+            problem = "this cluster is not configured for dual-stack services"
+            errors.insert(0, _policy_error(spec, problem))
+        _refuse_if(name, errors)
+    spec["ipFamilies"] = families
+
+
+def _family_errors(spec: Object, old: Object | None) -> list[FieldError]:
+    """Which policy contradicts which list; shortens the lists where the policy is clear."""
+    errors: list[FieldError] = []
+    single = spec["ipFamilyPolicy"] == "SingleStack"
+    for field, one in (("clusterIPs", "cluster IP"), ("ipFamilies", "IP family")):
+        now, before = spec.get(field, []), (old or {}).get(field, [])
+        if single and now == before:
+            _put(spec, field, now[:1])
+        elif not single and now and len(now) < len(before):
+            problem = f"must be 'SingleStack' to release the secondary {one}"
+            errors.append(_policy_error(spec, problem))
+    for field, many in (("clusterIPs", "cluster IPs"), ("ipFamilies", "IP families")):
+        if single and len(spec.get(field, ())) == 2:
+            wanted = "must be 'RequireDualStack' or 'PreferDualStack'"
+            errors.append(_policy_error(spec, f"{wanted} when multiple {many} are specified"))
+    families = list(spec.get("ipFamilies", ()))
+    for index, address in enumerate(spec.get("clusterIPs", ())):
+        if address == "None":
+            break
+        if index < len(families):
+            continue
+        family = "IPv6" if is_ipv6(address) else "IPv4"
+        if family == HERE:
+            families.append(family)
+        else:
+            problem = f"{family} is not configured on this cluster"
+            errors.append(invalid(f"spec.clusterIPs[{index}]", spec["clusterIPs"], problem))
+    _put(spec, "ipFamilies", families)
+    return errors
+
+
+def take_addresses(name: str, spec: Object, network: ServiceNetwork) -> None:
+    """Gives a new Service its cluster IP, or the one that it asks for."""
+    if not needs_address(spec) or spec.get("clusterIPs", [""])[0] == "None":
+        return
+    wanted = spec.get("clusterIPs", [""])[0]
+    if wanted:
+        if problem := network.address_problem(wanted):
+            problem = f"failed to allocate IP {wanted}: {problem}"
+            _refuse_if(name, [invalid("spec.clusterIPs", spec["clusterIPs"], problem)])
+        return
+    given = network.pick_address()
+    if given is None:
+        raise refusals.internal_error(
+            f'failed to allocate a serviceIP for Service "{name}": range is full'
+        )
+    if not name:
+        # The address would belong to a Service without a name.
+        problem = (
+            f'failed to allocate IP: IPAddress.networking.k8s.io "{given}" is invalid:'
+            " spec.parentRef.name: Required value"
+        )
+        _refuse_if(name, [invalid("spec.clusterIPs", [""], problem)])
+    spec["clusterIP"] = given
+    spec["clusterIPs"] = [given]
+
+
+def address_errors(spec: Object, old: Object | None) -> list[FieldError]:
+    """What is wrong with cluster IPs, families and policy, whatever the cluster has."""
+    if not needs_address(spec):
+        return []
+    first, several = spec.get("clusterIP", ""), spec.get("clusterIPs", [])
+    families = spec.get("ipFamilies", [])
+    errors: list[FieldError] = []
+    if first and not several:
+        errors.append(required("spec.clusterIPs"))
+    elif first and several[0] != first:
+        errors.append(invalid("spec.clusterIPs", several, "first value must match `clusterIP`"))
+    elif several and not first:
+        problem = "must be empty when `clusterIP` is not specified"
+        errors.append(invalid("spec.clusterIPs", several, problem))
+    seen: set[str] = set()
+    for index, family in enumerate(families):
+        if family not in FAMILIES:
+            errors.append(not_supported(f"spec.ipFamilies[{index}]", family, FAMILIES))
+        if family in seen:
+            errors.append(duplicate(f"spec.ipFamilies[{index}]", family))
+        seen.add(family)
+    policy = spec.get("ipFamilyPolicy")
+    if policy is not None and policy not in POLICIES:
+        errors.append(not_supported("spec.ipFamilyPolicy", policy, POLICIES))
+    broken = _broken_addresses(several, (old or {}).get("clusterIPs", []))
+    errors += broken
+    if len(several) > 2:
+        errors.append(invalid("spec.clusterIPs", several, "may only hold up to 2 values"))
+    if broken:
+        # The rules below would only speak of the same addresses again.
+        return errors
+    if len(several) > 1 and len({is_ipv6(each) for each in several}) == 1:
+        problem = "may specify no more than one IP for each IP family"
+        errors.append(invalid("spec.clusterIPs", several, problem))
+    if not is_headless(spec):
+        for index, (address, family) in enumerate(zip(several, families, strict=False)):
+            if family in FAMILIES and is_ipv6(address) != (family == "IPv6"):
+                problem = f"expected an {family} value as indicated by `ipFamilies[{index}]`"
+                errors.append(invalid(f"spec.clusterIPs[{index}]", address, problem))
+    return errors
+
+
+def address_change_errors(spec: Object, old: Object) -> list[FieldError]:
+    """What an update may not do to cluster IPs and families."""
+    if not needs_address(spec) or not needs_address(old):
+        return []
+    both_headless = is_headless(spec) and is_headless(old)
+    errors = [] if both_headless else _changed(spec, old, "clusterIPs", "clusterIP")
+    if not is_headless(spec) and not is_headless(old):
+        errors += _changed(spec, old, "ipFamilies", "ipFamily")
+    return errors
+
+
+def _changed(spec: Object, old: Object, field: str, one: str) -> list[FieldError]:
+    now, before = spec.get(field, []), old.get(field, [])
+    errors: list[FieldError] = []
+    if len(now) == len(before):
+        # The server names the first family, whichever has changed.
+        places = (index if field == "clusterIPs" else 0 for index in range(len(now)))
+        pairs = zip(places, now, before, strict=True)
+        return [
+            invalid(f"spec.{field}[{place}]", now, "may not change once set")
+            for place, new_value, old_value in pairs
+            if new_value != old_value
+        ]
+    if not now:
+        errors.append(invalid(f"spec.{field}[0]", now, f"primary {one} can not be unset"))
+    elif before and now[0] != before[0]:
+        shown = now if field == "clusterIPs" else spec.get("clusterIPs")
+        errors.append(invalid(f"spec.{field}[0]", shown, "may not change once set"))
+    if len(now) == 1 and len(before) == 2 and spec.get("ipFamilyPolicy") != "SingleStack":
+        problem = f"must be set to 'SingleStack' when releasing the secondary {one}"
+        errors.append(_policy_error(spec, problem))
+    return errors
+
+
+def is_ipv6(address: str) -> bool:
+    """Whether it is an address of the longer kind."""
+    return isinstance(sloppy_ip(address), IPv6Address)
+
+
+def _is_unchanged_preference(spec: Object, old: Object | None) -> bool:
+    return (
+        old is not None
+        and spec.get("ipFamilyPolicy") == "PreferDualStack"
+        and old.get("ipFamilyPolicy", "PreferDualStack") == "PreferDualStack"
+        and spec.get("type") == old.get("type") != WITHOUT_ADDRESS
+        and spec.get("clusterIPs") == old.get("clusterIPs")
+        and spec.get("ipFamilies") == old.get("ipFamilies")
+    )
+
+
+def _broken_addresses(addresses: list[str], accepted: list[str]) -> list[FieldError]:
+    errors: list[FieldError] = []
+    for index, address in enumerate(addresses):
+        if index == 0 and address == "None":
+            if len(addresses) > 1:
+                problem = "'None' must be the first and only value"
+                errors.append(invalid("spec.clusterIPs", addresses, problem))
+        elif address not in accepted:
+            errors += all_invalid(f"spec.clusterIPs[{index}]", address, ip(address))
+    return errors
+
+
+def _policy_error(spec: Object, problem: str) -> FieldError:
+    return invalid("spec.ipFamilyPolicy", spec.get("ipFamilyPolicy"), problem)
+
+
+def _put(spec: Object, field: str, value: list[Any]) -> None:
+    """An empty list is not written."""
+    if value:
+        spec[field] = value
+    else:
+        spec.pop(field, None)
+
+
+def _refuse_if(name: str, errors: list[FieldError]) -> None:
+    if errors:
+        raise refusals.invalid("Service", name, errors)

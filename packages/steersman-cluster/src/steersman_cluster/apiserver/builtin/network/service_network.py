@@ -1,0 +1,134 @@
+"""Which cluster IPs and node ports are taken.
+
+An index over the stored Services, and nothing of its own: to pick is not to take. What was picked
+is taken once the Service that has it is stored, so a request that fails, or runs dry, leaves
+nothing behind.
+"""
+
+from collections.abc import Collection, Iterable, Iterator
+from ipaddress import IPv4Address, IPv4Network, ip_address
+from random import Random
+
+from steersman_cluster.apiserver.rules import Object
+
+ADDRESSES = IPv4Network("10.0.0.0/16")
+PORTS = range(30000, 32768)
+
+# Picked addresses and ports come from the upper part of their range while it has any, so that
+# people who choose their own from the lower part seldom find them taken.
+LARGEST_LOWER_ADDRESSES = 256
+LARGEST_LOWER_PORTS = 128
+SMALLEST_LOWER = 16
+
+
+class ServiceNetwork:
+    """The addresses and ports that Services share."""
+
+    def __init__(
+        self, *, rng: Random, addresses: IPv4Network = ADDRESSES, ports: range = PORTS
+    ) -> None:
+        self.addresses = addresses
+        self.ports = ports
+        self._rng = rng
+        self._taken_addresses: set[str] = set()
+        self._taken_ports: set[int] = set()
+        self._moved: dict[str, Object | None] = {}
+        first = int(addresses.network_address)
+        # Neither the network's own address nor its last, the broadcast address.
+        hosts = range(first + 1, first + addresses.num_addresses - 1)
+        self._hosts = _parts(hosts, _lower(addresses.num_addresses // 16, LARGEST_LOWER_ADDRESSES))
+        self._ports = _parts(ports, _lower(len(ports) // 32, LARGEST_LOWER_PORTS))
+
+    def __repr__(self) -> str:
+        return (
+            f"<ServiceNetwork {len(self._taken_addresses)} addresses of {self.addresses},"
+            f" {len(self._taken_ports)} ports taken>"
+        )
+
+    def rebuild(self, services: Iterable[Object]) -> None:
+        """Forget everything, and learn it from what is stored."""
+        self._taken_addresses.clear()
+        self._taken_ports.clear()
+        for service in services:
+            self.stored(None, service)
+
+    def stored(self, old: Object | None, new: Object | None) -> None:
+        """A Service was written: what ``old`` had is free, what ``new`` has is taken."""
+        if old is not None:
+            self._taken_addresses.difference_update(addresses_of(old))
+            self._moved.update(dict.fromkeys(addresses_of(old)))
+            self._taken_ports.difference_update(ports_of(old))
+        if new is not None:
+            self._taken_addresses.update(addresses_of(new))
+            self._moved.update(dict.fromkeys(addresses_of(new), new))
+            self._taken_ports.update(ports_of(new))
+
+    def moved(self) -> Iterable[tuple[str, Object | None]]:
+        """Whose the addresses are that were taken, freed or kept since this was last asked."""
+        if not self._moved:
+            return ()
+        moved, self._moved = self._moved, {}
+        return moved.items()
+
+    def pick_address(self) -> str | None:
+        """A free address; None if there is none."""
+        for part in self._hosts:
+            for number in _from_anywhere(part, self._rng):
+                if (address := str(IPv4Address(number))) not in self._taken_addresses:
+                    return address
+        return None
+
+    def pick_port(self, *, besides: Collection[int] = ()) -> int | None:
+        """A free port; None if there is none."""
+        for part in self._ports:
+            for port in _from_anywhere(part, self._rng):
+                if port not in self._taken_ports and port not in besides:
+                    return port
+        return None
+
+    def address_problem(self, address: str) -> str | None:
+        """Why a Service cannot have the address, or None."""
+        found = ip_address(address)
+        ends = (self.addresses.network_address, self.addresses.broadcast_address)
+        if found not in self.addresses or found in ends:
+            return "the provided network does not match the current range"
+        return "provided IP is already allocated" if address in self._taken_addresses else None
+
+    def port_problem(self, port: int, *, besides: Collection[int] = ()) -> str | None:
+        """Why a Service cannot have the port, or None."""
+        if port not in self.ports:
+            return (
+                "provided port is not in the valid range."
+                f" The range of valid ports is {self.ports[0]}-{self.ports[-1]}"
+            )
+        taken = port in self._taken_ports or port in besides
+        return "provided port is already allocated" if taken else None
+
+
+def addresses_of(service: Object) -> Iterator[str]:
+    """The cluster IPs that a Service has."""
+    return (each for each in service["spec"].get("clusterIPs", ()) if each != "None")
+
+
+def ports_of(service: Object) -> Iterator[int]:
+    """The node ports that a Service has, that of its health check among them."""
+    spec = service["spec"]
+    yield from (each["nodePort"] for each in spec.get("ports", ()) if each.get("nodePort"))
+    if spec.get("healthCheckNodePort"):
+        yield spec["healthCheckNodePort"]
+
+
+def _lower(wanted: int, largest: int) -> int:
+    return min(max(SMALLEST_LOWER, wanted), largest)
+
+
+def _parts(whole: range, lower: int) -> tuple[range, ...]:
+    """The upper part, then the lower; too small a range is one part."""
+    return (whole[lower:], whole[:lower]) if len(whole) > lower else (whole,)
+
+
+def _from_anywhere(numbers: range, rng: Random) -> Iterator[int]:
+    """All of them in order, beginning at any."""
+    start = rng.randrange(len(numbers))
+    yield from numbers[start:]
+    yield from numbers[:start]

@@ -1,0 +1,19 @@
+"""Which of many classes is for whoever names none."""
+
+from collections.abc import Iterable
+
+from steersman_cluster.apiserver.rules import Object
+
+
+def newest_default(classes: Iterable[Object], *annotations: str) -> str | None:
+    """The name of the newest class that one of the annotations says is the default."""
+    found = [each["metadata"] for each in classes if _is_default(each, annotations)]
+    # Of two of one moment, the first by name.
+    found.sort(key=lambda about: str(about["name"]))
+    found.sort(key=lambda about: str(about["creationTimestamp"]), reverse=True)
+    return str(found[0]["name"]) if found else None
+
+
+def _is_default(obj: Object, annotations: tuple[str, ...]) -> bool:
+    has = obj["metadata"].get("annotations") or {}
+    return any(has.get(each) == "true" for each in annotations)

@@ -1,0 +1,134 @@
+"""What pods choose by name: how important they are, and what runs them."""
+
+from collections.abc import Sequence
+from typing import Final
+
+from steersman.names import GroupResource
+from steersman_cluster.apiserver.builtin.cluster.node_labels import label_warning
+from steersman_cluster.apiserver.builtin.common_defaults import fill
+from steersman_cluster.apiserver.builtin.common_rules import keeps
+from steersman_cluster.apiserver.builtin.go_forms import go_form
+from steersman_cluster.apiserver.builtin.label_selectors import label_errors
+from steersman_cluster.apiserver.builtin.pods.resource_amounts import requirements_errors
+from steersman_cluster.apiserver.builtin.pods.scheduling import toleration_errors
+from steersman_cluster.apiserver.field_errors import (
+    FieldError,
+    all_invalid,
+    duplicate,
+    forbidden,
+    immutable,
+    not_supported,
+    required,
+)
+from steersman_cluster.apiserver.names_rules import dns_label, subdomain_name
+from steersman_cluster.apiserver.refusals import forbidden as refused
+from steersman_cluster.apiserver.rules import Object, RuleContext, Rules
+
+_CLASSES: Final = GroupResource("scheduling.k8s.io", "priorityclasses")
+_POLICIES: Final = ("PreemptLowerPriority", "Never")
+_RESERVED: Final = "system-"
+_SYSTEM: Final = {"system-node-critical": 2000001000, "system-cluster-critical": 2000000000}
+_HIGHEST: Final = 1000000000
+
+
+def _default_priority(priority_class: Object) -> None:
+    fill(priority_class, preemptionPolicy="PreemptLowerPriority")
+
+
+def _priority_errors(priority_class: Object) -> list[FieldError]:
+    errors: list[FieldError] = []
+    name, value = priority_class["metadata"].get("name", ""), priority_class.get("value", 0)
+    if name.startswith(_RESERVED):
+        if wrong := _system_problem(priority_class, name):
+            why = (
+                f"priority class names with '{_RESERVED}' prefix are reserved for system use only."
+                f" error: {wrong}"
+            )
+            errors.append(forbidden("metadata.name", why))
+    elif value > _HIGHEST:
+        why = f"maximum allowed value of a user defined priority is {_HIGHEST}"
+        errors.append(forbidden("value", why))
+    policy = priority_class.get("preemptionPolicy")
+    if policy == "":
+        errors.append(required("preemptionPolicy"))
+    elif policy is not None and policy not in _POLICIES:
+        errors.append(not_supported("preemptionPolicy", policy, _POLICIES))
+    return errors
+
+
+def _system_problem(priority_class: Object, name: str) -> str:
+    if name not in _SYSTEM:
+        return f"{name} is not a known system priority class"
+    if priority_class.get("value", 0) != _SYSTEM[name]:
+        return f"value of {name} PriorityClass must be {_SYSTEM[name]}"
+    if priority_class.get("globalDefault"):
+        return f"globalDefault of {name} PriorityClass must be false"
+    return ""
+
+
+def _priority_change_errors(priority_class: Object, old: Object) -> list[FieldError]:
+    errors: list[FieldError] = []
+    if priority_class.get("value", 0) != old.get("value", 0):
+        errors.append(forbidden("value", "may not be changed in an update."))
+    policy = priority_class.get("preemptionPolicy")
+    return errors + [immutable("preemptionPolicy", policy)] * (policy != old["preemptionPolicy"])
+
+
+def _judge_priority(
+    priority_class: Object, old: Object | None, around: RuleContext
+) -> Sequence[str]:
+    """Only one is for whoever names none."""
+    if not priority_class.get("globalDefault"):
+        return ()
+    name = priority_class["metadata"]["name"]
+    for each in around.every(_CLASSES):
+        other = each["metadata"]["name"]
+        if each.get("globalDefault") and (old is None or other != name):
+            why = f"PriorityClass {other} is already marked as default. Only one default can exist"
+            raise refused(_CLASSES, name, why)
+    return ()
+
+
+def _runtime_errors(runtime_class: Object) -> list[FieldError]:
+    handler = runtime_class.get("handler", "")
+    scheduling = runtime_class.get("scheduling") or {}
+    errors = all_invalid("handler", handler, dns_label(handler)) if handler else []
+    if not handler:
+        errors.append(required("handler"))
+    if fixed := (runtime_class.get("overhead") or {}).get("podFixed"):
+        errors += requirements_errors({"limits": fixed}, "overhead")
+    errors += label_errors(scheduling.get("nodeSelector") or {}, "scheduling.nodeSelector")
+    tolerations = scheduling.get("tolerations") or []
+    errors += toleration_errors(tolerations, "scheduling.tolerations")
+    seen: set[tuple[str, ...]] = set()
+    for index, each in enumerate(tolerations):
+        key = tuple(each.get(field, "") for field in ("key", "operator", "value", "effect"))
+        if key in seen:
+            shown = go_form("Toleration", each)
+            errors.append(duplicate(f"scheduling.tolerations[{index}]", shown))
+        seen.add(key)
+    return errors
+
+
+def _runtime_warnings(runtime_class: Object, _: Object | None) -> list[str]:
+    selector = (runtime_class.get("scheduling") or {}).get("nodeSelector") or {}
+    warnings = (label_warning(key) for key in selector)
+    return [f"scheduling.nodeSelector: {each}" for each in warnings if each]
+
+
+PRIORITY_CLASS = Rules(
+    default=_default_priority,
+    validate_create=_priority_errors,
+    validate_update=_priority_change_errors,
+    judge=_judge_priority,
+    name_errors=subdomain_name,
+    generation_of=("value",),  # which nobody may change: it stays the first
+)
+RUNTIME_CLASS = Rules(
+    validate=_runtime_errors,
+    validate_update=keeps({"handler": ""}),
+    warnings=_runtime_warnings,
+    name_errors=subdomain_name,
+    unconditional_update=False,
+    create_on_update=True,
+)

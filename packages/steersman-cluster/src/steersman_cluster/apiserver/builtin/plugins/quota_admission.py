@@ -1,0 +1,93 @@
+"""What ResourceQuotas refuse, and what a write uses up of them.
+
+A quota counts only once a controller has written into its status what there is.
+"""
+
+from collections.abc import Iterable, Mapping
+from typing import Final
+
+from steersman.names import GroupResource
+from steersman.units import Quantity
+from steersman_cluster.apiserver.builtin.plugins.quota_usage import (
+    Usage,
+    is_counted,
+    is_in_scope,
+    matching,
+    missing,
+    usage,
+)
+from steersman_cluster.apiserver.refusals import forbidden
+from steersman_cluster.apiserver.rules import Object
+
+QUOTAS: Final = GroupResource("", "resourcequotas")
+# Nobody has ever counted these.
+_NOT_COUNTED: Final = frozenset(
+    (GroupResource("", "events"), GroupResource("events.k8s.io", "events"))
+)
+_ZERO: Final = Quantity(0)
+
+
+def charged_quotas(
+    quotas: Iterable[Object], resource: GroupResource, obj: Object, old: Object | None
+) -> list[Object]:
+    """Those of the namespace's quotas that ``obj`` uses more of than ``old``, as they are then.
+
+    Raises the refusal if one of them has not enough left.
+    """
+    if resource in _NOT_COUNTED or not is_counted(resource, obj, old):
+        return []
+    name = obj["metadata"].get("name", "")
+    counting: list[Object] = []
+    for quota in quotas:
+        status, called = quota.get("status") or {}, quota["metadata"]["name"]
+        hard, used = status.get("hard") or {}, status.get("used") or {}
+        names = matching(resource, hard)
+        if not names or not is_in_scope(resource, obj, quota):
+            continue
+        if unsaid := missing(resource, obj, names):
+            raise forbidden(resource, name, f"failed quota: {called}: must specify {unsaid}")
+        if not used.keys() >= set(names):
+            why = f"status unknown for quota: {called}, resources: {','.join(sorted(names))}"
+            raise forbidden(resource, name, why)
+        counting.append(quota)
+    if not counting:
+        return []
+    now = usage(resource, obj)
+    return [
+        charged
+        for quota in counting
+        if (charged := _charged(quota, _more(now, resource, old, quota), resource, name))
+    ]
+
+
+def _more(now: Usage, resource: GroupResource, old: Object | None, quota: Object) -> Usage:
+    if old is None or not is_in_scope(resource, old, quota):
+        before: Usage = {}
+    else:
+        before = usage(resource, old)
+    changes = {name: amount - before.get(name, _ZERO) for name, amount in now.items()}
+    return {name: amount for name, amount in changes.items() if amount > _ZERO}
+
+
+def _charged(quota: Object, more: Usage, resource: GroupResource, name: str) -> Object | None:
+    status = quota["status"]
+    hard, used = status["hard"], status.get("used") or {}
+    asked = {each: amount for each, amount in more.items() if each in hard}
+    if not asked:
+        return None
+    after = {each: Quantity(used.get(each, "0")) + amount for each, amount in asked.items()}
+    exceeded = sorted(each for each, amount in after.items() if amount > Quantity(hard[each]))
+    if exceeded:
+        requested = {each: asked[each].canonical() for each in exceeded}
+        why = (
+            f"exceeded quota: {quota['metadata']['name']},"
+            f" requested: {_shown(requested, exceeded)},"
+            f" used: {_shown(used, exceeded)}, limited: {_shown(hard, exceeded)}"
+        )
+        raise forbidden(resource, name, why)
+    changed = {**used, **{each: amount.canonical() for each, amount in after.items()}}
+    return {**quota, "metadata": {**quota["metadata"]}, "status": {**status, "used": changed}}
+
+
+def _shown(amounts: Mapping[str, str], names: list[str]) -> str:
+    return ",".join(f"{each}={amounts[each]}" for each in names if each in amounts)

@@ -1,0 +1,301 @@
+"""Pods: their rules, and what scheduling and evicting one does to it."""
+
+from collections.abc import Mapping
+from collections.abc import Set as AbstractSet
+from datetime import datetime
+from functools import partial
+from typing import Final
+
+from steersman.names import GroupResource
+from steersman.units import format_time
+from steersman_cluster.apiserver.builtin.plugins.limit_admission import judge_pod
+from steersman_cluster.apiserver.builtin.plugins.pod_admission import (
+    DEFAULT_TOLERATIONS,
+    LIMIT_RANGER,
+    POD_SECURITY,
+    RUNTIME_CLASS,
+    USUAL_PLUGINS,
+    add_default_tolerations,
+    admit_pod,
+)
+from steersman_cluster.apiserver.builtin.plugins.pod_security import secure_pod
+from steersman_cluster.apiserver.builtin.plugins.runtime_admission import judge_overhead
+from steersman_cluster.apiserver.builtin.pods.containers import padded_image_errors
+from steersman_cluster.apiserver.builtin.pods.pod_defaults import default_pod
+from steersman_cluster.apiserver.builtin.pods.pod_specs import pod_annotation_errors, spec_errors
+from steersman_cluster.apiserver.builtin.pods.pod_updates import status_errors, update_errors
+from steersman_cluster.apiserver.builtin.pods.pod_warnings import name_warnings, spec_warnings
+from steersman_cluster.apiserver.builtin.pods.resource_amounts import quality_of_service
+from steersman_cluster.apiserver.builtin.pods.scheduling import merge_label_keys
+from steersman_cluster.apiserver.builtin.pods.security import annotation_conflicts
+from steersman_cluster.apiserver.field_errors import (
+    FieldError,
+    aggregated,
+    forbidden,
+    not_supported,
+    required,
+)
+from steersman_cluster.apiserver.names_rules import subdomain_name
+from steersman_cluster.apiserver.refusals import Refusal, bad_request, conflict
+from steersman_cluster.apiserver.rules import Object, RuleContext, Rules, name_and_namespace
+
+_BINDING: Final = GroupResource("", "pods/binding")
+_TOPOLOGY: Final = ("topology.kubernetes.io/zone", "topology.kubernetes.io/region")
+_ENDED: Final = ("Succeeded", "Failed")
+
+
+def _default(pod: Object) -> None:
+    default_pod(pod)
+    if status := pod.get("status"):
+        _default_addresses(status)
+
+
+def _default_addresses(status: Object) -> None:
+    """``podIP`` is the first of ``podIPs``; where they differ, it is right."""
+    addresses = status.get("podIPs") or [{}]
+    if address := status.get("podIP"):
+        if addresses[0].get("ip") != address:
+            status["podIPs"] = [{"ip": address}]
+    elif address := addresses[0].get("ip"):
+        status["podIP"] = address
+
+
+def _admit(
+    pod: Object, old: Object | None, around: RuleContext, *, plugins: AbstractSet[str]
+) -> None:
+    if old is None:
+        admit_pod(pod, around, plugins=plugins)
+        return
+    for name in ("priority", "preemptionPolicy"):
+        if name in old["spec"]:
+            pod["spec"].setdefault(name, old["spec"][name])
+    if DEFAULT_TOLERATIONS in plugins:
+        add_default_tolerations(pod["spec"])
+
+
+def _judge(
+    pod: Object, old: Object | None, around: RuleContext, *, plugins: AbstractSet[str]
+) -> list[str]:
+    if old is None and LIMIT_RANGER in plugins:
+        judge_pod(pod, around)
+    warnings = secure_pod(pod, old, around) if POD_SECURITY in plugins else []
+    if old is None and RUNTIME_CLASS in plugins and "overhead" in pod["spec"]:
+        judge_overhead(pod, around)
+    return warnings
+
+
+def _prepare_create(pod: Object, around: RuleContext) -> None:
+    spec = pod["spec"]
+    if node := spec.get("nodeName"):
+        _add_topology(pod, around.find(GroupResource("", "nodes"), "", node))
+    pod["status"] = {"phase": "Pending", "qosClass": quality_of_service(spec)}
+    if spec.get("schedulingGates"):
+        set_condition(
+            pod["status"],
+            {
+                "type": "PodScheduled",
+                "status": "False",
+                "reason": "SchedulingGated",
+                "message": "Scheduling is blocked due to non-empty scheduling gates",
+            },
+            now=around.clock.now(),
+        )
+    merge_label_keys(pod)
+
+
+def _prepare_status(new: Object, old: Object, _: RuleContext) -> None:
+    new["metadata"].pop("ownerReferences", None)
+    if owners := old["metadata"].get("ownerReferences"):
+        new["metadata"]["ownerReferences"] = owners
+    status: Object = new.setdefault("status", {})
+    _forget_what_is_off(status)
+    before: Object = old.get("status") or {}
+    for name in ("qosClass", "observedGeneration"):
+        if name in before:
+            status.setdefault(name, before[name])
+    generations = {
+        each.get("type"): each["observedGeneration"]
+        for each in reversed(before.get("conditions") or ())
+        if each.get("observedGeneration")
+    }
+    for condition in status.get("conditions") or ():
+        if (type_ := condition.get("type")) in generations:
+            condition.setdefault("observedGeneration", generations[type_])
+
+
+def _forget_what_is_off(status: Object) -> None:
+    """Of features that are off, the server forgets the fields."""
+    status.pop("nodeAllocatableResourceClaimStatuses", None)
+    for kind in ("containerStatuses", "initContainerStatuses", "ephemeralContainerStatuses"):
+        for container in status.get(kind) or ():
+            for mount in container.get("volumeMounts") or ():
+                mount.pop("volumeStatus", None)
+
+
+def _validate(pod: Object) -> list[FieldError]:
+    spec: Object = pod["spec"]
+    errors: list[FieldError] = []
+    if annotations := pod["metadata"].get("annotations"):
+        errors += pod_annotation_errors(annotations, spec, "metadata.annotations")
+    errors += spec_errors(spec, "spec", pod=pod)
+    if not spec.get("serviceAccountName"):
+        errors += _token_errors(spec)
+    for kind in ("containers", "initContainers"):
+        errors += padded_image_errors(spec.get(kind) or (), f"spec.{kind}")
+    return errors
+
+
+def _token_errors(spec: Object) -> list[FieldError]:
+    detail = "must not be specified when serviceAccountName is not set"
+    return [
+        forbidden(f"spec.volumes[{index}].projected.sources[{number}].serviceAccountToken", detail)
+        for index, volume in enumerate(spec.get("volumes") or ())
+        for number, source in enumerate((volume.get("projected") or {}).get("sources") or ())
+        if "serviceAccountToken" in source
+    ]
+
+
+def _validate_create(pod: Object) -> list[FieldError]:
+    spec: Object = pod["spec"]
+    errors: list[FieldError] = []
+    if spec.get("ephemeralContainers"):
+        errors.append(forbidden("spec.ephemeralContainers", "cannot be set on create"))
+    if spec.get("nodeName") and spec.get("schedulingGates"):
+        detail = "cannot be set until all schedulingGates have been cleared"
+        errors.append(forbidden("spec.nodeName", detail))
+    if annotations := pod["metadata"].get("annotations"):
+        errors += annotation_conflicts(annotations, spec, "spec")
+    return errors
+
+
+def _warnings(new: Object, old: Object | None) -> list[str]:
+    if old is not None:
+        return []
+    return name_warnings(new, "the Pod's hostname") + spec_warnings(new)
+
+
+def _selectable(pod: Object) -> Mapping[str, str]:
+    spec, status = pod.get("spec") or {}, pod.get("status") or {}
+    return {
+        **name_and_namespace(pod),
+        "spec.nodeName": spec.get("nodeName", ""),
+        "spec.restartPolicy": spec.get("restartPolicy", ""),
+        "spec.schedulerName": spec.get("schedulerName", ""),
+        "spec.serviceAccountName": spec.get("serviceAccountName", ""),
+        "spec.hostNetwork": "true" if spec.get("hostNetwork") else "false",
+        "status.phase": status.get("phase", ""),
+        "status.podIP": status.get("podIP", ""),
+        # The server takes this one, and matches it with nothing.
+        "status.podIPs": "",
+        "status.nominatedNodeName": status.get("nominatedNodeName", ""),
+    }
+
+
+def grace_seconds(pod: Object, asked: int | None) -> int:
+    """How long a pod has to end: nothing if it never began, or is over."""
+    spec: Object = pod.get("spec") or {}
+    if not spec.get("nodeName") or (pod.get("status") or {}).get("phase") in _ENDED:
+        return 0
+    seconds = asked if asked is not None else spec.get("terminationGracePeriodSeconds", 0)
+    return seconds if seconds >= 0 else 1
+
+
+def set_condition(status: Object, condition: Object, *, now: datetime) -> None:
+    """Put a condition of a pod in place of the one of its type."""
+    conditions: list[Object] = [*(status.get("conditions") or ())]
+    olds = [each for each in conditions if each.get("type") == condition["type"]]
+    changed_at: str = format_time(now)
+    if olds and olds[0].get("status") == condition["status"]:
+        changed_at = olds[0].get("lastTransitionTime", changed_at)
+    made = {**condition, "lastProbeTime": None, "lastTransitionTime": changed_at}
+    if olds:
+        conditions[conditions.index(olds[0])] = made
+    else:
+        conditions.append(made)
+    status["conditions"] = conditions
+
+
+def check_binding(binding: Object, name: str) -> None:
+    """Refuse a ``Binding`` of the pod ``name`` that makes no sense."""
+    if binding["metadata"].get("name") != name:
+        raise bad_request("name in URL does not match name in Binding object")
+    if errors := _target_errors(binding.get("target") or {}):
+        # The server forgets to say that this is the caller's fault.
+        raise Refusal(500, "", aggregated(errors))
+
+
+def bound(pod: Object, binding: Object, *, node: Object | None, now: datetime) -> Object:
+    """The pod as it is once ``binding``, which was checked, has put it on a node.
+
+    ``node`` is that node, if there is one. Raises the refusal if the pod cannot be put there.
+    """
+    target: Object = binding["target"]
+    metadata, spec = {**pod["metadata"]}, {**pod["spec"]}
+    name = metadata.get("name", "")
+    if "deletionTimestamp" in metadata:
+        why = f"pod {name} is being deleted, cannot be assigned to a host"
+        raise conflict(_BINDING, name, why)
+    if assigned := spec.get("nodeName"):
+        why = f'pod {name} is already assigned to node "{assigned}"'
+        raise conflict(_BINDING, name, why)
+    if spec.get("schedulingGates"):
+        raise conflict(_BINDING, name, f"pod {name} has non-empty .spec.schedulingGates")
+    spec["nodeName"] = target["name"]
+    status = {**(pod.get("status") or {})}
+    status.pop("nominatedNodeName", None)
+    set_condition(status, {"type": "PodScheduled", "status": "True"}, now=now)
+    for kind in ("annotations", "labels"):
+        if given := binding["metadata"].get(kind):
+            metadata[kind] = {**metadata.get(kind, {}), **given}
+    after = {**pod, "metadata": metadata, "spec": spec, "status": status}
+    if target.get("kind") == "Node":
+        _add_topology(after, node)
+    return after
+
+
+def _target_errors(target: Object) -> list[FieldError]:
+    errors: list[FieldError] = []
+    if (kind := target.get("kind", "")) not in ("", "Node"):
+        errors.append(not_supported("target.kind", kind, ("Node", "<empty>")))
+    if not target.get("name"):
+        errors.append(required("target.name"))
+    return errors
+
+
+def _add_topology(pod: Object, node: Object | None) -> None:
+    labels: Object = ((node or {}).get("metadata") or {}).get("labels") or {}
+    if found := {key: labels[key] for key in _TOPOLOGY if key in labels}:
+        pod["metadata"]["labels"] = {**pod["metadata"].get("labels", {}), **found}
+
+
+def eviction_options(eviction: Object, name: str) -> Object:
+    """The ``DeleteOptions`` with which an ``Eviction`` wants the pod ``name`` gone."""
+    if eviction["metadata"].get("name") != name:
+        raise bad_request("name in URL does not match name in Eviction object")
+    options: Object = eviction.get("deleteOptions") or {}
+    return options
+
+
+def pod_rules(plugins: AbstractSet[str]) -> Rules:
+    """The rules of pods where these admission plugins are at work."""
+    return Rules(
+        default=_default,
+        admit=partial(_admit, plugins=plugins),
+        judge=partial(_judge, plugins=plugins),
+        prepare_create=_prepare_create,
+        prepare_status=_prepare_status,
+        validate=_validate,
+        validate_create=_validate_create,
+        validate_update=update_errors,
+        validate_status=status_errors,
+        name_errors=subdomain_name,
+        warnings=_warnings,
+        selectable=_selectable,
+        generation_of=("spec",),
+        has_status=True,
+        returns_deleted=True,
+        grace_seconds=grace_seconds,
+    )
+
+
+POD: Final = pod_rules(USUAL_PLUGINS)

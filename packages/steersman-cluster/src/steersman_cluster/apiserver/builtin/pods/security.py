@@ -1,0 +1,322 @@
+"""Who a pod's processes run as, and what they may: security contexts and operating systems."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final
+
+from steersman_cluster.apiserver.builtin.go_forms import go_form
+from steersman_cluster.apiserver.builtin.pods.file_paths import descending_errors
+from steersman_cluster.apiserver.field_errors import (
+    FieldError,
+    all_invalid,
+    duplicate,
+    forbidden,
+    invalid,
+    not_supported,
+    required,
+    too_long,
+)
+from steersman_cluster.apiserver.names_rules import user_or_group_id
+from steersman_cluster.apiserver.rules import Object
+
+_PROFILES: Final = ("Localhost", "RuntimeDefault", "Unconfined")
+_SECCOMP_POD: Final = "seccomp.security.alpha.kubernetes.io/pod"
+_SECCOMP_CONTAINER: Final = "container.seccomp.security.alpha.kubernetes.io/"
+APP_ARMOR: Final = "container.apparmor.security.beta.kubernetes.io/"
+_SYSCTL: Final = r"([a-z0-9]([-_a-z0-9]*[a-z0-9])?[\./])*[a-z0-9]([-_a-z0-9]*[a-z0-9])?"
+_is_sysctl: Final = re.compile(_SYSCTL).fullmatch
+_LONGEST_SYSCTL: Final = 253
+_LONGEST_PROFILE: Final = 4095
+_IPC_SYSCTLS: Final = ("kernel.shm", "kernel.msg", "kernel.sem", "fs.mqueue.")
+
+# What means nothing on Windows, in the order in which the server looks for it.
+_NOT_FOR_WINDOWS: Final = {
+    "containers": (
+        "appArmorProfile",
+        "seLinuxOptions",
+        "seccompProfile",
+        "capabilities",
+        "readOnlyRootFilesystem",
+        "privileged",
+        "allowPrivilegeEscalation",
+        "procMount",
+        "runAsUser",
+        "runAsGroup",
+    ),
+    "spec": (
+        "securityContext.appArmorProfile",
+        "securityContext.seLinuxOptions",
+        "hostUsers",
+        "hostPID",
+        "hostIPC",
+        "securityContext.seccompProfile",
+        "securityContext.fsGroup",
+        "securityContext.fsGroupChangePolicy",
+        "securityContext.sysctls",
+        "shareProcessNamespace",
+        "securityContext.runAsUser",
+        "securityContext.runAsGroup",
+        "securityContext.supplementalGroups",
+        "securityContext.supplementalGroupsPolicy",
+        "securityContext.seLinuxChangePolicy",
+    ),
+}
+
+
+def containers_of(spec: Object, path: str) -> Iterator[tuple[str, Object]]:
+    """Every container of a pod with its path, in the order in which they start."""
+    for kind in ("initContainers", "containers", "ephemeralContainers"):
+        for index, container in enumerate(spec.get(kind) or ()):
+            yield f"{path}.{kind}[{index}]", container
+
+
+def container_security_errors(
+    context: Object | None, path: str, *, host_users: bool
+) -> list[FieldError]:
+    """What is wrong with a container's security context."""
+    if not context:
+        return []
+    errors = _id_errors(context, ("runAsUser", "runAsGroup"), path)
+    if (mount := context.get("procMount")) is not None:
+        if mount not in ("Default", "Unmasked"):
+            errors.append(not_supported(f"{path}.procMount", mount, ("Default", "Unmasked")))
+        elif host_users and mount == "Unmasked":
+            detail = "`hostUsers` must be false to use `Unmasked`"
+            errors.append(invalid(f"{path}.procMount", mount, detail))
+    errors += _seccomp_errors(context.get("seccompProfile"), f"{path}.seccompProfile")
+    if context.get("allowPrivilegeEscalation") is False:
+        added = context.get("capabilities", {}).get("add") or ()
+        reasons = ["`privileged` to true"] if context.get("privileged") else []
+        reasons += ["`capabilities.Add` CAP_SYS_ADMIN"] * added.count("CAP_SYS_ADMIN")
+        shown = go_form("SecurityContext", context) if reasons else None
+        errors += [
+            invalid(path, shown, f"cannot set `allowPrivilegeEscalation` to false and {reason}")
+            for reason in reasons
+        ]
+    return errors + _app_armor_errors(context.get("appArmorProfile"), f"{path}.appArmorProfile")
+
+
+def pod_security_errors(spec: Object, path: str) -> list[FieldError]:
+    """What is wrong with a pod's security context, which ``path`` leads to."""
+    context: Object = spec.get("securityContext") or {}
+    errors: list[FieldError] = []
+    if context:
+        errors += _id_errors(context, ("fsGroup", "runAsUser", "runAsGroup"), path)
+        for index, group in enumerate(context.get("supplementalGroups") or ()):
+            field = f"{path}.supplementalGroups[{index}]"
+            errors += all_invalid(field, group, user_or_group_id(group))
+    if spec.get("shareProcessNamespace") and spec.get("hostPID"):
+        detail = "ShareProcessNamespace and HostPID cannot both be enabled"
+        errors.append(invalid(f"{path}.shareProcessNamespace", True, detail))
+    if not context:
+        return errors
+    errors += _sysctl_errors(context.get("sysctls") or (), spec, f"{path}.sysctls")
+    errors += _choice_errors(context, "fsGroupChangePolicy", ("Always", "OnRootMismatch"), path)
+    errors += _seccomp_errors(context.get("seccompProfile"), f"{path}.seccompProfile")
+    errors += _app_armor_errors(context.get("appArmorProfile"), f"{path}.appArmorProfile")
+    errors += _choice_errors(context, "supplementalGroupsPolicy", ("Merge", "Strict"), path)
+    errors += _choice_errors(context, "seLinuxChangePolicy", ("Recursive",), path)
+    return errors
+
+
+def _id_errors(context: Object, names: Sequence[str], path: str) -> list[FieldError]:
+    return [
+        error
+        for name in names
+        if (number := context.get(name)) is not None
+        for error in all_invalid(f"{path}.{name}", number, user_or_group_id(number))
+    ]
+
+
+def _choice_errors(
+    context: Object, name: str, choices: Sequence[str], path: str
+) -> list[FieldError]:
+    value = context.get(name)
+    if value is None or value in choices:
+        return []
+    return [not_supported(f"{path}.{name}", value, choices)]
+
+
+def _sysctl_errors(sysctls: Sequence[Object], spec: Object, path: str) -> list[FieldError]:
+    errors: list[FieldError] = []
+    seen: set[str] = set()
+    for index, each in enumerate(sysctls):
+        field, name = f"{path}[{index}].name", each.get("name", "")
+        dotted = name.replace("/", ".")
+        if not name:
+            errors.append(required(field))
+        elif len(name) > _LONGEST_SYSCTL or not _is_sysctl(name):
+            detail = f"must have at most {_LONGEST_SYSCTL} characters and match regex ^{_SYSCTL}$"
+            errors.append(invalid(field, name, detail))
+        elif name in seen:
+            errors.append(duplicate(field, name))
+        if spec.get("hostNetwork") and dotted.startswith("net."):
+            detail = "may not be specified when 'hostNetwork' is true"
+            errors.append(invalid(field, name, detail))
+        elif spec.get("hostIPC") and dotted.startswith(_IPC_SYSCTLS):
+            errors.append(invalid(field, name, "may not be specified when 'hostIPC' is true"))
+        seen.add(name)
+    return errors
+
+
+def _seccomp_errors(profile: Object | None, path: str) -> list[FieldError]:
+    if profile is None:
+        return []
+    errors: list[FieldError] = []
+    type_, local = profile.get("type", ""), profile.get("localhostProfile")
+    if not type_:
+        errors.append(required(f"{path}.type", "type is required when seccompProfile is set"))
+    elif type_ not in _PROFILES:
+        errors.append(not_supported(f"{path}.type", type_, _PROFILES))
+    if type_ != "Localhost" and local is not None:
+        detail = "can only be set when seccomp type is Localhost"
+        shown = go_form("SeccompProfile", profile)
+        errors.append(invalid(f"{path}.localhostProfile", shown, detail))
+    elif type_ == "Localhost" and local is None:
+        detail = "must be set when seccomp type is Localhost"
+        errors.append(required(f"{path}.localhostProfile", detail))
+    elif local is not None:
+        errors += descending_errors(local, f"{path}.localhostProfile")
+    return errors
+
+
+def _app_armor_errors(profile: Object | None, path: str) -> list[FieldError]:
+    if profile is None:
+        return []
+    type_, local = profile.get("type", ""), profile.get("localhostProfile")
+    if type_ == "Localhost":
+        return _local_profile_errors(local or "", f"{path}.localhostProfile")
+    if not type_:
+        return [required(f"{path}.type", "type is required when appArmorProfile is set")]
+    if type_ not in _PROFILES:
+        return [not_supported(f"{path}.type", type_, _PROFILES)]
+    if local is not None:
+        detail = "can only be set when AppArmor type is Localhost"
+        return [invalid(f"{path}.localhostProfile", local, detail)]
+    return []
+
+
+def _local_profile_errors(profile: str, path: str) -> list[FieldError]:
+    errors: list[FieldError] = []
+    if profile.strip() != profile:
+        errors.append(invalid(path, profile, "must not be padded with whitespace"))
+    elif not profile:
+        errors.append(required(path, "must be set when AppArmor type is Localhost"))
+    if len(profile) > _LONGEST_PROFILE:
+        errors.append(too_long(path, profile, _LONGEST_PROFILE))
+    return errors
+
+
+def system_errors(spec: Object, path: str) -> list[FieldError]:
+    """What is wrong with ``os``, and with what that system knows nothing of."""
+    if (system := spec.get("os")) is None:
+        return []
+    if not (name := system.get("name")):
+        return [required(f"{path}.os.name")]
+    if name == "linux":
+        detail = "windows options cannot be set for a linux pod"
+        owners = [(path, spec), *containers_of(spec, path)]
+        return [
+            forbidden(f"{field}.securityContext.windowsOptions", detail)
+            for field, owner in owners
+            if "windowsOptions" in (owner.get("securityContext") or {})
+        ]
+    if name != "windows":
+        return [not_supported(f"{path}.os", name, ("linux", "windows"))]
+    fields = [f"{path}.{each}" for each in _NOT_FOR_WINDOWS["spec"] if _is_set(spec, each)]
+    for field, container in containers_of(spec, path):
+        fields += [
+            f"{field}.securityContext.{each}"
+            for each in _NOT_FOR_WINDOWS["containers"]
+            if each in (container.get("securityContext") or {})
+        ]
+    return [forbidden(each, "cannot be set for a windows pod") for each in fields]
+
+
+def _is_set(spec: Object, path: str) -> bool:
+    parent, _, name = path.rpartition(".")
+    return name in (spec.get(parent) or {}) if parent else name in spec
+
+
+def annotation_conflicts(
+    annotations: Mapping[str, str], spec: Object, path: str
+) -> list[FieldError]:
+    """Where old annotations and the fields that replaced them say different things."""
+    errors: list[FieldError] = []
+    context: Object = spec.get("securityContext") or {}
+    if _SECCOMP_POD in annotations:
+        field = f"{path}.securityContext.seccompProfile"
+        errors += _mismatch(
+            annotations[_SECCOMP_POD], context.get("seccompProfile"), field, "seccomp"
+        )
+    for field, container in containers_of(spec, path):
+        own: Object = container.get("securityContext") or {}
+        name = container.get("name", "")
+        if (value := annotations.get(_SECCOMP_CONTAINER + name)) is not None:
+            where = f"{field}.securityContext.seccompProfile"
+            errors += _mismatch(value, own.get("seccompProfile"), where, "seccomp")
+    if spec.get("os", {}).get("name") == "windows":
+        return errors
+    for field, container in containers_of(spec, path):
+        own = container.get("securityContext") or {}
+        if (value := annotations.get(APP_ARMOR + container.get("name", ""))) is not None:
+            profile = own.get("appArmorProfile") or context.get("appArmorProfile")
+            where = f"{field}.securityContext.appArmorProfile"
+            errors += _mismatch(value, profile, where, "apparmor")
+    return errors
+
+
+def _mismatch(value: str, profile: Object | None, path: str, kind: str) -> list[FieldError]:
+    if profile is None:
+        return []
+    written = {
+        "Unconfined": ("unconfined",),
+        "RuntimeDefault": ("runtime/default", "docker/default")[: 2 if kind == "seccomp" else 1],
+    }
+    type_ = profile.get("type", "")
+    by_type = f"{kind} type in annotation and field must match"
+    if type_ in written:
+        return [] if value in written[type_] else [forbidden(f"{path}.type", by_type)]
+    if type_ != "Localhost":
+        return []
+    if not value.startswith("localhost/"):
+        return [forbidden(f"{path}.type", by_type)]
+    if value.removeprefix("localhost/") == profile.get("localhostProfile"):
+        return []
+    detail = f"{kind} profile in annotation and field must match"
+    return [forbidden(f"{path}.localhostProfile", detail)]
+
+
+def app_armor_profile(annotation: str) -> Object | None:
+    """The field that says what an annotation says about AppArmor, if that makes sense."""
+    if annotation == "unconfined":
+        return {"type": "Unconfined"}
+    if annotation == "runtime/default":
+        return {"type": "RuntimeDefault"}
+    local = annotation.removeprefix("localhost/")
+    if local and local != annotation:
+        return {"type": "Localhost", "localhostProfile": local}
+    return None
+
+
+def annotation_value_errors(
+    annotations: Mapping[str, str], spec: Object, path: str
+) -> list[FieldError]:
+    """What is wrong with the annotations that name profiles."""
+    errors: list[FieldError] = []
+    for key, value in annotations.items():
+        if key == _SECCOMP_POD or key.startswith(_SECCOMP_CONTAINER):
+            field = f"{path}.{key}"
+            if value.startswith("localhost/"):
+                errors += descending_errors(value.removeprefix("localhost/"), field)
+            elif value not in ("runtime/default", "docker/default", "unconfined"):
+                errors.append(invalid(field, value, "must be a valid seccomp profile"))
+        elif key.startswith(APP_ARMOR):
+            field, name = f"{path}[{key}]", key.removeprefix(APP_ARMOR)
+            if all(each.get("name") != name for _, each in containers_of(spec, "")):
+                errors.append(invalid(field, name, "container not found"))
+            known = value in ("", "runtime/default", "unconfined")
+            if not known and not value.startswith("localhost/"):
+                detail = f'invalid AppArmor profile name: "{value}"'
+                errors.append(invalid(field, value, detail))
+    return errors

@@ -1,0 +1,271 @@
+"""PersistentVolumes: what they are given, and what is refused of them."""
+
+import posixpath
+from collections.abc import Mapping
+from typing import Final
+
+from steersman.units import Quantity, format_time
+from steersman_cluster.apiserver.builtin.cluster.node_labels import NEWER_NAMES, expression_warnings
+from steersman_cluster.apiserver.builtin.common_defaults import fill, fill_empty, protected_by
+from steersman_cluster.apiserver.builtin.go_forms import go_difference, go_form
+from steersman_cluster.apiserver.builtin.pods.scheduling import node_selector_errors
+from steersman_cluster.apiserver.builtin.storage.access_modes import (
+    VOLUME_MODES,
+    access_mode_errors,
+)
+from steersman_cluster.apiserver.builtin.storage.persistent_sources import source_errors, source_of
+from steersman_cluster.apiserver.field_errors import (
+    FieldError,
+    all_invalid,
+    forbidden,
+    immutable,
+    invalid,
+    not_supported,
+    required,
+)
+from steersman_cluster.apiserver.names_rules import dns_subdomain, subdomain_name
+from steersman_cluster.apiserver.rules import Object, RuleContext, Rules
+
+_POLICIES: Final = ("Delete", "Recycle", "Retain")
+_ZERO: Final = Quantity(0)
+_OPTIONS: Final = "volume.beta.kubernetes.io/mount-options"
+_OLD_ANNOTATIONS: Final = {
+    "volume.beta.kubernetes.io/storage-class": (
+        'deprecated since v1.8; use "storageClassName" attribute instead'
+    ),
+    _OPTIONS: 'deprecated since v1.31; use "mountOptions" attribute instead',
+}
+# In the order in which they are told; the server spells one of them otherwise.
+_OLD_SOURCES: Final = {
+    "cephfs": "cephfs: deprecated in v1.28, non-functional in v1.31+",
+    "photonPersistentDisk": "photonPersistentDisk: deprecated in v1.11, non-functional in v1.16+",
+    "scaleIO": "scaleIO: deprecated in v1.16, non-functional in v1.22+",
+    "storageos": "storageOS: deprecated in v1.22, non-functional in v1.25+",
+    "glusterfs": "glusterfs: deprecated in v1.25, non-functional in v1.26+",
+    "rbd": "rbd: deprecated in v1.28, non-functional in v1.31+",
+}
+_NOT_MOUNTED: Final = frozenset(
+    ("csi", "fc", "flexVolume", "flocker", "hostPath", "local", "portworxVolume", "scaleIO")
+)
+_MAY_COME: Final = "controllerExpandSecretRef"  # later than the rest
+
+
+def _default(volume: Object) -> None:
+    spec = volume.setdefault("spec", {})
+    default_volume_spec(spec)
+    fill_empty(spec, persistentVolumeReclaimPolicy="Retain")
+    fill(spec, volumeMode="Filesystem")
+    fill_empty(volume.setdefault("status", {}), phase="Pending")
+
+
+def default_volume_spec(spec: Object) -> None:
+    """What every volume has, be it one of its own or one inside an attachment."""
+    if (host := spec.get("hostPath")) is not None:
+        fill(host, type="")
+    if (disk := spec.get("azureDisk")) is not None:
+        fill(disk, readOnly=False)
+
+
+def _prepare_create(volume: Object, around: RuleContext) -> None:
+    now = format_time(around.clock.now())
+    volume["status"] = {"phase": "Pending", "lastPhaseTransitionTime": now}
+
+
+def _prepare_status(volume: Object, old: Object, around: RuleContext) -> None:
+    now, before = volume.setdefault("status", {}), old.get("status", {})
+    when, was = now.get("lastPhaseTransitionTime"), before.get("lastPhaseTransitionTime")
+    if now.get("phase") != before.get("phase"):
+        if when is None or when == was:
+            now["lastPhaseTransitionTime"] = format_time(around.clock.now())
+    elif when is None and was is not None:
+        now["lastPhaseTransitionTime"] = was
+
+
+def _errors(volume: Object) -> list[FieldError]:
+    spec, name = volume["spec"], volume["metadata"].get("name", "")
+    annotations = volume["metadata"].get("annotations") or {}
+    errors = volume_spec_errors(spec, "spec", name=name)
+    if _OPTIONS in annotations and not (source_of(spec).keys() - _NOT_MOUNTED):
+        why = "may not specify mount options for this volume type"
+        errors.append(forbidden(f"metadata.annotations.{_OPTIONS}", why))
+    return errors
+
+
+def volume_spec_errors(
+    spec: Object, path: str, *, name: str, inline: bool = False
+) -> list[FieldError]:
+    """What is wrong with a volume; one inside an attachment says less about itself."""
+    errors: list[FieldError] = []
+    modes = spec.get("accessModes") or []
+    if inline:
+        errors += _inline_errors(spec, path)
+    if not modes:
+        errors.append(required(f"{path}.accessModes"))
+    errors += access_mode_errors(modes, f"{path}.accessModes")
+    if not inline:
+        errors += _capacity_errors(spec.get("capacity") or {}, f"{path}.capacity")
+    policy = spec.get("persistentVolumeReclaimPolicy")
+    if inline and policy not in (None, "", "Retain"):
+        why = "may only be Retain in the context of inline volumes"
+        errors.append(forbidden(f"{path}.persistentVolumeReclaimPolicy", why))
+    elif not inline and policy and policy not in _POLICIES:
+        errors.append(not_supported(f"{path}.persistentVolumeReclaimPolicy", policy, _POLICIES))
+    affinity = spec.get("nodeAffinity")
+    if affinity is not None and inline:
+        errors.append(forbidden(f"{path}.nodeAffinity", _INLINE))
+    elif affinity is not None:
+        errors += _affinity_errors(affinity, f"{path}.nodeAffinity")
+    errors += source_errors(spec, path, name=name, inline=inline)
+    is_root = posixpath.normpath((spec.get("hostPath") or {}).get("path", "")) in ("/", "//")
+    if is_root and policy == "Recycle":
+        why = "may not be 'recycle' for a hostPath mount of '/'"
+        errors.append(forbidden(f"{path}.persistentVolumeReclaimPolicy", why))
+    return errors + _class_errors(spec, path, inline=inline)
+
+
+_INLINE: Final = "may not be specified in the context of inline volumes"
+
+
+def _inline_errors(spec: Object, path: str) -> list[FieldError]:
+    errors = [
+        forbidden(f"{path}.{field}", _INLINE)
+        for field in ("claimRef", "capacity")
+        if spec.get(field)
+    ]
+    if spec.get("csi") is None:
+        why = "has to be specified in the context of inline volumes"
+        errors.append(required(f"{path}.csi", why))
+    return errors
+
+
+def _capacity_errors(capacity: Mapping[str, str], path: str) -> list[FieldError]:
+    errors = [] if capacity else [required(path)]
+    if capacity.keys() != {"storage"}:
+        errors.append(not_supported(path, capacity or None, ("storage",)))
+    for name, amount in capacity.items():
+        quantity = Quantity(amount)
+        errors += basic_amount_errors(amount, f"{path}[{name}]")
+        if quantity <= _ZERO:
+            errors.append(invalid(f"{path}[{name}]", amount, "must be greater than zero"))
+    return errors
+
+
+def basic_amount_errors(amount: str, path: str) -> list[FieldError]:
+    """An amount is not below zero."""
+    number = Quantity(amount).as_int() if amount.startswith("-") else 0
+    return [invalid(path, number, "must be a valid resource quantity")] if number < 0 else []
+
+
+def _affinity_errors(affinity: Object, path: str) -> list[FieldError]:
+    if (terms := affinity.get("required")) is None:
+        return [required(f"{path}.required", "must specify required node constraints")]
+    return node_selector_errors(terms, f"{path}.required")
+
+
+def _class_errors(spec: Object, path: str, *, inline: bool) -> list[FieldError]:
+    errors: list[FieldError] = []
+    name, mode = spec.get("storageClassName"), spec.get("volumeMode")
+    if name and inline:
+        errors.append(forbidden(f"{path}.storageClassName", _INLINE))
+    elif name:
+        errors += all_invalid(f"{path}.storageClassName", name, dns_subdomain(name))
+    if inline and mode not in (None, "Filesystem"):
+        why = "may not specify volumeMode other than Filesystem in the context of inline volumes"
+        errors.append(forbidden(f"{path}.volumeMode", why))
+    elif not inline and mode is not None and mode not in VOLUME_MODES:
+        errors.append(not_supported(f"{path}.volumeMode", mode, VOLUME_MODES))
+    if (attributes := spec.get("volumeAttributesClassName")) is not None:
+        at = f"{path}.volumeAttributesClassName"
+        if attributes:
+            errors += all_invalid(at, attributes, dns_subdomain(attributes))
+        else:
+            errors.append(required(at, "an empty string is disallowed"))
+        if spec.get("csi") is None:
+            why = "has to be specified when using volumeAttributesClassName"
+            errors.append(required(f"{path}.csi", why))
+    return errors
+
+
+def _change_errors(volume: Object, old: Object) -> list[FieldError]:
+    spec, was = volume["spec"], old["spec"]
+    # It looks twice, and tells every complaint twice.
+    errors = volume_spec_errors(spec, "spec", name=volume["metadata"]["name"])
+    new, before = source_of(spec), source_of(was)
+    if "csi" in before and _MAY_COME not in before["csi"]:
+        new = {kind: _without(_MAY_COME, its) for kind, its in new.items()}
+    if new != before:
+        changes = go_difference("PersistentVolumeSource", before, new)
+        why = f"spec.persistentvolumesource is immutable after creation\n{changes}"
+        errors.append(forbidden("spec.persistentvolumesource", why))
+    if spec.get("volumeMode") != was.get("volumeMode"):
+        errors.append(immutable("volumeMode", spec.get("volumeMode")))
+    affinity, chosen = spec.get("nodeAffinity"), was.get("nodeAffinity")
+    if chosen is not None and affinity != chosen and _renamed(chosen, affinity) != affinity:
+        shown = None if affinity is None else go_form("VolumeNodeAffinity", affinity)
+        why = "field is immutable, except for updating from beta label to GA"
+        errors.append(invalid("nodeAffinity", shown, why))
+    attributes = "volumeAttributesClassName"
+    if was.get(attributes) is not None and spec.get(attributes) is None:
+        why = "update from non-nil value to nil is forbidden"
+        errors.append(forbidden(f"spec.{attributes}", why))
+    return errors
+
+
+def _without(field: str, source: Object) -> Object:
+    return {key: value for key, value in source.items() if key != field}
+
+
+def _renamed(affinity: Object, other: Object | None) -> Object:
+    """``affinity``, with the newer names of labels where ``other`` has them."""
+    terms = (affinity.get("required") or {}).get("nodeSelectorTerms") or []
+    others = ((other or {}).get("required") or {}).get("nodeSelectorTerms") or []
+    if len(terms) != len(others):
+        return affinity
+    return {"required": {"nodeSelectorTerms": [*map(_renamed_term, terms, others)]}}
+
+
+def _renamed_term(term: Object, other: Object) -> Object:
+    def renamed(rule: Object, its: Object) -> Object:
+        # A label without a newer name may, to the server, become one without a name.
+        newer, key = NEWER_NAMES.get(rule.get("key", ""), ""), its.get("key", "")
+        return {**rule, "key": key} if newer == key else rule
+
+    return {
+        kind: [*map(renamed, rules, other[kind])]
+        if len(rules) == len(other.get(kind) or ())
+        else rules
+        for kind, rules in term.items()
+    }
+
+
+def _warnings(volume: Object, _: Object | None) -> list[str]:
+    spec, annotations = volume["spec"], volume["metadata"].get("annotations") or {}
+    warnings = [
+        f"metadata.annotations[{key}]: {text}"
+        for key, text in _OLD_ANNOTATIONS.items()
+        if key in annotations
+    ]
+    if spec.get("persistentVolumeReclaimPolicy") == "Recycle":
+        warnings.append(
+            "spec.persistentVolumeReclaimPolicy: The Recycle reclaim policy is deprecated. Instead,"
+            " the recommended approach is to use dynamic provisioning."
+        )
+    terms = ((spec.get("nodeAffinity") or {}).get("required") or {}).get("nodeSelectorTerms")
+    for index, term in enumerate(terms or ()):
+        path = f"spec.nodeAffinity.required.nodeSelectorTerms[{index}].matchExpressions"
+        warnings += expression_warnings(term.get("matchExpressions") or [], path)
+    return warnings + [f"spec.{text}" for kind, text in _OLD_SOURCES.items() if kind in spec]
+
+
+PERSISTENT_VOLUME = Rules(
+    default=_default,
+    admit=protected_by("kubernetes.io/pv-protection"),
+    prepare_create=_prepare_create,
+    prepare_status=_prepare_status,
+    validate=_errors,
+    validate_update=_change_errors,
+    warnings=_warnings,
+    name_errors=subdomain_name,
+    has_status=True,
+    returns_deleted=True,
+)

@@ -1,0 +1,158 @@
+"""Disruption budgets: whether a Pod may be evicted now, and what that costs."""
+
+from collections.abc import Iterable
+from datetime import datetime
+from typing import Any
+
+from steersman.names import GroupResource
+from steersman.units import format_time
+from steersman_cluster.apiserver import refusals
+from steersman_cluster.apiserver.asking.selecting import label_selector
+from steersman_cluster.apiserver.builtin.pods.pods import set_condition
+from steersman_cluster.apiserver.refusals import Refusal
+from steersman_cluster.apiserver.rules import Object
+
+BUDGETS = GroupResource("policy", "poddisruptionbudgets")
+
+# So many evictions may wait for somebody to notice them.
+MOST_DISRUPTED = 2000
+# How soon a caller may ask again whose budget nobody has looked at yet.
+RETRY_SECONDS = 10
+
+# A Pod that is over, or not yet begun, serves nobody.
+_IDLE = frozenset(("Succeeded", "Failed", "Pending"))
+
+_ALLOWED = "DisruptionAllowed"
+
+
+def charged_budget(pod: Object, budgets: Iterable[Object], *, now: datetime) -> Object | None:
+    """The budget as it is once ``pod`` is evicted; None if that costs nothing.
+
+    ``budgets`` are those of the Pod's namespace. Raises the refusal if none is left.
+    """
+    status: Object = pod.get("status") or {}
+    if status.get("phase") in _IDLE or "deletionTimestamp" in pod["metadata"]:
+        return None
+    labels = pod["metadata"].get("labels") or {}
+    matching = [each for each in budgets if _selects(each, labels)]
+    if len(matching) > 1:
+        raise Refusal(
+            500,
+            "",
+            "This pod has more than one PodDisruptionBudget, which the eviction subresource does"
+            " not support.",
+        )
+    if not matching or (not _is_ready(status) and _spares_unready(matching[0])):
+        return None
+    return _charged(matching[0], pod["metadata"]["name"], now=now)
+
+
+def marked_disrupted(pod: Object, *, now: datetime) -> Object:
+    """The Pod with the condition that says why it ends."""
+    status = {**(pod.get("status") or {})}
+    condition = {
+        "type": "DisruptionTarget",
+        "status": "True",
+        "reason": "EvictionByEvictionAPI",
+        "message": "Eviction API: evicting",
+    }
+    set_condition(status, condition, now=now)
+    return {**pod, "metadata": {**pod["metadata"]}, "status": status}
+
+
+def _selects(budget: Object, labels: dict[str, str]) -> bool:
+    try:
+        return label_selector((budget.get("spec") or {}).get("selector")).matches(labels)
+    except Refusal:  # the selector makes no sense, and so selects nothing
+        return False
+
+
+def _is_ready(status: Object) -> bool:
+    return (_condition(status, "Ready") or {}).get("status") == "True"
+
+
+def _condition(status: Object, kind: str) -> Object | None:
+    conditions: list[Object] = status.get("conditions") or []
+    return next((each for each in conditions if each.get("type") == kind), None)
+
+
+def _spares_unready(budget: Object) -> bool:
+    """Whether a Pod that is not ready may go for nothing."""
+    if (budget.get("spec") or {}).get("unhealthyPodEvictionPolicy") == "AlwaysAllow":
+        return True
+    needed, there = _health(budget.get("status") or {})
+    return there >= needed > 0
+
+
+def _health(status: Object) -> tuple[int, int]:
+    return status.get("desiredHealthy", 0), status.get("currentHealthy", 0)
+
+
+def _charged(budget: Object, pod: str, *, now: datetime) -> Object:
+    about, status = budget["metadata"], budget.get("status") or {}
+    name, seen = about["name"], status.get("observedGeneration", 0)
+    disrupted, left = status.get("disruptedPods") or {}, status.get("disruptionsAllowed", 0)
+    if seen < about.get("generation", 0):
+        why = f"The disruption budget {name} is still being processed by the server."
+        raise _not_now(why, retry_after_seconds=RETRY_SECONDS)
+    if len(disrupted) > MOST_DISRUPTED:
+        raise refusals.forbidden(
+            GroupResource("policy", "poddisruptionbudget"),
+            name,
+            "DisruptedPods map too big - too many evictions not confirmed by PDB controller",
+        )
+    if left <= 0:
+        raise _not_now(_why_none_is_left(name, status))
+    after: dict[str, Any] = {
+        "observedGeneration": seen,
+        **status,
+        "disruptedPods": {**disrupted, pod: format_time(now)},
+        "disruptionsAllowed": left - 1,
+    }
+    if left == 1:
+        _close(after, now=now)
+    return {**budget, "metadata": {**about}, "status": after}
+
+
+def _not_now(why: str, *, retry_after_seconds: int = 0) -> Refusal:
+    causes = [{"reason": "DisruptionBudget", "message": why}]
+    return Refusal(
+        429,
+        "TooManyRequests",
+        "Cannot evict pod as it would violate the pod's disruption budget.",
+        details={"causes": causes},
+        retry_after_seconds=retry_after_seconds,
+    )
+
+
+def _why_none_is_left(name: str, status: Object) -> str:
+    no = f"The disruption budget {name} does not allow evicting pods currently"
+    condition = _condition(status, _ALLOWED) or {}
+    said = condition.get("message") if condition.get("status") == "False" else ""
+    # A budget that could not be worked out says nothing true about health.
+    if said and condition.get("reason") == "SyncFailed":
+        return f"{no} because it failed sync: {said}"
+    needed, there = _health(status)
+    if there <= needed:
+        return f"The disruption budget {name} needs {needed} healthy pods and has {there} currently"
+    return f"{no} ({condition.get('reason', '')}): {said}" if said else no
+
+
+def _close(status: dict[str, Any], *, now: datetime) -> None:
+    """Say that no more disruptions are allowed."""
+    conditions: list[Object] = list(status.get("conditions") or ())
+    old = _condition(status, _ALLOWED)
+    since = old["lastTransitionTime"] if old and old.get("status") == "False" else format_time(now)
+    closed = {
+        "type": _ALLOWED,
+        "status": "False",
+        "observedGeneration": status["observedGeneration"],
+        "lastTransitionTime": since,
+        "reason": "InsufficientPods",
+        "message": "",
+    }
+    if old is None:
+        conditions.append(closed)
+    else:
+        conditions[conditions.index(old)] = closed
+    status["conditions"] = conditions

@@ -1,0 +1,385 @@
+"""Jobs."""
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Final
+
+from steersman_cluster.apiserver.builtin.common_rules import at
+from steersman_cluster.apiserver.builtin.go_forms import go_form
+from steersman_cluster.apiserver.builtin.label_selectors import selector_errors, selects
+from steersman_cluster.apiserver.builtin.pods.pod_defaults import default_template
+from steersman_cluster.apiserver.builtin.pods.pod_specs import template_errors
+from steersman_cluster.apiserver.builtin.workloads.job_policies import (
+    failure_policy_errors,
+    success_policy_errors,
+)
+from steersman_cluster.apiserver.builtin.workloads.job_status import job_status_errors
+from steersman_cluster.apiserver.builtin.workloads.workload_templates import (
+    negative_errors,
+    selector_change_errors,
+    shown_selector,
+    template_labels,
+    template_warnings,
+    unselected_error,
+)
+from steersman_cluster.apiserver.field_errors import (
+    FieldError,
+    all_invalid,
+    immutable,
+    invalid,
+    not_supported,
+    required,
+    too_long,
+)
+from steersman_cluster.apiserver.names_rules import (
+    dns_label,
+    dns_subdomain,
+    http_path,
+    subdomain_name,
+)
+from steersman_cluster.apiserver.rules import Object, RuleContext, Rules, name_and_namespace
+
+_UID_LABEL: Final = "batch.kubernetes.io/controller-uid"
+_NAME_LABEL: Final = "batch.kubernetes.io/job-name"
+_NUMBERS: Final = (
+    "parallelism",
+    "completions",
+    "activeDeadlineSeconds",
+    "backoffLimit",
+    "ttlSecondsAfterFinished",
+    "backoffLimitPerIndex",
+    "maxFailedIndexes",
+)
+_COMPLETION_MODES: Final = ("NonIndexed", "Indexed")
+_REPLACEMENT_POLICIES: Final = ("Failed", "TerminatingOrFailed")
+# With the type that is shown of each that is one.
+_FIXED: Final = {
+    "completionMode": "",
+    "podFailurePolicy": "PodFailurePolicy",
+    "backoffLimitPerIndex": "",
+    "managedBy": "",
+    "successPolicy": "SuccessPolicy",
+}
+# So many indexes the server is sure to be able to list.
+_MANY: Final = 100_000
+_MANY_WITH_LIMITS: Final = 10_000
+_LONGEST_MANAGER: Final = 63
+
+
+def _default_job(job: Object) -> None:
+    spec: Object = job.setdefault("spec", {})
+    _default_spec(spec)
+    if (labels := template_labels(spec)) and not job["metadata"].get("labels"):
+        # The same map, which tells _prepare_job that the labels are not the author's own. Not where
+        # the server makes up a name: kube-apiserver copies the object for each one that it tries.
+        needs_name = job["metadata"].get("generateName") and not job["metadata"].get("name")
+        job["metadata"]["labels"] = {**labels} if needs_name else labels
+    spec.setdefault("completionMode", "NonIndexed")
+    spec.setdefault("suspend", False)
+    policy = "Failed" if "podFailurePolicy" in spec else "TerminatingOrFailed"
+    spec.setdefault("podReplacementPolicy", policy)
+    spec.setdefault("manualSelector", False)
+
+
+def _default_spec(spec: Object) -> None:
+    default_failure_policy(spec)
+    if "parallelism" not in spec:
+        spec.setdefault("completions", 1)
+    spec.setdefault("parallelism", 1)
+    spec.setdefault("backoffLimit", 2**31 - 1 if "backoffLimitPerIndex" in spec else 6)
+    default_template(spec.setdefault("template", {}))
+
+
+def default_failure_policy(spec: Object) -> None:
+    """A condition that is waited for is one that becomes true."""
+    for rule in (spec.get("podFailurePolicy") or {}).get("rules") or ():
+        for pattern in rule.get("onPodConditions") or ():
+            if not pattern.get("status"):
+                pattern["status"] = "True"
+
+
+def _prepare_job(job: Object, _: RuleContext) -> None:
+    """Only its own pods carry the uid of a job, so that is what it selects."""
+    spec, metadata = job["spec"], job["metadata"]
+    if spec["manualSelector"]:
+        return
+    about = spec["template"]["metadata"]
+    labels = about.setdefault("labels", {})
+    has_own = metadata.get("labels") and metadata["labels"] is not labels
+    for key in ("job-name", _NAME_LABEL):
+        labels.setdefault(key, metadata.get("name", ""))
+    for key in ("controller-uid", _UID_LABEL):
+        labels.setdefault(key, metadata.get("uid", ""))
+    about["labels"] = dict(sorted(labels.items()))
+    if not has_own:
+        metadata["labels"] = {**labels}
+    selected = spec.setdefault("selector", {}).setdefault("matchLabels", {})
+    selected.setdefault(_UID_LABEL, metadata.get("uid", ""))
+
+
+def _validate_job(job: Object) -> list[FieldError]:
+    spec: Object = job["spec"]
+    errors: list[FieldError] = []
+    if not spec["manualSelector"] and "selector" in spec:
+        errors += _generated_errors(job)
+    return errors + _job_errors(spec) + _hostname_errors(job)
+
+
+def _hostname_errors(job: Object) -> list[FieldError]:
+    """Each pod of an indexed job is called by its index: the last must be a hostname too."""
+    spec, name = job["spec"], job["metadata"].get("name", "")
+    completions = spec.get("completions") or 0
+    if spec.get("completionMode") != "Indexed" or completions <= 0:
+        return []
+    hostname = f"{name}-{completions - 1}"
+    if not dns_label(hostname):
+        return []
+    detail = f"will not able to create pod with invalid DNS label: {hostname}"
+    return [invalid("metadata.name", name, detail)]
+
+
+def _generated_errors(job: Object) -> list[FieldError]:
+    """Whether the labels and the selector are those that the server would have written."""
+    uid, name = job["metadata"].get("uid", ""), job["metadata"].get("name", "")
+    labels = template_labels(job["spec"])
+    expected = {
+        "controller-uid": uid,
+        "job-name": name,
+        _UID_LABEL: uid,
+        _NAME_LABEL: name,
+    }
+    path = "spec.template.metadata.labels"
+    errors: list[FieldError] = []
+    for key, value in expected.items():
+        if key not in labels:
+            errors.append(required(f"{path}[{key}]", f"must be '{value}'"))
+        elif labels[key] != value:
+            errors.append(invalid(f"{path}[{key}]", dict(labels), f"must be '{value}'"))
+    selector: Object = job["spec"]["selector"]
+    if not selector_errors(selector, "") and not selects(selector, expected):
+        shown = shown_selector(selector)
+        errors.append(invalid("spec.selector", shown, "`selector` not auto-generated"))
+    return errors
+
+
+def _job_errors(spec: Object) -> list[FieldError]:
+    errors = spec_errors(spec, "spec")
+    selector: Object | None = spec.get("selector")
+    if selector is None:
+        errors.append(required("spec.selector"))
+    wrong = selector_errors(selector, "spec.selector")
+    errors += wrong
+    if not wrong and not selects(selector, template_labels(spec)):
+        errors.append(unselected_error(spec, "spec"))
+    return errors
+
+
+def spec_errors(spec: Object, path: str) -> list[FieldError]:
+    """What is wrong with a job that is to be, without its selector."""
+    errors = negative_errors(spec, _NUMBERS, path)
+    if "maxFailedIndexes" in spec and "backoffLimitPerIndex" not in spec:
+        detail = "when maxFailedIndexes is specified"
+        errors.append(required(f"{path}.backoffLimitPerIndex", detail))
+    if "managedBy" in spec:
+        errors += _manager_errors(spec["managedBy"], f"{path}.managedBy")
+    errors += _mode_errors(spec, path)
+    if "podFailurePolicy" in spec:
+        errors += failure_policy_errors(spec, f"{path}.podFailurePolicy")
+    if "successPolicy" in spec:
+        errors += _success_errors(spec, f"{path}.successPolicy")
+    policies = ("Failed",) if "podFailurePolicy" in spec else _REPLACEMENT_POLICIES
+    if (policy := spec.get("podReplacementPolicy", "Failed")) not in policies:
+        errors.append(not_supported(f"{path}.podReplacementPolicy", policy, policies))
+    template: Object = spec["template"]
+    errors += template_errors(template, f"{path}.template")
+    return errors + _restart_errors(spec, f"{path}.template.spec.restartPolicy")
+
+
+def _manager_errors(manager: str, path: str) -> list[FieldError]:
+    host, _, rest = manager.partition("/")
+    if not manager:
+        errors = [required(path)]
+    elif not host or not rest:
+        errors = [invalid(path, manager, 'must be a domain-prefixed path (such as "acme.io/foo")')]
+    else:
+        errors = all_invalid(path, host, dns_subdomain(host))
+        errors += all_invalid(path, rest, http_path(rest))
+    if len(manager.encode()) > _LONGEST_MANAGER:
+        errors.append(too_long(path, "", _LONGEST_MANAGER))
+    return errors
+
+
+def _mode_errors(spec: Object, path: str) -> list[FieldError]:
+    mode = spec.get("completionMode", "NonIndexed")
+    errors: list[FieldError] = []
+    if mode not in _COMPLETION_MODES:
+        errors.append(not_supported(f"{path}.completionMode", mode, _COMPLETION_MODES))
+    if mode == "Indexed":
+        errors += _indexed_errors(spec, path)
+    if mode == "NonIndexed":
+        for name in ("backoffLimitPerIndex", "maxFailedIndexes"):
+            if name in spec:
+                detail = "requires indexed completion mode"
+                errors.append(invalid(f"{path}.{name}", spec[name], detail))
+    return errors
+
+
+def _indexed_errors(spec: Object, path: str) -> Iterator[FieldError]:
+    """Numbers of indexes that nobody could list."""
+    parallelism, failed = spec.get("parallelism") or 0, spec.get("maxFailedIndexes")
+    completions: int | None = spec.get("completions")
+    if completions is None:
+        yield required(f"{path}.completions", "when completion mode is Indexed")
+    if parallelism > _MANY:
+        detail = f"must be less than or equal to {_MANY} when completion mode is Indexed"
+        yield invalid(f"{path}.parallelism", parallelism, detail)
+    if completions is not None and failed is not None and failed > completions:
+        detail = "must be less than or equal to completions"
+        yield invalid(f"{path}.maxFailedIndexes", failed, detail)
+    if failed is not None and failed > _MANY:
+        yield invalid(f"{path}.maxFailedIndexes", failed, f"must be less than or equal to {_MANY}")
+    if (completions or 0) <= _MANY or "backoffLimitPerIndex" not in spec:
+        return
+    if failed is None:
+        detail = f"must be specified when completions is above {_MANY}"
+        yield required(f"{path}.maxFailedIndexes", detail)
+    detail = (
+        f"must be less than or equal to {_MANY_WITH_LIMITS} when completions are above {_MANY}"
+        " and used with backoff limit per index"
+    )
+    if parallelism > _MANY_WITH_LIMITS:
+        yield invalid(f"{path}.parallelism", parallelism, detail)
+    if failed is not None and failed > _MANY_WITH_LIMITS:
+        yield invalid(f"{path}.maxFailedIndexes", failed, detail)
+
+
+def _success_errors(spec: Object, path: str) -> list[FieldError]:
+    if spec.get("completionMode") != "Indexed":
+        shown = go_form("SuccessPolicy", spec["successPolicy"])
+        return [invalid(path, shown, "requires indexed completion mode")]
+    return success_policy_errors(spec, path)
+
+
+def _restart_errors(spec: Object, path: str) -> list[FieldError]:
+    policy = spec["template"]["spec"].get("restartPolicy", "")
+    if policy in ("Always", ""):
+        return [required(path, 'valid values: "OnFailure", "Never"')]
+    if policy not in ("OnFailure", "Never"):
+        return [not_supported(path, policy, ("OnFailure", "Never"))]
+    if "podFailurePolicy" in spec and policy != "Never":
+        detail = 'only "Never" is supported when podFailurePolicy is specified'
+        return [invalid(path, policy, detail)]
+    return []
+
+
+def _validate_job_change(new: Object, old: Object) -> list[FieldError]:
+    spec, before = new["spec"], old["spec"]
+    errors = _job_errors(spec)
+    errors += _completions_errors(spec, before)
+    errors += selector_change_errors(new, old)
+    errors += _template_change_errors(spec["template"], old)
+    for name, type_name in _FIXED.items():
+        errors += _fixed_errors(spec, before, name, type_name)
+    return errors
+
+
+def _completions_errors(spec: Object, before: Object) -> list[FieldError]:
+    """An indexed job may grow and shrink, as long as all its pods may run at once."""
+    completions = spec.get("completions")
+    if spec.get("completionMode") != "Indexed":
+        return _fixed_errors(spec, before, "completions", "")
+    if completions in (None, before.get("completions"), spec.get("parallelism")):
+        return []
+    detail = "can only be modified in tandem with spec.parallelism"
+    return [invalid("spec.completions", completions, detail)]
+
+
+def _template_change_errors(template: Object, old: Object) -> list[FieldError]:
+    """While a job waits, it may still be settled where and with what its pods will run."""
+    before: Object = old["spec"]["template"]
+    status: Object = old.get("status") or {}
+    is_paused = "startTime" not in status or any(
+        each.get("type") == "Suspended" and each.get("status") == "True"
+        for each in status.get("conditions") or ()
+    )
+    if not old["spec"].get("suspend") or not is_paused or status.get("active"):
+        if template == before:
+            return []
+        shown = go_form("PodTemplateSpec", template)
+        return [immutable("spec.template", shown)]
+    if _settled(template["spec"]) == _settled(before["spec"]):
+        return []
+    return [immutable("spec.template.spec", go_form("PodSpec", template["spec"]))]
+
+
+def _settled(pod_spec: Object) -> Object:
+    """A pod's spec without what may change while its job waits."""
+    settled = {
+        name: value
+        for name, value in pod_spec.items()
+        if name not in ("nodeSelector", "tolerations", "schedulingGates", "affinity")
+    }
+    affinity: Object = pod_spec.get("affinity") or {}
+    settled["affinity"] = {key: affinity[key] for key in affinity if key != "nodeAffinity"}
+    for kind in ("containers", "initContainers"):
+        settled[kind] = [{**each, "resources": {}} for each in pod_spec.get(kind) or ()]
+    return settled
+
+
+def _fixed_errors(spec: Object, before: Object, name: str, type_name: str) -> list[FieldError]:
+    value = spec.get(name)
+    if value == before.get(name):
+        return []
+    shown = go_form(type_name, value) if type_name and value is not None else value
+    return [immutable(f"spec.{name}", shown)]
+
+
+def job_warnings(*, path: str = "spec") -> Callable[[Object, Object | None], list[str]]:
+    """Warnings about a job, or about those that a template makes."""
+    of_template = template_warnings(path=f"{path}.template")
+
+    def warnings(new: Object, old: Object | None) -> list[str]:
+        found = of_template(new, old)
+        spec = at(new, path) or {}
+        is_new = old is None or new["spec"] != old["spec"]
+        if is_new and spec.get("completionMode") == "Indexed" and _is_too_much(spec):
+            found.insert(
+                0,
+                f"{path}: In Indexed Jobs with a number of completions higher than 10^5 and a"
+                " parallelism higher than 10^4, Kubernetes might not be able to track"
+                " completedIndexes when a big number of indexes fail",
+            )
+        return found
+
+    return warnings
+
+
+def _is_too_much(spec: Object) -> bool:
+    parallelism, completions = spec.get("parallelism") or 0, spec.get("completions") or 0
+    return bool(completions > _MANY and parallelism > _MANY_WITH_LIMITS)
+
+
+def _selectable_job(job: Object) -> Mapping[str, str]:
+    return {
+        **name_and_namespace(job),
+        "status.successful": str(job.get("status", {}).get("succeeded", 0)),
+    }
+
+
+JOB = Rules(
+    default=_default_job,
+    prepare_create=_prepare_job,
+    validate=_validate_job,
+    validate_update=_validate_job_change,
+    validate_status=job_status_errors,
+    name_errors=subdomain_name,
+    warnings=job_warnings(),
+    selectable=_selectable_job,
+    generation_of=("spec",),
+    has_status=True,
+    orphans=True,
+    orphan_warning=(
+        "child pods are preserved by default when jobs are deleted; set"
+        " propagationPolicy=Background to remove them or set propagationPolicy=Orphan to suppress"
+        " this warning"
+    ),
+)

@@ -1,0 +1,169 @@
+"""What all kinds have in common that make pods from a template."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import msgspec
+
+from steersman_cluster.apiserver.builtin.label_selectors import is_empty, selector_errors, selects
+from steersman_cluster.apiserver.builtin.pods.pod_specs import template_errors
+from steersman_cluster.apiserver.builtin.pods.pod_warnings import name_warnings, spec_warnings
+from steersman_cluster.apiserver.field_errors import (
+    FieldError,
+    all_invalid,
+    forbidden,
+    immutable,
+    invalid,
+    not_supported,
+    required,
+)
+from steersman_cluster.apiserver.names_rules import NOT_NEGATIVE, percent
+from steersman_cluster.apiserver.rules import Object
+
+
+def negative_errors(holder: Mapping[str, Any], names: Sequence[str], path: str) -> list[FieldError]:
+    """The numbers among ``names`` that are below zero."""
+    return [
+        invalid(f"{path}.{name}", holder[name], NOT_NEGATIVE)
+        for name in names
+        if (holder.get(name) or 0) < 0
+    ]
+
+
+def shown_selector(selector: Object | None) -> Any:
+    """A label selector as the server shows it: labels first, and everything in order."""
+    if selector is None:
+        return None
+    parts = {
+        name: msgspec.Raw(msgspec.json.encode(selector[name], order="sorted"))
+        for name in ("matchLabels", "matchExpressions")
+        if name in selector
+    }
+    return msgspec.Raw(msgspec.json.encode(parts))
+
+
+def selected_template_errors(spec: Object, path: str, kind: str) -> list[FieldError]:
+    """What is wrong with a selector and the template that it must select."""
+    selector: Object | None = spec.get("selector")
+    if selector is None:
+        errors = [required(f"{path}.selector")]
+        return errors + always_template_errors(spec, path, "ReplicaSet", is_selected=False)
+    errors = selector_errors(selector, f"{path}.selector")
+    if is_empty(selector):
+        detail = f"empty selector is invalid for {kind}"
+        errors.append(invalid(f"{path}.selector", selector, detail))
+    elif errors:
+        shown = shown_selector(selector)
+        errors.append(invalid(f"{path}.selector", shown, "invalid label selector"))
+        return errors
+    return errors + always_template_errors(
+        spec, path, "ReplicaSet", is_selected=selects(selector, template_labels(spec))
+    )
+
+
+def template_labels(spec: Object) -> Mapping[str, str]:
+    """The labels that pods of the template will have."""
+    metadata: Object = (spec.get("template") or {}).get("metadata") or {}
+    return metadata.get("labels") or {}
+
+
+def unselected_error(spec: Object, path: str) -> FieldError:
+    """The selector would not find the template's own pods."""
+    detail = "`selector` does not match template `labels`"
+    metadata: Object = (spec.get("template") or {}).get("metadata") or {}
+    return invalid(f"{path}.template.metadata.labels", metadata.get("labels"), detail)
+
+
+def always_template_errors(
+    spec: Object, path: str, kind: str, *, is_selected: bool
+) -> list[FieldError]:
+    """What is wrong with a template whose pods are to run forever."""
+    errors = [] if is_selected else [unselected_error(spec, path)]
+    template: Object = spec.get("template") or {}
+    errors += template_errors(template, f"{path}.template")
+    return errors + forever_errors(template.get("spec") or {}, f"{path}.template.spec", kind)
+
+
+def forever_errors(pod_spec: Object, path: str, kind: str) -> list[FieldError]:
+    """What would make pods end that are to run forever."""
+    errors: list[FieldError] = []
+    if (policy := pod_spec.get("restartPolicy", "")) != "Always":
+        errors.append(not_supported(f"{path}.restartPolicy", policy, ("Always",)))
+    if "activeDeadlineSeconds" in pod_spec:
+        detail = f"activeDeadlineSeconds in {kind} is not Supported"
+        errors.append(forbidden(f"{path}.activeDeadlineSeconds", detail))
+    return errors
+
+
+def selector_change_errors(new: Object, old: Object) -> list[FieldError]:
+    """A selector stays what it was: the pods that it chose would be nobody's."""
+    selector = new["spec"].get("selector")
+    if selector == old["spec"].get("selector"):
+        return []
+    return [immutable("spec.selector", shown_selector(selector))]
+
+
+def share_errors(value: int | str, path: str) -> list[FieldError]:
+    """What is wrong with a number of pods, or a percentage of them."""
+    if isinstance(value, str):
+        return all_invalid(path, value, percent(value))
+    return [invalid(path, value, NOT_NEGATIVE)] if value < 0 else []
+
+
+def share_number(value: int | str) -> int:
+    """The number in a share; 0 where there is none."""
+    if isinstance(value, int):
+        return value
+    digits = value.removesuffix("%")
+    return int(digits) if digits.isascii() and digits.isdecimal() else 0
+
+
+def too_large_share_errors(value: int | str, path: str) -> list[FieldError]:
+    """More than all of them."""
+    is_too_large = isinstance(value, str) and not percent(value) and share_number(value) > 100
+    return [invalid(path, value, "must not be greater than 100%")] if is_too_large else []
+
+
+def counter_errors(
+    status: Object, names: Sequence[str], *, available: str = "readyReplicas"
+) -> list[FieldError]:
+    """What is wrong with a status that counts replicas: parts that are larger than the whole."""
+    errors: list[FieldError] = []
+    total = status.get("replicas", 0)
+    for name in names:
+        if (count := status.get(name, 0)) > total:
+            detail = "cannot be greater than status.replicas"
+            errors.append(invalid(f"status.{name}", count, detail))
+    if (count := status.get("availableReplicas", 0)) > status.get("readyReplicas", 0):
+        detail = f"cannot be greater than {available}"
+        errors.append(invalid("status.availableReplicas", count, detail))
+    return errors
+
+
+def collision_errors(new: Object, old: Object) -> list[FieldError]:
+    """A count of collisions that went down."""
+    count = (new.get("status") or {}).get("collisionCount", 0)
+    if count >= (old.get("status") or {}).get("collisionCount", 0):
+        return []
+    return [invalid("status.collisionCount", count, "cannot be decremented")]
+
+
+def template_warnings(
+    *, path: str = "spec.template", names_hosts: bool = True
+) -> Callable[[Object, Object | None], list[str]]:
+    """Warnings about a template, when it is new or has changed."""
+
+    def warnings(new: Object, old: Object | None) -> list[str]:
+        found = name_warnings(new, "Pod names and hostnames") if names_hosts and not old else []
+        template = _at(new, path)
+        if old is None or template != _at(old, path):
+            found += spec_warnings(template, path)
+        return found
+
+    return warnings
+
+
+def _at(obj: Object, path: str) -> Object:
+    for name in path.split("."):
+        obj = obj.get(name) or {}
+    return obj

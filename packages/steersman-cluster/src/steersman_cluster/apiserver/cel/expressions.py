@@ -1,0 +1,71 @@
+"""An expression over named variables: compiled once, evaluated as often as one likes."""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Final, Literal
+
+from steersman_cluster.apiserver.cel import cel_types
+from steersman_cluster.apiserver.cel.cel_types import CelType
+from steersman_cluster.apiserver.cel.problems import NotCompiled
+
+if TYPE_CHECKING:
+    from steersman_cluster.apiserver.cel.planning import Plan
+
+_RESULTS: Final[Mapping[type, CelType]] = {
+    bool: cel_types.BOOL,
+    str: cel_types.STRING,
+    int: cel_types.INT,
+}
+
+
+class Expression:
+    """What a text of CEL means for values of its variables."""
+
+    __slots__ = ("_names", "_plan", "result", "text")
+
+    def __init__(self, text: str, *, result: CelType, names: tuple[str, ...], plan: "Plan") -> None:
+        self.text = text
+        self.result = result
+        self._names = names
+        self._plan = plan
+
+    @classmethod
+    def compile(
+        cls,
+        text: str,
+        *,
+        variables: Mapping[str, CelType | Literal["dyn"]],
+        result: type | CelType | None = bool,
+    ) -> "Expression":
+        """The expression; raises ``NotCompiled``. With no ``result`` it may be of any type."""
+        # Only now: a server that nobody gives expressions to does not load what reads them.
+        from steersman_cluster.apiserver.cel.compiling import checked_expression
+        from steersman_cluster.apiserver.cel.planning import Plan
+
+        declared = {
+            name: cel_types.DYN if each == "dyn" else each for name, each in variables.items()
+        }
+        try:
+            checked = checked_expression(text, declared)
+        except NotCompiled as error:
+            raise NotCompiled(f"compilation failed: {error}") from None
+        if result is not None:
+            wanted = result if isinstance(result, CelType) else _RESULTS[result]
+            if checked.result != wanted:
+                raise NotCompiled(f"must evaluate to {wanted} but got {checked.result}")
+        names = tuple(declared)
+        return cls(text, result=checked.result, names=names, plan=Plan(checked, names))
+
+    def evaluate(self, values: Mapping[str, Any]) -> Any:
+        """The value; raises ``NotEvaluated`` or ``CostExceeded``.
+
+        Each variable needs a value. Moments, lengths and the like come as what this package has
+        for them; anything else as JSON.
+        """
+        return self.evaluate_with_cost(values)[0]
+
+    def evaluate_with_cost(self, values: Mapping[str, Any]) -> tuple[Any, int]:
+        """The value and what it cost; an error has its cost as ``cost``."""
+        return self._plan.evaluate(tuple([values[name] for name in self._names]))
+
+    def __repr__(self) -> str:
+        return f"<Expression {self.text!r}>"

@@ -1,0 +1,63 @@
+"""Whether a part of an object is as it was: errors in such parts are let through."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from steersman_cluster.apiserver.schema.correlation import (
+    correlated_element,
+    correlated_field,
+    is_unchanged,
+)
+
+_NOTHING: Final = object()
+
+
+@dataclass(frozen=True, slots=True)
+class Correlation:
+    """A value and what it was; without either, the nearest surroundings that have both.
+
+    ``schema`` is what the surroundings are written by; a node knows its own.
+    """
+
+    value: Any = _NOTHING
+    old: Any = _NOTHING
+    around: "tuple[Correlation, Mapping[str, Any]] | None" = None
+
+    @property
+    def is_correlated(self) -> bool:
+        return self.old is not _NOTHING
+
+    def key(self, schema: Mapping[str, Any], name: str) -> "Correlation":
+        """The same of a field of the value, which ``schema`` describes."""
+        if not self.is_correlated:
+            return self
+        if self.around is None and name in ("apiVersion", "kind"):
+            return ALONE
+        found = correlated_field(self.value, self.old, schema, name)
+        value, old = (_NOTHING, _NOTHING) if found is None else found[:2]
+        return Correlation(value, old, (self, schema))
+
+    def index(self, schema: Mapping[str, Any], index: int) -> "Correlation":
+        """The same of an element of a list."""
+        if not self.is_correlated:
+            return self
+        found = correlated_element(self.value, self.old, schema, index)
+        value, old = (_NOTHING, _NOTHING) if found is None else found[:2]
+        return Correlation(value, old, (self, schema))
+
+    def is_unchanged(self, schema: Mapping[str, Any]) -> bool:
+        """Whether the value is what it was, or is in something that is."""
+        if self.is_correlated:
+            return is_unchanged(self.value, self.old, schema)
+        if self.around is None:
+            return False
+        outer, outer_schema = self.around
+        return is_unchanged(outer.value, outer.old, outer_schema)
+
+
+ALONE: Final = Correlation()
+
+
+def correlated(new: Any, old: Any) -> Correlation:
+    return Correlation(new, old)

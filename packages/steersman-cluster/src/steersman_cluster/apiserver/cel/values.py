@@ -1,0 +1,257 @@
+"""Values that Python has no type for, and what equality, size and order mean for all of them.
+
+Null, booleans, integers, doubles, texts, bytes, lists and maps are Python's own.
+"""
+
+import math
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from steersman_cluster.apiserver.cel import cel_types
+from steersman_cluster.apiserver.cel.cel_types import CelType
+from steersman_cluster.apiserver.cel.problems import CostExceeded, NotEvaluated
+
+SMALLEST_INT: Final = -(1 << 63)
+LARGEST_INT: Final = (1 << 63) - 1
+LARGEST_UINT: Final = (1 << 64) - 1
+
+# So many elements or characters fit into the memory of a small machine. A guess; counted costs end
+# most evaluations long before.
+LARGEST_SIZE: Final = 10_000_000
+# More digits are too large a number for any type.
+_MOST_DIGITS: Final = 40
+
+
+class Uint(int):
+    """An unsigned integer."""
+
+    __slots__ = ()
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Timestamp:
+    """A moment, in nanoseconds since 1970, and how its text had it: minutes from UTC."""
+
+    nanoseconds: int
+    offset_minutes: int = field(default=0, compare=False)
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Duration:
+    """A length of time, in nanoseconds."""
+
+    nanoseconds: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Optional:
+    """A value, or none."""
+
+    value: Any = None
+    has_value: bool = True
+
+
+NONE: Final = Optional(has_value=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Broken:
+    """Stands where a text should have been a value of another type; whoever reads it fails."""
+
+    message: str
+
+
+class SetList(list[Any]):
+    """A list of which the order does not matter."""
+
+    __slots__ = ()
+
+
+class MapList(list[Any]):
+    """A list whose elements are told apart by their keys."""
+
+    __slots__ = ("keys",)
+
+    def __init__(self, elements: Iterable[Any], keys: tuple[str, ...]) -> None:
+        super().__init__(elements)
+        self.keys = keys
+
+    def key_of(self, element: Any) -> Any:
+        return tuple(_hashable(element.get(key)) for key in self.keys)
+
+
+_NUMBERS: Final = (int, float, Uint)
+_PLAIN: Final = frozenset((int, str, bool, float, bytes, Uint, type(None)))
+
+KINDS: Final[dict[type, str]] = {
+    bool: "bool",
+    int: "int",
+    Uint: "uint",
+    float: "double",
+    str: "string",
+    bytes: "bytes",
+    type(None): "null",
+    list: "list",
+    SetList: "list",
+    MapList: "list",
+    dict: "map",
+    Timestamp: "timestamp",
+    Duration: "duration",
+    CelType: "type",
+}
+
+# What ``type(value)`` gives, and how messages call the type of a value.
+_TYPES: Final = {
+    "bool": cel_types.BOOL,
+    "int": cel_types.INT,
+    "uint": cel_types.UINT,
+    "double": cel_types.DOUBLE,
+    "string": cel_types.STRING,
+    "bytes": cel_types.BYTES,
+    "null": cel_types.NULL,
+    "list": cel_types.list_of(cel_types.DYN),
+    "map": cel_types.map_of(cel_types.DYN, cel_types.DYN),
+    "timestamp": cel_types.TIMESTAMP,
+    "duration": cel_types.DURATION,
+    "type": cel_types.TYPE,
+}
+
+
+def kind_of(value: Any) -> str:
+    """The kind of a value's type; of an opaque one its name."""
+    kind = KINDS.get(type(value))
+    if kind is not None:
+        return kind
+    if isinstance(value, Optional):
+        return "optional_type"
+    return str(getattr(value, "cel_name", type(value).__name__))
+
+
+def type_of_constant(value: Any) -> CelType:
+    return _TYPES[KINDS[type(value)]]
+
+
+def type_of_value(value: Any) -> CelType:
+    kind = kind_of(value)
+    return _TYPES.get(kind) or CelType("opaque", kind)
+
+
+def same_type(first: CelType, second: CelType) -> bool:
+    """Types are compared without what they hold."""
+    return first.kind == second.kind and first.name == second.name
+
+
+def equal(first: Any, second: Any) -> bool:
+    """Equality of any two values; those of different types differ, except for numbers."""
+    of, other = type(first), type(second)
+    if of in _PLAIN and other in _PLAIN:
+        if of is other or (of in _NUMBERS and other in _NUMBERS):
+            return bool(first == second)
+        return False
+    if isinstance(first, list) and isinstance(second, list):
+        return _equal_lists(first, second)
+    if isinstance(first, dict) and isinstance(second, dict):
+        return len(first) == len(second) and all(
+            key in second and equal(value, second[key]) for key, value in first.items()
+        )
+    if isinstance(first, Optional) and isinstance(second, Optional):
+        if first.has_value and second.has_value:
+            return equal(first.value, second.value)
+        return first.has_value == second.has_value
+    if isinstance(first, CelType) and isinstance(second, CelType):
+        return same_type(first, second)
+    return of is other and bool(first == second)
+
+
+def _equal_lists(first: list[Any], second: list[Any]) -> bool:
+    """What the first is decides whether the order matters."""
+    if len(first) != len(second):
+        return False
+    if isinstance(first, SetList):
+        return all(contains(second, each) for each in first)
+    if isinstance(first, MapList):
+        return _equal_by_keys(first, second)
+    return all(map(equal, first, second))
+
+
+def _equal_by_keys(first: MapList, second: list[Any]) -> bool:
+    others = {first.key_of(each): each for each in second}
+    return all((key := first.key_of(each)) in others and equal(each, others[key]) for each in first)
+
+
+def contains(elements: Iterable[Any], wanted: Any) -> bool:
+    if isinstance(elements, list) and type(wanted) is str:
+        return wanted in elements  # texts equal texts only, and Python's own search is quick
+    return any(equal(each, wanted) for each in elements)
+
+
+def added(first: Any, second: Any) -> Any:
+    """Two lists as one: sets are united, and in maps the second's elements replace the first's."""
+    if type(first) is SetList:
+        return SetList([*first, *(each for each in second if not contains(first, each))])
+    if type(first) is MapList:
+        merged = {first.key_of(each): each for each in first}
+        merged.update((first.key_of(each), each) for each in second)
+        return MapList(merged.values(), first.keys)
+    bounded(len(first) + len(second))
+    return first + second
+
+
+def _hashable(value: Any) -> Any:
+    return repr(value) if isinstance(value, list | dict) else value
+
+
+def size_of(value: Any) -> int:
+    """The size by which costs are counted; of what has none, one."""
+    of = type(value)
+    if of is str or of is dict or of is list or of is bytes or isinstance(value, list):
+        return len(value)
+    if of is Optional and value.has_value:
+        return size_of(value.value)
+    return 1
+
+
+def natural(digits: str) -> int:
+    """The number that ASCII digits stand for; of too many, one that is too large for anything."""
+    digits = digits.lstrip("0")
+    return int(digits or "0") if len(digits) <= _MOST_DIGITS else 10**_MOST_DIGITS
+
+
+def bounded(size: int) -> int:
+    """The size of something yet to be made, unless it is too large to be."""
+    if size > LARGEST_SIZE:
+        raise CostExceeded
+    return size
+
+
+def as_int(value: int) -> int:
+    if SMALLEST_INT <= value <= LARGEST_INT:
+        return value
+    raise NotEvaluated("integer overflow")
+
+
+def as_uint(value: int) -> Uint:
+    if 0 <= value <= LARGEST_UINT:
+        return Uint(value)
+    raise NotEvaluated("unsigned integer overflow")
+
+
+def compared(first: Any, second: Any) -> int:
+    """Less than zero, zero or more, as the first comes before, with or after the second."""
+    of, other = type(first), type(second)
+    if of is not other and not (of in _NUMBERS and other in _NUMBERS):
+        raise NotEvaluated
+    try:
+        if first < second:
+            return -1
+        if first == second:
+            return 0
+        if isinstance(first, float | int) and (math.isnan(first) or math.isnan(second)):
+            raise NotEvaluated("NaN values cannot be ordered")
+    except TypeError:
+        raise NotEvaluated from None
+    return 1
+
+
+Function = Callable[..., Any]

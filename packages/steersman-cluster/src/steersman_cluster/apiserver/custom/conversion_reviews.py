@@ -1,0 +1,196 @@
+"""ConversionReviews: what a webhook is asked about objects, and what it may answer."""
+
+from collections.abc import Callable, Hashable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+import msgspec
+
+from steersman_cluster.apiserver.field_errors import FieldError, aggregated, shown
+from steersman_cluster.apiserver.go_words import cannot_unmarshal, go_type
+from steersman_cluster.apiserver.metadata import annotation_errors, label_errors
+from steersman_cluster.apiserver.outside import Delivered, Outbound, Undelivered
+from steersman_cluster.apiserver.outside.answers import BadAnswer, check_kind, document
+from steersman_cluster.apiserver.outside.places import Place
+from steersman_cluster.apiserver.rules import Object
+
+# What a conversion may change, and must leave alone.
+CHANGED: Final[Mapping[str, Callable[[dict[str, str]], Iterable[FieldError]]]] = {
+    "labels": label_errors,
+    "annotations": annotation_errors,
+}
+SAME: Final = (("name", "name"), ("namespace", "namespace"), ("uid", "UID"))
+
+# As long as a real server waits.
+TIMEOUT_SECONDS: Final = 30.0
+
+_GROUP: Final = "apiextensions.k8s.io"
+_KIND: Final = "ConversionReview"
+UNDERSTOOD: Final = ("v1", "v1beta1")
+
+# What a response and its result are made of, and Go's names for it.
+_RESPONSE: Final[Mapping[str, tuple[type, str]]] = {
+    "uid": (str, "types.UID"),
+    "convertedObjects": (list, "[]runtime.RawExtension"),
+    "result": (dict, "v1.Status"),
+}
+_RESULT: Final[Mapping[str, tuple[type, str]]] = {
+    "status": (str, "string"),
+    "message": (str, "string"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Failed:
+    """What there is to say instead of a conversion."""
+
+    message: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Review:
+    """One ConversionReview, about one or more objects."""
+
+    objects: Mapping[Hashable, Object]
+    api_version: str  # which they are to have
+    version: str  # of the review; empty if the webhook understands none that we do
+    place: Place
+
+    async def ask(self, outbound: Outbound, *, uid: str) -> Mapping[Hashable, Any]:
+        """What each object looks like in the other version, or why nobody knows."""
+        try:
+            converted = await self._converted(outbound, uid)
+        except BadAnswer as problem:
+            return {
+                key: Failed(f"conversion webhook for {_go_kind(obj)} {problem}")
+                for key, obj in self.objects.items()
+            }
+        return {
+            key: _checked(obj, answer, self.api_version)
+            for (key, obj), answer in zip(self.objects.items(), converted, strict=True)
+        }
+
+    async def _converted(self, outbound: Outbound, uid: str) -> list[Any]:
+        if not self.version:
+            raise BadAnswer("failed: no supported conversion review versions")
+        review = {
+            "kind": _KIND,
+            "apiVersion": f"{_GROUP}/{self.version}",
+            "request": {
+                "uid": uid,
+                "desiredAPIVersion": self.api_version,
+                "objects": list(self.objects.values()),
+            },
+            "response": {"uid": "", "convertedObjects": None, "result": {"metadata": {}}},
+        }
+        try:
+            delivered = await self.place.post(
+                outbound, msgspec.json.encode(review), timeout_seconds=TIMEOUT_SECONDS
+            )
+            converted = _read(delivered, uid, self.version)
+        except Undelivered as undelivered:
+            raise BadAnswer(f"failed: {undelivered.why}") from undelivered
+        except BadAnswer as problem:
+            raise BadAnswer(f"failed: {problem}") from problem
+        if len(converted) != len(self.objects):
+            raise BadAnswer(f"returned {len(converted)} objects, expected {len(self.objects)}")
+        return converted
+
+    def __repr__(self) -> str:
+        return f"<Review of {len(self.objects)} objects to be {self.api_version}>"
+
+
+def _read(delivered: Delivered, uid: str, version: str) -> list[Any]:
+    """The converted objects of an answer, whatever they are."""
+    answer = document(delivered)
+    check_kind(answer, group=_GROUP, version=version, kind=_KIND)
+    response = answer.get("response")
+    if response is not None and not isinstance(response, dict):
+        where = f"struct field {_KIND}.response of type v1.ConversionResponse"
+        raise BadAnswer(cannot_unmarshal(response, where))
+    _check_fields(response or {}, _RESPONSE, "ConversionResponse.response")
+    result = (response or {}).get("result") or {}
+    _check_fields(result, _RESULT, "Status.response.result")
+    if version == "v1":
+        group, _, own = (answer.get("apiVersion") or "").rpartition("/")
+        found, wanted = (
+            f"{group}/{own}, Kind={answer.get('kind') or ''}",
+            f"{_GROUP}/v1, Kind={_KIND}",
+        )
+        if found != wanted:
+            raise BadAnswer(f"expected webhook response of {wanted}, got {found}")
+    if response is None:
+        raise BadAnswer("no response provided")
+    if version == "v1" and (given := response.get("uid") or "") != uid:
+        raise BadAnswer(f"expected response.uid={shown(uid)}, got {shown(given)}")
+    if (status := result.get("status") or "") != "Success":
+        why = f"response.result.status was '{status}', not 'Success'"
+        raise BadAnswer(result.get("message") or why)
+    return list(response.get("convertedObjects") or ())
+
+
+def _check_fields(written: Object, fields: Mapping[str, tuple[type, str]], where: str) -> None:
+    for name, (wanted, called) in fields.items():
+        value = written.get(name)
+        if value is not None and not isinstance(value, wanted):
+            field = f"struct field {where}.{name} of type {called}"
+            raise BadAnswer(cannot_unmarshal(value, field))
+
+
+def _checked(obj: Object, answer: Any, api_version: str) -> Object | Failed:
+    """What a webhook made of one object, if it is that object."""
+    if answer is None:
+        return Failed("unexpected end of JSON input")
+    if not isinstance(answer, dict):
+        return Failed(cannot_unmarshal(answer, "value of type map[string]interface {}"))
+    version, kind = _text(answer.get("apiVersion")), _text(answer.get("kind"))
+    if not kind:
+        return Failed(f"Object 'Kind' is missing in '{msgspec.json.encode(answer).decode()}'")
+    problem = _problem(obj, answer)
+    if version != api_version:
+        problem = (
+            f"object at index 0: invalid groupVersion (expected {api_version}, received {version})"
+        )
+    elif kind != obj["kind"]:
+        problem = f"object at index 0: invalid kind (expected {obj['kind']}, received {kind})"
+    if problem:
+        return Failed(f"conversion webhook for {_go_kind(obj)} returned invalid {problem}")
+    return answer
+
+
+def _problem(obj: Object, answer: Object) -> str:
+    """What is wrong with the metadata that a webhook has answered with."""
+    given = answer.get("metadata")
+    about = given if isinstance(given, dict) else {}
+    for name, called in SAME:
+        if (was := obj["metadata"].get(name, "")) != (now := _text(about.get(name))):
+            return f"object: must have the same {called}: {was} != {now}"
+    for name, errors in CHANGED.items():
+        if problem := _changed_problem(about.get(name), obj["metadata"].get(name), name, errors):
+            return f"metadata: {problem}"
+    return ""
+
+
+def _changed_problem(
+    now: Any, was: Any, name: str, errors: Callable[[dict[str, str]], Iterable[FieldError]]
+) -> str:
+    if now is None:
+        return ""
+    if not isinstance(now, dict):
+        return f"invalid metadata.{name} of type {go_type(now)} in converted object"
+    odd = next((key for key in now if not isinstance(now[key], str)), None)
+    if odd is not None:
+        kind = go_type(now[odd])
+        return f"metadata.{name}[{odd}] must be a string, but is {kind} in converted object"
+    found = [] if now == (was or {}) else list(errors(now))
+    return aggregated(found) if found else ""
+
+
+def _text(value: Any) -> str:
+    """A text; as Go's accessors have it, nothing else is one."""
+    return value if isinstance(value, str) else ""
+
+
+def _go_kind(obj: Object) -> str:
+    group, _, version = obj["apiVersion"].rpartition("/")
+    return f"{group}/{version}, Kind={obj['kind']}"

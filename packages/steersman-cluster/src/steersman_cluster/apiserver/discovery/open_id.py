@@ -1,0 +1,58 @@
+"""Where to find the keys that have signed the tokens of service accounts: OpenID's documents."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import msgspec
+
+from steersman_cluster.apiserver.refusals import not_acceptable
+
+CONFIGURATION = "/.well-known/openid-configuration"
+KEYS = "/openid/v1/jwks"
+OPEN_ID_PATHS = (CONFIGURATION, KEYS)
+
+# Each path has one form.
+_FORMS = {CONFIGURATION: "application/json", KEYS: "application/jwk-set+json"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OpenIdDocument:
+    """What is said at one of the paths."""
+
+    body: bytes
+    content_type: str
+
+    @property
+    def headers(self) -> Mapping[str, str]:
+        """What stands before it."""
+        return {"Cache-Control": "public, max-age=3600", "Content-Type": self.content_type}
+
+
+def open_id_document(
+    path: str,
+    *,
+    accept: str,
+    issuer: str,
+    keys: Sequence[Mapping[str, str]],
+    server_address: str,
+) -> OpenIdDocument:
+    """What is said at ``path``; refused to those who would not take its form."""
+    form = _FORMS[path]
+    if not _takes(accept, form):
+        problem = "406: Not Acceptable\n\nAvailable representations:"
+        raise not_acceptable(f"{problem} {form}")
+    if path == KEYS:
+        return OpenIdDocument(body=msgspec.json.encode({"keys": keys}), content_type=form)
+    told = {
+        "issuer": issuer,
+        "jwks_uri": f"https://{server_address}{KEYS}",
+        "response_types_supported": ["id_token"],
+        "subject_types_supported": ["public"],
+        "id_token_signing_alg_values_supported": sorted({each["alg"] for each in keys}),
+    }
+    return OpenIdDocument(body=msgspec.json.encode(told), content_type=form)
+
+
+def _takes(accept: str, form: str) -> bool:
+    wanted = [each.partition(";")[0].strip() for each in accept.split(",")]
+    return not accept or "*/*" in wanted or form in wanted

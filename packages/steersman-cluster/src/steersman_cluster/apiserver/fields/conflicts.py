@@ -1,0 +1,30 @@
+"""The answer to an apply that would change what others manage."""
+
+from collections.abc import Mapping
+
+from steersman_cluster.apiserver.fields.managers import Manager
+from steersman_cluster.apiserver.fields.sets import FieldSet, ordered, paths
+from steersman_cluster.apiserver.refusals import Refusal, apply_conflict
+
+
+def conflict(disputed: Mapping[Manager, FieldSet]) -> Refusal:
+    """Names who manages what of the disputed fields, and each field as a cause."""
+    owners = [
+        (str(manager), list(paths(ordered(disputed[manager]))))
+        for manager in sorted(disputed, key=lambda each: each.identity)
+    ]
+    causes = [
+        {"reason": "FieldManagerConflict", "message": f"conflict with {owner}", "field": path}
+        for owner, fields in owners
+        for path in fields
+    ]
+    if len(causes) == 1:
+        what = f"1 conflict: {causes[0]['message']}: {causes[0]['field']}"
+    else:
+        lines = [
+            line
+            for owner, fields in owners
+            for line in (f"conflicts with {owner}:", *(f"- {path}" for path in fields))
+        ]
+        what = f"{len(causes)} conflicts: " + "\n".join(lines)
+    return apply_conflict(f"Apply failed with {what}", causes)

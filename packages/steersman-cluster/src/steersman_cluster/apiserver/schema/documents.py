@@ -1,0 +1,185 @@
+"""The built-in kinds: what Kubernetes' own OpenAPI documents say."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache, cached_property
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import msgspec
+
+from steersman.names import GroupVersionKind
+from steersman.openapi import VERSION, load_all_facts
+from steersman_cluster.apiserver.schema.go_declarations import as_declared
+from steersman_cluster.apiserver.schema.node import Schema
+
+GO_TYPES = Path(__file__).with_name(f"go-types-kubernetes-{VERSION}.json")
+
+REF = "#/components/schemas/"
+META = "io.k8s.apimachinery.pkg.apis.meta.v1"
+OBJECT_META = f"{META}.ObjectMeta"
+
+# What a schema alone does not say about the types that are written in a way of their own.
+FORMATS = {
+    "io.k8s.apimachinery.pkg.api.resource.Quantity": "quantity",
+    "io.k8s.apimachinery.pkg.util.intstr.IntOrString": "int-or-string",
+    f"{META}.MicroTime": "micro-time",
+}
+JSON_SCHEMA = "io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.JSONSchemaProps"
+RAW_EXTENSION = "io.k8s.apimachinery.pkg.runtime.RawExtension"
+OPAQUE = {
+    RAW_EXTENSION,
+    f"{META}.FieldsV1",
+    "io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.JSON",
+    *(f"{JSON_SCHEMA}Or{other}" for other in ("Array", "Bool", "StringArray")),
+}
+
+# The Go type that each kind becomes inside the server, by apiVersion, then kind.
+KnownKinds: TypeAlias = Mapping[str, Mapping[str, str]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BuiltinResource:
+    """One line of discovery: a kind, where it is served, and what can be asked of it."""
+
+    gvk: GroupVersionKind
+    plural: str
+    singular: str
+    namespaced: bool
+    verbs: tuple[str, ...]
+    short_names: tuple[str, ...]
+    categories: tuple[str, ...]
+    subresources: Mapping[str, Mapping[str, Any]]  # as discovery has them: kind, verbs, …
+
+
+class BuiltinSchemas:
+    """Every built-in type, compiled when it is first asked for."""
+
+    def __init__(self, documents: Mapping[str, Any], go_types: Mapping[str, Any]) -> None:
+        self._documents = documents
+        self._declarations: Mapping[str, Mapping[str, str]] = go_types["types"]
+        self._schemes: Sequence[KnownKinds] = go_types["schemes"]
+        self._compiled: dict[str, Schema] = {}
+
+    @classmethod
+    @cache
+    def read(cls) -> "BuiltinSchemas":
+        """Those of the package: the same for all servers of a process, because none changes them.
+
+        To read and compile them takes longer than all else that a server does before its start.
+        """
+        return cls(load_all_facts(), msgspec.json.decode(GO_TYPES.read_bytes()))
+
+    @cached_property
+    def resources(self) -> Sequence[BuiltinResource]:
+        """Every resource of every group and version."""
+        return tuple(
+            BuiltinResource(
+                gvk=GroupVersionKind(
+                    group=document["group"], version=document["version"], kind=found["kind"]
+                ),
+                plural=plural,
+                singular=found["singular"],
+                namespaced=found["namespaced"],
+                verbs=tuple(found["verbs"]),
+                short_names=tuple(found.get("shortNames", ())),
+                categories=tuple(found.get("categories", ())),
+                subresources=found.get("subresources", {}),
+            )
+            for _, document in sorted(self._documents.items())
+            for plural, found in document.get("resources", {}).items()
+        )
+
+    @cached_property
+    def written(self) -> dict[str, Any]:
+        """Each schema as the documents have it, by its full name."""
+        return {
+            name: schema
+            for document in self._documents.values()
+            for name, schema in document["schemas"].items()
+        }
+
+    @cached_property
+    def _names(self) -> dict[tuple[str, str, str], str]:
+        return {
+            (gvk["group"], gvk["version"], gvk["kind"]): name
+            for name, schema in self.written.items()
+            for gvk in schema.get("x-kubernetes-group-version-kind", ())
+        }
+
+    def of(self, gvk: GroupVersionKind) -> Schema:
+        """The schema of a kind; ``KeyError`` where there is none."""
+        return self.named(self._names[gvk.group, gvk.version, gvk.kind])
+
+    def named(self, name: str) -> Schema:
+        """The schema of a type by its full name."""
+        if name not in self._compiled:
+            written = self.written[name]
+            schema = _node(written, name=name)
+            # Before its properties are there, because one of them may be of this type again.
+            self._compiled[name] = schema
+            if name.startswith(f"{JSON_SCHEMA}Or"):
+                schema.format, schema.items = "schema-or-other", self.named(JSON_SCHEMA)
+            properties = written.get("properties", {})
+            # In the order of Go, in which it writes them.
+            for key, declaration in self._declarations[name].items():
+                if key in properties:
+                    schema.properties[key] = as_declared(self._use(properties[key]), declaration)
+            if name == OBJECT_META:
+                # None at all is a wish: that nobody's fields be kept any longer.
+                schema.properties["managedFields"].drops_empty = False
+                schema.properties["managedFields"].pointer = True
+        return self._compiled[name]
+
+    def kinds_beside(self, gvk: GroupVersionKind) -> KnownKinds:
+        """All kinds that the part of the server can read which serves ``gvk``."""
+        return next(
+            (each for each in self._schemes if gvk.kind in each.get(gvk.api_version, ())),
+            self._schemes[0],
+        )
+
+    def _use(self, written: Mapping[str, Any]) -> Schema:
+        """What stands in one place: a node of its own, even where the type is shared."""
+        for each in (written, *written.get("allOf", ())):
+            if (ref := each.get("$ref")) is not None:
+                return _merged(self.named(ref.removeprefix(REF)), written)
+        schema = _node(written, name=None)
+        if isinstance(additional := written.get("additionalProperties"), Mapping):
+            schema.additional = self._use(additional)
+        if (items := written.get("items")) is not None:
+            schema.items = self._use(items)
+        for key, each in written.get("properties", {}).items():
+            schema.properties[key] = self._use(each)
+        return schema
+
+
+def _node(written: Mapping[str, Any], *, name: str | None) -> Schema:
+    return _merged(
+        Schema(
+            type=written.get("type") if name not in FORMATS else None,
+            format=FORMATS.get(name or "", written.get("format")),
+            name=name,
+            required=tuple(written.get("required", ())),
+            int_or_string=written.get("format") == "int-or-string",
+            preserve_unknown=name in OPAQUE,
+            map_type="atomic" if name == RAW_EXTENSION else "granular",
+            go_type=".".join((name or "").split(".")[-2:]),
+        ),
+        written,
+    )
+
+
+def _merged(schema: Schema, written: Mapping[str, Any]) -> Schema:
+    """``schema`` as it is in a place where ``written`` stands; its properties stay shared."""
+    return replace(
+        schema,
+        default=written.get("default", schema.default),
+        list_type=written.get("x-kubernetes-list-type", schema.list_type),
+        list_map_keys=tuple(written.get("x-kubernetes-list-map-keys", schema.list_map_keys)),
+        map_type=written.get("x-kubernetes-map-type", schema.map_type),
+        patch_strategies=tuple(
+            filter(None, written.get("x-kubernetes-patch-strategy", "").split(","))
+        )
+        or schema.patch_strategies,
+        patch_merge_key=written.get("x-kubernetes-patch-merge-key", schema.patch_merge_key),
+    )

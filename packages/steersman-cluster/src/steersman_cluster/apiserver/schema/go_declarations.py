@@ -1,0 +1,73 @@
+"""How Go declares the fields of built-in types, and what follows for the objects it writes."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from steersman_cluster.apiserver.schema.node import UNSET, Schema
+
+# What Go's zero value of a type looks like, by format and by type; an empty list or map is a null,
+# because the server stores objects in a form that knows no difference.
+_ZERO_OF_FORMAT: Mapping[str | None, Any] = {
+    "quantity": "0",
+    "int-or-string": 0,
+    "date-time": None,
+    "micro-time": None,
+    "byte": None,
+}
+_ZERO_OF_TYPE: Mapping[str | None, Any] = {
+    "string": "",
+    "integer": 0,
+    "number": 0,
+    "boolean": False,
+}
+
+_ELEMENT = {"string": "string", "integer": "int32", "boolean": "bool"}
+
+
+def as_declared(schema: Schema, declaration: str) -> Schema:
+    """``schema`` in a field that Go declares so: "Go type,omission,embedded struct,number,name"."""
+    go_type, omission, embedding, number, go_name = declaration.rsplit(",", 4)
+    pointer = go_type.startswith("*")
+    omits_zero = omission == "omitzero" or (omission == "omitempty" and not _is_struct(schema))
+    return replace(
+        _typed(schema, go_type.removeprefix("*")),
+        pointer=pointer,
+        drops_empty=omits_zero and not pointer,
+        absent=UNSET if omits_zero or (pointer and omission) else zero_of(schema, pointer=pointer),
+        go_name=go_name,
+        go_embedding=embedding,
+        # TypeMeta, which has no number, is not part of any message.
+        number=() if number[:1] in ("", ".") else tuple(map(int, number.split("."))),
+    )
+
+
+def zero_of(schema: Schema, *, pointer: bool = False) -> Any:
+    """What Go writes for a value that was never set; ``{}`` stands for a struct's own zeros."""
+    if pointer:
+        return None
+    for zeros, key in ((_ZERO_OF_FORMAT, schema.format), (_ZERO_OF_TYPE, schema.type)):
+        if key in zeros:
+            return zeros[key]
+    return {} if _is_struct(schema) and not schema.preserve_unknown else None
+
+
+def _is_struct(schema: Schema) -> bool:
+    """A type of its own in Go, other than a list, a map or a scalar: "omitempty" never omits it."""
+    return schema.name is not None
+
+
+def _typed(schema: Schema, go_type: str) -> Schema:
+    """With the names that Go's messages have, down to the elements of lists and maps."""
+    if schema.items is not None:
+        schema = replace(schema, items=_typed(schema.items, _element(go_type, schema.items)))
+    elif schema.additional is not None:
+        additional = _typed(schema.additional, _element(go_type, schema.additional))
+        schema = replace(schema, additional=additional)
+    return replace(schema, go_type=go_type)
+
+
+def _element(go_type: str, element: Schema) -> str:
+    if go_type.startswith(("[]", "map[")):
+        return go_type.partition("]")[2].removeprefix("*")
+    return _ELEMENT.get(element.type or "", element.go_type)

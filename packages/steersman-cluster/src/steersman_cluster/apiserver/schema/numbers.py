@@ -1,0 +1,146 @@
+"""Rules about numbers, with the real server's ideas of what an integer is and how one is shown."""
+
+from collections.abc import Callable, Mapping
+from math import trunc
+from typing import Any, Final
+
+from steersman_cluster.apiserver.field_errors import FieldError, invalid, shown
+
+_LARGEST_SAFE: Final = float((1 << 53) - 1)
+_INTEGER_BITS: Final = {"int32": 32}
+_LARGEST_FLOAT32: Final = 3.4028235677973366e38  # from here on it rounds to infinity
+
+
+def is_integral(value: float) -> bool:
+    """Whether the server takes a float for an integer: near enough, and not too large."""
+    if not -_LARGEST_SAFE <= value <= _LARGEST_SAFE:
+        return False
+    nearest = float(trunc(value))
+    if value == nearest:
+        return True
+    return value > 0 and nearest > 0 and (value - nearest) / (value + nearest) < 1e-9
+
+
+def number_check(
+    of: type, written: Mapping[str, Any], types: tuple[str, ...], format_name: str
+) -> Callable[[Any, Any, str, list[FieldError]], None] | None:
+    """Whether an int or float has the right format, factor and bounds; None if any number has."""
+    type_name = types[0] if len(types) == 1 else ""
+    if type_name not in ("integer", "number"):
+        type_name = format_name = ""
+    rules = [
+        _multiple_of(written["multipleOf"], type_name, format_name)
+        if written.get("multipleOf") is not None
+        else None,
+        _bound(written, "minimum", type_name, format_name),
+        _bound(written, "maximum", type_name, format_name),
+    ]
+    told = [each for each in rules if each is not None]
+    if not told and _always_fits(of, type_name, format_name):
+        return None
+
+    least, most = _whole_range(written, type_name, format_name)
+
+    def check(value: Any, _old: Any, path: str, found: list[FieldError]) -> None:
+        if type(value) is int and least <= value <= most:
+            return
+        if not _fits(value, type_name, format_name):
+            found.append(_unfit("Checked", type_name, format_name, path))
+        for each in told:
+            each(value, path, found)
+
+    return check
+
+
+def _whole_range(
+    written: Mapping[str, Any], type_name: str, format_name: str
+) -> tuple[float, float]:
+    """Between which integers all are right; the wrong way round if that cannot be said."""
+    bits = _INTEGER_BITS.get(format_name, 64) if type_name == "integer" else 64
+    least, most = written.get("minimum"), written.get("maximum")
+    limits = [each for each in (least, most) if each is not None]
+    if written.get("multipleOf") is not None or any(int(each) != each for each in limits):
+        return 1, 0
+    lowest, highest = -(1 << bits - 1), (1 << bits - 1) - 1
+    if not all(lowest <= each <= highest for each in limits):
+        return 1, 0
+    return (
+        lowest if least is None else least + bool(written.get("exclusiveMinimum")),
+        highest if most is None else most - bool(written.get("exclusiveMaximum")),
+    )
+
+
+def _always_fits(of: type, type_name: str, format_name: str) -> bool:
+    if type_name == "integer":
+        return of is int and format_name not in _INTEGER_BITS
+    return format_name != "float"
+
+
+def _fits(value: float, type_name: str, format_name: str) -> bool:
+    """Whether the type could hold the value."""
+    if type_name == "integer":
+        limit = 1 << _INTEGER_BITS.get(format_name, 64) - 1
+        return -limit <= value < limit and value == trunc(value)
+    return format_name != "float" or abs(value) < _LARGEST_FLOAT32
+
+
+def _unfit(what: str, type_name: str, format_name: str, path: str) -> FieldError:
+    form = f"with format {format_name}" if format_name else "(default format)"
+    return invalid("", "", f"{what} value must be of type {type_name} {form} in {path}")
+
+
+def _shared(value: Any, limit: float, fits: bool) -> Any:
+    """The limit as a value is compared with it: cut to an integer for integers, if it fits."""
+    if not isinstance(value, int) or not fits:
+        return float(limit)
+    # A limit too large for any integer becomes the least of them.
+    return trunc(limit) if abs(limit) < 1 << 63 else -(1 << 63)
+
+
+def _multiple_of(
+    factor: float, type_name: str, format_name: str
+) -> Callable[[Any, str, list[FieldError]], None]:
+    fits = _fits(factor, type_name, format_name)
+
+    def check(value: Any, path: str, found: list[FieldError]) -> None:
+        if not fits:
+            found.append(_unfit("MultipleOf", type_name, format_name, path))
+        wanted = _shared(value, factor, fits)
+        if wanted <= 0:
+            why = f"factor MultipleOf declared for {path} must be positive: {shown(wanted)}"
+            found.append(invalid(path, wanted, why))
+        elif not _divides(wanted, value):
+            why = f"{path} in body should be a multiple of {shown(wanted)}"
+            found.append(invalid(path, value if fits else float(value), why))
+
+    return check
+
+
+def _divides(factor: Any, value: Any) -> bool:
+    if isinstance(factor, int):
+        return bool(value % factor == 0)
+    return is_integral(1 / factor * value if factor < 1 else value / factor)
+
+
+def _bound(
+    written: Mapping[str, Any], key: str, type_name: str, format_name: str
+) -> Callable[[Any, str, list[FieldError]], None] | None:
+    limit = written.get(key)
+    if limit is None:
+        return None
+    is_minimum = key == "minimum"
+    exclusive = bool(written.get(f"exclusive{key.capitalize()}"))
+    fits = _fits(limit, type_name, format_name)
+    relation = "greater than" if is_minimum else "less than"
+    relation += "" if exclusive else " or equal to"
+
+    def check(value: Any, path: str, found: list[FieldError]) -> None:
+        if not fits:
+            found.append(_unfit(f"{key.capitalize()} boundary", type_name, format_name, path))
+        wanted = _shared(value, limit, fits)
+        beyond = value < wanted if is_minimum else value > wanted
+        if beyond or (exclusive and value == wanted):
+            why = f"{path} in body should be {relation} {shown(wanted)}"
+            found.append(invalid(path, value if fits else float(value), why))
+
+    return check

@@ -1,0 +1,37 @@
+"""A log of revisions, and views of what it says.
+
+Takes:     writes, each saying which revision of its key it was made from
+Gives:     objects by key and in order, as of any revision that is still known; changes since one
+Promises:  - a write made from an old revision changes nothing
+           - a revision is never given twice
+           - a list as of a revision does not change while later writes happen
+           - what was compacted is refused rather than half told
+           - after a crash every acknowledged write is there
+           - data that was changed or cut short is refused, or nothing of it is missing
+Never:     looks into an object, asks what time it is, or waits
+"""
+
+from steersman_cluster.apiserver.storage.log import (
+    Compacted,
+    Entry,
+    Journal,
+    Key,
+    RevisionLog,
+    Stale,
+    Unwritten,
+)
+from steersman_cluster.apiserver.storage.sqlite import SqliteJournal
+from steersman_cluster.apiserver.storage.view import Page, View
+
+__all__ = [
+    "Compacted",
+    "Entry",
+    "Journal",
+    "Key",
+    "Page",
+    "RevisionLog",
+    "SqliteJournal",
+    "Stale",
+    "Unwritten",
+    "View",
+]

@@ -1,0 +1,86 @@
+"""The last acknowledged revision, in a file of its own beside the database.
+
+SQLite takes a write-ahead log that was cut short for one whose last writes never happened. This
+file knows better: a database that ends before it has lost writes that were acknowledged.
+"""
+
+import os
+from pathlib import Path
+from typing import Final
+from zlib import crc32
+
+from steersman_cluster.apiserver.storage.log import FIRST_REVISION
+from steersman_cluster.errors import ClusterError
+
+FILE: Final = "steersman.head"
+
+#: The content of the file with which a user accepts the loss.
+ACCEPT: Final = b"accept"
+
+_LENGTH: Final = 32
+
+
+class AcknowledgedRevision:
+    """Reads the file at the start, and writes it after each write to the database."""
+
+    def __init__(self, directory: Path) -> None:
+        self._path = directory / FILE
+        self._file: int | None = None
+
+    def read(self) -> int | None:
+        """The last acknowledged revision.
+
+        None if the file is not there; 0 where its content says that any database is accepted.
+        """
+        try:
+            content = self._path.read_bytes()
+        except FileNotFoundError:
+            return None
+        if content.strip() == ACCEPT:
+            return 0
+        number = content.partition(b" ")[0]
+        if len(content) != _LENGTH or not number.isdigit() or _line(int(number)) != content:
+            raise ClusterError(
+                problem=f"{self._path} is damaged, which says whether the data is whole",
+                what_now=accept_hint(self._path),
+            )
+        return int(number)
+
+    def open(self, revision: int = FIRST_REVISION) -> None:
+        """Begin to write, with this revision as the last."""
+        flags = os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC
+        self._file = os.open(self._path, flags, 0o600)
+        self.write(revision)
+        os.ftruncate(self._file, _LENGTH)
+
+    def write(self, revision: int) -> None:
+        """This revision is acknowledged from now on."""
+        if self._file is not None:
+            os.pwrite(self._file, _line(revision), 0)
+
+    def close(self) -> None:
+        """Let go of the file."""
+        if self._file is not None:
+            os.close(self._file)
+            self._file = None
+
+    @property
+    def path(self) -> Path:
+        """Where the file is."""
+        return self._path
+
+    def __repr__(self) -> str:
+        return f"<AcknowledgedRevision in {self._path}>"
+
+
+def accept_hint(path: Path) -> str:
+    """What to do where writes are missing."""
+    return (
+        "Restore the directory from a copy, move it away to begin with an empty cluster, or go on"
+        f" with what is left of it: echo {ACCEPT.decode()} > {path}"
+    )
+
+
+def _line(revision: int) -> bytes:
+    number = b"%020d" % revision
+    return b"%b %010d\n" % (number, crc32(number))

@@ -1,0 +1,79 @@
+"""A view: what the log says, as far as the viewer has heard of it.
+
+A view is a place in the log and nothing more; several of them, at different places, are several
+API servers, some of which lag.
+"""
+
+from bisect import bisect_left, bisect_right
+from itertools import islice
+
+import msgspec
+
+from steersman_cluster.apiserver.storage.log import Compacted, Entry, Key, RevisionLog
+
+
+class Page(msgspec.Struct, frozen=True, kw_only=True):
+    """Some entries in order, whether others follow, and as of when."""
+
+    entries: list[Entry]
+    remaining: int
+    revision: int
+
+
+class View:
+    """Reads as of ``revision``, which moves only forward."""
+
+    def __init__(self, log: RevisionLog) -> None:
+        self._log = log
+        self.revision = log.revision
+
+    def advance(self, revision: int) -> None:
+        """Hear of everything up to ``revision``."""
+        self.revision = max(self.revision, min(revision, self._log.revision))
+
+    def check(self, revision: int) -> None:
+        """Refuse a revision from before the last compaction: ``Compacted``."""
+        if revision < self._log.compacted:
+            raise Compacted(revision, self._log.compacted)
+
+    def get(self, key: Key) -> Entry | None:
+        """What stands under the key."""
+        entry = self._log.latest(key)
+        if entry is not None and entry.revision > self.revision:
+            entry = entry.as_of(self.revision)
+        return entry if entry is not None and entry.value is not None else None
+
+    def page(
+        self,
+        resource: str,
+        *,
+        prefix: str = "",
+        after: str = "",
+        limit: int | None = None,
+        revision: int | None = None,
+    ) -> Page:
+        """Entries in order whose place begins with ``prefix`` and comes after ``after``."""
+        at = self.revision if revision is None else revision
+        self.check(at)
+        shelf = self._log.shelf(resource)
+        places, entries = shelf.places, shelf.entries
+        start = bisect_right(places, after) if after else bisect_left(places, prefix)
+        # After all places with the prefix comes the prefix with a larger last letter.
+        end = bisect_left(places, prefix[:-1] + chr(ord(prefix[-1]) + 1)) if prefix else len(places)
+        found: list[Entry] = []
+        for place in islice(places, start, end):
+            entry = entries[place]
+            if entry.revision > at:
+                earlier = entry.as_of(at)
+                if earlier is None:
+                    continue
+                entry = earlier
+            if entry.value is not None:
+                found.append(entry)
+        if limit is None or len(found) <= limit:
+            return Page(entries=found, remaining=0, revision=at)
+        return Page(entries=found[:limit], remaining=len(found) - limit, revision=at)
+
+    def since(self, revision: int, resource: str) -> list[Entry]:
+        """What this view has heard of a resource after ``revision``."""
+        return self._log.since(revision, resource, until=self.revision)

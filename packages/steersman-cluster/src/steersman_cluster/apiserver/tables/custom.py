@@ -1,0 +1,136 @@
+"""Tables of custom resources: the columns that their definition names."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeAlias
+
+import msgspec
+
+from steersman_cluster.apiserver.go_words import go_text
+from steersman_cluster.apiserver.rules import Object
+from steersman_cluster.apiserver.tables.ages import Ages
+from steersman_cluster.apiserver.tables.json_path import BadPath, JsonPath
+from steersman_cluster.apiserver.tables.printing import (
+    Cell,
+    CellOf,
+    Column,
+    Printer,
+    Told,
+    named,
+    number,
+    printer,
+    told,
+)
+
+# From a value that is there to a cell.
+_Shown: TypeAlias = Callable[[Any, Ages], Cell]
+
+_INTEGER_LIMIT = 2**63
+
+_AGE: Mapping[str, Any] = {"name": "Age", "type": "date", "jsonPath": ".metadata.creationTimestamp"}
+
+
+def custom_printer(columns: Sequence[Mapping[str, Any]]) -> Printer:
+    """That of the columns of a version; without any, objects have their age.
+
+    Columns end before the first whose path nobody understands.
+    """
+    if not columns:
+        return printer(named(), _told(_AGE, description=""))
+    understood: list[Told] = []
+    for each in columns:
+        try:
+            understood.append(_told(each, description=_description(each)))
+        except BadPath:
+            break
+    return printer(named(), *understood)
+
+
+def _description(column: Mapping[str, Any]) -> str:
+    path = column["jsonPath"]
+    return column.get("description") or (
+        f"Custom resource definition column (in JSONPath format): {path}"
+    )
+
+
+def _told(column: Mapping[str, Any], *, description: str) -> Told:
+    path, shown = JsonPath(column["jsonPath"]), _SHOWN.get(column["type"], _nothing)
+
+    def cell(obj: Object, ages: Ages) -> Cell:
+        is_there, value = path.first(obj)
+        return shown(value, ages) if is_there else None
+
+    return (
+        Column(
+            name=column["name"],
+            type=column["type"],
+            format=column.get("format") or "",
+            description=description,
+            priority=column.get("priority") or 0,
+        ),
+        cell,
+    )
+
+
+def _nothing(value: Any, ages: Ages) -> None:  # noqa: ARG001 - as the others
+    return None
+
+
+def _text(value: Any, _: Ages) -> str:
+    if value is None:
+        return "<no value>"
+    if isinstance(value, dict | list):
+        return _go_json(value)
+    return go_text(value)
+
+
+def _go_json(value: Any) -> str:
+    """JSON in the order of its keys, with the letters that mean something in HTML escaped."""
+    text = msgspec.json.encode(value, order="sorted").decode()
+    for letter in "<>&":
+        text = text.replace(letter, f"\\u{ord(letter):04x}")
+    return text
+
+
+def _integer(value: Any, _: Ages) -> int | None:
+    if type(value) not in (int, float):
+        return None
+    # What Go makes of a float that is too large.
+    return int(value) if abs(value) < _INTEGER_LIMIT else -_INTEGER_LIMIT
+
+
+def _number(value: Any, _: Ages) -> float | None:
+    if type(value) not in (int, float):
+        return None
+    return value if abs(value) < _INTEGER_LIMIT else float(value)
+
+
+def _boolean(value: Any, _: Ages) -> bool | None:
+    return value if isinstance(value, bool) else None
+
+
+def _date(value: Any, ages: Ages) -> str | None:
+    if not isinstance(value, str):
+        return None
+    return ages.since("" if value == "null" else value)
+
+
+_SHOWN: Mapping[str, _Shown] = {
+    "boolean": _boolean,
+    "date": _date,
+    "integer": _integer,
+    "number": _number,
+    "string": _text,
+}
+
+
+def _or_none(cell: CellOf) -> CellOf:
+    """Go leaves out a number that is 0."""
+    return lambda obj, ages: cell(obj, ages) or None
+
+
+CUSTOM_SCALE = printer(
+    named(),
+    told("Desired", _or_none(number("spec.replicas")), "integer"),
+    told("Available", number("status.replicas"), "integer"),
+    _told(_AGE, description=""),
+)

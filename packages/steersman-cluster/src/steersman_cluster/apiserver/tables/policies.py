@@ -1,0 +1,135 @@
+"""Rows of who may do what, what is let in, and in which turn."""
+
+from collections.abc import Iterable
+
+from steersman_cluster.apiserver.rules import Object
+from steersman_cluster.apiserver.tables.ages import Ages
+from steersman_cluster.apiserver.tables.printing import (
+    CellOf,
+    aged,
+    at,
+    count,
+    named,
+    number,
+    part,
+    printer,
+    told,
+    wide,
+)
+from steersman_cluster.apiserver.tables.words import NONE, UNSET, condition
+
+
+def _role(binding: Object, _: Ages) -> str:
+    ref = binding.get("roleRef") or {}
+    return f"{ref.get('kind', '')}/{ref.get('name', '')}"
+
+
+def _subjects(kind: str) -> CellOf:
+    def cell(binding: Object, _: Ages) -> str:
+        subjects: Iterable[Object] = binding.get("subjects") or ()
+        return ", ".join(_subject(each) for each in subjects if each.get("kind") == kind)
+
+    return cell
+
+
+def _subject(subject: Object) -> str:
+    if subject["kind"] == "ServiceAccount":
+        return f"{subject.get('namespace', '')}/{subject.get('name', '')}"
+    return str(subject.get("name", ""))
+
+
+ROLE_BINDING = printer(
+    named(),
+    told("Role", _role),
+    aged(),
+    wide("Users", _subjects("User")),
+    wide("Groups", _subjects("Group")),
+    wide("ServiceAccounts", _subjects("ServiceAccount")),
+)
+
+WEBHOOKS = printer(named(), told("Webhooks", count("webhooks"), "integer"), aged())
+
+
+def _parameter_kind(policy: Object, _: Ages) -> str:
+    kind = part(policy, "spec", "paramKind")
+    return f"{kind.get('apiVersion', '')}/{kind.get('kind', '')}" if kind else UNSET
+
+
+VALIDATING_POLICY = printer(
+    named(),
+    told("Validations", count("spec.validations"), "integer"),
+    told("ParamKind", _parameter_kind),
+    aged(),
+)
+MUTATING_POLICY = printer(
+    named(),
+    told("Mutations", count("spec.mutations"), "integer"),
+    told("ParamKind", _parameter_kind),
+    aged(),
+)
+
+
+def _parameters(binding: Object, _: Ages) -> str:
+    ref = part(binding, "spec", "paramRef")
+    if ref.get("name"):
+        return f"{ref.get('namespace') or '*'}/{ref['name']}"
+    if ref.get("selector") is not None:
+        return _go_selector(ref["selector"])
+    return UNSET
+
+
+def _go_selector(selector: Object) -> str:
+    """A selector as Go shows its struct."""
+    labels = selector.get("matchLabels") or {}
+    pairs = "".join(f"{key}: {labels[key]}," for key in sorted(labels))
+    expressions = "".join(
+        f"LabelSelectorRequirement{{Key:{each['key']},Operator:{each['operator']},"
+        f"Values:[{' '.join(each.get('values') or ())}],}},"
+        for each in selector.get("matchExpressions") or ()
+    )
+    return (
+        f"&LabelSelector{{MatchLabels:map[string]string{{{pairs}}},"
+        f"MatchExpressions:[]LabelSelectorRequirement{{{expressions}}},}}"
+    )
+
+
+POLICY_BINDING = printer(
+    named(),
+    told("PolicyName", at("spec.policyName")),
+    told("ParamRef", _parameters),
+    aged(),
+)
+
+
+def _dangling(schema: Object, _: Ages) -> str:
+    found = condition(schema, "Dangling")
+    return "?" if found is None else str(found.get("status", ""))
+
+
+def _precedence(schema: Object) -> tuple[int, str]:
+    precedence = part(schema, "spec").get("matchingPrecedence") or 0
+    return precedence, schema["metadata"].get("name", "")
+
+
+FLOW_SCHEMA = printer(
+    named(),
+    told("PriorityLevel", at("spec.priorityLevelConfiguration.name")),
+    told("MatchingPrecedence", number("spec.matchingPrecedence")),
+    told("DistinguisherMethod", at("spec.distinguisherMethod.type", NONE)),
+    aged(),
+    told("MissingPL", _dangling),
+    order=_precedence,
+)
+
+_LIMITED = "spec.limited"
+_QUEUING = f"{_LIMITED}.limitResponse.queuing"
+
+PRIORITY_LEVEL = printer(
+    named(),
+    told("Type", at("spec.type")),
+    told("NominalConcurrencyShares", at(f"{_LIMITED}.nominalConcurrencyShares", NONE)),
+    told("Queues", at(f"{_QUEUING}.queues", NONE)),
+    told("HandSize", at(f"{_QUEUING}.handSize", NONE)),
+    told("QueueLengthLimit", at(f"{_QUEUING}.queueLengthLimit", NONE)),
+    aged(),
+)

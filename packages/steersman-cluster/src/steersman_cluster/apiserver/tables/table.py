@@ -1,0 +1,184 @@
+"""The form of an answer in which objects are rows of a table."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+
+from steersman.clock import Clock
+from steersman_cluster.apiserver import field_errors, refusals, rendering
+from steersman_cluster.apiserver.asking.asked import Asked
+from steersman_cluster.apiserver.asking.metadata_only import OBJECT, MetadataOnly, without_empty
+from steersman_cluster.apiserver.forms import WHOLE, Form, Lines
+from steersman_cluster.apiserver.rules import Object
+from steersman_cluster.apiserver.served import Served
+from steersman_cluster.apiserver.storage import Entry
+from steersman_cluster.apiserver.tables.ages import Ages
+from steersman_cluster.apiserver.tables.builtin import builtin_printer
+from steersman_cluster.apiserver.tables.custom import CUSTOM_SCALE
+from steersman_cluster.apiserver.tables.printing import Printer
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Table:
+    """Tables in one version of theirs, of what one printer is for.
+
+    Each row carries its object in a form of its own, or not at all.
+    """
+
+    printer: Printer
+    version: str
+    include: str
+    clock: Clock
+
+    def one(self, entry: Entry, served: Served) -> bytes:
+        """A table with one row."""
+        form = self.carried()
+        carried = None if form is None else form.one(entry, served)
+        return self.single(rendering.seen_in(entry, served), carried)
+
+    def unkept(self, obj: Object, served: Served) -> bytes:
+        """The same of an object that is in no entry."""
+        form = self.carried()
+        carried = None if form is None else form.unkept(obj, served)
+        return self.single(rendering.seen(obj, served), carried)
+
+    def other(self, document: Object, *, custom: bool = False) -> bytes:
+        """The same of what is no object of a resource: a scale."""
+        form = self.carried()
+        carried = None if form is None else form.other(document, custom=custom)
+        return self.single(document, carried)
+
+    def unchanged(self, document: Object) -> bytes:
+        """What has no other form than its own: a Status."""
+        return msgspec.json.encode(document)
+
+    def failure(self, status: Object) -> bytes:
+        """The line with which a watch ends that cannot go on."""
+        return rendering.line(b"ERROR", msgspec.json.encode(status))
+
+    def many(
+        self, entries: Sequence[Entry], served: Served, *, metadata: dict[str, object]
+    ) -> bytes:
+        """A table with a row for each."""
+        form, ages, order = self.carried(), Ages(self.clock.now()), self.printer.order
+        rendering.ahead(entries, served)
+        rows = [
+            self._row(
+                rendering.seen_in(entry, served),
+                ages,
+                None if form is None else form.one(entry, served),
+            )
+            for entry in _sorted(entries, served, order)
+        ]
+        return self._encoded(rows, without_empty(metadata))
+
+    def lines(self) -> Lines:
+        """Those of a watch: tables of one row, of which the first names the columns."""
+        return _TableLines(self)
+
+    def carried(self) -> Form | None:
+        """The form of the object that a row carries; a wish for another one is refused."""
+        match self.include:
+            case "" | "Metadata":
+                return MetadataOnly(OBJECT, self.version)
+            case "Object":
+                return WHOLE
+            case "None":
+                return None
+            case _:
+                pass
+        shown = field_errors.shown(self.include)
+        raise refusals.bad_request(
+            f"Unable to convert to Table as requested: includeObject: Invalid value: {shown}:"
+            " must be 'Metadata', 'Object', 'None', or empty"
+        )
+
+    def single(self, obj: Object, carried: bytes | None, *, columns: bool = True) -> bytes:
+        """A table of one object."""
+        version = obj["metadata"].get("resourceVersion")
+        row = self._row(obj, Ages(self.clock.now()), carried)
+        about = {"resourceVersion": version} if version else {}
+        return self._encoded([row], about, columns=columns)
+
+    def _row(self, obj: Object, ages: Ages, carried: bytes | None) -> bytes:
+        # Bytes at once: a long table of rows that wait would be work for the garbage collector.
+        cells = msgspec.json.encode(self.printer.cells(obj, ages))
+        conditions = b""
+        if self.printer.conditions is not None and (found := self.printer.conditions(obj)):
+            conditions = b',"conditions":' + msgspec.json.encode(found)
+        return b"".join((b'{"cells":', cells, conditions, b',"object":', carried or b"null", b"}"))
+
+    def _encoded(
+        self, rows: Sequence[bytes], metadata: Mapping[str, object], *, columns: bool = True
+    ) -> bytes:
+        definitions = [each.definition() for each in self.printer.columns]
+        head = {
+            "kind": "Table",
+            "apiVersion": f"meta.k8s.io/{self.version}",
+            "metadata": metadata,
+            "columnDefinitions": definitions if columns else None,
+            "rows": None,
+        }
+        table = msgspec.json.encode(head)
+        if not rows and self.printer.empty_is_null:
+            return table
+        return b"".join((table.removesuffix(b"null}"), b"[", b",".join(rows), b"]}"))
+
+
+def _sorted(
+    entries: Sequence[Entry], served: Served, order: Callable[[Object], Any] | None
+) -> Sequence[Entry]:
+    if order is None:
+        return entries
+    return sorted(entries, key=lambda entry: order(rendering.seen_in(entry, served)))
+
+
+class _TableLines:
+    """The lines of one watch."""
+
+    def __init__(self, table: Table) -> None:
+        self._table = table
+        self._form = table.carried()
+        self._columns = True  # until they have been told
+
+    def event(self, kind: bytes, entry: Entry, served: Served) -> bytes:
+        """What happened to an object."""
+        carried = None if self._form is None else self._form.one(entry, served)
+        return self._line(kind, rendering.seen_in(entry, served), carried)
+
+    def departure(self, entry: Entry, served: Served) -> bytes:
+        """An object went out of sight."""
+        gone = rendering.last_seen(entry)
+        carried = None if self._form is None else self._form.unkept(gone, served)
+        return self._line(b"DELETED", rendering.seen(gone, served), carried)
+
+    def bookmark(self, revision: int, served: Served, *, initial_events_end: bool) -> bytes:
+        """How far the watch has come: a row of nothing."""
+        about = rendering.bookmark_metadata(revision, initial_events_end=initial_events_end)
+        obj = {"kind": served.gvk.kind, "apiVersion": served.gvk.api_version, "metadata": about}
+        form = self._form
+        if form is None and initial_events_end:
+            form = MetadataOnly(OBJECT, self._table.version)  # which says so
+        return self._line(b"BOOKMARK", obj, None if form is None else form.other(obj))
+
+    def _line(self, kind: bytes, obj: Object, carried: bytes | None) -> bytes:
+        table = self._table.single(obj, carried, columns=self._columns)
+        self._columns = False
+        return rendering.line(kind, table)
+
+
+def table_of(asked: Asked, served: Served, version: str, *, clock: Clock) -> Table | None:
+    """The form of an answer to what is asked; None where it cannot be a table."""
+    printer = _printer(served, asked.subresource)
+    if printer is None:
+        return None
+    include = asked.option("includeObject")
+    return Table(printer=printer, version=version, include=include, clock=clock)
+
+
+def _printer(served: Served, subresource: str) -> Printer | None:
+    if not served.custom:
+        return builtin_printer(served.group_resource, subresource)
+    return CUSTOM_SCALE if subresource == "scale" else served.printer

@@ -1,0 +1,81 @@
+"""POST of an Eviction: the Pod is deleted, if its disruption budget has something left."""
+
+from dataclasses import replace
+
+from steersman.units import format_time
+from steersman_cluster.apiserver import metadata, refusals
+from steersman_cluster.apiserver.access import ADMINISTRATORS, User
+from steersman_cluster.apiserver.access.users import AUTHENTICATED
+from steersman_cluster.apiserver.asking.asked import Asked
+from steersman_cluster.apiserver.asking.call import Call
+from steersman_cluster.apiserver.asking.delete_options import DeleteOptions
+from steersman_cluster.apiserver.asking.options import WriteOptions
+from steersman_cluster.apiserver.asking.posting import changed, read_post
+from steersman_cluster.apiserver.builtin.pods.pods import eviction_options
+from steersman_cluster.apiserver.builtin.workloads.disruptions import (
+    BUDGETS,
+    charged_budget,
+    marked_disrupted,
+)
+from steersman_cluster.apiserver.rules import Object
+from steersman_cluster.apiserver.storage import Entry
+from steersman_cluster.apiserver.verbs import deleting, writing
+
+# As whom the server writes itself.
+_SERVER = "kube-apiserver"
+_SERVER_USER = "system:apiserver"
+_SERVER_GROUPS = (AUTHENTICATED, ADMINISTRATORS)
+
+
+def evict(call: Call) -> None:
+    """Charge the budget, say in the Pod why it ends, and delete it."""
+    eviction, written = read_post(call)
+    eviction = changed(call, eviction, written)
+    options = DeleteOptions.written(eviction_options(eviction, call.asked.name))
+    options = replace(options, dry_run=options.dry_run or written.dry_run)
+    call.admission.check(call, eviction, None)
+    entry = call.entry()
+    if entry is None:
+        raise refusals.not_found(call.served.group_resource, call.asked.name)
+    pod, now = entry.value or {}, call.store.clock.now()
+    budgets = call.store.every(BUDGETS, namespace=call.asked.namespace)
+    charged = charged_budget(pod, budgets, now=now)
+    if not options.dry_run:
+        if charged is not None:
+            _write_budget(call, charged, written)
+        entry = _marked(call, entry, options)
+        options = replace(options, uid=None, resource_version=None)
+    deleting.delete(call.store, call.served, entry, options)
+
+
+def _write_budget(call: Call, charged: Object, options: WriteOptions) -> None:
+    about = charged["metadata"]
+    asked = Asked(
+        verb="update",
+        path="",
+        group=BUDGETS.group,
+        version="v1",
+        resource=BUDGETS.resource,
+        subresource="status",
+        namespace=about["namespace"],
+        name=about["name"],
+    )
+    budget = call.elsewhere(asked)
+    if (entry := budget.entry()) is not None:
+        time = format_time(call.store.clock.now())
+        budget.management.update(budget.live(entry), charged, manager=_SERVER, time=time)
+        if not call.admission.is_idle:
+            uid = metadata.new_uid(call.store.rng)  # another one for each start of a real server
+            budget.user = User(name=_SERVER_USER, uid=uid, groups=_SERVER_GROUPS)
+            charged = budget.admission.mutated(budget, charged, budget.live(entry))
+        writing.replace(budget, entry, charged, options)
+
+
+def _marked(call: Call, entry: Entry, options: DeleteOptions) -> Entry:
+    pod = entry.value or {}
+    # Here the server names the kind where it otherwise names the resource.
+    options.check(pod, replace(call.served, plural=call.served.gvk.kind))
+    marked = marked_disrupted(pod, now=call.store.clock.now())
+    if marked == pod:
+        return entry
+    return call.store.write(entry.key, marked, rules=call.served.rules, replacing=entry)

@@ -1,0 +1,131 @@
+"""``steersman dev``: an operator on the embedded cluster, started again after every save."""
+
+import os
+import sys
+from pathlib import Path
+
+import click
+
+from steersman.cli import target_argument
+
+
+@click.command(
+    epilog="""\b
+Examples:
+  steersman dev                                  in a project: its operator
+  steersman dev --samples                        with the project's samples applied
+  steersman dev operator.py --apply app.yaml
+  steersman dev shop.operator:manager --for 10 | tee log
+"""
+)
+@target_argument
+@click.option("--samples", is_flag=True, help="Apply the files in samples/, again after each save.")
+@click.option(
+    "--apply",
+    "files",
+    type=click.Path(exists=True, path_type=Path),
+    multiple=True,
+    metavar="PATH",
+    help="Apply the objects in this file, or in all files of this directory.",
+)
+@click.option(
+    "--for",
+    "for_seconds",
+    type=click.FloatRange(min=0, min_open=True),
+    metavar="SECONDS",
+    help="End this long after the operator has started; without it, run until Ctrl-C.",
+)
+@click.option(
+    "--nodes",
+    type=click.IntRange(0),
+    default=1,
+    show_default=True,
+    metavar="N",
+    help="Number of simulated nodes.",
+)
+@click.option(
+    "--port",
+    type=click.IntRange(0, 65535),
+    default=0,
+    metavar="N",
+    help="Port of the cluster; 0 is any free one.",
+)
+@click.option(
+    "--kubeconfig",
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="Write the cluster's kubeconfig here, for as long as it runs.",
+)
+@click.option(
+    "--data",
+    type=click.Path(file_okay=False, path_type=Path),
+    metavar="DIR",
+    help="Keep the cluster in this directory for the next time.",
+)
+@click.option(
+    "--log-level",
+    type=click.Choice(["debug", "info", "warning", "error"]),
+    default="warning",
+    show_default=True,
+    help="Lowest level of the operator's log lines to show.",
+)
+@click.option("--force", is_flag=True, help="Start even inside a Kubernetes cluster.")
+def dev(
+    target: str | None,
+    samples: bool,
+    files: tuple[Path, ...],
+    for_seconds: float | None,
+    nodes: int,
+    port: int,
+    kubeconfig: Path | None,
+    data: Path | None,
+    log_level: str,
+    force: bool,
+) -> None:
+    """Run an operator on an embedded cluster, with reload.
+
+    TARGET is module:attribute, a module, or a file; in a project it may be left out. The cluster
+    runs in this process, with the operator's CRDs installed. The operator runs in a process of its
+    own, which is started again when one of its files is saved. Ctrl-C ends both.
+    """
+    import asyncio
+    from random import SystemRandom
+
+    from steersman.cli import find_operator
+    from steersman.clock import SystemClock
+    from steersman_cluster.apiserver import ClusterSettings
+    from steersman_cluster.commands.session.runner import run_session
+    from steersman_cluster.commands.session.session import DevOptions
+
+    operator = find_operator(target, directory=Path.cwd())
+    project_samples = operator.directory / "samples"
+    if samples and not project_samples.is_dir():
+        raise click.UsageError(
+            f"there is no directory {project_samples.name} to apply; name a file"
+            " or a directory with --apply"
+        )
+    options = DevOptions(
+        target=operator.target,
+        directory=operator.directory,
+        sources=operator.sources,
+        cluster=ClusterSettings(
+            port=port, kubeconfig=kubeconfig, data=data, even_in_a_cluster=force
+        ),
+        nodes=nodes,
+        samples=(*files, project_samples) if samples else files,
+        for_seconds=for_seconds,
+        log_level=log_level,
+        hint="There are no objects of its kinds yet: use --samples, or apply one with kubectl."
+        if project_samples.is_dir()
+        else "There are no objects of its kinds yet: apply one with kubectl.",
+    )
+    asyncio.run(
+        run_session(
+            options,
+            clock=SystemClock(),
+            rng=SystemRandom(),
+            environ=os.environ,
+            out=sys.stdout,
+            err=sys.stderr,
+        )
+    )

@@ -1,0 +1,103 @@
+"""``steersman cluster up``: the embedded cluster in the foreground."""
+
+import asyncio
+import json
+import shlex
+import sys
+from collections.abc import Callable, Mapping
+from contextlib import AbstractAsyncContextManager, nullcontext, suppress
+from dataclasses import replace
+from random import Random
+from typing import Final
+
+from steersman.clock import Clock
+from steersman.observe import Observer, log_to
+from steersman_cluster.apiserver import (
+    ClusterSettings,
+    InProcessTransport,
+    RunningCluster,
+    running_cluster,
+)
+from steersman_cluster.commands.signals import on_end_signals
+from steersman_cluster.workloads import WorkloadSettings
+
+# The first requests are answered in this time. Only then the workloads are loaded, which delays
+# every request and takes a third as long as the start before it.
+HEAD_START_SECONDS: Final = 0.1
+
+# The level of ``logging``: only faults of the cluster itself are logged.
+ERROR: Final = 40
+
+
+async def run_cluster(
+    settings: ClusterSettings,
+    workloads: WorkloadSettings | None,
+    *,
+    clock: Clock,
+    rng: Random,
+    environ: Mapping[str, str],
+    on_ready: Callable[[str], object] | None = None,
+) -> None:
+    """Run a cluster until a signal ends it; without ``workloads``, an API server only.
+
+    ``on_ready`` gets its URL and kubeconfig as JSON once it listens.
+    """
+    ended = asyncio.Event()
+    on_end_signals(ended.set)
+    observe = log_to(sys.stderr, clock=clock)
+    async with running_cluster(
+        settings, clock=clock, rng=rng, observe=observe, environ=environ
+    ) as cluster:
+        sys.stderr.write(ready_line(cluster, settings, workloads))
+        sys.stderr.flush()
+        if on_ready is not None:
+            where = {"url": cluster.url, "kubeconfig": str(cluster.kubeconfig.absolute())}
+            on_ready(json.dumps(where))
+        # What the workloads do is in the cluster's events.
+        errors = log_to(sys.stderr, clock=clock, level=ERROR)
+        with suppress(TimeoutError):
+            async with clock.timeout(HEAD_START_SECONDS):
+                await ended.wait()
+        async with running_workloads_of(cluster, workloads, clock=clock, rng=rng, observe=errors):
+            await ended.wait()
+    sys.stderr.write("\nThe cluster is gone.\n" if settings.data is None else "\nStopped.\n")
+
+
+def running_workloads_of(
+    cluster: RunningCluster,
+    workloads: WorkloadSettings | None,
+    *,
+    clock: Clock,
+    rng: Random,
+    observe: Observer,
+) -> AbstractAsyncContextManager[None]:
+    """Runs the cluster's nodes and controllers, if there are to be any, while the block runs."""
+    if workloads is None:
+        return nullcontext()
+    from steersman_cluster.workloads import running_workloads
+
+    return running_workloads(
+        replace(workloads, root_ca=cluster.ca, on_first_write=cluster.server.on_first_write),
+        connect=lambda: nullcontext(InProcessTransport(cluster.measured)),
+        clock=clock,
+        rng=rng,
+        observe=observe,
+    )
+
+
+def ready_line(
+    cluster: RunningCluster, settings: ClusterSettings, workloads: WorkloadSettings | None
+) -> str:
+    """Where the cluster is, and commands to paste into another shell."""
+    kept = f"kept in {settings.data}" if settings.data else "in memory"
+    nodes = "" if workloads is None else f" with {_counted(workloads.nodes)}"
+    what = "API" if workloads is None else "cluster"
+    return (
+        f"Kubernetes 1.36 {what}{nodes} at {cluster.url}, {kept}. Stop it with Ctrl-C.\n"
+        f"\n  export KUBECONFIG={shlex.quote(str(cluster.kubeconfig.absolute()))}\n"
+        f"  kubectl get namespaces\n\n"
+    )
+
+
+def _counted(nodes: int) -> str:
+    return f"{nodes or 'no'} node{'' if nodes == 1 else 's'}"

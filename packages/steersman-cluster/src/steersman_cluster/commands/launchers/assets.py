@@ -1,0 +1,82 @@
+"""``steersman cluster envtest``: a directory of programs with which test suites start a cluster."""
+
+import shlex
+import shutil
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+from steersman_cluster.commands.launchers.starter import VARIABLE
+from steersman_cluster.errors import ClusterError
+
+LAUNCHERS = {
+    "etcd": "steersman_cluster.commands.launchers.etcd",
+    "kube-apiserver": "steersman_cluster.commands.launchers.kube_apiserver",
+}
+KUBECTL = "kubectl"
+MARK = "# Written by steersman cluster envtest."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Assets:
+    """The directory for ``KUBEBUILDER_ASSETS``, and the kubectl that it links to, if any."""
+
+    directory: Path
+    kubectl: Path | None
+
+
+def write_assets(directory: Path, *, search_path: str | None) -> Assets:
+    """Write the launchers, and link the kubectl of ``search_path``; other files are not touched.
+
+    Launchers from before are written again: they may name another Python.
+    """
+    directory = directory.absolute()
+    for name in LAUNCHERS:
+        if not _may_write(directory / name):
+            raise ClusterError(
+                problem=f"{directory / name} exists and is no launcher of ours",
+                what_now="Name another directory.",
+            )
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+        for name, module in LAUNCHERS.items():
+            _write(directory / name, module)
+        kubectl = _linked_kubectl(directory / KUBECTL, search_path)
+    except OSError as error:
+        raise ClusterError(
+            problem=f"{directory} cannot be written: {error.strerror}",
+            what_now="Name a directory that is yours.",
+        ) from error
+    return Assets(directory=directory, kubectl=kubectl)
+
+
+def _may_write(path: Path) -> bool:
+    if not path.exists() and not path.is_symlink():
+        return True
+    try:
+        return not path.is_symlink() and MARK in path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError):
+        return False
+
+
+def _write(path: Path, module: str) -> None:
+    # -P: modules in the current directory are not steersman's.
+    command = f"exec {shlex.quote(sys.executable)} -P -m {module}"
+    # In the script, because no time has passed yet: later the starter may have ended, and another
+    # process may have its number.
+    starter = f"{VARIABLE}=$PPID\nexport {VARIABLE}"
+    unfinished = path.with_name(f".{path.name}.unfinished")
+    unfinished.write_text(f'#!/bin/sh\n{MARK}\n{starter}\n{command} "$@"\n', encoding="utf-8")
+    unfinished.chmod(0o755)
+    unfinished.replace(path)
+
+
+def _linked_kubectl(path: Path, search_path: str | None) -> Path | None:
+    if path.exists():
+        return path.resolve()
+    found = shutil.which(KUBECTL, path=search_path)
+    if found is None:
+        return None
+    path.unlink(missing_ok=True)  # a link that leads nowhere
+    path.symlink_to(Path(found).absolute())
+    return Path(found)

@@ -1,0 +1,68 @@
+"""The data directory: the kube-apiserver launcher asks the etcd launcher for it.
+
+It asks for nothing else. The answer is a path, so both must be on one machine.
+"""
+
+import asyncio
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final
+from urllib.parse import quote, urlsplit
+
+from steersman.clock import Clock
+from steersman_cluster.errors import ClusterError
+
+DATA_PATH: Final = "/steersman/data-directory"
+
+# As long as a real server waits for its etcd, about.
+PATIENCE_SECONDS: Final = 20.0
+POLL_SECONDS: Final = 0.05
+ANSWER_SECONDS: Final = 2.0
+
+
+async def find_data_directory(
+    servers: Sequence[str], *, prefix: str, ended: asyncio.Event, clock: Clock
+) -> Path | None:
+    """The directory of the objects under ``prefix``, once the first of ``servers`` answers.
+
+    None once ``ended`` is set.
+    """
+    url, started_at = servers[0], clock.monotonic()
+    answer: tuple[int, bytes] | None = None
+    while answer is None:
+        if ended.is_set():
+            return None
+        try:
+            async with clock.timeout(ANSWER_SECONDS):
+                answer = await _get(url, DATA_PATH)
+        except OSError as error:
+            if clock.monotonic() - started_at > PATIENCE_SECONDS:
+                raise ClusterError(
+                    problem=f"no etcd answers at {url}: {error}",
+                    what_now="Start the etcd beside this kube-apiserver first.",
+                ) from error
+            await clock.sleep(POLL_SECONDS)
+    status, body = answer
+    if status != 200:
+        raise ClusterError(
+            problem=f"the etcd at {url} is a real one, which the embedded server has no use for",
+            what_now="Start the etcd beside this kube-apiserver instead.",
+        )
+    return Path(body.decode()) / "objects" / quote(prefix.strip("/") or "registry", safe="")
+
+
+async def _get(url: str, path: str) -> tuple[int, bytes]:
+    at = urlsplit(url)
+    if at.scheme in ("unix", "unixs"):
+        reader, writer = await asyncio.open_unix_connection(at.netloc + at.path)
+    else:
+        reader, writer = await asyncio.open_connection(at.hostname, at.port or 2379)
+    try:
+        writer.write(f"GET {path} HTTP/1.0\r\nHost: etcd\r\n\r\n".encode())
+        head, _, body = (await reader.read()).partition(b"\r\n\r\n")
+    finally:
+        writer.close()
+    words = head.split(b" ", 2)
+    if len(words) < 2 or not words[1].isdigit():
+        raise ConnectionError("it does not speak HTTP")
+    return int(words[1]), body

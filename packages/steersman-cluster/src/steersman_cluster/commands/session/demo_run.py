@@ -1,0 +1,65 @@
+"""``steersman demo``: the steps of an example's demo, on a cluster where its operator runs."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from steersman.cli import install_crds
+from steersman.client import Client
+from steersman.manifests import crds_of
+from steersman.names import ResourceType
+from steersman.view import ObjectView
+from steersman_cluster.demos import Demo, Stage
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DemoOptions:
+    """A demo, the directory that it is in, and the pause after each of its steps."""
+
+    demo: Demo
+    directory: Path
+    pause_seconds: float
+
+
+class DemoRun(Stage):
+    """One run of a demo on a cluster whose objects are shown in ``view``."""
+
+    def __init__(
+        self,
+        options: DemoOptions,
+        client: Client,
+        view: ObjectView,
+        *,
+        say: Callable[[str], None],
+        note: Callable[[str], None],
+    ) -> None:
+        super().__init__(
+            client,
+            directory=options.directory,
+            say=say,
+            note=note,
+            pause_seconds=options.pause_seconds,
+        )
+        self._demo = options.demo
+        self._view = view
+
+    @property
+    def top_kinds(self) -> tuple[ResourceType, ...]:
+        """The kinds whose objects are shown at the top."""
+        return tuple(each.resource_type for each in self._demo.kinds)
+
+    async def prepare(self) -> tuple[ResourceType, ...]:
+        """Install the demo's own kinds; returns all kinds to show."""
+        own = [each for each in self._demo.kinds if each.declared_crd is not None]
+        await install_crds(self.client, crds_of(own))
+        return (*self.top_kinds, *(each.resource_type for each in self._demo.below))
+
+    async def run(self) -> None:
+        """All steps, from the first to the last."""
+        await self._demo.story(self)
+        await self.look()
+
+    async def look(self) -> None:
+        """Pause, once the view shows the objects as they are."""
+        await self._view.catch_up()
+        await super().look()

@@ -1,0 +1,116 @@
+"""The operator in a process of its own: its reports, its output, and its end."""
+
+import asyncio
+import os
+import signal
+import sys
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from steersman.cache import in_background
+from steersman.clock import Clock
+from steersman_cluster.commands.session.reports import Report, from_line
+
+# A little more than the operator's own grace.
+END_SECONDS: Final = 4.0
+
+# For one line of the operator's output or reports, in bytes.
+LONGEST_LINE: Final = 4 * 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OperatorCommand:
+    """The process to start: a target, in a directory, against the cluster of a kubeconfig."""
+
+    target: str
+    directory: Path
+    kubeconfig: Path
+    log_level: str
+
+    def arguments(self, reports: int) -> list[str]:
+        """The command line of the process; ``reports`` is the file descriptor for its reports."""
+        return [
+            sys.executable,
+            "-u",  # what it prints is shown when it does
+            "-P",  # an operator.py in the directory would hide Python's own module
+            "-B",  # a file saved twice in a second would run as compiled the first time
+            "-m",
+            "steersman_cluster.commands.session.child",
+            self.target,
+            str(self.directory),
+            str(self.kubeconfig.absolute()),
+            str(reports),
+            self.log_level,
+        ]
+
+
+@asynccontextmanager
+async def operator_process(
+    command: OperatorCommand,
+    *,
+    on_report: Callable[[Report], None],
+    on_output: Callable[[str], None],
+    clock: Clock,
+) -> AsyncIterator[asyncio.subprocess.Process]:
+    """Runs the operator while the block runs; then terminates it, and kills it if need be."""
+    reading, writing = os.pipe()
+    try:
+        process = await asyncio.create_subprocess_exec(
+            *command.arguments(writing),
+            stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.STDOUT,
+            pass_fds=(writing,),
+            cwd=command.directory,
+            limit=LONGEST_LINE,
+            # Ctrl-C goes to this process, which ends the operator itself.
+            start_new_session=True,
+        )
+    finally:
+        os.close(writing)
+    with os.fdopen(reading, "rb", buffering=0) as pipe:
+        try:
+            reports = await _reader(pipe)
+            async with in_background() as start:
+                start(_each(reports, lambda line: on_report(from_line(line))), name="reports")
+                output = process.stdout
+                if output is not None:
+                    start(_each(output, lambda line: on_output(_text(line))), name="output")
+                yield process
+        finally:
+            await _end(process, clock=clock)
+
+
+async def _end(process: asyncio.subprocess.Process, *, clock: Clock) -> None:
+    if process.returncode is None:
+        with suppress(ProcessLookupError):
+            process.terminate()
+        try:
+            async with clock.timeout(END_SECONDS):
+                await process.wait()
+        except TimeoutError:
+            pass
+    # With the processes that it may have started: they are in its group.
+    with suppress(ProcessLookupError, PermissionError):
+        os.killpg(process.pid, signal.SIGKILL)
+    await process.wait()
+
+
+async def _reader(pipe: object) -> asyncio.StreamReader:
+    reader = asyncio.StreamReader(limit=LONGEST_LINE)
+    await asyncio.get_running_loop().connect_read_pipe(
+        lambda: asyncio.StreamReaderProtocol(reader), pipe
+    )
+    return reader
+
+
+async def _each(lines: asyncio.StreamReader, take: Callable[[bytes], None]) -> None:
+    while line := await lines.readline():
+        take(line)
+
+
+def _text(line: bytes) -> str:
+    return line.decode(errors="replace").rstrip()

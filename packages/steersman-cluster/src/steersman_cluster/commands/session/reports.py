@@ -1,0 +1,43 @@
+"""What an operator reports to the process that started it: one line of JSON each."""
+
+from typing import Final, TypeAlias
+
+import msgspec
+
+from steersman.names import ResourceType
+from steersman.view import Reconciled
+
+
+class Loaded(msgspec.Struct, frozen=True, kw_only=True, tag="loaded"):
+    """The files that were read to load the operator, or until that failed."""
+
+    files: tuple[str, ...]
+
+
+class Kinds(msgspec.Struct, frozen=True, kw_only=True, tag="kinds"):
+    """The server serves the kinds: those that the operator reconciles, and all that it follows."""
+
+    reconciled: tuple[ResourceType, ...]
+    followed: tuple[ResourceType, ...]
+
+
+class Running(msgspec.Struct, frozen=True, kw_only=True, tag="running"):
+    """The workers have started, ``took_seconds`` after the process."""
+
+    took_seconds: float
+
+
+Report: TypeAlias = Loaded | Kinds | Running | Reconciled
+
+_ENCODER: Final = msgspec.json.Encoder()
+_DECODER: Final[msgspec.json.Decoder[Report]] = msgspec.json.Decoder(Report)
+
+
+def as_line(report: Report) -> bytes:
+    """The report as a line to send."""
+    return _ENCODER.encode(report) + b"\n"
+
+
+def from_line(line: bytes) -> Report:
+    """The report that was sent."""
+    return _DECODER.decode(line)

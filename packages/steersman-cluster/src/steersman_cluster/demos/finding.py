@@ -1,0 +1,30 @@
+"""Where the examples are: beside the source, or in what a wheel brought along."""
+
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Final
+
+from steersman_cluster.errors import UnknownExample
+
+DEMO: Final = "demo.py"
+
+_HERE: Final = Path(__file__).parent
+
+
+def examples(*, package: Path = _HERE) -> dict[str, Path]:
+    """The directory of each example that has a demo, by its name."""
+    carried = package / "examples"
+    home = carried if carried.is_dir() else package.parents[2] / "examples"
+    return {each.parent.name: each.parent for each in sorted(home.glob(f"*/{DEMO}"))}
+
+
+def find_example(name: str) -> Path:
+    """The directory of the example of this name."""
+    found = examples()
+    if name not in found:
+        raise UnknownExample(
+            name=name,
+            known=tuple(found),
+            like=next(iter(get_close_matches(name, found, n=1)), None),
+        )
+    return found[name]

@@ -1,0 +1,77 @@
+"""The clock of a simulation: that of its loop, which begins at a moment of somebody's choice."""
+
+import asyncio
+from contextlib import AbstractAsyncContextManager
+from datetime import UTC, datetime, timedelta
+from types import TracebackType
+from typing import Any
+
+import msgspec
+
+from steersman_cluster.simulation.loop import MICROS, VirtualLoop
+
+#: When every simulation begins, unless told otherwise.
+EPOCH = datetime(2030, 1, 1, tzinfo=UTC)
+
+
+class VirtualClock:
+    """Goes as the loop does; ``epoch`` was when this clock was made."""
+
+    def __init__(self, loop: VirtualLoop, *, epoch: datetime = EPOCH) -> None:
+        self._loop = loop
+        self._epoch = epoch
+        self._began = loop.micros
+
+    def monotonic(self) -> float:
+        """Seconds since it was made."""
+        return (self._loop.micros - self._began) / MICROS
+
+    def now(self) -> datetime:
+        """The time that people and Kubernetes agree on, in UTC."""
+        return self._epoch + timedelta(microseconds=self._loop.micros - self._began)
+
+    async def sleep(self, seconds: float) -> None:
+        """Wait for so long."""
+        await asyncio.sleep(seconds)  # noqa: TID251 - the loop's time is what is slept in
+
+    def timeout(self, seconds: float | None) -> AbstractAsyncContextManager[object]:
+        """Cancel the block after so long, and raise ``TimeoutError`` from it; ``None``: never."""
+        return _Deadline(self._loop, seconds)
+
+
+class _Deadline(msgspec.Struct, eq=False):
+    """What ``asyncio.timeout`` does, for a third of its cost: every request has one."""
+
+    _loop: VirtualLoop
+    _seconds: float | None
+    _task: asyncio.Task[Any] | None = None
+    _turn: asyncio.TimerHandle | None = None
+    _cancelling: int = 0
+    _has_passed: bool = False
+
+    async def __aenter__(self) -> None:
+        if self._seconds is not None:
+            self._task = task = asyncio.current_task(self._loop)
+            if task is None:
+                raise RuntimeError("only a task can have a deadline")
+            self._cancelling = task.cancelling()
+            self._turn = self._loop.call_later(self._seconds, self._pass)
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        if self._task is None or self._turn is None:
+            return
+        self._turn.cancel()
+        # Somebody else may want the task to end as well, and then it does.
+        is_alone = self._has_passed and self._task.uncancel() <= self._cancelling
+        if is_alone and kind is not None and issubclass(kind, asyncio.CancelledError):
+            raise TimeoutError from error
+
+    def _pass(self) -> None:
+        self._has_passed = True
+        if self._task is not None:
+            self._task.cancel()

@@ -1,0 +1,228 @@
+"""What can go wrong between an operator and its cluster, at a place that a number names.
+
+A ``Fault`` is what shall happen, a ``Disturber`` makes it happen: it counts the calls that change
+something and the events that are heard, over all lives of an operator in one run, and strikes once.
+"""
+
+import inspect
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import wraps
+from typing import Any, Final, NoReturn, Self
+
+from steersman.clock import Clock
+from steersman.errors import Unreachable
+from steersman.wire import Request
+from steersman_cluster.simulation.actors import Actor
+from steersman_cluster.simulation.history import MUTATING, is_beside
+from steersman_cluster.simulation.ways import for_ever
+
+# A cache that is so late has been overtaken by everything else that an operator does, its own
+# retries included; no timeout of a client or a watch has run out by then.
+LATE_SECONDS: Final = 20.0
+
+# More than any story has for which somebody would wait. Whoever makes more of them never rests.
+MOST_CALLS: Final = 1000
+
+_BOOKMARK: Final = b'{"type":"BOOKMARK"'
+
+
+class Trouble(StrEnum):
+    """What a fault is; its words are in the story, and in what replays it."""
+
+    BEFORE = "before call"
+    AFTER = "after call"
+    LOST = "answer lost to call"
+    CUT = "watch cut at event"
+    LATE = "children late from event"
+    STALE = "caches late and answer lost to call"
+    OVERTAKEN = "users overtake call"
+    DOWN_BEFORE = "users write after a crash before call"
+    DOWN_AFTER = "users write after a crash after call"
+
+    @property
+    def waits_for_users(self) -> bool:
+        """Whether it lasts until users have written something."""
+        return self in (Trouble.OVERTAKEN, Trouble.DOWN_BEFORE, Trouble.DOWN_AFTER)
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """One trouble, at one of the calls or events, which are counted from 1."""
+
+    trouble: Trouble
+    number: int
+
+    def __str__(self) -> str:
+        return f"{self.trouble} {self.number}"
+
+    @classmethod
+    def named(cls, words: str) -> Self:
+        """The fault that calls itself so; ``ValueError`` if none does."""
+        trouble, _, number = words.strip().rpartition(" ")
+        if trouble not in list(Trouble) or not number.isdecimal() or int(number) < 1:
+            known = ", ".join(f'"{each} 1"' for each in Trouble)
+            raise ValueError(f"there is no fault named {words!r}; they are named {known}, …")
+        return cls(Trouble(trouble), int(number))
+
+
+class Disturber:
+    """Counts what an operator does and hears in one run, and strikes where its fault says.
+
+    ``kill`` ends the operator, ``hold`` returns once users have written something, ``note`` puts a
+    line into the story, and ``strike`` the one about the fault itself. ``child_watches`` are the
+    beginnings and ends of the paths at which one watches what the operator's objects own.
+    """
+
+    def __init__(
+        self,
+        fault: Fault | None,
+        *,
+        clock: Clock,
+        kill: Callable[[], None],
+        hold: Callable[[], Awaitable[None]],
+        note: Callable[[str], None],
+        strike: Callable[[str], None],
+    ) -> None:
+        self.fault = fault
+        self.calls = 0
+        self.events = 0
+        self.child_events = 0
+        self.has_struck = False
+        self.is_endless = False
+        self._clock = clock
+        self._kill = kill
+        self._hold = hold
+        self.note = note
+        self._strike = strike
+        self.child_watches: Sequence[tuple[str, str]] = ()
+        # How often users had written something before each call.
+        self.user_writes = 0
+        self.written_before: list[int] = []
+        self._silent_until_at = 0.0
+        self._under_way: dict[int, int] = {}
+
+    def reaching(self, system: Any) -> Any:
+        """A system outside the cluster, each of whose coroutine methods is a call, too."""
+        return _Reached(system, self)
+
+    # What a way to the server asks
+
+    async def sending(self, actor: Actor, request: Request) -> None:  # noqa: ARG002 - as every way asks
+        """A request is about to reach the server."""
+        if _is_call(request):
+            # Several are under way at once: each is known by itself until its answer comes.
+            self._under_way[id(request)] = await self.before(_words(request))
+
+    async def answering(self, actor: Actor, request: Request) -> None:  # noqa: ARG002
+        """The server has done it, and the answer is about to arrive."""
+        if _is_call(request):
+            await self.after(_words(request), self._under_way.pop(id(request)))
+
+    async def telling(self, actor: Actor, request: Request, piece: bytes) -> None:  # noqa: ARG002
+        """Some lines of a watch are about to arrive."""
+        silent_seconds = self._silent_until_at - self._clock.monotonic()
+        if silent_seconds > 0:
+            await self._clock.sleep(silent_seconds)
+        if piece.startswith(_BOOKMARK):
+            return
+        self.events += 1
+        if self._strikes(Trouble.CUT, self.events):
+            self._strike(f"loses its watch of {request.path}")
+            raise Unreachable(f"the watch of {request.path} was cut")
+        if self._is_of_children(request.path):
+            self.child_events += 1
+            if self._strikes(Trouble.LATE, self.child_events):
+                self._strike(f"hears nothing of {request.path} for {LATE_SECONDS:g} s")
+                await self._clock.sleep(LATE_SECONDS)
+
+    # What every call goes through
+
+    async def before(self, what: str) -> int:
+        """A call that changes something is about to be made; its number."""
+        self.calls += 1
+        number = self.calls
+        self.written_before.append(self.user_writes)
+        if number > MOST_CALLS:
+            self.is_endless = True
+            await self._die(f"is ended after {MOST_CALLS} calls")
+        if self._strikes(Trouble.BEFORE, number):
+            await self._die(f"is killed before {what}")
+        if self._strikes(Trouble.DOWN_BEFORE, number):
+            await self._die(f"is killed before {what}, and users go on meanwhile")
+        if self._strikes(Trouble.OVERTAKEN, number):
+            self._strike(f"is about to send {what}, and users are faster")
+            await self._hold()
+        return number
+
+    async def after(self, what: str, number: int) -> None:
+        """It was made, and the answer is on its way."""
+        if self._strikes(Trouble.AFTER, number):
+            await self._die(f"is killed after {what}")
+        if self._strikes(Trouble.DOWN_AFTER, number):
+            await self._die(f"is killed after {what}, and users go on meanwhile")
+        is_lost = self._strikes(Trouble.STALE, number)
+        if is_lost:
+            # One failure of a network does both: it resets one connection, and the others are
+            # open on this side only.
+            self._silent_until_at = self._clock.monotonic() + LATE_SECONDS
+            self._strike(f"gets no answer to {what}, and no watch event for {LATE_SECONDS:g} s")
+        if self._strikes(Trouble.LOST, number):
+            self._strike(f"never hears the answer to {what}")
+            is_lost = True
+        if is_lost:
+            raise Unreachable(f"{what}: the answer was lost on the way back")
+
+    def _is_of_children(self, path: str) -> bool:
+        return any(
+            path.startswith(start) and path.endswith(end) for start, end in self.child_watches
+        )
+
+    def _strikes(self, trouble: Trouble, number: int) -> bool:
+        strikes = not self.has_struck and self.fault == Fault(trouble, number)
+        self.has_struck |= strikes
+        return strikes
+
+    async def _die(self, how: str) -> NoReturn:
+        self._strike(how)
+        self._kill()
+        await for_ever()
+        raise AssertionError("a dead operator went on")
+
+
+class _Reached:
+    """Stands before a system outside the cluster; what is no coroutine method is the system's."""
+
+    __slots__ = ("_disturber", "_system")
+
+    def __init__(self, system: object, disturber: Disturber) -> None:
+        object.__setattr__(self, "_system", system)
+        object.__setattr__(self, "_disturber", disturber)
+
+    def __setattr__(self, name: str, value: object) -> None:
+        setattr(self._system, name, value)
+
+    def __getattr__(self, name: str) -> Any:
+        found = getattr(self._system, name)
+        if not inspect.iscoroutinefunction(found):
+            return found
+
+        @wraps(found)
+        async def call(*args: Any, **kwargs: Any) -> Any:
+            what = f"{type(self._system).__name__}.{name}"
+            number = await self._disturber.before(what)
+            answer = await found(*args, **kwargs)
+            self._disturber.note(what)
+            await self._disturber.after(what, number)
+            return answer
+
+        return call
+
+
+def _is_call(request: Request) -> bool:
+    return request.method in MUTATING and not is_beside(request.path)
+
+
+def _words(request: Request) -> str:
+    return f"{request.method} {request.path}"

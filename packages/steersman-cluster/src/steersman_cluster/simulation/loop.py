@@ -1,0 +1,421 @@
+"""An event loop whose time is a number.
+
+It has no sockets and no threads. When nobody can go on, time leaps to the next moment that somebody
+waits for; when nobody waits for any, that is a deadlock, and an error.
+"""
+
+import asyncio
+import sys
+from asyncio import events
+from collections import deque
+from collections.abc import AsyncGenerator, Callable, Coroutine, Generator
+from contextlib import suppress
+from contextvars import Context, copy_context
+from heapq import heapify, heappop, heappush
+from itertools import count
+from math import ceil
+from operator import attrgetter
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, TypeVar, TypeVarTuple
+from weakref import WeakSet
+
+import msgspec
+
+from steersman_cluster.errors import Deadlock
+from steersman_cluster.simulation.actors import ACTOR, Actor, ActorTask, actor_in
+
+T = TypeVar("T")
+Ts = TypeVarTuple("Ts")
+
+# Programs with watches always wait for something. If for so long nothing happens but that, whoever
+# runs the loop waits in vain.
+PATIENCE_SECONDS: Final = 24 * 3600.0
+
+# Time goes by whole microseconds, so that a world is the same whenever it begins.
+MICROS: Final = 1_000_000
+
+# Most timers are deadlines that never come. They are swept out when there are so many of them.
+MOST_CANCELLED: Final = 500
+
+# How many of those who wait a deadlock names.
+NAMED: Final = 30
+
+_INSIDE: Final = (str(Path(asyncio.__file__).parent), str(Path(__file__).parent))
+
+
+class Turn(msgspec.Struct, eq=False):
+    """Something that is to be called, in its context, and to whom it belongs.
+
+    What asyncio calls a handle, and asks of one. A simulation makes thousands of them a second.
+    """
+
+    callback: Callable[..., object] | None
+    args: tuple[Any, ...]
+    context: Context
+    actor: Actor | None
+    at: float | None = None
+    loop: "VirtualLoop | None" = None
+
+    def cancel(self) -> None:
+        """It is not to be called any more."""
+        if self.callback is not None:
+            self.callback, self.args = None, ()
+            if self.loop is not None:
+                self.loop.count_cancelled()
+
+    def cancelled(self) -> bool:
+        """Whether somebody has thought better of it."""
+        return self.callback is None
+
+    def when(self) -> float:
+        """At which moment it is to be called."""
+        return 0.0 if self.at is None else self.at
+
+
+# To the checkers a loop is abstract as long as it lacks a single method; ours lacks all those that
+# have to do with sockets, processes and threads, and whoever calls one is told so.
+if TYPE_CHECKING:
+    _Loop = asyncio.BaseEventLoop
+else:
+    _Loop = asyncio.AbstractEventLoop
+
+
+class VirtualLoop(_Loop):
+    """Runs tasks in the order in which they became able to go on, and time by leaps."""
+
+    def __init__(self, *, patience_seconds: float = PATIENCE_SECONDS) -> None:
+        #: Now, in microseconds since the loop was made.
+        self.micros = 0
+        self._patience_seconds = patience_seconds
+        self._ready: deque[Turn] = deque()
+        self._timers: list[tuple[int, int, Turn]] = []  # by microseconds, then by number
+        self._cancelled = 0
+        self._numbers = count(1)
+        self._generators: WeakSet[AsyncGenerator[Any, Any]] = WeakSet()
+        self._is_running = False
+        self._is_stopping = False
+        self._is_closed = False
+        #: How often time has passed, so far.
+        self.leaps = 0
+        self._moved = 0  # when the one who runs the loop last did something
+        self._runs_for: object = None
+        self._failures: list[dict[str, Any]] = []
+
+    def __repr__(self) -> str:
+        return (
+            f"<VirtualLoop at {self.time():g} s: {len(self._ready)} ready,"
+            f" {len(self._timers)} waiting>"
+        )
+
+    # Running
+
+    def run_until_complete(self, future: Any) -> Any:
+        """Run until it is done; ``Deadlock`` if it never will be."""
+        is_own = asyncio.iscoroutine(future)
+        if is_own:
+            future = self.create_task(future, name="main")
+        future.add_done_callback(self._stop_for)
+        self._runs_for = future
+        try:
+            self.run_forever()
+        except BaseException:
+            if future.done() and not future.cancelled():
+                future.exception()  # else asyncio complains that nobody has looked at it
+            elif is_own:
+                future.remove_done_callback(self._stop_for)
+                self._call_off(future)
+            raise
+        finally:
+            future.remove_done_callback(self._stop_for)
+        if not future.done():
+            raise RuntimeError("the loop was stopped before what it ran for was done")
+        return future.result()
+
+    def _call_off(self, task: "asyncio.Task[Any]") -> None:
+        """Have it end that nobody waits for any more, and with it what it has begun."""
+        task.cancel()
+        # Why it was called off is what counts.
+        with suppress(Exception, asyncio.CancelledError):
+            self.run_until_complete(task)
+
+    def run_forever(self) -> None:
+        """Run until ``stop``."""
+        if self._is_closed:
+            raise RuntimeError("the loop is closed")
+        if self._is_running:
+            raise RuntimeError("the loop runs already")
+        if events._get_running_loop() is not None:  # pyright: ignore[reportPrivateUsage]
+            raise RuntimeError("another loop runs in this thread")
+        before = sys.get_asyncgen_hooks()
+        sys.set_asyncgen_hooks(firstiter=self._generators.add, finalizer=self._finalize)
+        events._set_running_loop(self)  # pyright: ignore[reportPrivateUsage]
+        self._is_running = True
+        try:
+            while not self._is_stopping:
+                self._turn()
+        finally:
+            self._is_running = self._is_stopping = False
+            events._set_running_loop(None)  # pyright: ignore[reportPrivateUsage]
+            sys.set_asyncgen_hooks(*before)
+
+    def _turn(self) -> None:
+        ready = self._ready
+        if not ready:
+            self._leap()
+        # What they make ready has its turn after them, and whom they kill has none any more.
+        while ready:
+            turn = ready.popleft()
+            callback = turn.callback
+            if callback is None:
+                continue
+            try:
+                turn.context.run(callback, *turn.args)
+            except Exception as error:  # noqa: BLE001 - who is called by a loop has no other caller
+                self._failures.append({"message": f"{callback!r} failed", "exception": error})
+            if self._is_stopping:
+                return
+
+    def _leap(self) -> None:
+        """On to the next moment that somebody waits for."""
+        timers = self._timers
+        while timers and timers[0][2].callback is None:
+            heappop(timers)
+            self._cancelled -= 1
+        if not timers or self._waits_in_vain(timers[0][0] / MICROS):
+            raise Deadlock(waiting=self._waiting(), after_seconds=self.time())
+        self.leaps += 1
+        self.micros = max(self.micros, timers[0][0])
+        while timers and timers[0][0] <= self.micros:
+            turn = heappop(timers)[2]
+            if turn.callback is None:
+                self._cancelled -= 1
+            else:
+                turn.loop = None
+                self._ready.append(turn)
+
+    def _waits_in_vain(self, next_at: float) -> bool:
+        if next_at <= self._moved / MICROS + self._patience_seconds:
+            return False
+        return not any(
+            handle.actor is None for _, _, handle in self._timers if not handle.cancelled()
+        )
+
+    def _waiting(self) -> tuple[str, ...]:
+        """Who waits, and where: the test itself first, and those last who were there before it."""
+        of_actors: dict[Actor | None, list[ActorTask]] = {None: []}
+        for task in self.tasks():
+            if task.actor is None or not task.actor.is_dead:
+                of_actors.setdefault(task.actor, []).append(task)
+        own = sorted(of_actors.pop(None), key=lambda task: task is not self._runs_for)
+        tasks = [*own, *(task for actor in reversed(of_actors) for task in of_actors[actor])]
+        more = len(tasks) - NAMED
+        lines = (f"{task.get_name()}{_where(task)}" for task in tasks[:NAMED])
+        return (*lines, *((f"and {more} more",) if more > 0 else ()))
+
+    def stop(self) -> None:
+        """End ``run_forever`` after what runs now."""
+        self._is_stopping = True
+
+    def _stop_for(self, _: object) -> None:
+        self.stop()
+
+    def is_running(self) -> bool:
+        """Whether it runs."""
+        return self._is_running
+
+    def is_closed(self) -> bool:
+        """Whether it has been closed."""
+        return self._is_closed
+
+    def close(self) -> None:
+        """Forget everything; it cannot run any more."""
+        self._is_closed = True
+        self._ready.clear()
+        self._timers.clear()
+
+    async def shutdown_asyncgens(self) -> None:
+        """Close the generators that nobody has closed."""
+        for each in list(self._generators):
+            await each.aclose()
+
+    async def shutdown_default_executor(self, timeout: float | None = None) -> None:
+        """There is none."""
+
+    def _finalize(self, generator: AsyncGenerator[Any, Any]) -> None:
+        self._generators.discard(generator)
+        if not self._is_closed:
+            self.create_task(generator.aclose(), name="closing a generator")
+
+    # Time
+
+    def time(self) -> float:
+        """Now, in seconds since the loop was made."""
+        return self.micros / MICROS
+
+    def call_soon(
+        self, callback: Callable[[*Ts], object], *args: *Ts, context: Context | None = None
+    ) -> asyncio.Handle:
+        """Run it in the next turn; unless it belongs to somebody who is dead."""
+        if context is None:
+            context = copy_context()
+        actor = context.get(ACTOR)
+        turn = Turn(callback, args, context, actor)
+        if actor is None:
+            self._moved = self.micros
+            self._ready.append(turn)
+        elif actor.is_dead:
+            actor.remains.append(turn)
+        else:
+            self._ready.append(turn)
+        return turn  # type: ignore[return-value]  # it is all that asyncio asks of a handle
+
+    def call_soon_threadsafe(
+        self, callback: Callable[[*Ts], object], *args: *Ts, context: Context | None = None
+    ) -> asyncio.Handle:
+        """The same: there is one thread at a time."""
+        return self.call_soon(callback, *args, context=context)
+
+    def call_later(
+        self,
+        delay: float,
+        callback: Callable[[*Ts], object],
+        *args: *Ts,
+        context: Context | None = None,
+    ) -> asyncio.TimerHandle:
+        """Run it when so many seconds have passed."""
+        micros = ceil(round(delay * MICROS, 3))
+        # Who sleeps until a moment, and wakes a trifle before it, goes to sleep again; not without
+        # end, if each sleep takes some time.
+        if micros <= 0 < delay:
+            micros = 1
+        micros += self.micros
+        if context is None:
+            context = copy_context()
+        actor = context.get(ACTOR)
+        turn = Turn(callback, args, context, actor, micros / MICROS, self)
+        if actor is not None and actor.is_dead:
+            actor.remains.append(turn)
+        else:
+            heappush(self._timers, (micros, next(self._numbers), turn))
+        return turn  # type: ignore[return-value]  # as above
+
+    def call_at(
+        self,
+        when: float,
+        callback: Callable[[*Ts], object],
+        *args: *Ts,
+        context: Context | None = None,
+    ) -> asyncio.TimerHandle:
+        """Run it at that moment; those of one moment in the order in which they were asked for."""
+        return self.call_later(when - self.time(), callback, *args, context=context)
+
+    def count_cancelled(self) -> None:
+        """A timer will not be needed; sweep them out when they are many."""
+        self._cancelled += 1
+        if self._cancelled > MOST_CANCELLED and self._cancelled > len(self._timers) // 2:
+            self._timers = [each for each in self._timers if not each[2].cancelled()]
+            heapify(self._timers)
+            self._cancelled = 0
+
+    # Tasks
+
+    def create_future(self) -> "asyncio.Future[Any]":
+        """A future of this loop."""
+        return asyncio.Future(loop=self)
+
+    def create_task(
+        self,
+        coro: Generator[Any, None, T] | Coroutine[Any, Any, T],
+        *,
+        name: object = None,
+        context: Context | None = None,
+    ) -> "asyncio.Task[T]":
+        """A task, which belongs to whom its context does."""
+        number = next(self._numbers)
+        task: Any = ActorTask.__new__(ActorTask)
+        task.number, task.actor = number, actor_in(context)
+        task.__init__(coro, loop=self, name=name or f"task {number}", context=context)
+        return task  # type: ignore[no-any-return]
+
+    def tasks(self) -> list[ActorTask]:
+        """Those that are not done, oldest first."""
+        tasks = [each for each in asyncio.all_tasks(self) if isinstance(each, ActorTask)]
+        return sorted(tasks, key=attrgetter("number"))
+
+    # Killing
+
+    def kill(self, actor: Actor) -> None:
+        """Its tasks stop where they are, and nothing of theirs runs any more."""
+        actor.is_dead = True
+        actor.remains += (each for each in self.tasks() if each.actor is actor)
+        ready = [*self._ready]
+        # The same queue: whoever kills has its turn out of it.
+        self._ready.clear()
+        self._ready.extend(each for each in ready if each.actor is not actor)
+        actor.remains += [each for each in ready if each.actor is actor]
+        actor.remains += [turn for _, _, turn in self._timers if turn.actor is actor]
+        self._timers = [each for each in self._timers if each[2].actor is not actor]
+        heapify(self._timers)
+
+    async def bury(self, actor: Actor) -> None:
+        """Let go of what is left of a dead actor: only now do its ``finally`` blocks run.
+
+        For when nobody looks at the outcome any more, and nothing that it can reach is of use.
+        """
+        actor.is_dead = False
+        tasks = [each for each in actor.remains if isinstance(each, ActorTask) and not each.done()]
+        self._ready.extend(
+            each for each in actor.remains if isinstance(each, Turn) and each.at is None
+        )
+        actor.remains.clear()
+        for task in tasks:
+            task.cancel()
+        for task in tasks:
+            # The oldest waits for those that it has begun: after it, there are hardly any left.
+            if not task.done():
+                await asyncio.wait([task])
+            if not task.cancelled():
+                task.exception()
+
+    # What asyncio asks of every loop
+
+    def get_debug(self) -> bool:
+        """Off: it costs time, and shows nothing here."""
+        return False
+
+    def set_debug(self, enabled: bool) -> None:
+        """Is not heard."""
+
+    def call_exception_handler(self, context: dict[str, Any]) -> None:
+        """Remember what went wrong where nobody waited for it."""
+        self._failures.append(context)
+
+    def default_exception_handler(self, context: dict[str, Any]) -> None:
+        """The same."""
+        self._failures.append(context)
+
+    @property
+    def failures(self) -> tuple[str, ...]:
+        """What went wrong where nobody waited for it."""
+        return tuple(
+            f"{each.get('message', '')}: {each.get('exception', '')!r}" for each in self._failures
+        )
+
+
+def _where(task: ActorTask) -> str:
+    """Which function it is in, at which line of which file, and what it waits for there."""
+    inner: Any = task.get_coro()
+    frames = []
+    while inner is not None:
+        frame = getattr(inner, "cr_frame", None) or getattr(inner, "gi_frame", None)
+        if frame is not None:
+            frames.append(frame)
+        inner = getattr(inner, "cr_await", None) or getattr(inner, "gi_yieldfrom", None)
+    if not frames:
+        return ""
+    # Where asyncio waits is the same for all, and where we run a test is nothing to its author.
+    telling = [each for each in frames if not each.f_code.co_filename.startswith(_INSIDE)]
+    code, line = (telling or frames)[-1].f_code, (telling or frames)[-1].f_lineno
+    outer = f"{code.co_qualname}, {Path(code.co_filename).name} line {line}"
+    inner_name = frames[-1].f_code.co_qualname
+    return f" ({outer})" if inner_name == code.co_qualname else f" ({outer}, in {inner_name})"

@@ -1,0 +1,103 @@
+"""``Scenario``: an operator, and what its users do while it works."""
+
+import inspect
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, overload
+
+from steersman.kinds import CustomResource
+from steersman_cluster.errors import BadScenario
+from steersman_cluster.simulation.concealment import Ignored
+from steersman_cluster.simulation.factory import Built, Factory, OperatorFactory, check_factory
+from steersman_cluster.simulation.world import USUAL, World
+from steersman_cluster.workloads import WorkloadSettings
+
+System = TypeVar("System")
+
+Kinds: TypeAlias = Sequence[type[CustomResource[Any, Any]]]
+Story: TypeAlias = Callable[[World], Awaitable[None]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scenario:
+    """An operator on a cluster, and the story of what its users do.
+
+    - ``operator`` is a function that builds the operator: it returns a ``Manager``, or controllers
+      and runnables. It is called for each start, also for the one after a crash, so what the
+      operator remembers must be created in it. Where the operator reaches beyond the cluster, it
+      takes the system that it reaches.
+    - ``story`` does what users do, and settles in between: ``await world.settle()``. At each of
+      those moments the world must be as it is without faults.
+    - ``kinds`` are installed before it begins.
+    - ``outside`` makes a system beyond the cluster, once for each run: a plain object, which a
+      crash of the operator does not touch. Each of its coroutine methods is a call like those to
+      the API server, and its attributes are compared.
+    - ``workloads`` says which of a cluster's own controllers run; all, unless told otherwise.
+    - ``ignore`` are fields that are not compared: ``"Site.status.phase"``, ``"outside.calls"``. A
+      step ``*`` is every key, and a key with a dot in it stands in brackets.
+    """
+
+    operator: Factory | Callable[[Any], Built]
+    story: Story
+    kinds: Kinds = ()
+    outside: Callable[[], Any] | None = None
+    workloads: WorkloadSettings = USUAL
+    ignore: Sequence[str] = ()
+
+    if TYPE_CHECKING:  # so that the operator is made for the system that there is
+
+        @overload
+        def __init__(
+            self,
+            *,
+            operator: Factory,
+            story: Story,
+            kinds: Kinds = (),
+            workloads: WorkloadSettings = ...,
+            ignore: Sequence[str] = (),
+        ) -> None: ...
+
+        @overload
+        def __init__(
+            self,
+            *,
+            operator: Callable[[System], Built],
+            outside: Callable[[], System],
+            story: Story,
+            kinds: Kinds = (),
+            workloads: WorkloadSettings = ...,
+            ignore: Sequence[str] = (),
+        ) -> None: ...
+
+        def __init__(self, **_: Any) -> None: ...
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "kinds", tuple(self.kinds))
+        object.__setattr__(self, "ignore", tuple(self.ignore))
+        Ignored(self.ignore)
+        check_factory(self.operator)
+        takes = "the system that outside= makes" if self.outside is not None else "nothing"
+        if not _can_take(self.operator, 0 if self.outside is None else 1):
+            raise BadScenario(
+                problem=f"the function that builds the operator must take {takes}, and does not",
+                what_now="A scenario says with outside=… how a system beyond the cluster is made,"
+                " and then operator= is a function of that system; otherwise of nothing.",
+            )
+
+    def factory(self, system: Any) -> OperatorFactory:
+        """What builds the operator, with this system beyond the cluster."""
+        operator: Callable[..., Built] = self.operator
+        if self.outside is None:
+            return OperatorFactory(operator)
+        return OperatorFactory(partial(operator, system), outside=system)
+
+
+def _can_take(function: Callable[..., Any], number: int) -> bool:
+    try:
+        inspect.signature(function).bind(*(None,) * number)
+    except TypeError:
+        return False
+    except ValueError:  # it is written in C, and does not say what it takes
+        return True
+    return True

@@ -1,0 +1,494 @@
+"""One run of a scenario: its story on a simulated cluster, with at most one fault in it."""
+
+import asyncio
+from collections.abc import Iterable, Mapping, Sequence
+from contextvars import Context
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+import msgspec
+
+from steersman.controller import Controller
+from steersman.errors import NotSettled
+from steersman.manager import Manager, ManagerSettings, Runnable
+from steersman.names import GroupResource
+from steersman.wire import Request
+from steersman_cluster.apiserver import Key
+from steersman_cluster.simulation.actors import Actor
+from steersman_cluster.simulation.comparing import State, differences, state_of
+from steersman_cluster.simulation.concealment import Ignored, Secrets, secrets_of
+from steersman_cluster.simulation.factory import Factory
+from steersman_cluster.simulation.faults import Disturber, Fault, Trouble
+from steersman_cluster.simulation.history import MUTATING, Asked, is_beside
+from steersman_cluster.simulation.scenario import Scenario
+from steersman_cluster.simulation.simulated import (
+    WORKLOADS,
+    SimulatedOperator,
+    SimulatedWorld,
+    simulated_world,
+)
+from steersman_cluster.simulation.story import Noted, in_short, told
+from steersman_cluster.simulation.ways import Calm
+from steersman_cluster.simulation.world import Operator, World
+from steersman_cluster.workloads import ALONE
+
+# For so long an operator that was killed is gone: whatever else happens then, happens without it.
+GONE_SECONDS: Final = 10.0
+
+# Longer than a watch that was cut waits before it begins again, and than a late cache is late.
+GRACE_SECONDS: Final = 30.0
+
+# Whoever still writes after so long has been writing all the time.
+SETTLED_WITHIN_SECONDS: Final = 2 * 3600.0
+
+OPERATOR: Final = "operator"
+
+_SECRETS: Final = GroupResource("", "secrets")
+
+
+@dataclass(slots=True, kw_only=True)
+class Outcome:
+    """What became of one run."""
+
+    states: dict[int, State] = field(default_factory=dict[int, State])  # at each rest of the story
+    found: list[str] = field(default_factory=list[str])  # what should not be so
+    story: tuple[str, ...] = ()
+    numbers: dict[Trouble, Sequence[int]] = field(default_factory=dict[Trouble, Sequence[int]])
+    # The rest that users did not wait for, because of the fault.
+    skipped: int | None = None
+    is_void: bool = False  # the story failed where nobody had waited for the operator
+
+
+async def outcome_of(
+    scenario: Scenario,
+    *,
+    seed: int,
+    fault: Fault | None = None,
+    absent_at: int | None = None,
+    expected: Sequence[Outcome] = (),
+    is_thorough: bool = False,
+) -> Outcome:
+    """What comes of one run; it should be like one of those that are ``expected``.
+
+    With ``absent_at`` the operator is stopped before that rest of the story, users do not wait
+    there, and it is started again after they have gone on. In a ``is_thorough`` run, each rest is
+    one at which a second pass must write nothing.
+    """
+    async with simulated_world(seed=seed, settings=scenario.workloads) as world:
+        run = _ScenarioRun(world, scenario, fault, absent_at, expected, is_thorough=is_thorough)
+        await run.play()
+        return run.outcome
+
+
+class _Unlike(Exception):
+    """The run need not go on: it is not as it should be."""
+
+
+class _ScenarioRun(World):
+    """The world of one run, as its story sees it: every rest in it is one to compare at."""
+
+    def __init__(
+        self,
+        world: SimulatedWorld,
+        scenario: Scenario,
+        fault: Fault | None,
+        absent_at: int | None,
+        expected: Sequence[Outcome],
+        *,
+        is_thorough: bool,
+    ) -> None:
+        super().__init__(world.client, namespace=world.namespace)
+        self.outcome = Outcome()
+        self.history = world.history
+        self._world = world
+        self._scenario = scenario
+        self._ignored = Ignored(scenario.ignore)
+        self._fault = fault
+        self._absent_at = absent_at
+        self._expected = expected
+        self._is_thorough = is_thorough
+        self._noted: list[Noted] = []
+        self._disturber = Disturber(
+            fault,
+            clock=world.clock,
+            kill=self._kill,
+            hold=self._hold,
+            note=self._note,
+            strike=self._strike,
+        )
+        self._system: Any = scenario.outside() if scenario.outside is not None else None
+        self._operator: SimulatedOperator | None = None
+        self._was_killed = False
+        self._was_patient = False
+        self._log = world.server.store.log
+        # All that has ever been in a Secret: it may be elsewhere when the Secret is gone.
+        self._secrets: set[str] = set()
+        for each in self._log.standing():
+            if each.value is not None:
+                self._keep_secrets(each.value)
+        world.server.store.listen(_SECRETS, self._keep_secrets)
+        self._beginning = 0
+        self._there: dict[Key, str] = {}
+        # Where the story is: how many rests it has come to.
+        self._place = 0
+        # While a fault lasts until users write something: whether it has begun, and is over; and
+        # whether the story has come to a rest that was put off because of it.
+        self._struck: asyncio.Future[None] = world.loop.create_future()
+        self._over: asyncio.Future[None] = world.loop.create_future()
+        self._owes_rest = False
+        self._is_ahead = False
+
+    async def play(self) -> None:
+        """From the beginning to the end."""
+        world, scenario = self._world, self._scenario
+        await self.install(*scenario.kinds)
+        self._beginning, begun = self._log.revision, self.moment()
+        self._there = {each.key: " ".join(each.key) for each in self._log.standing()}
+        build = scenario.factory(self._disturber.reaching(self._system))
+
+        def built() -> Manager:
+            manager = build()
+            self._disturber.child_watches = _child_watches(manager.controllers)
+            return manager
+
+        self._operator = world.operate(built, OPERATOR, ManagerSettings(**ALONE), self._disturber)
+        world.user_way.disturb(_Users(self))
+        try:
+            await self._leave_if_absent()
+            await scenario.story(self)
+            await self.settle()
+            await self._settle_what_is_owed()
+            self._count()
+            await self._look_twice()
+        except _Unlike:
+            pass
+        except Exception as error:  # the story is the author's, and may fail of anything
+            if self._is_ahead:
+                self.outcome.is_void = True
+            elif self._fault is None:
+                raise
+            else:
+                self.outcome.found.append(self._discreet(f"{type(error).__name__}: {error}"))
+        if self._fault is not None and not self._disturber.has_struck and not self.outcome.found:
+            self.outcome.found.append(
+                f"it never came to {self._fault}: something in the scenario is not the seed's to"
+                " decide"
+            )
+        if self.outcome.found:
+            self.outcome.story = told(
+                world.history.asked,
+                self._noted,
+                since=begun,
+                home=self.namespace,
+                without=frozenset((WORKLOADS,)),
+            )
+
+    # What a story asks of its world
+
+    async def settle(self) -> None:
+        """Wait until nothing is left to do; then it must be as it is without faults."""
+        await self._settle_what_is_owed()
+        if self._lets_users_ahead and not self._over.done() and not await self._rests_before():
+            self._owes_rest = True
+            # What is written to an object that is being deleted goes with it: users wait for that.
+            if self._is_anything_being_deleted():
+                await self._settle_what_is_owed()
+            return
+        await self._rest_and_compare()
+
+    async def advance(self, seconds: float) -> None:
+        """Let exactly so much time pass, and all happen that is due in it."""
+        await self._settle_what_is_owed()
+        await self.clock.sleep(seconds)
+
+    async def run_operator(
+        self,
+        *operator: Controller[Any] | Factory,
+        name: str = "another operator",
+        runnables: Sequence[Runnable] = (),
+        settings: ManagerSettings | None = None,
+    ) -> Operator:
+        """Another operator, beside the one that is put to the test; nothing disturbs it."""
+        await self._settle_what_is_owed()
+        self._world.disturbance = Calm()
+        return await self._world.run_operator(
+            *operator, name=name, runnables=runnables, settings=settings
+        )
+
+    def moment(self) -> int:
+        """Now, to be asked about later."""
+        return self._world.moment()
+
+    def writes_since(self, moment: int) -> list[Asked]:
+        """What operators have changed since then, oldest first."""
+        return self._world.writes_since(moment)
+
+    async def second_pass(self) -> list[Asked]:
+        """What the operators change when each looks at everything once more: nothing, if right."""
+        await self.settle()
+        await self._settle_what_is_owed()
+        return await super().second_pass()
+
+    async def look_again(self) -> None:
+        """Start each operator again, so that it looks at everything once more."""
+        await self._settle_what_is_owed()
+        await self._world.look_again()
+        for operator in self._world.operators:
+            if operator.name == OPERATOR:
+                self._operator = operator
+
+    # What users do while the operator is down or slow
+
+    @property
+    def _lets_users_ahead(self) -> bool:
+        if self._absent_at is not None:
+            return self._place == self._absent_at
+        return self._fault is not None and self._fault.trouble.waits_for_users
+
+    async def users_read(self) -> None:
+        """Users look at something: what they have waited for must be there."""
+        await self._settle_what_is_owed()
+
+    def users_wrote(self) -> None:
+        """Users have changed something: whatever has waited for that goes on."""
+        self._disturber.user_writes += 1
+        if not self._struck.done() or self._over.done():
+            return
+        if self._owes_rest:
+            self._owes_rest, self._is_ahead = False, True
+            self.outcome.skipped = self._place
+            self._place += 1
+        elif self._absent_at is not None:
+            return  # it is absent until they go on from the rest
+        self._end_of_fault()
+
+    async def _rests_before(self) -> bool:
+        """Wait until nothing is left to do, or users are to go on; whether it was the former."""
+        resting = self._world.loop.create_task(self._rest(), name="settle")
+        await asyncio.wait([resting, self._struck], return_when=asyncio.FIRST_COMPLETED)
+        if not self._struck.done():
+            await resting
+            return True
+        resting.cancel()
+        await asyncio.wait([resting])
+        if not resting.cancelled():
+            resting.exception()
+        return False
+
+    def _is_anything_being_deleted(self) -> bool:
+        return any(
+            "deletionTimestamp" in each.value.get("metadata", {})
+            for each in self._log.standing()
+            if each.value is not None
+        )
+
+    async def _settle_what_is_owed(self) -> None:
+        """Have the rest that users did not wait for, now that it turns out that they should."""
+        if self._owes_rest:
+            self._owes_rest = False
+            self._end_of_fault()
+            await self._rest_and_compare()
+
+    def _end_of_fault(self) -> None:
+        if self._over.done():
+            return
+        self._over.set_result(None)
+        if self._absent_at is not None:
+            self._rise()
+        elif self._was_killed:
+            self._rise_later()
+
+    async def _hold(self) -> None:
+        await asyncio.wait([self._over])
+
+    async def _leave_if_absent(self) -> None:
+        if self._place == self._absent_at and self._operator is not None:
+            await self._operator.stop()
+            self._struck.set_result(None)
+
+    # Rests
+
+    async def _rest_and_compare(self) -> None:
+        await self._rest()
+        has_just_struck = self._disturber.has_struck and not self._was_patient
+        if has_just_struck:
+            self._was_patient = True
+            await self.clock.sleep(GRACE_SECONDS)
+            await self._rest()
+        self._compare()
+        if (has_just_struck and self._was_killed) or self._is_thorough:
+            await self._look_twice()
+        await self._leave_if_absent()
+
+    async def _rest(self) -> None:
+        is_over = False
+        try:
+            async with self.clock.timeout(SETTLED_WITHIN_SECONDS):
+                await self._world.settle()
+        except (TimeoutError, NotSettled):
+            is_over = True
+        if is_over or self._disturber.is_endless:
+            last = self._words(self.writes_since(0)[-3:]) or "nothing"
+            failing = [f"still tried again: {each}" for each in self._world.agenda.failing()]
+            self._fail([f"it never comes to rest; it has last written {last}", *failing])
+
+    def _count(self) -> None:
+        """At which numbers there was a place for each trouble."""
+        disturber = self._disturber
+        calls = range(1, disturber.calls + 1)
+        # After the last thing that users do, nothing of theirs can come between.
+        early = [
+            number
+            for number, written in zip(calls, disturber.written_before, strict=True)
+            if written < disturber.user_writes
+        ]
+        self.outcome.numbers = {
+            Trouble.BEFORE: calls,
+            Trouble.AFTER: calls,
+            Trouble.LOST: calls,
+            Trouble.CUT: range(1, disturber.events + 1),
+            Trouble.LATE: range(1, disturber.child_events + 1),
+            Trouble.STALE: calls,
+            Trouble.OVERTAKEN: early,
+            Trouble.DOWN_BEFORE: early,
+            Trouble.DOWN_AFTER: early,
+        }
+
+    def _strike(self, what: str) -> None:
+        self._note(what, is_fault=True)
+        if not self._struck.done():
+            self._struck.set_result(None)
+
+    def _note(self, what: str, *, is_fault: bool = False) -> None:
+        words = " ".join(in_short(each, home=self.namespace) for each in what.split(" "))
+        at = self.clock.monotonic()
+        self._noted.append(Noted(self.moment(), at, OPERATOR, words, is_fault))
+
+    def _kill(self) -> None:
+        if self._operator is not None:
+            self._operator.kill_now()
+            if self._disturber.is_endless:
+                return
+            self._was_killed = True
+            if self._fault is None or not self._fault.trouble.waits_for_users:
+                self._rise_later()
+
+    def _rise_later(self) -> None:
+        # In nobody's context: in that of the dead nothing happens any more.
+        self._world.loop.call_later(GONE_SECONDS, self._rise, context=Context())
+
+    def _rise(self) -> None:
+        if self._operator is not None:
+            self._note("starts again")
+            self._operator = self._operator.again()
+
+    async def _look_twice(self) -> None:
+        before, state = self.moment(), self._state()
+        await self.look_again()
+        await self._rest()
+        writes = self.writes_since(before)
+        if writes:
+            words = self._words(writes)
+            self._fail([f"a second pass over what is done should write nothing, and wrote {words}"])
+        changed = differences(state, self._state())
+        self._fail_if(f"a second pass should change nothing: {each}" for each in changed)
+
+    def _words(self, writes: Iterable[Asked]) -> str:
+        home = self.namespace
+        return ", ".join(f"{each.method} {in_short(each.target, home=home)}" for each in writes)
+
+    def _compare(self) -> None:
+        place, state = self._place, self._state()
+        self._place += 1
+        self._is_ahead = False
+        self.outcome.states[place] = state
+        if not self._expected:
+            return
+        known = [each for each in self._expected if place in each.states]
+        if not known:
+            self._fail([f"the story rests more often than without a fault: {place + 1} times"])
+        alike = [each for each in known if not differences(each.states[place], state)]
+        if not alike:
+            self._fail(differences(known[0].states[place], state))
+        self._expected = alike
+
+    def _fail_if(self, found: Iterable[str]) -> None:
+        if listed := [*found]:
+            self._fail(listed)
+
+    def _fail(self, found: Iterable[str]) -> None:
+        self.outcome.found.extend(map(self._discreet, found))
+        raise _Unlike
+
+    def _discreet(self, text: str) -> str:
+        """A text without anything that is or was in a Secret."""
+        return Secrets(self._secrets).hidden(text)
+
+    def _keep_secrets(self, obj: Mapping[str, Any]) -> None:
+        self._secrets.update(secrets_of(obj))
+
+    def _state(self) -> State:
+        changed: list[dict[str, Any]] = []
+        unchanged: list[dict[str, Any]] = []
+        for entry in self._log.standing():
+            if entry.value is not None:
+                (changed if entry.revision > self._beginning else unchanged).append(entry.value)
+        lost = [ref for key, ref in self._there.items() if not _stands(self._log.latest(key))]
+        return state_of(
+            changed,
+            unchanged=unchanged,
+            lost=lost,
+            outside=_plain(self._system),
+            ignored=self._ignored,
+            tokens=self._world.tokens(),
+            secrets=self._secrets,
+        )
+
+
+class _Users(Calm):
+    """Between users and the server: tells the run what they do."""
+
+    def __init__(self, run: _ScenarioRun) -> None:
+        self._run = run
+
+    async def sending(self, actor: Actor, request: Request) -> None:  # noqa: ARG002 - as every way asks
+        """A request of theirs is about to reach the server."""
+        if not _is_user_write(request):
+            await self._run.users_read()
+
+    async def answering(self, actor: Actor, request: Request) -> None:  # noqa: ARG002
+        """The server has answered it."""
+        if _is_user_write(request):
+            self._run.users_wrote()
+
+
+def _is_user_write(request: Request) -> bool:
+    return request.method in MUTATING and not is_beside(request.path)
+
+
+def _child_watches(controllers: Sequence[Controller[Any]]) -> list[tuple[str, str]]:
+    """The beginnings and ends of the paths at which these watch what they own, or else write."""
+    watches: list[tuple[str, str]] = []
+    for controller in controllers:
+        owned = [each.kind for each in controller.owned]
+        written = [each.kind for each in controller.written if each.kind is not controller.kind]
+        for kind in dict.fromkeys((*owned, *written)):
+            of = kind.resource_type
+            version = of.gvk.version
+            start = f"/apis/{of.gvk.group}/{version}/" if of.gvk.group else f"/api/{version}/"
+            watches.append((start, f"/{of.plural}"))
+    return watches
+
+
+def _plain(system: Any) -> Any:
+    """What there is to see of a system beyond the cluster."""
+    return msgspec.to_builtins(
+        getattr(system, "__dict__", system),
+        str_keys=True,
+        order="deterministic",
+        enc_hook=lambda each: type(each).__name__,
+    )
+
+
+def _stands(entry: Any) -> bool:
+    return entry is not None and entry.value is not None

@@ -1,0 +1,559 @@
+"""The simulated world: an API server, a cluster's own controllers and operators on one loop."""
+
+import asyncio
+from base64 import b64encode
+from collections import Counter
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
+from dataclasses import replace
+from functools import cache, partial
+from itertools import chain, count
+from math import inf
+from random import Random
+from typing import Any, Final, TypeVar
+
+import msgspec
+
+from steersman.client import Client
+from steersman.controller import Controller, ThreadPolicy, token_text
+from steersman.errors import NotSettled
+from steersman.kinds import Codec, core_v1
+from steersman.manager import HealthCheck, Manager, ManagerEnvironment, ManagerSettings, Runnable
+from steersman.names import GroupResource
+from steersman.observe import Observation
+from steersman.watch import ReflectorSettings
+from steersman.wire import Transport
+from steersman_cluster.apiserver import ApiServer, InProcessTransport, NoWayOut, RevisionLog
+from steersman_cluster.simulation.actors import Actor
+from steersman_cluster.simulation.apart import run_apart
+from steersman_cluster.simulation.clock import VirtualClock
+from steersman_cluster.simulation.factory import Factory, factory_of
+from steersman_cluster.simulation.faults import Disturber
+from steersman_cluster.simulation.history import Asked, History
+from steersman_cluster.simulation.loop import VirtualLoop
+from steersman_cluster.simulation.settling import Agenda
+from steersman_cluster.simulation.sleeping import CONCERNS, lay_to_sleep
+from steersman_cluster.simulation.ways import Calm, Disturbance, Way
+from steersman_cluster.simulation.world import USUAL, Operator, World
+from steersman_cluster.workloads import ALONE, WorkloadSettings, in_motion, workloads
+
+T = TypeVar("T")
+
+# The longest that a request is under way.
+LATENCY_SECONDS: Final = 0.002
+
+# Longer than anything takes that is under way and was not put off on purpose.
+QUIET_SECONDS: Final = 1.0
+
+# What somebody puts off for so long or less is waited for; what is later comes when time is
+# advanced to it.
+PATIENCE_SECONDS: Final = 60.0
+
+# An hour of backoff and the next try, twice.
+LIMIT_SECONDS: Final = 3 * 3600.0
+
+# Whoever has written to one place so often will not stop.
+MOST_WRITES: Final = 400
+
+NAMESPACE: Final = "default"
+KUBELET: Final = "kubelet"
+WORKLOADS: Final = "workloads"
+
+# Nothing ever comes between a cluster's own controllers and its server. One request for each kind
+# is enough then, and nobody need look whether it is still answered.
+UNDISTURBED: Final = ReflectorSettings(
+    initial="streamed", watch_seconds=7 * 86400.0, silence_seconds=inf
+)
+
+# The same for operators, which list first, as they do everywhere. Watches of all operators that are
+# opened again every few minutes, and a bookmark a minute for each, would be most of what an hour
+# costs; ``survives_cut_watches`` opens each watch again at every event.
+CALM: Final = ReflectorSettings(watch_seconds=7 * 86400.0, silence_seconds=inf)
+
+# What an operator checks every second or every few, it checks so many times less often here: no
+# check finds anything, since nothing in virtual time is ever late, and each costs more than all
+# else in a quiet hour.
+SLOWNESS: Final = 3600.0
+
+_PODS: Final = GroupResource("", "pods")
+
+
+# Fewer bytes are no secret, and may be anywhere.
+LEAST_TOKEN: Final = 8
+
+
+class RecordedRandom(Random):
+    """Chance that keeps what was drawn of it as bytes, as secrets are."""
+
+    drawn: list[bytes]
+
+    def randbytes(self, n: int) -> bytes:
+        """So many bytes."""
+        drawn = super().randbytes(n)
+        self.drawn.append(drawn)
+        return drawn
+
+
+class SimulatedOperator(Operator):
+    """An operator on the loop."""
+
+    def __init__(
+        self, world: "SimulatedWorld", actor: Actor, again: Callable[[], Any], *, part: str
+    ) -> None:
+        self.name = actor.name
+        # Parts of a cluster have one name, and each comes and goes with what it has in mind.
+        self.in_agenda = f"{actor.name}/{part}" if part else actor.name
+        self.actor = actor
+        self.again = again
+        self.ways: list[Way] = []
+        self._world = world
+        self._stop: asyncio.Future[str] = world.loop.create_future()
+        self._died: asyncio.Future[None] = world.loop.create_future()
+        self.task: asyncio.Task[None] | None = None
+
+    def __repr__(self) -> str:
+        return f"<SimulatedOperator {self.name}{', dead' if self.actor.is_dead else ''}>"
+
+    def start(self, operation: Callable[[Awaitable[str]], Any]) -> None:
+        """Begin."""
+        self.task = self._world.loop.create_task(
+            operation(self._stop), name=self.name, context=self.actor.context()
+        )
+
+    async def stop(self) -> None:
+        """Ask it to end, as SIGTERM does, and wait until it has."""
+        if not self._stop.done():
+            self._stop.set_result("SIGTERM")
+        await self.ended()
+        # Not before: what it ends with is told as well, and nobody comes back to that.
+        self._world.leave(self)
+        self.check()
+
+    async def ended(self) -> None:
+        """Wait until it has ended, or was killed while it did."""
+        if self.task is not None:
+            await asyncio.wait([self.task, self._died], return_when=asyncio.FIRST_COMPLETED)
+
+    async def kill(self) -> None:
+        """End it at once, as SIGKILL does: none of its ``finally`` blocks runs."""
+        self.kill_now()
+
+    def kill_now(self) -> None:
+        """The same, for whoever cannot wait, because it is the one to be killed."""
+        if self.actor.is_dead:
+            return
+        self.cut()
+        self._world.loop.kill(self.actor)
+        self._died.set_result(None)
+        self._world.leave(self)
+        self._world.dead.append(self)
+
+    def cut(self) -> None:
+        """Let it reach nobody any more."""
+        for way in self.ways:
+            way.is_cut = True
+
+    def check(self) -> None:
+        """Raise what has ended it, if something has."""
+        if self.task is not None and self.task.done():
+            self.task.result()
+
+
+class SimulatedWorld(World):
+    """Everything in one process, in virtual time, and the same each time for the same seed."""
+
+    def __init__(
+        self,
+        *,
+        loop: VirtualLoop,
+        seed: int,
+        rng: Random,
+        log: RevisionLog,
+        latency_seconds: float,
+        disturbance: Disturbance,
+    ) -> None:
+        self.loop = loop
+        self.seed = seed
+        self.rng = rng
+        self.history = History()
+        self.disturbance = disturbance
+        self.operators: list[SimulatedOperator] = []
+        self._drawn: list[bytes] = []
+        self.dead: list[SimulatedOperator] = []
+        self._latency_seconds = latency_seconds
+        self._codec = Codec()
+        self._clock = clock = VirtualClock(loop)
+        self.agenda = Agenda(clock=clock)
+        self.server = ApiServer(
+            log=log,
+            tokens={},
+            clock=clock,
+            rng=Random(self.rng.random()),
+            observe=self._observer("apiserver"),
+            outbound=NoWayOut(),
+            is_furnished=True,
+        )
+        self._bookmark_seconds = self.server.store.bookmark_seconds
+        self.server.store.bookmark_seconds = inf
+        self._users = Actor("user")
+        self.user_way = self._way(self._users, Calm())
+        super().__init__(
+            Client(
+                self.user_way,
+                clock=clock,
+                rng=Random(self.rng.random()),
+                observe=self._observer("user"),
+            ),
+            namespace=NAMESPACE,
+        )
+
+    def __repr__(self) -> str:
+        return f"<SimulatedWorld of seed {self.seed} at {self.clock.monotonic():g} s>"
+
+    # Operators
+
+    async def run_operator(
+        self,
+        *operator: Controller[Any] | Factory,
+        name: str = "operator",
+        runnables: Sequence[Runnable] = (),
+        settings: ManagerSettings | None = None,
+    ) -> SimulatedOperator:
+        """An operator, which runs until it is stopped, killed, or the test is over."""
+        build = factory_of(operator, runnables)
+        settings = settings or ManagerSettings(**ALONE)
+        return self.operate(build, self._unused(name), settings, self.disturbance)
+
+    def operate(
+        self,
+        build: Callable[[], Manager],
+        name: str,
+        settings: ManagerSettings,
+        disturbance: Disturbance,
+        reflector: ReflectorSettings | None = None,
+        *,
+        part: str = "",
+    ) -> SimulatedOperator:
+        """The same, for what builds a manager; of one ``part``, where several have this name."""
+        actor = Actor(name)
+        built = build()
+        if reflector is None:
+            is_default = built.informers.reflector == ReflectorSettings()
+            if is_default and (type(disturbance) is Calm or isinstance(disturbance, Disturber)):
+                reflector = CALM
+            else:  # it looks whether its watches are silent, which bookmarks tell
+                self.server.store.bookmark_seconds = self._bookmark_seconds
+
+        def again() -> SimulatedOperator:
+            return self.operate(build, name, settings, disturbance, reflector, part=part)
+
+        operator = SimulatedOperator(self, actor, again, part=part)
+
+        manager = _slowed(built, reflector)
+
+        def connect() -> AbstractAsyncContextManager[Transport]:
+            way = self._way(actor, disturbance)
+            operator.ways.append(way)
+            return nullcontext(way)
+
+        rng = RecordedRandom(self.rng.random())
+        rng.drawn = self._drawn
+        environment = ManagerEnvironment(
+            connect=connect,
+            namespace=NAMESPACE,
+            hostname=name,
+            clock=self.clock,
+            rng=rng,
+            observe=self._observer(operator.in_agenda),
+            # In a fixed order, so that a seed gives the same run each time.
+            thread_policy=ThreadPolicy.HANDOVER,
+            loop_check_seconds=SLOWNESS,
+            stall_seconds=inf,
+            server_probe=False,
+        )
+        operator.start(lambda stop: manager.operate(environment, settings=settings, stop=stop))
+        self.operators.append(operator)
+        return operator
+
+    def leave(self, operator: SimulatedOperator) -> None:
+        """It runs no more."""
+        if operator in self.operators:
+            self.operators.remove(operator)
+            self.agenda.forget(operator.in_agenda)
+
+    async def look_again(self) -> None:
+        """Start each operator anew, so that it looks at everything once more."""
+        for operator in [each for each in self.operators if each.name != WORKLOADS]:
+            await operator.stop()
+            operator.again()
+
+    # Time
+
+    async def settle(
+        self,
+        *,
+        quiet_seconds: float = QUIET_SECONDS,
+        patience_seconds: float = PATIENCE_SECONDS,
+        limit_seconds: float = LIMIT_SECONDS,
+    ) -> None:
+        """Wait until nothing is left to do.
+
+        That is: nothing has been written for ``quiet_seconds``, no object is to be tried again
+        because it failed, whatever anybody has put off by ``patience_seconds`` or less has been
+        done, and no Pod is on its way to what it will be.
+        """
+        clock = self.clock
+        began_at, mark = clock.monotonic(), self.moment()
+        while True:
+            for operator in self.operators:
+                operator.check()
+            now_at = clock.monotonic()
+            changed_at = self._changed_at(began_at)
+            due_at = self.agenda.due_until(changed_at + patience_seconds) or changed_at
+            until_at = max(changed_at, due_at) + quiet_seconds
+            if now_at >= until_at:
+                until_at = max([until_at, *(at + quiet_seconds for at in self._pods_due())])
+            failing = self.agenda.failing()
+            if now_at >= until_at and not failing:
+                return
+            hot = self._hot_since(mark)
+            if hot or now_at - began_at >= limit_seconds:
+                raise NotSettled(
+                    waited_for="nothing to be left to do",
+                    waited_seconds=now_at - began_at,
+                    last_seen="; ".join([*hot, *map(str, failing)]) or "somebody always writes",
+                )
+            await clock.sleep(max(until_at - now_at, quiet_seconds))
+
+    async def advance(self, seconds: float) -> None:
+        """Let exactly so much time pass, and all happen that is due in it."""
+        await self.clock.sleep(seconds)
+
+    def _hot_since(self, moment: int) -> list[str]:
+        """What operators write again and again, and will go on to."""
+        often = Counter(
+            (each.actor, each.method, each.target.partition("?")[0])
+            for each in self.writes_since(moment)
+        )
+        return [
+            f"{actor} has sent {method} {path} {number} times"
+            for (actor, method, path), number in often.most_common(3)
+            if number >= MOST_WRITES
+        ]
+
+    def _changed_at(self, not_before: float) -> float:
+        for each in reversed(self.history.asked):
+            if each.at <= not_before:
+                break
+            if each.is_change and each.is_write:
+                return each.at
+        return not_before
+
+    def _pods_due(self) -> Iterator[float]:
+        """When Pods will be further on their way, however long that takes."""
+        for ref, due_at in self.agenda.due_to(WORKLOADS, KUBELET):
+            pod = self.server.store.find(_PODS, ref.namespace or "", ref.name)
+            if pod is None:
+                continue
+            said = self._codec.decode(core_v1.Pod, self._codec.encode(pod), wanted=str(ref))
+            if in_motion(said):
+                yield due_at
+
+    # What was done
+
+    def moment(self) -> int:
+        """Now, to be asked about later."""
+        return len(self.history)
+
+    def writes_since(self, moment: int) -> list[Asked]:
+        """What operators have changed since then, oldest first."""
+        return [
+            each
+            for each in self.history.writes(since=moment)
+            if each.actor not in (WORKLOADS, self._users.name)
+        ]
+
+    def tokens(self) -> dict[str, int]:
+        """What operators have drawn as secrets: each way to write one, and which one it is."""
+        return {
+            written: number
+            for number, drawn in enumerate(self._drawn)
+            if len(drawn) >= LEAST_TOKEN
+            for written in _written(drawn)
+        }
+
+    # Inside
+
+    async def end(self) -> None:
+        """Let go of everybody, dead or alive."""
+        # Whoever lives ends what it has begun, which takes half as long as to look for all of it.
+        alive = [*self.operators]
+        for operator in alive:
+            operator.cut()
+            if operator.task is not None:
+                operator.task.cancel()
+        for operator in alive:
+            await operator.ended()
+        left = {each.actor for each in self.loop.tasks()}
+        for operator in [*self.operators]:
+            if operator.actor in left:
+                operator.kill_now()
+        for operator in self.dead:
+            await self.loop.bury(operator.actor)
+
+    def _unused(self, name: str) -> str:
+        """That, or with a number where somebody who runs is called so."""
+        taken = {each.name for each in self.operators}
+        numbered = (f"{name}-{number}" for number in count(2))
+        return next(each for each in chain((name,), numbered) if each not in taken)
+
+    def _way(self, actor: Actor, disturbance: Disturbance) -> Way:
+        return Way(
+            InProcessTransport(self.server),
+            actor=actor,
+            disturbance=disturbance,
+            revision=lambda: self.server.store.log.revision,
+            history=self.history,
+            # A cluster's own controllers are near: what the seed decides is when others come.
+            latency_seconds=0.0 if actor.name == WORKLOADS else self._latency_seconds,
+            clock=self._clock,
+            rng=self.rng,
+        )
+
+    def _observer(self, actor: str) -> Callable[[Observation], None]:
+        return partial(self.agenda.note, actor)
+
+
+def _slowed(manager: Manager, reflector: ReflectorSettings | None) -> Manager:
+    """The same manager, with this reflector if there is one, and with checks that are rare."""
+
+    def slowed(checks: Iterable[HealthCheck]) -> list[HealthCheck] | None:
+        return [
+            msgspec.structs.replace(each, every_seconds=each.every_seconds * SLOWNESS)
+            for each in checks
+        ] or None
+
+    own, options = manager.informers, manager.options
+    return manager.adjusted(
+        informers=msgspec.structs.replace(
+            own,
+            reflector=reflector or own.reflector,
+            look_seconds=own.look_seconds * SLOWNESS,
+        ),
+        healthz=slowed(options.healthz),
+        readyz=slowed(options.readyz),
+    )
+
+
+def _written(drawn: bytes) -> Iterator[str]:
+    for text in (token_text(drawn), drawn.hex()):
+        yield text
+        yield b64encode(text.encode()).decode()
+    yield b64encode(drawn).decode()
+
+
+@asynccontextmanager
+async def simulated_world(
+    *,
+    seed: int = 0,
+    settings: WorkloadSettings = USUAL,
+    latency_seconds: float = LATENCY_SECONDS,
+    disturbance: Disturbance | None = None,
+) -> AsyncIterator[SimulatedWorld]:
+    """A cluster that lives and has nothing to do yet, on the running virtual loop."""
+    world = SimulatedWorld(
+        loop=_running_loop(),
+        seed=seed,
+        rng=Random(f"seed {seed}"),
+        log=_settled(settings).forked(),
+        latency_seconds=latency_seconds,
+        disturbance=disturbance or Calm(),
+    )
+    _enliven(world, settings, asleep=[each for each in settings.parts if each in CONCERNS])
+    try:
+        yield world
+    finally:
+        await world.end()
+
+
+def simulate(
+    main: Callable[[SimulatedWorld], Awaitable[T]],
+    *,
+    seed: int = 0,
+    settings: WorkloadSettings = USUAL,
+) -> T:
+    """What ``main`` returns, run in a simulated world on a loop of its own."""
+
+    async def run() -> T:
+        async with simulated_world(seed=seed, settings=settings) as world:
+            return await main(world)
+
+    return run_apart(run())
+
+
+# Whatever is the same in all worlds is done once: a server fills in what every cluster has, and a
+# cluster's own controllers make accounts, nodes and the like. That takes longer than most tests.
+
+
+@cache
+def _settled(settings: WorkloadSettings) -> RevisionLog:
+    """What a cluster has written when there is nothing left to do in it."""
+    log = _filled().forked()
+
+    async def settle() -> None:
+        # Not by the chance of any seed: what it brings forth must not come forth again.
+        world = SimulatedWorld(
+            loop=_running_loop(),
+            seed=0,
+            rng=Random("before any seed"),
+            log=log,
+            latency_seconds=0.0,
+            disturbance=Calm(),
+        )
+        _enliven(world, settings)
+        await world.settle()
+        await world.end()
+
+    if settings.parts:
+        run_apart(settle())
+    return log
+
+
+@cache
+def _filled() -> RevisionLog:
+    """What every server has written before anybody asks it for anything."""
+    log = RevisionLog()
+    ApiServer(
+        log=log,
+        tokens={},
+        clock=VirtualClock(VirtualLoop()),
+        rng=Random(0),
+        observe=lambda _: None,
+        outbound=NoWayOut(),
+    )
+    return log
+
+
+def _enliven(
+    world: SimulatedWorld, settings: WorkloadSettings, *, asleep: Sequence[str] = ()
+) -> None:
+    settings = replace(settings, on_first_write=world.server.on_first_write)
+
+    def operate(settings: WorkloadSettings, part: str = "") -> None:
+        build, alone = workloads(settings).manager, ManagerSettings(**ALONE)
+        world.operate(build, WORKLOADS, alone, Calm(), UNDISTURBED, part=part)
+
+    def wake(part: str) -> None:
+        # What is made at the start was made before: if it is gone, somebody did not want it.
+        operate(replace(settings, parts=(part,), storage_class=False), part)
+
+    if awake := tuple(each for each in settings.parts if each not in asleep):
+        operate(replace(settings, parts=awake))
+    lay_to_sleep(asleep, world.server, wake)
+
+
+def _running_loop() -> VirtualLoop:
+    loop = asyncio.get_running_loop()
+    if not isinstance(loop, VirtualLoop):
+        raise TypeError("a simulated world needs a VirtualLoop; run it with `simulate`")
+    return loop

@@ -1,0 +1,99 @@
+"""What led to it: the story of one run, for people, in virtual seconds."""
+
+import re
+from collections.abc import Sequence
+from typing import Final, NamedTuple
+
+from steersman_cluster.simulation.history import Asked, History
+
+# Around the fault, and before the end: more than that nobody reads.
+BEFORE: Final = 8
+AFTER: Final = 12
+LAST: Final = 30
+
+#: The name of those whom every cluster has.
+WORKLOADS: Final = "workloads"
+
+_PATH: Final = re.compile(
+    r"/(?:api|apis/[^/]+)/[^/]+/(?:namespaces/(?P<namespace>[^/]+)/(?=[^/]+(?:/|$)))?(?P<rest>.*)"
+)
+
+
+class Noted(NamedTuple):
+    """Something that happened and was no request, after so many of these."""
+
+    after: int
+    at: float
+    actor: str
+    what: str
+    is_fault: bool = False
+
+
+def told(
+    asked: Sequence[Asked],
+    noted: Sequence[Noted],
+    *,
+    since: int,
+    home: str,
+    without: frozenset[str],
+) -> tuple[str, ...]:
+    """What was written and noted, in order; where that is much, what is around the fault.
+
+    The story begins after ``since`` requests. ``without`` are actors of whom nobody wants to hear,
+    and ``home`` is the namespace that goes without saying.
+    """
+    events = [
+        *noted,
+        *(
+            Noted(number, each.at, each.actor, _written(each, home))
+            for number, each in enumerate(asked)
+            if number >= since and each.is_write and each.actor not in without
+        ),
+    ]
+    # Stable: what was noted after so many requests comes before the next of them.
+    events.sort(key=lambda event: event.after)
+    faults = (number for number, event in enumerate(events) if event.is_fault)
+    fault = next(faults, len(events))
+    begin, end = max(fault - BEFORE, 0), fault + AFTER
+    width = max((len(event.actor) for event in events), default=0)
+    lines = [f"{event.at:8.3f} s  {event.actor:<{width}}  {event.what}" for event in events]
+    dots = f"{'…':>8}"
+    return (
+        *((dots,) if begin else ()),
+        *lines[begin:end],
+        *((dots,) if end < len(lines) else ()),
+    )
+
+
+def story_of(history: History, *, home: str) -> tuple[str, ...]:
+    """The last that was written in a world; of what the cluster itself does, only in ``home``."""
+    at_home = f"/namespaces/{home}/"
+    written = [
+        each
+        for each in history.asked
+        if each.is_write and (each.actor != WORKLOADS or at_home in each.target)
+    ]
+    last = written[-LAST:]
+    width = max((len(each.actor) for each in last), default=0)
+    dots = (f"{'…':>8}",) if len(last) < len(written) else ()
+    lines = (f"{each.at:8.3f} s  {each.actor:<{width}}  {_written(each, home)}" for each in last)
+    return (*dots, *lines)
+
+
+def in_short(path: str, *, home: str) -> str:
+    """A path as people say it: ``deployments/web``, with the namespace where it is not ``home``."""
+    found = _PATH.fullmatch(path.partition("?")[0])
+    if found is None:
+        return path
+    namespace = found["namespace"]
+    where = f" in {namespace}" if namespace and namespace != home else ""
+    return f"{found['rest']}{where}"
+
+
+def _written(asked: Asked, home: str) -> str:
+    what = f"{asked.method} {in_short(asked.target, home=home)}"
+    if not asked.status:
+        return f"{what}  no answer"
+    if asked.status >= 400:
+        return f"{what}  {asked.status}"
+    return what if asked.is_change else f"{what}  changes nothing"

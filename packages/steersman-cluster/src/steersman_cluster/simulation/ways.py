@@ -1,0 +1,192 @@
+"""The way of an actor to the server: it takes time, is written down, and can be disturbed."""
+
+import asyncio
+from collections.abc import AsyncGenerator, Callable, Mapping
+from contextlib import AbstractAsyncContextManager
+from random import Random
+from types import TracebackType
+from typing import Protocol
+
+from steersman.clock import Clock
+from steersman.errors import Unreachable
+from steersman.wire import Request, Response, Transport
+from steersman_cluster.simulation.actors import Actor
+from steersman_cluster.simulation.history import MUTATING, History
+
+
+class Disturbance(Protocol):
+    """What may go wrong between an actor and the server.
+
+    Each method may let time pass, kill the actor (and then never return), or raise
+    ``Unreachable``.
+    """
+
+    async def sending(self, actor: Actor, request: Request) -> None:
+        """The request is about to reach the server."""
+        ...
+
+    async def answering(self, actor: Actor, request: Request) -> None:
+        """The server has done it, and the answer is about to reach the actor."""
+        ...
+
+    async def telling(self, actor: Actor, request: Request, piece: bytes) -> None:
+        """Some lines of a watch are about to reach the actor."""
+        ...
+
+
+class Calm:
+    """Nothing goes wrong."""
+
+    async def sending(self, actor: Actor, request: Request) -> None:
+        """Nothing."""
+
+    async def answering(self, actor: Actor, request: Request) -> None:
+        """Nothing."""
+
+    async def telling(self, actor: Actor, request: Request, piece: bytes) -> None:
+        """Nothing."""
+
+
+class Way:
+    """Carries an actor's requests, each after a moment that chance decides."""
+
+    def __init__(
+        self,
+        inner: Transport,
+        *,
+        actor: Actor,
+        disturbance: Disturbance,
+        revision: Callable[[], int],
+        history: History,
+        latency_seconds: float,
+        clock: Clock,
+        rng: Random,
+    ) -> None:
+        self._inner = inner
+        self._actor = actor
+        self.disturb(disturbance)
+        self._revision = revision
+        self._history = history
+        self._latency_seconds = latency_seconds
+        self._clock = clock
+        self._rng = rng
+        self.is_cut = False
+
+    def disturb(self, disturbance: Disturbance) -> None:
+        """From now on, this comes between the actor and the server."""
+        self._disturbance = disturbance
+        # Not who takes after it, and only changes what they need.
+        self._is_calm = type(disturbance) is Calm
+
+    def open(self, request: Request) -> AbstractAsyncContextManager[Response]:
+        """Send ``request``."""
+        return _Exchange(self, self._inner.open(request), request)
+
+    async def before(self, request: Request) -> int:
+        """Let happen what happens on the way there; the revision that the server is at then."""
+        self._check(request)
+        if self._latency_seconds:
+            await self._clock.sleep(self._latency_seconds * self._rng.random())
+            self._check(request)
+        if not self._is_calm:
+            await self._disturbance.sending(self._actor, request)
+        return self._revision()
+
+    async def after(self, request: Request, response: Response, revision: int) -> Response:
+        """Write down what was answered, and let happen what happens on the way back."""
+        self._history.note(
+            self._clock.monotonic(),
+            self._actor.name,
+            request,
+            status=response.status,
+            is_change=request.method in MUTATING and self._revision() != revision,
+        )
+        if self._is_calm:
+            return response
+        await self._disturbance.answering(self._actor, request)
+        return _Disturbed(response, self._tell, request)
+
+    async def _tell(self, request: Request, piece: bytes) -> None:
+        await self._disturbance.telling(self._actor, request, piece)
+
+    def _check(self, request: Request) -> None:
+        if self.is_cut:
+            raise Unreachable(
+                f"{request.method} {request.path}: {self._actor.name} is dead",
+                may_have_happened=False,
+            )
+
+
+class _Exchange:
+    """A request on its way; by hand, because a generator would cost more than all this."""
+
+    __slots__ = ("_held", "_request", "_way")
+
+    def __init__(
+        self, way: Way, held: AbstractAsyncContextManager[Response], request: Request
+    ) -> None:
+        self._way = way
+        self._held = held
+        self._request = request
+
+    async def __aenter__(self) -> Response:
+        way, request = self._way, self._request
+        revision = await way.before(request)
+        response = await self._held.__aenter__()
+        try:
+            return await way.after(request, response, revision)
+        except BaseException as error:
+            await self._held.__aexit__(type(error), error, error.__traceback__)
+            raise
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> bool | None:
+        return await self._held.__aexit__(kind, error, traceback)
+
+
+class _Disturbed:
+    """An answer of which each piece may be disturbed."""
+
+    def __init__(self, inner: Response, tell: "Telling", request: Request) -> None:
+        self._inner = inner
+        self._tell = tell
+        self._request = request
+
+    @property
+    def status(self) -> int:
+        return self._inner.status
+
+    @property
+    def headers(self) -> Mapping[str, str]:
+        return self._inner.headers
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        return self._inner.warnings
+
+    async def read(self, *, limit_bytes: int) -> bytes:
+        return await self._inner.read(limit_bytes=limit_bytes)
+
+    async def chunks(self) -> AsyncGenerator[bytes, None]:
+        is_watch = ("watch", "true") in self._request.query or ("watch", "1") in self._request.query
+        async for piece in self._inner.chunks():
+            if is_watch:
+                await self._tell(self._request, piece)
+            yield piece
+
+
+class Telling(Protocol):
+    """Hears of each piece before the actor does."""
+
+    async def __call__(self, request: Request, piece: bytes) -> None:
+        """It is about to arrive."""
+        ...
+
+
+async def for_ever() -> None:
+    """Wait for what never comes: where somebody is who was killed."""
+    await asyncio.get_running_loop().create_future()

@@ -1,0 +1,66 @@
+"""What tests of an operator stand on: a cluster in virtual time, or a real one on this machine.
+
+Takes:     a test that asks for ``cluster``; or the programs of a control plane, from
+           ``$KUBEBUILDER_ASSETS`` or built from Go modules
+Gives:     for pytest the fixture ``cluster``, a ``World`` that is simulated, or real with
+           ``--cluster=real``; a running ``ControlPlane``: its URL and kubeconfig, users, kubectl,
+           ways to disturb it; ``steersman_cluster.testing.fixtures`` has it for pytest, with a
+           namespace for each test
+Promises:  - coroutine tests run on the loop of their cluster, beside any other plugin
+           - a failure tells what was written and how to replay it
+           - nothing of a cluster is loaded before a test asks for one
+           - another plugin may have options and fixtures of the same names
+           - the block is entered once the API server is ready
+           - clients verify the certificate of the API server
+           - every start has its own keys and tokens, which only this user can read
+           - nothing is left when the block ends, or the process is killed
+           - a program in the cache is whole, even if a build was killed
+           - only the programs that are used must be there
+           - a namespace is gone with all that was in it when its block ends
+Never:     listens beyond loopback, touches a cluster it did not start, or builds during a test
+"""
+
+from typing import TYPE_CHECKING
+
+from steersman._lazy import lazy_names
+
+if TYPE_CHECKING:
+    from steersman_cluster.testing.cluster import Cluster
+    from steersman_cluster.testing.component import Component
+    from steersman_cluster.testing.control_plane import ControlPlane, running_control_plane
+    from steersman_cluster.testing.credentials import Credentials
+    from steersman_cluster.testing.embedded import EmbeddedCluster, running_embedded_cluster
+    from steersman_cluster.testing.namespaces import fresh_namespace
+    from steersman_cluster.testing.programs import Binaries, Program, find_binaries
+
+__all__ = [
+    "Binaries",
+    "Cluster",
+    "Component",
+    "ControlPlane",
+    "Credentials",
+    "EmbeddedCluster",
+    "Program",
+    "find_binaries",
+    "fresh_namespace",
+    "running_control_plane",
+    "running_embedded_cluster",
+]
+
+# Certificates need cryptography; building the programs does not.
+_LAZY = {
+    "Binaries": "programs",
+    "Cluster": "cluster",
+    "Component": "component",
+    "ControlPlane": "control_plane",
+    "Credentials": "credentials",
+    "EmbeddedCluster": "embedded",
+    "Program": "programs",
+    "find_binaries": "programs",
+    "fresh_namespace": "namespaces",
+    "running_control_plane": "control_plane",
+    "running_embedded_cluster": "embedded",
+}
+
+if not TYPE_CHECKING:  # to the type checkers, a module with __getattr__ has every attribute
+    __getattr__ = lazy_names(__name__, _LAZY)

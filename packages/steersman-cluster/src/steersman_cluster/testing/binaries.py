@@ -1,0 +1,89 @@
+"""``python -m steersman_cluster.testing.binaries``: find or build the programs of a control plane.
+
+Prints their directory. What it builds goes to the cache directory, once; ``$KUBEBUILDER_ASSETS``,
+if set, is taken as it is.
+"""
+
+import argparse
+import os
+import sys
+from collections.abc import Mapping, Sequence
+
+from steersman.clock import Clock, SystemClock
+from steersman_cluster.errors import ControlPlaneError
+from steersman_cluster.testing.building import Building, WaitingForOtherBuild, build_missing
+from steersman_cluster.testing.programs import Binaries, Program, find_binaries
+
+# Where nobody looks at a line as it changes, one every so often shows that something happens.
+LOG_LINE_SECONDS = 30.0
+
+
+class _ProgressLines:
+    """What a build is at, on standard error: one changing line on a terminal, else a few lines."""
+
+    def __init__(self) -> None:
+        self._next_line_seconds = 0.0
+
+    def __call__(self, event: WaitingForOtherBuild | Building) -> None:
+        match event:
+            case WaitingForOtherBuild(directory=directory):
+                _write_line(f"waiting for another build into {directory}\n")
+            case Building(finished=True):
+                self._next_line_seconds = 0.0
+                _write_line(f"built {_step(event)}\n")
+            case Building() if sys.stderr.isatty():
+                _write_line(f"building {_step(event)}")
+            case Building(elapsed_seconds=elapsed_seconds):
+                if elapsed_seconds >= self._next_line_seconds:
+                    self._next_line_seconds += LOG_LINE_SECONDS
+                    _write_line(f"building {_step(event)}\n")
+
+
+def _write_line(text: str) -> None:
+    start_over = "\r\x1b[K" if sys.stderr.isatty() else ""
+    sys.stderr.write(start_over + text)
+    sys.stderr.flush()
+
+
+def _step(event: Building) -> str:
+    minutes, seconds = divmod(int(event.elapsed_seconds), 60)
+    return f"{event.program} ({event.number} of {event.total}), {minutes} min {seconds:02} s"
+
+
+def find_or_build(*, environ: Mapping[str, str], clock: Clock) -> Binaries:
+    """All programs from the cache, built if need be; or what ``$KUBEBUILDER_ASSETS`` has."""
+    binaries = find_binaries(environ=environ)
+    if binaries.from_assets:
+        # The usual collections of such programs hold no kube-controller-manager; the tests that
+        # want controllers will ask for it.
+        binaries.path(Program.ETCD)
+        binaries.path(Program.KUBE_APISERVER)
+    else:
+        build_missing(Program, binaries, environ=environ, clock=clock, progress=_ProgressLines())
+    return binaries
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Print the directory of the programs; 0, or 1 if they can be neither found nor built."""
+    parser = argparse.ArgumentParser(
+        prog="python -m steersman_cluster.testing.binaries",
+        description="Find etcd, kube-apiserver, kube-controller-manager and kubectl, or build them"
+        " with Go (ten minutes on two cores, the first time), and print their directory.",
+    )
+    parser.parse_args(arguments)
+    try:
+        binaries = find_or_build(environ=os.environ, clock=SystemClock())
+    except ControlPlaneError as error:
+        sys.stderr.write(f"error: {error}\n")
+        return 1
+    except KeyboardInterrupt:
+        sys.stderr.write(
+            "\nstopped; what is finished stays, and the next build goes on from there\n"
+        )
+        return 1
+    sys.stdout.write(f"{binaries.directory}\n")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,167 @@
+"""Programs of a control plane built from Go modules, into the cache directory.
+
+Each appears there by one rename: it is whole or not there, and a build that is cut short keeps
+what it had finished. One build runs at a time; the kernel drops the lock with its holder.
+"""
+
+import fcntl
+import os
+import shutil
+import subprocess
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from importlib import resources
+from pathlib import Path
+from typing import TypeAlias
+
+from steersman.clock import Clock
+from steersman_cluster.errors import ControlPlaneError
+from steersman_cluster.testing.enclosure import Enclosure, enclosure, tail
+from steersman_cluster.testing.programs import (
+    ASSETS_VARIABLE,
+    CACHE_VARIABLE,
+    KUBERNETES_VERSION,
+    Binaries,
+    Program,
+)
+
+# How often a build says how long it has taken so far.
+REPORT_SECONDS = 1.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WaitingForOtherBuild:
+    """Somebody else builds at the moment."""
+
+    directory: Path
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Building:
+    """One program is being built, or has just been: the ``number``-th of ``total``."""
+
+    program: Program
+    number: int
+    total: int
+    elapsed_seconds: float
+    finished: bool = False
+
+
+Progress: TypeAlias = Callable[[WaitingForOtherBuild | Building], None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Source:
+    """Where a program's source is: a directory of ours with a go.mod, and a package it names."""
+
+    module: str
+    package: str
+    link_flags: str = "-s -w"
+
+
+def _kubernetes(command: str) -> _Source:
+    major, minor, _ = KUBERNETES_VERSION.split(".")
+    stamp = {"gitVersion": f"v{KUBERNETES_VERSION}", "gitMajor": major, "gitMinor": minor}
+    stamps = (f"-X k8s.io/component-base/version.{key}={value}" for key, value in stamp.items())
+    return _Source(
+        module="kubernetes",
+        package=f"k8s.io/kubernetes/cmd/{command}",
+        link_flags=" ".join(("-s -w", *stamps)),
+    )
+
+
+SOURCES: Mapping[Program, _Source] = {
+    Program.ETCD: _Source(module="etcd", package="go.etcd.io/etcd/server/v3"),
+    Program.KUBE_APISERVER: _kubernetes("kube-apiserver"),
+    Program.KUBE_CONTROLLER_MANAGER: _kubernetes("kube-controller-manager"),
+    Program.KUBECTL: _kubernetes("kubectl"),
+}
+
+
+def build_missing(
+    programs: Iterable[Program],
+    binaries: Binaries,
+    *,
+    environ: Mapping[str, str],
+    clock: Clock,
+    progress: Progress,
+) -> None:
+    """Build those of ``programs`` that ``binaries`` lacks, one after another."""
+    missing = binaries.missing(programs)
+    if not missing:
+        return
+    go = shutil.which("go", path=environ.get("PATH"))
+    if go is None:
+        raise ControlPlaneError(
+            problem="the control plane has to be built, and there is no `go` on the PATH",
+            what_now=f"Install Go 1.26 or newer, or set {ASSETS_VARIABLE} to a directory with"
+            f" {' and '.join(missing)}.",
+        )
+    with _sole_builder(binaries.directory, progress):
+        # Somebody may have built them while we waited for our turn.
+        missing = binaries.missing(missing)
+        for number, program in enumerate(missing, start=1):
+            step = Building(program=program, number=number, total=len(missing), elapsed_seconds=0.0)
+            with enclosure(prefix=".building-", inside=binaries.directory) as workshop:
+                _build(go, step, workshop, environ=environ, clock=clock, progress=progress)
+                (workshop.directory / program).replace(binaries.directory / program)
+
+
+@contextmanager
+def _sole_builder(directory: Path, progress: Progress) -> Iterator[None]:
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+        lock = os.open(directory / ".lock", os.O_CREAT | os.O_RDWR, 0o600)
+    except OSError as error:
+        raise ControlPlaneError(
+            problem=f"the control plane cannot be built into {directory}: {error.strerror}",
+            what_now=f"Make the directory writable, or set {CACHE_VARIABLE} to another.",
+        ) from error
+    try:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            progress(WaitingForOtherBuild(directory=directory))
+            fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(lock)
+
+
+def _build(
+    go: str,
+    step: Building,
+    workshop: Enclosure,
+    *,
+    environ: Mapping[str, str],
+    clock: Clock,
+    progress: Progress,
+) -> None:
+    source = SOURCES[step.program]
+    modules = resources.files("steersman_cluster.testing") / "control_plane_modules" / source.module
+    for name in ("go.mod", "go.sum"):
+        (workshop.directory / name).write_bytes((modules / name).read_bytes())
+    flags = ["-mod=readonly", "-trimpath", "-ldflags", source.link_flags, "-o", step.program]
+    log = workshop.directory / "build.log"
+    started_at = clock.monotonic()
+    process = workshop.start(
+        [go, "build", *flags, source.package],
+        log=log,
+        # A go.work in some directory above would put its own modules in place of these.
+        environ={**environ, "GOWORK": "off"},
+    )
+    while True:
+        progress(replace(step, elapsed_seconds=clock.monotonic() - started_at))
+        try:
+            status = process.wait(timeout=REPORT_SECONDS)
+        except subprocess.TimeoutExpired:
+            continue
+        break
+    if status != 0:
+        raise ControlPlaneError(
+            problem=f"{step.program} could not be built: `go build` ended with status {status}",
+            what_now=f"Set {ASSETS_VARIABLE} to a directory with it, or see what Go said:",
+            log_tail=tail(log),
+        )
+    progress(replace(step, elapsed_seconds=clock.monotonic() - started_at, finished=True))

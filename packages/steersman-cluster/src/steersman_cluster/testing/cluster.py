@@ -1,0 +1,141 @@
+"""What every cluster for tests is: an address, users, kubectl, and a process to disturb."""
+
+import os
+import socket
+import ssl
+import subprocess
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from http.client import HTTPSConnection
+from pathlib import Path
+from typing import TypeAlias
+
+from steersman.clock import Clock
+from steersman_cluster.errors import ControlPlaneError
+from steersman_cluster.testing.calls import CALL_SECONDS, Caller
+from steersman_cluster.testing.component import Component
+from steersman_cluster.testing.controllers import (
+    CONTROLLERS,
+    GRACE_SECONDS,
+    START_SECONDS,
+    controller_manager_flags,
+)
+from steersman_cluster.testing.credentials import ADMIN, make_credentials, write_private
+from steersman_cluster.testing.enclosure import Enclosure
+from steersman_cluster.testing.programs import Program, find_binaries
+
+LOOPBACK = "127.0.0.1"
+
+# For one request of kubectl's: longer than a healthy server needs, shorter than a test may take.
+KUBECTL_SECONDS = 30.0
+
+Flags: TypeAlias = Mapping[str, object]
+
+
+class Cluster:
+    """A running cluster: how to reach it, as whom, and how to disturb it.
+
+    ``api_server`` can be paused, stopped and restarted.
+    """
+
+    api_server: Component
+
+    def __init__(self, inside: Enclosure, *, port: int, clock: Clock) -> None:
+        self.url = f"https://{LOOPBACK}:{port}"
+        self.directory = inside.directory
+        self._inside = inside
+        self._clock = clock
+        self.credentials = make_credentials(self.directory, now=clock.now())
+        self.kubeconfig = write_private(
+            self.directory / "kubeconfig", self.credentials.kubeconfig(server=self.url).encode()
+        )
+        self._port = port
+        self._tls = ssl.create_default_context(cafile=self.credentials.ca_file)
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {self.url}>"
+
+    def program(self, which: Program) -> Path:
+        """Where one of Kubernetes' programs is."""
+        return find_binaries(environ=os.environ).path(which)
+
+    def kubectl_program(self) -> Path:
+        """Where kubectl is."""
+        return self.program(Program.KUBECTL)
+
+    @contextmanager
+    def running_controllers(self, *names: str, flags: Flags | None = None) -> Iterator[None]:
+        """Run kube-controller-manager while the block does, with the usual controllers or these."""
+        with reserved_port() as port:
+            usual = controller_manager_flags(
+                self.credentials,
+                kubeconfig=self.kubeconfig,
+                address=LOOPBACK,
+                port=port,
+                controllers=names or CONTROLLERS,
+            )
+            given = {**usual, **(flags or {})}
+            manager = Component(
+                [
+                    self.program(Program.KUBE_CONTROLLER_MANAGER),
+                    *(f"--{name}={value}" for name, value in given.items()),
+                ],
+                enclosure=self._inside,
+                ready=lambda: self._https_caller(port).finds("/healthz"),
+                clock=self._clock,
+                start_seconds=START_SECONDS,
+                grace_seconds=GRACE_SECONDS,
+            )
+            with manager.running():
+                yield
+
+    def forget_history(self) -> None:
+        """Have every resourceVersion and continue token so far answered with 410.
+
+        Restarts the API server.
+        """
+        raise NotImplementedError
+
+    def kubectl(self, *arguments: str | Path, context: str = ADMIN, stdin: str = "") -> str:
+        """What kubectl prints, asked as the user of ``context``; a failure is raised."""
+        command = [
+            self.kubectl_program(),
+            f"--context={context}",
+            f"--request-timeout={KUBECTL_SECONDS:g}s",
+            *arguments,
+        ]
+        # At home in our directory, so that neither its caches nor anyone's settings are shared.
+        environ = {"HOME": str(self.directory), "KUBECONFIG": str(self.kubeconfig)}
+        finished = subprocess.run(
+            command, input=stdin, env=environ, capture_output=True, text=True, check=False
+        )
+        if finished.returncode != 0:
+            # Not the arguments: some of them may be the data of a Secret.
+            raise ControlPlaneError(
+                problem=f"kubectl, asked as {context}, ended with status {finished.returncode}",
+                what_now="See what it said:",
+                log_tail=finished.stderr.strip(),
+            )
+        return finished.stdout
+
+    def caller(self) -> Caller:
+        """Plain calls to the API server as its admin, for what a test needs around its subject."""
+        return self._https_caller(self._port)
+
+    def _https_caller(self, port: int) -> Caller:
+        return Caller(
+            HTTPSConnection(LOOPBACK, port, timeout=CALL_SECONDS, context=self._tls),
+            headers={"Authorization": f"Bearer {self.credentials.admin_token}"},
+        )
+
+
+@contextmanager
+def reserved_port() -> Iterator[int]:
+    """A free port that stays ours: held by a socket that never listens, and shared on request.
+
+    The server that shares it may come and go, and finds it free each time.
+    """
+    with socket.socket() as holder:
+        holder.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
+        holder.bind((LOOPBACK, 0))
+        yield holder.getsockname()[1]

@@ -1,0 +1,67 @@
+"""Coroutine tests and async fixtures on the loop of a cluster, for the pytest plugin.
+
+Loaded when the first such test is collected.
+"""
+
+import inspect
+from collections.abc import Callable
+from functools import partial
+from typing import TYPE_CHECKING, Any, Self
+
+import pytest
+
+from steersman_cluster.testing.plugin import ON_CLUSTER, STAGE
+
+if TYPE_CHECKING:
+    from steersman_cluster.testing.stages import Stage
+
+
+class ClusterFunction(pytest.Function):
+    """A coroutine test on the loop of its cluster."""
+
+    @classmethod
+    def instead_of(cls, item: pytest.Function, collector: Any) -> Self:
+        """The same test as one of ours."""
+        ours = cls.from_parent(
+            collector,
+            name=item.name,
+            callspec=getattr(item, "callspec", None),
+            callobj=item.obj,
+            fixtureinfo=item._fixtureinfo,
+            keywords=item.keywords,
+            originalname=item.originalname,
+        )
+        ours.own_markers = item.own_markers
+        ours.stash[ON_CLUSTER] = True
+        return ours
+
+    def runtest(self) -> None:
+        """Run it; other plugins that run coroutine tests are not asked."""
+        given = {name: self.funcargs[name] for name in self._fixtureinfo.argnames}
+        self.stash[STAGE].run(self.obj(**given))
+
+
+def on_stage(stage: "Stage", function: Any, request: pytest.FixtureRequest) -> Callable[..., Any]:
+    """An async fixture, as a plain one."""
+    instance, bound = request.instance, function
+    if inspect.ismethod(function) and isinstance(instance, type(function.__self__)):
+        # Collected with one instance of the class, and each test has its own.
+        bound = function.__func__.__get__(instance)
+
+    def made(*args: Any, **kwargs: Any) -> Any:
+        if inspect.iscoroutinefunction(bound):
+            return stage.run(bound(*args, **kwargs))
+        generator = bound(*args, **kwargs)
+        value = stage.run(anext(generator))
+        request.addfinalizer(partial(_end, stage, generator))
+        return value
+
+    return made
+
+
+def _end(stage: "Stage", generator: Any) -> None:
+    async def end() -> None:
+        async for _ in generator:
+            raise RuntimeError("an async fixture yields once")
+
+    stage.run(end())

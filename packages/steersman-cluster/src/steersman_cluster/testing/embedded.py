@@ -1,0 +1,87 @@
+"""The embedded API server in a process of its own, in place of a real control plane.
+
+It is started with the command that everybody uses, and keeps its data in a file, so that it can
+be disturbed as a real one can.
+"""
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from steersman.clock import Clock
+from steersman_cluster.apiserver import Key, RevisionLog, SqliteJournal
+from steersman_cluster.testing.cluster import LOOPBACK, Cluster, reserved_port
+from steersman_cluster.testing.component import Component
+from steersman_cluster.testing.enclosure import Enclosure, enclosure
+
+START_SECONDS = 60.0
+GRACE_SECONDS = 5.0
+
+# A key that is no resource's.
+FORGOTTEN = Key("history", "forgotten")
+
+
+@contextmanager
+def running_embedded_cluster(
+    *, clock: Clock, nodes: int | None = None
+) -> Iterator["EmbeddedCluster"]:
+    """Start an embedded cluster, enter the block once it is ready, and leave nothing behind.
+
+    With so many ``nodes`` it lives; without any it is a bare API server.
+    """
+    with reserved_port() as port, enclosure(prefix="steersman-") as inside:
+        cluster = EmbeddedCluster(inside, port=port, clock=clock, nodes=nodes)
+        with cluster.api_server.running():
+            yield cluster
+
+
+class EmbeddedCluster(Cluster):
+    """An embedded cluster that can be reached, and disturbed, like a real one."""
+
+    def __init__(self, inside: Enclosure, *, port: int, clock: Clock, nodes: int | None) -> None:
+        super().__init__(inside, port=port, clock=clock)
+        self._data = inside.directory / "data"
+        given = self.credentials
+        flags = {
+            "port": port,
+            "bind-address": LOOPBACK,
+            "data": self._data,
+            "kubeconfig": inside.directory / "own.kubeconfig",
+            "tls-cert-file": given.serving_certificate_file,
+            "tls-private-key-file": given.serving_key_file,
+            "client-ca-file": given.client_ca_file,
+            "token-auth-file": given.tokens_file,
+            "service-account-key-file": given.service_account_key_file,
+            "service-account-signing-key-file": given.service_account_key_file,
+        }
+        expected = ["/readyz", "/api/v1/namespaces/default"]
+        if nodes is not None:  # It lives once there is an account, without which no Pod can be.
+            expected.append("/api/v1/namespaces/default/serviceaccounts/default")
+        self.api_server = Component(
+            [
+                sys.executable,
+                "-m",
+                "steersman",
+                "cluster",
+                "up",
+                "--permit-port-sharing",
+                "--no-workloads" if nodes is None else f"--nodes={nodes}",
+                *(f"--{name}={value}" for name, value in flags.items()),
+            ],
+            enclosure=inside,
+            ready=lambda: self.caller().finds(*expected),
+            clock=clock,
+            start_seconds=START_SECONDS,
+            grace_seconds=GRACE_SECONDS,
+        )
+
+    def forget_history(self) -> None:
+        """Have every resourceVersion and continue token so far answered with 410."""
+        with self.api_server.stopped():
+            journal = SqliteJournal(self._data)
+            log = RevisionLog(journal)
+            # A new revision, so that the one the last reader saw is history too.
+            entry = log.append(FORGOTTEN, {}, expected=0)
+            log.append(FORGOTTEN, None, expected=entry.revision)
+            log.compact(log.revision)
+            journal.close()

@@ -1,0 +1,36 @@
+"""Fixtures: ``pytest_plugins = ["steersman_cluster.testing.fixtures"]`` in a conftest.py.
+
+The programs must be there already; a test run does not compile Kubernetes on the side. Under
+pytest-xdist each worker has a control plane of its own.
+"""
+
+import os
+from collections.abc import Iterator
+
+import pytest
+
+from steersman.clock import SystemClock
+from steersman_cluster.testing.control_plane import ControlPlane, running_control_plane
+from steersman_cluster.testing.namespaces import fresh_namespace
+from steersman_cluster.testing.programs import find_binaries
+
+
+@pytest.fixture(scope="session")
+def control_plane() -> Iterator[ControlPlane]:
+    """A real etcd and kube-apiserver, the same for the whole session."""
+    with running_control_plane(find_binaries(environ=os.environ), clock=SystemClock()) as plane:
+        yield plane
+
+
+@pytest.fixture(scope="module")
+def controllers(control_plane: ControlPlane) -> Iterator[None]:
+    """Kubernetes' own controllers, at work until the tests of this module are done."""
+    with control_plane.running_controllers():
+        yield
+
+
+@pytest.fixture
+def namespace(control_plane: ControlPlane) -> Iterator[str]:
+    """The name of a namespace that only this test has."""
+    with fresh_namespace(control_plane) as name:
+        yield name

@@ -1,0 +1,261 @@
+"""For pytest: the fixture ``cluster``, a cluster that lives as long as the test.
+
+It is there wherever steersman is installed. A coroutine test that asks for it runs on the cluster's
+own event loop, together with the async fixtures that it uses, whichever other plugins run coroutine
+tests. By default the loop's time is a number, and nothing has to be waited for; with
+``--cluster=real`` the same test runs against a real control plane.
+
+Pytest loads this module in every suite of an environment that has steersman. So it takes no name
+that another plugin may have: its options begin with ``--steersman``, ``--cluster`` is added only
+where it is used and free, and a fixture of the same name in another plugin wins. It loads
+with every pytest that runs on a Python of ours, also an older one than the fixture needs: hooks are
+wrapped in the way that every pluggy knows, and names that pytest 7 lacks are in strings.
+"""
+
+import inspect
+from collections.abc import Generator, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, Final
+
+import pytest
+
+if TYPE_CHECKING:
+    from steersman_cluster.simulation import World
+    from steersman_cluster.testing.stages import Stage
+    from steersman_cluster.workloads import WorkloadSettings
+
+EMBEDDED: Final = "embedded"
+REAL: Final = "real"
+
+# Where the values of the options are kept, whichever name they were given by.
+CLUSTER: Final = "steersman_cluster"
+SEED: Final = "steersman_seed"
+
+# What people type, where no other plugin has an option of that name.
+_SHORT_NAMES: Final = {"--cluster": CLUSTER, "--cluster-seed": SEED}
+
+_FIXTURES: Final = ("cluster", "cluster_settings")
+_PACKAGE: Final = __name__.partition(".")[0]
+
+#: The loop and the cluster of a test that has one.
+STAGE: "pytest.StashKey[Stage]" = pytest.StashKey()
+#: Set on tests that run on the loop of their cluster.
+ON_CLUSTER: Final = pytest.StashKey[bool]()
+
+
+def pytest_addoption(parser: pytest.Parser, pluginmanager: pytest.PytestPluginManager) -> None:
+    """Which cluster, and which of all the ways in which things may happen there."""
+    _confine_rewriting(pluginmanager)
+    group = parser.getgroup("steersman")
+    group.addoption(
+        "--steersman-cluster",
+        dest=CLUSTER,
+        choices=(EMBEDDED, REAL),
+        default=EMBEDDED,
+        help="what the fixture `cluster` is: in this process and in virtual time, or a real"
+        " control plane on this machine (default: embedded). --cluster for short, unless another"
+        " plugin has that option",
+    )
+    group.addoption(
+        "--steersman-seed",
+        dest=SEED,
+        type=int,
+        default=0,
+        metavar="N",
+        help="from which every order of events in an embedded cluster follows (default: 0)."
+        " --cluster-seed for short",
+    )
+
+
+def _confine_rewriting(pluginmanager: pytest.PytestPluginManager) -> None:
+    """Have pytest rewrite the assertions of this module alone.
+
+    It would rewrite those of all modules of a distribution that has a plugin, and compile each of
+    them a second time for that.
+    """
+    hook: Any = getattr(pluginmanager, "rewrite_hook", None)
+    marked = getattr(hook, "_must_rewrite", None)
+    if isinstance(marked, set) and _PACKAGE in marked:
+        marked.discard(_PACKAGE)
+        marked.add(__name__)
+        getattr(hook, "_marked_for_rewrite_cache", {}).clear()
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_load_initial_conftests(
+    parser: pytest.Parser, args: list[str]
+) -> Generator[None, None, None]:
+    """Know the short names of the options, if they are used and no other plugin has them."""
+    yield
+    used = {each.partition("=")[0] for each in args}
+    for name, dest in _SHORT_NAMES.items():
+        if name in used and not _is_taken(parser, name):
+            kind: dict[str, Any] = {"type": int} if dest == SEED else {"choices": (EMBEDDED, REAL)}
+            parser.getgroup("steersman").addoption(
+                name, dest=dest, default=0 if dest == SEED else EMBEDDED, **kind
+            )
+
+
+def _is_taken(parser: Any, name: str) -> bool:
+    groups = [*getattr(parser, "_groups", ()), getattr(parser, "_anonymous", None)]
+    return any(
+        name in option.names() for group in groups if group is not None for option in group.options
+    )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Say which marks there are."""
+    config.addinivalue_line(
+        "markers",
+        "embedded_only(reason='it skips time'): the test asks for what only the embedded cluster"
+        " can do, and is skipped with --cluster=real",
+    )
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection(session: pytest.Session) -> None:
+    """Let fixtures of the same names in other plugins win: of several, the last one counts."""
+    manager: Any = getattr(session, "_fixturemanager", None)
+    for name in _FIXTURES:
+        # Until pytest 9.0 the last of a list counts; since then, the first at each node.
+        _order(getattr(manager, "_arg2fixturedefs", {}).get(name, []), ours_last=False)
+        for table in ("_arg2node2fixturedefs", "_arg2nodeid2fixturedefs"):
+            for found in getattr(manager, table, {}).get(name, {}).values():
+                _order(found, ours_last=True)
+
+
+def _order(found: Any, *, ours_last: bool) -> None:
+    ordered = sorted(found, key=lambda each: _is_own(each) is ours_last)
+    found.clear()
+    found.extend(ordered)
+
+
+def _is_own(fixture: "pytest.FixtureDef[Any]") -> bool:
+    return getattr(fixture.func, "__module__", None) == __name__
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Skip what a real cluster cannot do."""
+    if config.getoption(CLUSTER) != REAL:
+        return
+    for item in items:
+        mark = item.get_closest_marker("embedded_only")
+        if mark is not None:
+            reason = mark.kwargs.get("reason") or next(iter(mark.args), "it skips time")
+            item.add_marker(pytest.mark.skip(reason=f"only on the embedded cluster: {reason}"))
+
+
+@pytest.fixture
+def cluster_settings() -> "WorkloadSettings":
+    """How many nodes the cluster has, and which of a cluster's own controllers run on it.
+
+    To be overridden where a test, a module or a directory needs others.
+    """
+    from steersman_cluster.simulation import USUAL
+
+    return USUAL
+
+
+@pytest.fixture(scope="session")
+def _steersman_control_plane() -> Iterator[Any]:
+    from steersman_cluster.testing.real_stage import running_real_control_plane
+
+    with running_real_control_plane() as plane:
+        yield plane
+
+
+@pytest.fixture
+def cluster(
+    request: pytest.FixtureRequest, cluster_settings: "WorkloadSettings"
+) -> "Iterator[World]":
+    """A cluster and the operators on it: ``await cluster.run_operator(controller)``."""
+    if request.config.getoption(CLUSTER) == REAL:
+        from steersman_cluster.testing.real_stage import real_stage
+
+        plane = request.getfixturevalue("_steersman_control_plane")
+        opened = real_stage(plane, settings=cluster_settings)
+    else:
+        from steersman_cluster.testing.stages import embedded_stage
+
+        seed: Any = request.config.getoption(SEED)
+        opened = embedded_stage(seed=seed, settings=cluster_settings)
+    with opened as stage:
+        request.node.stash[STAGE] = stage
+        yield stage.world
+
+
+@pytest.hookimpl(hookwrapper=True, tryfirst=True)
+def pytest_pycollect_makeitem(
+    collector: "pytest.Module | pytest.Class",
+    name: str,  # noqa: ARG001 - as pytest calls it
+    obj: object,  # noqa: ARG001
+) -> Generator[None, Any, None]:
+    """Take over the coroutine tests that ask for a cluster, after everybody else."""
+    outcome = yield
+    if outcome.excinfo is not None:
+        return
+    made = outcome.get_result()
+    if isinstance(made, list):
+        outcome.force_result([_taken_over(collector, each) for each in made])
+    else:
+        outcome.force_result(_taken_over(collector, made))
+
+
+@pytest.hookimpl(hookwrapper=True, tryfirst=True)
+def pytest_fixture_setup(
+    fixturedef: "pytest.FixtureDef[Any]", request: pytest.FixtureRequest
+) -> Generator[None, Any, None]:
+    """Run the async fixtures of such a test on the loop of its cluster, before anybody else."""
+    function: Any = fixturedef.func
+    if (
+        not (inspect.iscoroutinefunction(function) or inspect.isasyncgenfunction(function))
+        or fixturedef.scope != "function"
+        or not request.node.stash.get(ON_CLUSTER, False)
+    ):
+        yield
+        return
+    from steersman_cluster.testing.cluster_items import on_stage
+
+    request.getfixturevalue("cluster")
+    stage = request.node.stash[STAGE]
+    # A function of its own, without what other plugins have marked the fixture with.
+    fixturedef.func = on_stage(stage, function, request)  # type: ignore[misc]
+    try:
+        yield
+    finally:
+        fixturedef.func = function  # type: ignore[misc]
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item, call: pytest.CallInfo[None]
+) -> Generator[None, Any, None]:
+    """Tell with a failure what led there, and how to have it again."""
+    outcome = yield
+    stage = item.stash.get(STAGE, None)
+    if stage is None or call.when != "call" or outcome.excinfo is not None:
+        return
+    report = outcome.get_result()
+    if report.failed:
+        report.sections.append(stage.story(item.nodeid))
+
+
+def _taken_over(collector: Any, item: Any) -> Any:
+    """The same test on the loop of its cluster, if it is a coroutine that asks for ours."""
+    if not isinstance(item, pytest.Function) or not inspect.iscoroutinefunction(item.function):
+        return item
+    asked_for: Any = getattr(item, "_fixtureinfo")  # noqa: B009 - it is pytest's own
+    if not _is_ours(asked_for.name2fixturedefs.get("cluster", ())):
+        return item
+    from steersman_cluster.testing.cluster_items import ClusterFunction
+
+    return ClusterFunction.instead_of(item, collector)
+
+
+def _is_ours(named: "Sequence[pytest.FixtureDef[Any]]") -> bool:
+    """Whether the last fixture of that name is ours, or one that extends ours."""
+    for each in reversed(named):
+        if _is_own(each):
+            return True
+        if "cluster" not in each.argnames:
+            return False
+    return False

@@ -1,0 +1,69 @@
+"""The programs of a control plane, and where they are."""
+
+import os
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+
+from steersman_cluster.errors import ControlPlaneError
+
+KUBERNETES_VERSION = "1.36.3"
+ETCD_VERSION = "3.6.8"
+
+ASSETS_VARIABLE = "KUBEBUILDER_ASSETS"
+CACHE_VARIABLE = "XDG_CACHE_HOME"
+BUILD_COMMAND = "python -m steersman_cluster.testing.binaries"
+
+
+class Program(StrEnum):
+    """One program, by the name of its file; in the order in which they are built."""
+
+    ETCD = "etcd"
+    KUBE_APISERVER = "kube-apiserver"
+    KUBE_CONTROLLER_MANAGER = "kube-controller-manager"
+    KUBECTL = "kubectl"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Binaries:
+    """A directory of programs; which of them must be there, only their use decides."""
+
+    directory: Path
+    from_assets: bool
+
+    def missing(self, programs: Iterable[Program]) -> tuple[Program, ...]:
+        """Those of ``programs`` that are not there, or cannot be run."""
+        return tuple(p for p in programs if not os.access(self.directory / p, os.X_OK))
+
+    def path(self, program: Program) -> Path:
+        """Where ``program`` is; ``ControlPlaneError`` if it is missing."""
+        if not self.missing([program]):
+            return self.directory / program
+        if self.from_assets:
+            raise ControlPlaneError(
+                problem=f"{program} is needed, and {ASSETS_VARIABLE}={self.directory} lacks it",
+                what_now=f"Put it there, or unset {ASSETS_VARIABLE} and run `{BUILD_COMMAND}`.",
+            )
+        raise ControlPlaneError(
+            problem=f"{program} is needed, and not yet in {self.directory}",
+            what_now=f"Run `{BUILD_COMMAND}`, or set {ASSETS_VARIABLE} to a directory with it.",
+        )
+
+
+def find_binaries(*, environ: Mapping[str, str]) -> Binaries:
+    """Look in ``$KUBEBUILDER_ASSETS`` if it is set, and else in our cache directory."""
+    if assets := environ.get(ASSETS_VARIABLE):
+        return Binaries(directory=Path(assets).absolute(), from_assets=True)
+    version = f"{KUBERNETES_VERSION}-{ETCD_VERSION}"
+    directory = cache_directory(environ) / "control-plane" / version
+    return Binaries(directory=directory, from_assets=False)
+
+
+def cache_directory(environ: Mapping[str, str]) -> Path:
+    """Where we keep what took long to build."""
+    # The XDG specification has relative paths ignored: they would mean a cache per directory.
+    configured = Path(environ.get(CACHE_VARIABLE, ""))
+    if configured.is_absolute():
+        return configured / "steersman"
+    return Path(environ.get("HOME") or Path.home()) / ".cache" / "steersman"

@@ -1,0 +1,307 @@
+"""The real world: a control plane, our workloads beside it, and operators in this process.
+
+The same methods as those of the simulated one, and the same meaning, as far as real time lets them:
+``settle`` waits until nothing has changed for a while, and nobody can skip time.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from functools import partial
+from random import Random
+from typing import Any, Final
+
+from steersman.client import Client, find_config, reaching
+from steersman.clock import Clock
+from steersman.controller import Controller
+from steersman.errors import NotSettled, SteersmanError
+from steersman.kinds import core_v1
+from steersman.manager import Manager, ManagerEnvironment, ManagerSettings, Runnable
+from steersman.observe import (
+    ControllerStarted,
+    Observation,
+    Observer,
+    StageReached,
+    fan_out,
+    ignore,
+)
+from steersman.wire import Transport
+from steersman_cluster.errors import TimeCannotBeSkipped
+from steersman_cluster.simulation import (
+    Agenda,
+    Asked,
+    Factory,
+    History,
+    Operator,
+    World,
+    factory_of,
+)
+from steersman_cluster.testing.cluster import Cluster
+from steersman_cluster.testing.noting import NotingTransport
+from steersman_cluster.workloads import ALONE, WorkloadSettings, running_workloads
+
+# Longer than one step of a controller takes to lead to the next, on a machine that is busy.
+QUIET_SECONDS: Final = 1.5
+POLL_SECONDS: Final = 0.1
+
+# What somebody puts off for so long or less is waited for.
+PATIENCE_SECONDS: Final = 10.0
+SETTLED_WITHIN_SECONDS: Final = 60.0
+
+USER: Final = "user"
+AT_WORK: Final = "at work"  # as a manager calls it when everybody in it is
+WORKLOADS: Final = "workloads"
+
+Starting = Callable[[], "RealOperator"]
+
+
+class RealOperator(Operator):
+    """An operator in this process, at work on a cluster elsewhere."""
+
+    def __init__(self, name: str, again: Starting, controllers: Sequence[Controller[Any]]) -> None:
+        self.name = name
+        self.again = again
+        self.ways: list[NotingTransport] = []
+        self._is_acting = False
+        # Controllers that have not started: their kinds may be served a moment later.
+        self._starting = {each.name for each in controllers}
+        self.stopping: asyncio.Future[str] = asyncio.get_running_loop().create_future()
+        self.task: asyncio.Task[None] | None = None
+        self._error: SteersmanError | None = None
+
+    def __repr__(self) -> str:
+        return f"<RealOperator {self.name}>"
+
+    @property
+    def is_at_work(self) -> bool:
+        """Whether all its controllers have started."""
+        return self._is_acting and not self._starting
+
+    def observe(self, observation: Observation) -> None:
+        """Know how far it is."""
+        if isinstance(observation, StageReached) and observation.stage == AT_WORK:
+            self._is_acting = True
+        elif isinstance(observation, ControllerStarted):
+            self._starting.discard(observation.controller)
+
+    async def run(self, operation: Awaitable[None], *, over: Callable[[str], None]) -> None:
+        """Have it live its life; what ends it before its time is kept."""
+        try:
+            await operation
+        except SteersmanError as error:
+            self._error = error
+        finally:
+            over(self.name)
+
+    async def stop(self) -> None:
+        """Ask it to end, as SIGTERM does, and wait until it has."""
+        if not self.stopping.done():
+            self.stopping.set_result("SIGTERM")
+        if self.task is not None:
+            await asyncio.wait([self.task])
+
+    async def kill(self) -> None:
+        """End it at once: whatever its ``finally`` blocks do reaches nobody any more."""
+        for way in self.ways:
+            way.is_cut = True
+        if self.task is not None:
+            self.task.cancel()
+            await asyncio.wait([self.task])
+
+    @property
+    def is_over(self) -> bool:
+        """Whether it has ended; raises what has ended it."""
+        if self._error is not None:
+            raise self._error
+        return self.task is not None and self.task.done()
+
+
+class RealWorld(World):
+    """A cluster in real time."""
+
+    def __init__(
+        self,
+        client: Client,
+        *,
+        namespace: str,
+        connect: Callable[[], AbstractAsyncContextManager[Transport]],
+        history: History,
+        group: asyncio.TaskGroup,
+        rng: Random,
+    ) -> None:
+        super().__init__(client, namespace=namespace)
+        self.history = history
+        self.agenda = Agenda(clock=client.clock)
+        self._connect = connect
+        self._group = group
+        self._rng = rng
+        self._operators: list[RealOperator] = []
+
+    def __repr__(self) -> str:
+        return f"<RealWorld in namespace {self.namespace}>"
+
+    # Operators
+
+    async def run_operator(
+        self,
+        *operator: Controller[Any] | Factory,
+        name: str = "operator",
+        runnables: Sequence[Runnable] = (),
+        settings: ManagerSettings | None = None,
+    ) -> RealOperator:
+        """An operator, which runs until it is stopped, killed, or the test is over."""
+        build = factory_of(operator, runnables)
+        given = settings or ManagerSettings(**ALONE, namespaces=(self.namespace,))
+        return self._operate(build, name, given)
+
+    def _operate(
+        self, build: Callable[[], Manager], name: str, settings: ManagerSettings
+    ) -> RealOperator:
+        manager = build()
+        again = partial(self._operate, build, name, settings)
+        operator = RealOperator(name, again, manager.controllers)
+
+        @asynccontextmanager
+        async def connect() -> AsyncIterator[Transport]:
+            async with self._connect() as transport:
+                way = NotingTransport(transport, actor=name, history=self.history, clock=self.clock)
+                operator.ways.append(way)
+                yield way
+
+        environment = ManagerEnvironment(
+            connect=connect,
+            namespace=self.namespace,
+            hostname=name,
+            clock=self.clock,
+            rng=Random(self._rng.random()),
+            observe=fan_out(self.observer(name), operator.observe),
+        )
+        # What ends it is told to whoever settles next, and must not end the others.
+        operator.task = self._group.create_task(
+            operator.run(
+                manager.operate(environment, settings=settings, stop=operator.stopping),
+                # Nobody comes back to what it had in mind.
+                over=self.agenda.forget,
+            ),
+            name=name,
+        )
+        self._operators.append(operator)
+        return operator
+
+    async def look_again(self) -> None:
+        """Start each operator anew, so that it looks at everything once more."""
+        for operator in self._alive():
+            await operator.stop()
+            operator.again()
+
+    async def end(self) -> None:
+        """Stop everybody."""
+        for operator in self._operators:
+            await operator.kill()
+
+    def observer(self, actor: str) -> Observer:
+        """What an actor's observations are told to."""
+
+        def observe(observation: Observation) -> None:
+            self.agenda.note(actor, observation)
+
+        return observe
+
+    # Time
+
+    async def settle(self) -> None:
+        """Wait until nothing has changed for a while, and nobody is about to try again."""
+        clock = self.clock
+        began_at = changed_at = clock.monotonic()
+        revision = await self._revision()
+        while True:
+            self._check()
+            now_at = clock.monotonic()
+            until_at = changed_at + QUIET_SECONDS
+            due_at = self.agenda.due_until(changed_at + PATIENCE_SECONDS)
+            if due_at is not None:
+                until_at = max(until_at, due_at + QUIET_SECONDS)
+            # A server that begins to serve a kind lets nobody watch it for a second or two.
+            deaf = [f"{each} is not at work yet" for each in self._starting()]
+            deaf += self.agenda.deaf()
+            if deaf:
+                changed_at = now_at
+            failing = [str(each) for each in self.agenda.failing()] + deaf
+            if now_at >= until_at and not failing:
+                return
+            if now_at - began_at >= SETTLED_WITHIN_SECONDS:
+                raise NotSettled(
+                    waited_for="nothing to change any more",
+                    waited_seconds=now_at - began_at,
+                    last_seen="; ".join(failing) or f"revision {revision}",
+                )
+            await clock.sleep(POLL_SECONDS)
+            latest = await self._revision()
+            if latest != revision:
+                revision, changed_at = latest, clock.monotonic()
+
+    async def advance(self, seconds: float) -> None:
+        """Nobody can."""
+        raise TimeCannotBeSkipped(wanted=f"advance time by {seconds:g} s")
+
+    async def _revision(self) -> str:
+        # A list that asks for no version is as new as the whole store, whatever it lists.
+        home = self.namespace
+        return (await self.client.list(core_v1.ConfigMap, namespace=home)).resource_version
+
+    # What was done
+
+    def moment(self) -> int:
+        """Now, to be asked about later."""
+        return len(self.history)
+
+    def writes_since(self, moment: int) -> list[Asked]:
+        """What operators have changed since then, oldest first."""
+        written = self.history.writes(since=moment)
+        return [each for each in written if each.actor not in (USER, WORKLOADS)]
+
+    def _check(self) -> None:
+        self._operators = self._alive()
+
+    def _starting(self) -> list[str]:
+        return [each.name for each in self._operators if not each.is_at_work]
+
+    def _alive(self) -> list[RealOperator]:
+        return [each for each in self._operators if not each.is_over]
+
+
+@asynccontextmanager
+async def real_world(
+    plane: Cluster, *, namespace: str, settings: WorkloadSettings, clock: Clock
+) -> AsyncIterator[RealWorld]:
+    """A control plane with our workloads beside it, while the block runs."""
+    config = find_config(
+        environ={}, home=plane.directory, kubeconfig=plane.kubeconfig, observe=ignore
+    )
+    rng, history = Random(), History()
+    connect = partial(reaching, config, clock=clock, observe=ignore)
+    async with asyncio.TaskGroup() as group, connect() as transport:
+        way = NotingTransport(transport, actor=USER, history=history, clock=clock)
+        world = RealWorld(
+            Client(way, clock=clock, rng=rng, observe=ignore),
+            namespace=namespace,
+            connect=connect,
+            history=history,
+            group=group,
+            rng=rng,
+        )
+        is_at_work = asyncio.Event()
+
+        def observe(observation: Observation) -> None:
+            world.agenda.note(WORKLOADS, observation)
+            if isinstance(observation, StageReached) and observation.stage == AT_WORK:
+                is_at_work.set()
+
+        async with running_workloads(
+            settings, connect=connect, clock=clock, rng=rng, observe=observe
+        ):
+            try:
+                await is_at_work.wait()
+                yield world
+            finally:
+                await world.end()

@@ -1,0 +1,257 @@
+"""How many replicas the use of some Pods calls for. Pure.
+
+The ratio of what is used to what was meant to be, times the Pods that were measured. Pods that
+cannot be measured count so that they make a change smaller, never larger; and a ratio close to one
+changes nothing.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from math import ceil
+from typing import Final, TypeAlias
+
+from steersman.kinds import core_v1
+from steersman_cluster.workloads.pods import condition, phase
+
+Pod = core_v1.Pod
+
+#: A Pod that has just started may still be busy with that: its measurements count only once it is
+#: ready, for so long.
+CPU_START_SECONDS: Final = 300.0
+#: Who was ready this early after its start was never ready before.
+FIRST_READY_SECONDS: Final = 30.0
+
+_POD_LEVEL: Final = ("cpu", "memory")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Usage:
+    """How much one Pod uses, in thousandths, averaged over so long until then."""
+
+    milli: int
+    time: datetime
+    window_seconds: float = 0.0
+
+
+Usages: TypeAlias = Mapping[str, Usage]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tolerances:
+    """How far below and above one a ratio may be without leading to a change."""
+
+    down: float = 0.1
+    up: float = 0.1
+
+    def hold(self, ratio: float) -> bool:
+        """Whether it is close enough."""
+        return 1.0 - self.down <= ratio <= 1.0 + self.up
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Proposal:
+    """So many replicas, for this use on average: in thousandths, and of what is requested."""
+
+    replicas: int
+    average_milli: int
+    percent: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """Why nothing can be proposed."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Grouped:
+    ready: int
+    unready: tuple[str, ...]
+    missing: tuple[str, ...]
+    measured: dict[str, int]
+
+
+def by_utilization(
+    pods: Iterable[Pod],
+    usages: Usages,
+    *,
+    current: int,
+    percent: int,
+    resource: str,
+    container: str,
+    tolerances: Tolerances,
+    now: datetime,
+) -> Proposal | Problem:
+    """What it takes for the Pods to use so much of what they request."""
+    grouped = _grouped(list(pods), usages, resource=resource, now=now)
+    if isinstance(grouped, Problem):
+        return grouped
+    requests = requests_of(pods, resource, container)
+    if isinstance(requests, Problem):
+        return requests
+    before = _utilization(grouped.measured, requests, percent)
+    if before is None:
+        return Problem("no metrics returned matched known pods")
+    ratio, used_percent, average = before
+
+    def proposal(replicas: int) -> Proposal:
+        return Proposal(replicas=replicas, average_milli=average, percent=used_percent)
+
+    assumed = _with_assumed(
+        grouped,
+        ratio,
+        missing={
+            name: requests.get(name, 0) * max(100, percent) // 100 for name in grouped.missing
+        },
+    )
+    if assumed is None:
+        if tolerances.hold(ratio):
+            return proposal(current)
+        return proposal(ceil(ratio * grouped.ready))
+    after = _utilization(assumed, requests, percent)
+    if after is None:
+        return Problem("no metrics returned matched known pods")
+    return proposal(_settled(ratio, after[0], len(assumed), current, tolerances))
+
+
+def by_average(
+    pods: Iterable[Pod],
+    usages: Usages,
+    *,
+    current: int,
+    milli: int,
+    resource: str,
+    tolerances: Tolerances,
+    now: datetime,
+) -> Proposal | Problem:
+    """What it takes for a Pod to use so much on average."""
+    grouped = _grouped(list(pods), usages, resource=resource, now=now)
+    if isinstance(grouped, Problem):
+        return grouped
+    average = sum(grouped.measured.values()) // len(grouped.measured)
+    ratio = average / milli
+    assumed = _with_assumed(grouped, ratio, missing=dict.fromkeys(grouped.missing, milli))
+    if assumed is None:
+        replicas = current if tolerances.hold(ratio) else ceil(ratio * grouped.ready)
+    else:
+        after = sum(assumed.values()) // len(assumed) / milli
+        replicas = _settled(ratio, after, len(assumed), current, tolerances)
+    return Proposal(replicas=replicas, average_milli=average)
+
+
+def requests_of(pods: Iterable[Pod], resource: str, container: str) -> dict[str, int] | Problem:
+    """What each Pod requests, in thousandths."""
+    requests: dict[str, int] = {}
+    for pod in pods:
+        found = _request(pod, resource, container)
+        if isinstance(found, Problem):
+            return found
+        requests[pod.name] = found
+    return requests
+
+
+def _request(pod: Pod, resource: str, container: str) -> int | Problem:
+    spec = pod.spec
+    if spec is None:
+        return 0
+    whole = (spec.resources.requests if spec.resources else None) or {}
+    if not container and any(name in _POD_LEVEL for name in whole):
+        if resource not in whole:
+            return Problem(f"missing pod-level request for {resource} in Pod {pod.name}")
+        return whole[resource].milli_value()
+    running = [*spec.containers]
+    running += [each for each in spec.init_containers or () if each.restart_policy == "Always"]
+    total = 0
+    for each in running:
+        if container in ("", each.name):
+            asked = (each.resources.requests if each.resources else None) or {}
+            if resource not in asked:
+                return Problem(
+                    f"missing request for {resource} in container {each.name} of Pod {pod.name}"
+                )
+            total += asked[resource].milli_value()
+        if container == each.name:
+            return total
+    if container:
+        return Problem(f"container {container} not found in Pod {pod.name}")
+    return total
+
+
+def _grouped(
+    pods: list[Pod], usages: Usages, *, resource: str, now: datetime
+) -> _Grouped | Problem:
+    if not pods:
+        return Problem("no pods returned by selector while calculating replica count")
+    measured = {name: usage.milli for name, usage in usages.items()}
+    unready: list[str] = []
+    missing: list[str] = []
+    ready = 0
+    for pod in pods:
+        if pod.metadata.deletion_timestamp is not None or phase(pod) == "Failed":
+            measured.pop(pod.name, None)
+        elif phase(pod) == "Pending":
+            measured.pop(pod.name, None)
+            unready.append(pod.name)
+        elif pod.name not in usages:
+            missing.append(pod.name)
+        elif resource == "cpu" and _is_starting(pod, usages[pod.name], now):
+            measured.pop(pod.name, None)
+            unready.append(pod.name)
+        else:
+            ready += 1
+    if not measured:
+        return Problem("did not receive metrics for targeted pods (pods might be unready)")
+    return _Grouped(ready=ready, unready=tuple(unready), missing=tuple(missing), measured=measured)
+
+
+def _is_starting(pod: Pod, usage: Usage, now: datetime) -> bool:
+    ready = condition(pod, "Ready")
+    started = pod.status.start_time if pod.status else None
+    if ready is None or started is None:
+        return True
+    turned = ready.last_transition_time or started
+    is_unready = ready.status == "False"
+    if started + timedelta(seconds=CPU_START_SECONDS) > now:
+        return is_unready or usage.time < turned + timedelta(seconds=usage.window_seconds)
+    return is_unready and started + timedelta(seconds=FIRST_READY_SECONDS) > turned
+
+
+def _utilization(
+    measured: Mapping[str, int], requests: Mapping[str, int], percent: int
+) -> tuple[float, int, int] | None:
+    known = [name for name in measured if name in requests]
+    total = sum(measured[name] for name in known)
+    requested = sum(requests[name] for name in known)
+    if not requested:
+        return None
+    used_percent = total * 100 // requested
+    return used_percent / percent, used_percent, total // len(known)
+
+
+def _with_assumed(
+    grouped: _Grouped, ratio: float, *, missing: Mapping[str, int]
+) -> dict[str, int] | None:
+    """What is used if those without a measurement are counted; ``None`` if there are none."""
+    counts_unready = bool(grouped.unready) and ratio > 1.0
+    if not counts_unready and not grouped.missing:
+        return None
+    assumed = dict(grouped.measured)
+    if ratio < 1.0:
+        assumed |= missing
+    elif ratio > 1.0:
+        assumed |= dict.fromkeys(grouped.missing, 0)
+    if counts_unready:
+        assumed |= dict.fromkeys(grouped.unready, 0)
+    return assumed
+
+
+def _settled(before: float, after: float, number: int, current: int, tolerances: Tolerances) -> int:
+    turned = (before < 1.0 < after) or (after < 1.0 < before)
+    if tolerances.hold(after) or turned:
+        return current
+    replicas = ceil(after * number)
+    if (after < 1.0 and replicas > current) or (after > 1.0 and replicas < current):
+        return current
+    return replicas

@@ -1,0 +1,73 @@
+"""A Deployment's template rolled out, little by little or all at once, and back again.
+
+Takes:     Deployments, their ReplicaSets, and the Pods of those
+Gives:     ReplicaSets made, sized and cleaned up; revisions, conditions and events
+Promises:  - a rolling update never wants more Pods than it may
+           - a rolling update never gives up more available Pods than it may
+           - what is rolled back to gets a new revision and keeps its ReplicaSet
+           - a Deployment that is paused rolls nothing out
+           - a Deployment at rest writes nothing
+Never:     touches a ReplicaSet that another one controls, or makes Pods itself
+"""
+
+from collections.abc import Iterable
+from typing import Any, Final
+
+from steersman.controller import Cached, Controller, Watch, Writes, controller_of
+from steersman.kinds import apps_v1, core_v1
+from steersman.names import ObjectKey
+from steersman_cluster.workloads.deployments.reading import is_rolling
+from steersman_cluster.workloads.deployments.reconciling import reconcile
+from steersman_cluster.workloads.pods import (
+    HOLDER_INDEX,
+    SELECTOR_INDEX,
+    by_holder,
+    by_selector,
+    is_counted_anew,
+    watching,
+)
+from steersman_cluster.workloads.settings import WorkloadSettings
+
+__all__ = ["controllers"]
+
+
+def _recreating(pod: core_v1.Pod, cached: Cached) -> Iterable[ObjectKey]:
+    """The Deployment that waits for this Pod's end before it makes new ones."""
+    holder = controller_of(pod)
+    if holder is None or holder.kind != "ReplicaSet":
+        return ()
+    rs = cached.get(apps_v1.ReplicaSet, holder.name, namespace=pod.namespace)
+    owner = controller_of(rs) if rs is not None else None
+    if owner is None or owner.kind != "Deployment":
+        return ()
+    deployment = cached.get(apps_v1.Deployment, owner.name, namespace=pod.namespace)
+    if deployment is None or deployment.spec is None or is_rolling(deployment):
+        return ()
+    return (ObjectKey(deployment.namespace, deployment.name),)
+
+
+# Made once: it takes longer to check than an object to be looked at.
+_CONTROLLER: Final = Controller(
+    apps_v1.Deployment,
+    name="deployment-controller",
+    event_source="deployment-controller",
+    reconcile=reconcile,
+    watches=(
+        watching(apps_v1.ReplicaSet, holder=apps_v1.Deployment),
+        Watch(
+            core_v1.Pod,
+            to=_recreating,
+            when=is_counted_anew,
+            indexes={HOLDER_INDEX: by_holder},
+        ),
+    ),
+    writes=(Writes(apps_v1.ReplicaSet, verbs=("create", "patch", "delete")),),
+    indexes={SELECTOR_INDEX: by_selector},
+    while_deleting=True,
+)
+
+
+def controllers(settings: WorkloadSettings) -> tuple[Controller[Any], ...]:
+    """The controller of Deployments."""
+    del settings  # they are the same on every cluster
+    return (_CONTROLLER,)

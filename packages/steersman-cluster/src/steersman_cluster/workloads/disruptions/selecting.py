@@ -1,0 +1,123 @@
+"""Which Pods a budget is about, and which budgets a Pod is under: from memory, by index."""
+
+from collections.abc import Iterable, Mapping
+from typing import Final, TypeAlias
+
+from steersman.controller import Cached, Context, Watch
+from steersman.kinds import apps_v1, core_v1, meta_v1, policy_v1
+from steersman.names import ObjectKey
+from steersman_cluster.workloads.pods import SELECTOR_INDEX, condition, selected_under, selects
+
+Pod = core_v1.Pod
+Budget = policy_v1.PodDisruptionBudget
+# What says how many Pods there should be.
+Sized: TypeAlias = apps_v1.Deployment | apps_v1.ReplicaSet | apps_v1.StatefulSet
+
+TARGET: Final = "DisruptionTarget"
+_LABEL_INDEX: Final = "label"
+
+
+def by_labels(pod: Pod) -> Iterable[str]:
+    """Under its namespace and each of its labels."""
+    return _places(pod.metadata.namespace, pod.metadata.labels or {})
+
+
+def matters(old: Pod | None, new: Pod) -> bool:
+    """Whether a change of a Pod can change what a budget says."""
+    if old is None:
+        return True
+    before, after = old.metadata, new.metadata
+    return (
+        (before.deletion_timestamp is None) != (after.deletion_timestamp is None)
+        or before.labels != after.labels
+        or before.owner_references != after.owner_references
+        or _said(old, "Ready") != _said(new, "Ready")
+        or _said(old, TARGET) != _said(new, TARGET)
+    )
+
+
+def budgets_of(pod: Pod, cached: Cached) -> list[ObjectKey]:
+    """The budgets that the Pod is under."""
+    return [ObjectKey(each.namespace, each.name) for each in _budgets(pod, cached)]
+
+
+def is_resized(old: Sized | None, new: Sized) -> bool:
+    """Whether another number of Pods is wanted than before."""
+    return old is None or _size(old) != _size(new)
+
+
+def budgets_above(sized: Sized, cached: Cached) -> list[ObjectKey]:
+    """The budgets of the Pods that are made from its template."""
+    template = sized.spec.template if sized.spec is not None else None
+    metadata = template.metadata if template is not None else None
+    labels = (metadata.labels if metadata is not None else None) or {}
+    return [
+        ObjectKey(each.namespace, each.name) for each in _selecting(sized.namespace, labels, cached)
+    ]
+
+
+def shared_budgets(pod: Pod, ctx: Context) -> list[Budget]:
+    """The budgets that the Pod is under, by name: there should be one at most."""
+    return sorted(_budgets(pod, ctx), key=lambda budget: budget.name)
+
+
+def pods_of(budget: Budget, ctx: Context) -> list[Pod]:
+    """The Pods that the budget is about."""
+    selector = budget.spec.selector if budget.spec is not None else None
+    if selector is None:
+        return []
+    if selector.match_labels:
+        under = selected_under(budget.namespace, selector)
+        found = ctx.by_index(Pod, _LABEL_INDEX, under)
+    else:
+        found = ctx.list(Pod)
+    return [pod for pod in found if selects(selector, pod.labels)]
+
+
+def go_form(selector: meta_v1.LabelSelector | None) -> str:
+    """A selector as the real controller, which is written in Go, puts it into its messages."""
+    if selector is None:
+        return "nil"
+    labels = "".join(
+        f"{key}: {value}," for key, value in sorted((selector.match_labels or {}).items())
+    )
+    expressions = "".join(
+        f"LabelSelectorRequirement{{Key:{each.key},Operator:{each.operator},"
+        f"Values:[{' '.join(each.values or ())}],}},"
+        for each in selector.match_expressions or ()
+    )
+    return (
+        f"&LabelSelector{{MatchLabels:map[string]string{{{labels}}},"
+        f"MatchExpressions:[]LabelSelectorRequirement{{{expressions}}},}}"
+    )
+
+
+WATCHED_PODS: Final = Watch(Pod, to=budgets_of, when=matters, indexes={_LABEL_INDEX: by_labels})
+
+
+def _budgets(pod: Pod, readable: Cached | Context) -> list[Budget]:
+    return _selecting(pod.namespace, pod.labels, readable)
+
+
+def _selecting(
+    namespace: str | None, labels: Mapping[str, str], readable: Cached | Context
+) -> list[Budget]:
+    return [
+        budget
+        for place in (f"{namespace or ''}/", *_places(namespace, labels))
+        for budget in readable.by_index(Budget, SELECTOR_INDEX, place)
+        if budget.spec is not None and selects(budget.spec.selector, labels)
+    ]
+
+
+def _places(namespace: str | None, labels: Mapping[str, str]) -> list[str]:
+    return [f"{namespace or ''}/{key}={value}" for key, value in labels.items()]
+
+
+def _size(sized: Sized) -> int | None:
+    return sized.spec.replicas if sized.spec is not None else None
+
+
+def _said(pod: Pod, type: str) -> str | None:
+    found = condition(pod, type)
+    return None if found is None else found.status

@@ -1,0 +1,134 @@
+"""What a Job says, and what its Pods say to a Job. Pure."""
+
+from datetime import datetime, timedelta
+
+from steersman.kinds import batch_v1, core_v1
+from steersman_cluster.workloads.pods import condition as pod_condition
+from steersman_cluster.workloads.pods import phase
+
+Job = batch_v1.Job
+Pod = core_v1.Pod
+
+TRACKING = "batch.kubernetes.io/job-tracking"
+COMPLETION_INDEX = "batch.kubernetes.io/job-completion-index"
+INDEX_FAILURES = "batch.kubernetes.io/job-index-failure-count"
+INDEX_IGNORED_FAILURES = "batch.kubernetes.io/job-index-ignored-failure-count"
+# By whom a Job is looked after that does not say; any other name is somebody else's.
+MANAGER = "kubernetes.io/job-controller"
+
+NO_INDEX = -1
+_MOST = 2**31 - 1
+
+
+def spec_of(job: Job) -> batch_v1.JobSpec:
+    """Its spec; the server lets no Job be without one."""
+    if job.spec is None:
+        raise ValueError(f"{job.ref} has no spec")
+    return job.spec
+
+
+def status_of(job: Job) -> batch_v1.JobStatus:
+    """Its status; an empty one, while nobody has said anything."""
+    return job.status or batch_v1.JobStatus()
+
+
+def is_indexed(spec: batch_v1.JobSpec) -> bool:
+    """Whether each of its completions has a number of its own."""
+    return spec.completion_mode == "Indexed"
+
+
+def is_managed_elsewhere(job: Job) -> bool:
+    """Whether another controller than this one looks after it."""
+    return spec_of(job).managed_by not in (None, MANAGER)
+
+
+def replaces_only_failed(spec: batch_v1.JobSpec) -> bool:
+    """Whether a Pod is replaced once it has failed, and not while it is still ending."""
+    return spec.pod_replacement_policy == "Failed" or spec.pod_failure_policy is not None
+
+
+def true_condition(job: Job, *types: str) -> batch_v1.JobCondition | None:
+    """The first condition of one of these types that is true."""
+    for each in status_of(job).conditions or ():
+        if each.type in types and each.status == "True":
+            return each
+    return None
+
+
+def end_of(job: Job) -> batch_v1.JobCondition | None:
+    """The condition that says that it is over, for better or worse; ``None`` while it is not."""
+    return true_condition(job, "Complete", "Failed")
+
+
+def is_tracked(pod: Pod) -> bool:
+    """Whether it has not been counted yet: it cannot go before it is."""
+    return TRACKING in (pod.metadata.finalizers or ())
+
+
+def has_failed(pod: Pod, spec: batch_v1.JobSpec) -> bool:
+    """Whether it counts as failed; one that is being deleted does, unless only failures count."""
+    if phase(pod) == "Failed":
+        return True
+    if pod.metadata.deletion_timestamp is None or replaces_only_failed(spec):
+        return False
+    return phase(pod) != "Succeeded"
+
+
+def index_of(pod: Pod) -> int:
+    """Its completion index; ``NO_INDEX`` if it has none that makes sense."""
+    return _number(pod.annotations.get(COMPLETION_INDEX, ""), NO_INDEX)
+
+
+def index_failures(pod: Pod) -> int:
+    """How often its index had failed before it."""
+    return _number(pod.annotations.get(INDEX_FAILURES, ""), 0)
+
+
+def ignored_index_failures(pod: Pod) -> int:
+    """How often its index had failed before it in a way that does not count."""
+    return _number(pod.annotations.get(INDEX_IGNORED_FAILURES, ""), 0)
+
+
+def finished_time(pod: Pod) -> datetime:
+    """When it ended: its last container, or its readiness, or when its deletion was asked for."""
+    if (ended := _containers_ended(pod)) is not None:
+        return ended
+    ready = pod_condition(pod, "Ready")
+    if ready is not None and ready.status == "False" and ready.last_transition_time is not None:
+        return ready.last_transition_time
+    metadata = pod.metadata
+    if metadata.deletion_timestamp is not None:
+        grace = timedelta(seconds=metadata.deletion_grace_period_seconds or 0)
+        return metadata.deletion_timestamp - grace
+    created = metadata.creation_timestamp
+    if created is None:
+        raise ValueError(f"{pod.ref} was never created")
+    return created
+
+
+def _containers_ended(pod: Pod) -> datetime | None:
+    """When the last of them did, sidecars too; ``None`` unless all have."""
+    if pod.status is None or pod.spec is None:
+        return None
+    sidecars = [
+        each.name for each in pod.spec.init_containers or () if each.restart_policy == "Always"
+    ]
+    statuses = (
+        *(pod.status.container_statuses or ()),
+        *(each for each in pod.status.init_container_statuses or () if each.name in sidecars),
+    )
+    ends: list[datetime] = []
+    for each in statuses:
+        terminated = each.state.terminated if each.state is not None else None
+        if terminated is None or terminated.finished_at is None:
+            return None
+        ends.append(terminated.finished_at)
+    return max(ends, default=None)
+
+
+def _number(text: str, otherwise: int) -> int:
+    try:
+        number = int(text)
+    except ValueError:
+        return otherwise
+    return number if 0 <= number <= _MOST else otherwise

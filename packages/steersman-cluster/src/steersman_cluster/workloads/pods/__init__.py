@@ -1,0 +1,91 @@
+"""What all controllers of Pods share: reading, claiming, making, ranking and naming them.
+
+Takes:     Pods, templates, selectors, and the time
+Gives:     what they say, whose they are, new ones, and in which order they go
+Promises:  - a Pod that a stranger controls is never claimed
+           - what an owner selects and nobody controls is found without looking at the rest
+           - a template has the same hash in every process
+           - the Pods that do the least work go first
+Never:     reads the clock, keeps anything from one look to the next, or scans all Pods
+"""
+
+from steersman_cluster.workloads.pods.claiming import Claim, candidates, claim, claim_among, claimed
+from steersman_cluster.workloads.pods.hashing import fnv_1a, safe_name, template_hash
+from steersman_cluster.workloads.pods.making import pod_from, pod_prefix
+from steersman_cluster.workloads.pods.ranking import (
+    deletion_cost,
+    deletion_order,
+    node_of,
+    restarts,
+)
+from steersman_cluster.workloads.pods.reading import (
+    available_in_seconds,
+    condition,
+    is_active,
+    is_available,
+    is_ended,
+    is_ready,
+    is_terminating,
+    next_available_seconds,
+    phase,
+    ready_since,
+)
+from steersman_cluster.workloads.pods.selecting import (
+    HOLDER_INDEX,
+    SELECTOR_INDEX,
+    by_holder,
+    by_selector,
+    is_empty,
+    selected_under,
+    selector_of,
+    selects,
+)
+from steersman_cluster.workloads.pods.watching import (
+    HolderOf,
+    is_counted_anew,
+    only_ends,
+    selecting,
+    watching,
+    watching_pods,
+)
+
+__all__ = [
+    "HOLDER_INDEX",
+    "SELECTOR_INDEX",
+    "Claim",
+    "HolderOf",
+    "available_in_seconds",
+    "by_holder",
+    "by_selector",
+    "candidates",
+    "claim",
+    "claim_among",
+    "claimed",
+    "condition",
+    "deletion_cost",
+    "deletion_order",
+    "fnv_1a",
+    "is_active",
+    "is_available",
+    "is_counted_anew",
+    "is_empty",
+    "is_ended",
+    "is_ready",
+    "is_terminating",
+    "next_available_seconds",
+    "node_of",
+    "only_ends",
+    "phase",
+    "pod_from",
+    "pod_prefix",
+    "ready_since",
+    "restarts",
+    "safe_name",
+    "selected_under",
+    "selecting",
+    "selector_of",
+    "selects",
+    "template_hash",
+    "watching",
+    "watching_pods",
+]

@@ -1,0 +1,127 @@
+"""How many Pods a ReplicaSet lacks or has too many, and what its status says. Pure.
+
+The same holds for a ReplicationController, whose selector is a plain map of labels.
+"""
+
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+from typing import TypeAlias, TypeVar
+
+from steersman.kinds import Condition, apps_v1, core_v1
+from steersman_cluster.workloads.pods import is_available, is_ready
+
+Pod = core_v1.Pod
+Replicated: TypeAlias = apps_v1.ReplicaSet | core_v1.ReplicationController
+ReplicatedStatus: TypeAlias = apps_v1.ReplicaSetStatus | core_v1.ReplicationControllerStatus
+ReplicatedCondition: TypeAlias = (
+    apps_v1.ReplicaSetCondition | core_v1.ReplicationControllerCondition
+)
+
+C = TypeVar("C", bound=Condition)
+
+# No more than so many Pods are made or deleted in one go, so that no single object floods a server.
+BURST = 500
+
+# Each batch is as large as all before it together, beginning with one: what cannot work is tried
+# once, and not a thousand times.
+_FIRST_BATCH = 1
+
+_FAILURE = "ReplicaFailure"
+# A failure is looked at again after as long as it has lasted: waits that double.
+_SHORTEST_WAIT_SECONDS = 1.0
+_LONGEST_WAIT_SECONDS = 300.0
+
+
+def wanted_replicas(rs: Replicated) -> int:
+    """``spec.replicas``; 1 where it does not say."""
+    replicas = rs.spec.replicas if rs.spec is not None else None
+    return 1 if replicas is None else replicas
+
+
+def difference(rs: Replicated, active: int) -> int:
+    """How many Pods to make, or to delete if negative, in this go."""
+    return max(-BURST, min(BURST, wanted_replicas(rs) - active))
+
+
+def batches(count: int) -> Iterator[int]:
+    """How many of so many are made at a time, one batch after the other."""
+    size = min(count, _FIRST_BATCH)
+    while size > 0:
+        yield size
+        count -= size
+        size = min(count, 2 * size)
+
+
+def status_of(
+    rs: Replicated,
+    *,
+    active: Sequence[Pod],
+    terminating: int,
+    failure: tuple[str, str] | None,
+    now: datetime,
+) -> ReplicatedStatus:
+    """What its status should say. ``failure`` is a reason and a message."""
+    spec = rs.spec
+    template = spec.template if spec is not None else None
+    labels = (template.metadata.labels if template and template.metadata else None) or {}
+    min_ready_seconds = (spec.min_ready_seconds if spec is not None else None) or 0
+    ready = [pod for pod in active if is_ready(pod)]
+    available = len(ready)
+    if min_ready_seconds:
+        available = sum(is_available(pod, min_ready_seconds, now) for pod in ready)
+    fully_labeled = sum(pod.labels.items() >= labels.items() for pod in active)
+    if isinstance(rs, core_v1.ReplicationController):
+        return core_v1.ReplicationControllerStatus(
+            replicas=len(active),
+            fully_labeled_replicas=fully_labeled or None,
+            ready_replicas=len(ready) or None,
+            available_replicas=available or None,
+            observed_generation=rs.generation or None,
+            conditions=_conditions(rs, core_v1.ReplicationControllerCondition, failure, now),
+        )
+    return apps_v1.ReplicaSetStatus(
+        replicas=len(active),
+        fully_labeled_replicas=fully_labeled or None,
+        ready_replicas=len(ready) or None,
+        available_replicas=available or None,
+        terminating_replicas=terminating,
+        observed_generation=rs.generation or None,
+        conditions=_conditions(rs, apps_v1.ReplicaSetCondition, failure, now),
+    )
+
+
+def failing_since(rs: Replicated) -> datetime | None:
+    """Since when its Pods cannot be made or deleted; ``None`` if they can."""
+    failure = _failure(rs)
+    return failure.last_transition_time if failure is not None else None
+
+
+def retry_seconds(since: datetime | None, now: datetime) -> float:
+    """When to try again what has failed since then."""
+    lasted_seconds = (now - since).total_seconds() if since is not None else 0.0
+    return max(_SHORTEST_WAIT_SECONDS, min(_LONGEST_WAIT_SECONDS, lasted_seconds))
+
+
+def _failure(rs: Replicated) -> ReplicatedCondition | None:
+    conditions = (rs.status.conditions if rs.status is not None else None) or ()
+    return next((each for each in conditions if each.type == _FAILURE), None)
+
+
+def _conditions(
+    rs: Replicated, kind: type[C], failure: tuple[str, str] | None, now: datetime
+) -> tuple[C, ...] | None:
+    there = (rs.status.conditions if rs.status is not None else None) or ()
+    kept: tuple[C, ...] = tuple(each for each in there if isinstance(each, kind))
+    if failure is None:
+        return tuple(each for each in kept if each.type != _FAILURE) or None
+    if any(each.type == _FAILURE for each in kept):
+        return kept  # written once, and not again for each Pod
+    reason, message = failure
+    new = kind(
+        type=_FAILURE,
+        status="True",
+        reason=reason,
+        message=message,
+        last_transition_time=now.replace(microsecond=0),
+    )
+    return (*kept, new)

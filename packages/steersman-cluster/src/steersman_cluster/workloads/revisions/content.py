@@ -1,0 +1,76 @@
+"""What a revision holds: a patch that puts a Pod template back, in the bytes Go writes. Pure.
+
+``kubectl rollout undo`` sends that patch as it is, and compares it with one of its own making.
+"""
+
+from types import MappingProxyType
+from typing import Any, Final
+
+import msgspec
+
+from steersman.kinds import Codec, apps_v1, core_v1
+from steersman_cluster.workloads.pods import safe_name
+
+
+def _plain(value: Any) -> Any:
+    # The data of a revision is read-only, and msgspec encodes a dict.
+    if isinstance(value, MappingProxyType):
+        return dict(value)
+    raise NotImplementedError(f"{type(value).__name__} is no JSON")
+
+
+_CODEC: Final = Codec()
+_SORTED: Final = msgspec.json.Encoder(order="sorted", enc_hook=_plain)
+
+# Go writes these so in JSON, wherever they are.
+_ESCAPED: Final = (
+    (b"&", b"\\u0026"),
+    (b"<", b"\\u003c"),
+    (b">", b"\\u003e"),
+    ("\u2028".encode(), b"\\u2028"),
+    ("\u2029".encode(), b"\\u2029"),
+)
+
+# Of a name, which may have 253 characters, so many are left for the owner's.
+_LONGEST_OWNER: Final = 223
+
+_FNV_START: Final = 0x811C9DC5
+_FNV_PRIME: Final = 0x01000193
+
+
+def template_patch(template: core_v1.PodTemplateSpec) -> bytes:
+    """A strategic merge patch that replaces the template of a set by this one."""
+    plain = msgspec.json.decode(_CODEC.encode(template))
+    return canonical({"spec": {"template": {**plain, "$patch": "replace"}}})
+
+
+def canonical(data: Any) -> bytes:
+    """JSON that is the same for the same data."""
+    text = _SORTED.encode(data)
+    for plain, escaped in _ESCAPED:
+        if plain in text:
+            text = text.replace(plain, escaped)
+    return text
+
+
+def template_of(revision: apps_v1.ControllerRevision) -> core_v1.PodTemplateSpec:
+    """The template that the revision puts back."""
+    template = dict(revision.data["spec"]["template"])
+    template.pop("$patch", None)
+    return _CODEC.decode(
+        core_v1.PodTemplateSpec, _SORTED.encode(template), wanted=f"the template in {revision.ref}"
+    )
+
+
+def content_hash(content: bytes, collisions: int) -> str:
+    """A short name for the content: another one for each collision that there was."""
+    # FNV-1, and not FNV-1a: names must be those that the real controllers give.
+    number = _FNV_START
+    for byte in content + str(collisions).encode():
+        number = (number * _FNV_PRIME & 0xFFFFFFFF) ^ byte
+    return safe_name(number)
+
+
+def revision_name(owner: str, digest: str) -> str:
+    """What a revision of this owner is called."""
+    return f"{owner[:_LONGEST_OWNER]}-{digest}"

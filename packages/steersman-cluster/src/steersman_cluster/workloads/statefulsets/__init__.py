@@ -1,0 +1,62 @@
+"""StatefulSets: Pods with names that stay, each with claims of its own, one after the other.
+
+Takes:     StatefulSets, and the Pods, claims and revisions that are theirs
+Gives:     Pods from the lowest number on, claims from their templates, and the set's status
+Promises:  - ordered Pods are made one after the other and deleted in the opposite order
+           - parallel Pods are waited for by nobody
+           - an update replaces Pods from the highest number down to the partition
+           - with OnDelete a Pod is replaced when somebody deletes it
+           - a Pod that has ended is made anew under its name
+           - a Pod finds the claims again that it had before
+           - claims go with their set or their Pod only if the policy says so
+           - a StatefulSet that is as it should be is not written to
+Never:     makes two Pods of one name, or deletes a claim itself
+"""
+
+from typing import Any, Final
+
+from steersman.controller import Cached, Controller, Watch, Writes, changed
+from steersman.kinds import apps_v1, core_v1
+from steersman.names import ObjectKey
+from steersman_cluster.workloads.pods import (
+    SELECTOR_INDEX,
+    by_selector,
+    only_ends,
+    selecting,
+    watching_pods,
+)
+from steersman_cluster.workloads.revisions import WATCHED
+from steersman_cluster.workloads.settings import WorkloadSettings
+from steersman_cluster.workloads.statefulsets.reconciling import reconcile
+
+__all__ = ["controllers"]
+
+
+def _whose(claim: core_v1.PersistentVolumeClaim, cached: Cached) -> list[ObjectKey]:
+    return selecting(apps_v1.StatefulSet, claim, cached)
+
+
+_CONTROLLER: Final = Controller(
+    apps_v1.StatefulSet,
+    reconcile=reconcile,
+    watches=(
+        watching_pods(apps_v1.StatefulSet),
+        WATCHED,
+        Watch(core_v1.PersistentVolumeClaim, to=_whose, when=only_ends),
+    ),
+    writes=(
+        Writes(core_v1.Pod, verbs=("create", "patch", "delete")),
+        core_v1.PersistentVolumeClaim,
+        Writes(apps_v1.ControllerRevision, verbs=("create", "patch", "delete")),
+    ),
+    indexes={SELECTOR_INDEX: by_selector},
+    when=changed.generation,
+    while_deleting=True,
+    name="statefulset-controller",
+    event_source="statefulset-controller",
+)
+
+
+def controllers(_settings: WorkloadSettings) -> tuple[Controller[Any], ...]:
+    """The controller of StatefulSets."""
+    return (_CONTROLLER,)

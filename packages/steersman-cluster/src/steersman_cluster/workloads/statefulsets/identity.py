@@ -1,0 +1,158 @@
+"""Who the Pods of a StatefulSet are: their numbers, names and labels, and their claims. Pure."""
+
+import re
+from collections.abc import Iterable
+from typing import Final, TypeAlias
+
+from steersman.kinds import apps_v1, core_v1, meta_v1, replace
+from steersman_cluster.workloads.pods import pod_from, pod_prefix
+
+StatefulSet: TypeAlias = apps_v1.StatefulSet
+Pod: TypeAlias = core_v1.Pod
+Claim: TypeAlias = core_v1.PersistentVolumeClaim
+
+POD_NAME_LABEL: Final = "statefulset.kubernetes.io/pod-name"
+POD_INDEX_LABEL: Final = "apps.kubernetes.io/pod-index"
+REVISION_LABEL: Final = "controller-revision-hash"
+
+# No leading zeros: of all spellings of a number, only one is the name of a Pod.
+_MEMBER: Final = re.compile(r"(?P<set>.*)-(?P<ordinal>0|[1-9][0-9]*)", re.DOTALL)
+_MOST: Final = 2**31 - 1
+
+
+def parent_and_ordinal(pod_name: str) -> tuple[str, int] | None:
+    """The set that a Pod of this name would belong to, and its number in there."""
+    found = _MEMBER.fullmatch(pod_name)
+    if found is None or int(found["ordinal"]) > _MOST:
+        return None
+    return found["set"], int(found["ordinal"])
+
+
+def is_member(set_name: str, pod: Pod) -> bool:
+    """Whether a Pod has the name of one of the set's Pods."""
+    found = parent_and_ordinal(pod.name)
+    return found is not None and found[0] == set_name
+
+
+def ordinal_of(pod: Pod) -> int:
+    """The number of a Pod in its set."""
+    return int(pod.name.rpartition("-")[2])
+
+
+def first_ordinal(wanted: apps_v1.StatefulSetSpec) -> int:
+    """The number at which the set begins."""
+    return (wanted.ordinals.start or 0) if wanted.ordinals is not None else 0
+
+
+def replicas_of(wanted: apps_v1.StatefulSetSpec) -> int:
+    """How many Pods the set should have."""
+    return 1 if wanted.replicas is None else wanted.replicas
+
+
+def is_in_range(wanted: apps_v1.StatefulSetSpec, pod: Pod) -> bool:
+    """Whether the set should have a Pod of this number."""
+    return 0 <= ordinal_of(pod) - first_ordinal(wanted) < replicas_of(wanted)
+
+
+def pod_name(set_name: str, ordinal: int) -> str:
+    """What the Pod with this number is called."""
+    return f"{set_name}-{ordinal}"
+
+
+def claim_name(template: Claim, set_name: str, ordinal: int) -> str:
+    """What the claim is called that is made from a template for the Pod with this number."""
+    return f"{template.name}-{set_name}-{ordinal}"
+
+
+def revision_of(pod: Pod) -> str:
+    """The name of the revision that the Pod was made from."""
+    return pod.labels.get(REVISION_LABEL, "")
+
+
+def new_pod(
+    owner: StatefulSet, template: core_v1.PodTemplateSpec, *, ordinal: int, revision: str
+) -> Pod:
+    """The Pod with this number, made from a template that the revision of this name holds."""
+    name = pod_name(owner.name, ordinal)
+    wanted = spec_of(owner)
+    inner = template.spec or core_v1.PodSpec(containers=())
+    pod = pod_from(
+        template,
+        owner=owner,
+        name=name,
+        labels={
+            POD_NAME_LABEL: name,
+            POD_INDEX_LABEL: str(ordinal),
+            REVISION_LABEL: revision,
+        },
+        spec=replace(
+            inner,
+            hostname=name,
+            subdomain=wanted.service_name or None,
+            volumes=volumes_with_claims(owner, ordinal, inner.volumes or ()) or None,
+        ),
+    )
+    return replace(pod, metadata=replace(pod.metadata, generate_name=pod_prefix(owner.name)))
+
+
+def volumes_with_claims(
+    owner: StatefulSet, ordinal: int, volumes: Iterable[core_v1.Volume]
+) -> tuple[core_v1.Volume, ...]:
+    """Volumes for the Pod's claims, and of the others those that are not in their way."""
+    templates = spec_of(owner).volume_claim_templates or ()
+    claims = {
+        each.name: core_v1.Volume(
+            name=each.name,
+            persistent_volume_claim=core_v1.PersistentVolumeClaimVolumeSource(
+                claim_name=claim_name(each, owner.name, ordinal)
+            ),
+        )
+        for each in templates
+    }
+    return (*claims.values(), *(each for each in volumes if each.name not in claims))
+
+
+def claims_for(owner: StatefulSet, ordinal: int) -> tuple[Claim, ...]:
+    """The claims that the Pod with this number is to have, as they are made."""
+    wanted = spec_of(owner)
+    selected = wanted.selector.match_labels or {}
+    return tuple(
+        core_v1.PersistentVolumeClaim(
+            metadata=meta_v1.ObjectMeta(
+                name=claim_name(each, owner.name, ordinal),
+                namespace=owner.namespace,
+                labels={**each.labels, **selected} or None,
+                annotations=each.metadata.annotations,
+                finalizers=each.metadata.finalizers,
+            ),
+            spec=each.spec,
+        )
+        for each in wanted.volume_claim_templates or ()
+    )
+
+
+def has_identity(pod: Pod) -> bool:
+    """Whether a Pod, which is a member, says so in its label."""
+    return pod.labels.get(POD_NAME_LABEL) == pod.name
+
+
+def has_storage(owner: StatefulSet, pod: Pod) -> bool:
+    """Whether a Pod has a volume for each of its claims."""
+    templates = spec_of(owner).volume_claim_templates
+    if not templates:
+        return True
+    volumes = {each.name: each for each in (pod.spec.volumes if pod.spec else None) or ()}
+    ordinal = ordinal_of(pod)
+    for template in templates:
+        volume = volumes.get(template.name)
+        source = volume.persistent_volume_claim if volume is not None else None
+        if source is None or source.claim_name != claim_name(template, owner.name, ordinal):
+            return False
+    return True
+
+
+def spec_of(owner: StatefulSet) -> apps_v1.StatefulSetSpec:
+    """What is wanted; the server takes no set without it."""
+    if owner.spec is None:
+        raise ValueError(f"{owner.ref} has no spec")
+    return owner.spec

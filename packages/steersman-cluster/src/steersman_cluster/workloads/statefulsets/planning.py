@@ -1,0 +1,224 @@
+"""What is to be done next about the Pods of a StatefulSet, and how things stand. Pure.
+
+    first   each Pod that should be there, from the lowest number on: made, replaced if it has
+            ended, waited for until it is available
+    then    those that are too many, from the highest number on
+    then    those of an older revision, from the highest number down to the partition
+
+A set with ordered Pods does one thing at a time and waits for it; a parallel one makes and
+deletes all at once, and updates its Pods one at a time all the same. (That could be more by
+``maxUnavailable``, which Kubernetes 1.36 drops unless a feature gate is opened.)
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TypeAlias
+
+from steersman.kinds import apps_v1
+from steersman_cluster.workloads.pods import is_available, is_ended, is_ready
+from steersman_cluster.workloads.statefulsets.identity import (
+    Pod,
+    StatefulSet,
+    first_ordinal,
+    has_identity,
+    has_storage,
+    ordinal_of,
+    replicas_of,
+    revision_of,
+    spec_of,
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Create:
+    """A Pod is missing; below the partition it is made as Pods were before."""
+
+    ordinal: int
+    is_current: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Delete:
+    """A Pod has ended, is one too many, or is of another revision."""
+
+    pod: Pod
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FillClaims:
+    """A Pod waits, perhaps for a claim of its own that somebody has deleted."""
+
+    pod: Pod
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mend:
+    """A Pod lacks its label or a volume, or its claims may have the wrong owners."""
+
+    pod: Pod
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OwnClaims:
+    """A Pod is one too many: its claims may have to go with it."""
+
+    pod: Pod
+
+
+Step: TypeAlias = Create | Delete | FillClaims | Mend | OwnClaims
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Members:
+    """The Pods of a set: one place for each that should be there, and those that are too many."""
+
+    wanted: tuple[Pod | None, ...]
+    condemned: tuple[Pod, ...]  # from the highest number down
+
+
+def members(owner: StatefulSet, pods: Sequence[Pod]) -> Members:
+    """The Pods of a set, which all have names of its members, by their numbers."""
+    spec = spec_of(owner)
+    first = first_ordinal(spec)
+    wanted: list[Pod | None] = [None] * replicas_of(spec)
+    condemned: list[Pod] = []
+    for pod in pods:
+        place = ordinal_of(pod) - first
+        if 0 <= place < len(wanted):
+            wanted[place] = pod
+        else:
+            condemned.append(pod)
+    condemned.sort(key=ordinal_of, reverse=True)
+    return Members(wanted=tuple(wanted), condemned=tuple(condemned))
+
+
+def steps(owner: StatefulSet, there: Members, *, update: str, now: datetime) -> Iterator[Step]:
+    """What is to be done, in this order; ``update`` is the name of the newest revision."""
+    spec = spec_of(owner)
+    is_ordered = spec.pod_management_policy != "Parallel"
+    for place, pod in enumerate(there.wanted):
+        yield from _for_wanted(owner, place, pod)
+        if is_ordered and (pod is None or is_unavailable(spec, pod, now)):
+            return
+        if pod is not None and not is_ended(pod) and _may_need_mending(owner, pod):
+            yield Mend(pod=pod)
+    if spec.volume_claim_templates:
+        yield from (OwnClaims(pod=pod) for pod in there.condemned)
+    for pod in there.condemned:
+        if pod.deletion_time is None:
+            if is_ordered and _waits_for_another(spec, pod, there, now):
+                return
+            yield Delete(pod=pod)
+        if is_ordered:
+            return
+    yield from _updates(spec, there, update=update, now=now)
+
+
+def is_unavailable(spec: apps_v1.StatefulSetSpec, pod: Pod, now: datetime) -> bool:
+    """Whether nobody can count on the Pod now."""
+    return (
+        pod.deletion_time is not None
+        or not _is_running(pod)
+        or not is_available(pod, spec.min_ready_seconds or 0, now)
+    )
+
+
+def partition_of(spec: apps_v1.StatefulSetSpec) -> int:
+    """How many Pods, from the lowest number on, an update leaves alone."""
+    strategy = spec.update_strategy
+    rolling = strategy.rolling_update if strategy is not None else None
+    return (rolling.partition or 0) if rolling is not None else 0
+
+
+def status_of(
+    owner: StatefulSet,
+    pods: Sequence[Pod],
+    *,
+    current: str,
+    update: str,
+    collisions: int,
+    now: datetime,
+) -> apps_v1.StatefulSetStatus:
+    """How things stand, with these Pods and the names of the current and the newest revision."""
+    spec = spec_of(owner)
+    wanted = replicas_of(spec)
+    ready = [pod for pod in pods if _is_running(pod) and is_ready(pod)]
+    staying = [revision_of(pod) for pod in pods if pod.deletion_time is None]
+    available = sum(is_available(pod, spec.min_ready_seconds or 0, now) for pod in ready)
+    updated = staying.count(update)
+    current_count = staying.count(current)
+    is_rolling = spec.update_strategy is None or spec.update_strategy.type != "OnDelete"
+    if is_rolling and updated == len(ready) == len(pods) == wanted:
+        current, current_count = update, updated
+    return apps_v1.StatefulSetStatus(
+        observed_generation=owner.generation or None,
+        replicas=len(pods),
+        ready_replicas=len(ready) or None,
+        available_replicas=available,
+        current_replicas=current_count or None,
+        updated_replicas=updated or None,
+        current_revision=current,
+        update_revision=update,
+        collision_count=collisions,
+        conditions=owner.status.conditions if owner.status is not None else None,
+    )
+
+
+def _for_wanted(owner: StatefulSet, place: int, pod: Pod | None) -> Iterator[Step]:
+    spec = spec_of(owner)
+    if pod is None:
+        # Without the word on a partition, as many as were there before are made as they were.
+        ordinal = first_ordinal(spec) + place
+        yield Create(ordinal=ordinal, is_current=place < _untouched(owner))
+    elif is_ended(pod):
+        if pod.deletion_time is None:
+            yield Delete(pod=pod)
+    elif not _is_running(pod) and spec.volume_claim_templates:
+        yield FillClaims(pod=pod)
+
+
+def _untouched(owner: StatefulSet) -> int:
+    strategy = spec_of(owner).update_strategy
+    if strategy is None or strategy.type == "OnDelete":
+        return 0
+    if strategy.rolling_update is not None:
+        return strategy.rolling_update.partition or 0
+    return (owner.status.current_replicas or 0) if owner.status is not None else 0
+
+
+def _may_need_mending(owner: StatefulSet, pod: Pod) -> bool:
+    return (
+        bool(spec_of(owner).volume_claim_templates)
+        or not has_identity(pod)
+        or not has_storage(owner, pod)
+    )
+
+
+def _waits_for_another(
+    spec: apps_v1.StatefulSetSpec, pod: Pod, there: Members, now: datetime
+) -> bool:
+    """Whether a Pod that is too many is unwell, and one with a lower number is too."""
+    if not is_unavailable(spec, pod, now):
+        return False
+    lower = there.condemned[there.condemned.index(pod) + 1 :]
+    return any(is_unavailable(spec, each, now) for each in lower)
+
+
+def _updates(
+    spec: apps_v1.StatefulSetSpec, there: Members, *, update: str, now: datetime
+) -> Iterator[Step]:
+    if spec.update_strategy is not None and spec.update_strategy.type == "OnDelete":
+        return
+    for pod in reversed(there.wanted[partition_of(spec) :]):
+        if pod is None or is_ended(pod):
+            return
+        if revision_of(pod) != update and pod.deletion_time is None:
+            yield Delete(pod=pod)
+            return
+        if is_unavailable(spec, pod, now):
+            return
+
+
+def _is_running(pod: Pod) -> bool:
+    return pod.status is not None and pod.status.phase == "Running"

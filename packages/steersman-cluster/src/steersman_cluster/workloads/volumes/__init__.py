@@ -1,0 +1,100 @@
+"""A stand-in for those who make volumes and bind claims to them; nothing is ever stored.
+
+Takes:     PersistentVolumeClaims, PersistentVolumes and StorageClasses, and the Pods that use them
+Gives:     claims that are Bound, volumes made for them, and a class ``standard`` for a default
+Promises:  - a claim is bound to the smallest volume that fits
+           - a claim whose class has a provisioner gets a volume of its own
+           - a claim that waits for its first consumer is bound when there is one
+           - a claim that names no class gets the default one
+           - a claim that a Pod has for itself comes and goes with it
+           - a claim in use is not gone before the last Pod is
+           - a volume whose claim is gone is deleted or kept as its policy says
+           - a class that somebody else serves is left to them
+Never:     binds one volume to two claims, or looks at all volumes for the sake of one claim
+"""
+
+from typing import Any, Final
+
+from steersman.controller import Controller, Watch, Writes
+from steersman.kinds import core_v1, storage_v1
+from steersman.manager import Runnable
+from steersman_cluster.workloads.pods import only_ends
+from steersman_cluster.workloads.settings import WorkloadSettings
+from steersman_cluster.workloads.volumes import claims, ephemeral, persistent
+from steersman_cluster.workloads.volumes.standard import make_standard_class
+from steersman_cluster.workloads.volumes.using import (
+    CLAIM_INDEX,
+    by_claim,
+    keys_of_claims,
+    matters_to_claims,
+)
+
+__all__ = ["controllers", "runnables"]
+
+_CLAIMS: Final = Controller(
+    core_v1.PersistentVolumeClaim,
+    reconcile=claims.reconcile,
+    watches=(
+        Watch(
+            core_v1.PersistentVolume,
+            to=claims.claims_for_volume,
+            indexes={claims.PLACE_INDEX: claims.by_place},
+        ),
+        Watch(storage_v1.StorageClass, to=claims.claims_for_class),
+        Watch(
+            core_v1.Pod,
+            to=keys_of_claims,
+            when=matters_to_claims,
+            indexes={CLAIM_INDEX: by_claim},
+        ),
+    ),
+    writes=(
+        core_v1.PersistentVolume,
+        Writes(core_v1.PersistentVolume, subresource="status"),
+        Writes(core_v1.PersistentVolumeClaim, verbs=("patch",)),
+    ),
+    indexes={claims.WAITING_INDEX: claims.by_waiting},
+    when=claims.deserves_a_look,
+    while_deleting=True,
+    name="persistentvolume-controller",
+    event_source="persistentvolume-controller",
+)
+
+_VOLUMES: Final = Controller(
+    core_v1.PersistentVolume,
+    reconcile=persistent.reconcile,
+    watches=(
+        Watch(
+            core_v1.PersistentVolumeClaim,
+            to=persistent.volume_of_claim,
+            when=persistent.is_of_volume,
+        ),
+    ),
+    writes=(Writes(core_v1.PersistentVolume, verbs=("patch", "delete")),),
+    while_deleting=True,
+    name="persistentvolume-binder-controller",
+    event_source="persistentvolume-controller",
+)
+
+_FOR_PODS: Final = Controller(
+    core_v1.Pod,
+    reconcile=ephemeral.reconcile,
+    watches=(Watch(core_v1.PersistentVolumeClaim, to=ephemeral.users_of, when=only_ends),),
+    writes=(Writes(core_v1.PersistentVolumeClaim, verbs=("create",)),),
+    indexes={CLAIM_INDEX: by_claim},
+    when=ephemeral.is_to_be_served,
+    name="ephemeral-volume-controller",
+    event_source="ephemeral_volume",
+)
+
+
+def controllers(_settings: WorkloadSettings) -> tuple[Controller[Any], ...]:
+    """The controllers of claims and of volumes."""
+    return (_CLAIMS, _VOLUMES, _FOR_PODS)
+
+
+def runnables(settings: WorkloadSettings) -> tuple[Runnable, ...]:
+    """What makes the default class, if there is to be one."""
+    if not settings.storage_class:
+        return ()
+    return (Runnable(make_standard_class, name="standard storage class"),)

@@ -1,0 +1,26 @@
+"""The class that claims get which name none, made when the cluster starts."""
+
+from typing import Final
+
+from steersman.errors import AlreadyExists, SteersmanError
+from steersman.kinds import storage_v1
+from steersman.manager import Services
+from steersman_cluster.workloads.volumes.matching import is_default
+from steersman_cluster.workloads.volumes.provisioning import STANDARD, standard_class
+
+# A server that was not there will be soon, or never.
+_RETRY_SECONDS: Final = 1.0
+
+
+async def make_standard_class(services: Services) -> None:
+    """Make the class ``standard``, unless it is there or another one is the default."""
+    while True:
+        try:
+            there = (await services.client.list(storage_v1.StorageClass)).items
+            if not any(each.name == STANDARD or is_default(each) for each in there):
+                await services.client.create(standard_class())
+            return
+        except AlreadyExists:
+            return
+        except SteersmanError:
+            await services.clock.sleep(_RETRY_SECONDS)

@@ -1,0 +1,71 @@
+"""Which Pods use which claims. Pure."""
+
+from collections.abc import Iterable
+from typing import Final
+
+from steersman.controller import Context, controller_of
+from steersman.kinds import core_v1
+from steersman.names import ObjectKey
+from steersman_cluster.workloads.pods import is_ended
+
+#: The index of Pods: by the claims that they use.
+CLAIM_INDEX: Final = "claims"
+
+
+def claims_of(pod: core_v1.Pod) -> list[str]:
+    """The names of the claims that a Pod uses, those that are made for it among them."""
+    names: list[str] = []
+    for volume in (pod.spec.volumes if pod.spec is not None else None) or ():
+        if volume.persistent_volume_claim is not None:
+            names.append(volume.persistent_volume_claim.claim_name)
+        elif volume.ephemeral is not None:
+            names.append(f"{pod.name}-{volume.name}")
+    return names
+
+
+def by_claim(pod: core_v1.Pod) -> Iterable[str]:
+    """Under each claim that a Pod uses."""
+    return [f"{pod.namespace}/{name}" for name in claims_of(pod)]
+
+
+def keys_of_claims(pod: core_v1.Pod, _cached: object) -> list[ObjectKey]:
+    """The claims that a Pod uses."""
+    return [ObjectKey(pod.namespace, name) for name in claims_of(pod)]
+
+
+def matters_to_claims(old: core_v1.Pod | None, new: core_v1.Pod) -> bool:
+    """Whether a claim could be used now that was not, or be free now that was used."""
+    if new.spec is None or not new.spec.volumes:
+        return False
+    return (
+        old is None
+        or old.spec is None
+        or old.uid != new.uid
+        or old.spec.node_name != new.spec.node_name
+        or is_ended(old) != is_ended(new)
+    )
+
+
+def has_consumer(ctx: Context, claim: core_v1.PersistentVolumeClaim) -> bool:
+    """Whether a Pod wants to use the claim."""
+    return any(not is_ended(pod) for pod in _users(ctx, claim))
+
+
+def is_in_use(ctx: Context, claim: core_v1.PersistentVolumeClaim) -> bool:
+    """Whether a Pod that has a node uses the claim; it counts until it is gone."""
+    return any(
+        pod.spec is not None and pod.spec.node_name and not _has_let_go(pod, claim)
+        for pod in _users(ctx, claim)
+    )
+
+
+def _users(ctx: Context, claim: core_v1.PersistentVolumeClaim) -> list[core_v1.Pod]:
+    return ctx.by_index(core_v1.Pod, CLAIM_INDEX, f"{claim.namespace}/{claim.name}")
+
+
+def _has_let_go(pod: core_v1.Pod, claim: core_v1.PersistentVolumeClaim) -> bool:
+    """Whether a claim that was made for this Pod is no longer needed by it."""
+    holder = controller_of(claim)
+    is_its_own = holder is not None and holder.uid == pod.uid
+    grace = pod.metadata.deletion_grace_period_seconds
+    return is_its_own and pod.deletion_time is not None and grace == 0

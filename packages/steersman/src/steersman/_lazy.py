@@ -1,0 +1,32 @@
+"""Names of a package that are loaded when they are first used.
+
+A package whose modules need costly libraries, or whose names few programs use, lists these names in
+a table, and defines ``__getattr__ = lazy_names(__name__, table)``. Python calls this function for a
+name that the package does not have yet (PEP 562).
+"""
+
+import sys
+from collections.abc import Callable, Mapping
+from importlib import import_module
+
+
+def lazy_names(
+    package: str, names: Mapping[str, str], *, modules: Mapping[str, str] | None = None
+) -> Callable[[str], object]:
+    """The ``__getattr__`` of ``package``.
+
+    ``names`` has the module of each name, ``modules`` the modules that are names themselves; both
+    are given relative to the package.
+    """
+
+    def load(name: str) -> object:
+        if name in names:
+            found: object = getattr(import_module(f"{package}.{names[name]}"), name)
+        elif modules and name in modules:
+            found = import_module(f"{package}.{modules[name]}")
+        else:
+            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+        setattr(sys.modules[package], name, found)
+        return found
+
+    return load

@@ -1,0 +1,55 @@
+"""The command line: ``steersman`` and its commands.
+
+    commands/project      steersman.scaffold
+    commands/generate     generator ─▶ steersman.manifests; models
+    commands/run          crds ─▶ cluster_client
+    other distributions   the entry points of the group ``steersman.commands``
+
+A command parses and calls another module; ``operator_target`` and ``targets`` find the operator
+that it is about. Of the names here, ``main`` is the program; the others are for commands of other
+distributions. ``Group`` and ``target_argument`` need click.
+
+Takes:     arguments
+Gives:     data on stdout, everything else on stderr, and an exit status: 0, 1 (failed) or 2 (usage)
+Promises:  - an error is one sentence and a hint that can be pasted
+           - what is refused leaves nothing half written
+           - a command of another distribution does not slow down the others
+Never:     does anything that a function of another package could not do for a program
+"""
+
+from typing import TYPE_CHECKING
+
+from steersman._lazy import lazy_names
+from steersman.cli.entry import main
+
+if TYPE_CHECKING:
+    from steersman.cli.commands.common import target_argument
+    from steersman.cli.commands.groups import Group
+    from steersman.cli.crds import followed_kinds, install_crds
+    from steersman.cli.operator_target import find_operator
+    from steersman.cli.targets import load_manager, load_object
+
+__all__ = [
+    "Group",
+    "find_operator",
+    "followed_kinds",
+    "install_crds",
+    "load_manager",
+    "load_object",
+    "main",
+    "target_argument",
+]
+
+# Imported on demand: a base installation has no click, and help needs neither client nor kinds.
+_LAZY = {
+    "Group": "commands.groups",
+    "find_operator": "operator_target",
+    "followed_kinds": "crds",
+    "install_crds": "crds",
+    "load_manager": "targets",
+    "load_object": "targets",
+    "target_argument": "commands.common",
+}
+
+if not TYPE_CHECKING:  # to the type checkers, a module with __getattr__ has every attribute
+    __getattr__ = lazy_names(__name__, _LAZY)

@@ -1,0 +1,137 @@
+"""The API server's verbs, typed: get, list, watch, create, patch, apply, delete, and the rest.
+
+Takes:     kinds, objects, selectors and patches; a transport, a clock and chance
+Gives:     objects, events, and errors that say who wanted what, why not, and what to do
+Promises:  - a call ends by its deadline
+           - nothing is sent again that could write twice
+           - retries add at most a tenth to the load
+           - a watch is never resumed and a 410 never hidden
+           - a typed object is never written back whole
+           - no secret appears in an error or an observation
+Never:     caches objects, decides what should be, or reads the environment unless asked to
+"""
+
+from typing import TYPE_CHECKING
+
+from steersman._lazy import lazy_names
+from steersman.client.client import Client, Listing
+from steersman.client.deleting import Deletion, Preconditions, is_gone
+from steersman.client.patches import JsonPatch, MergePatch, Patch, StrategicMergePatch
+from steersman.client.retrying import RetryPolicy
+from steersman.client.selectors import Fields, Labels
+from steersman.client.settings import ClientSettings
+from steersman.client.subresources import Subresource
+from steersman.client.watching import Bookmark, Misfit, Removed, WatchEvent, Wrote
+
+if TYPE_CHECKING:
+    from steersman.client.access import (
+        UNTRUSTED,
+        AuthenticatedTransport,
+        ClientCertificate,
+        ClusterConfig,
+        Credentials,
+        ExecPlugin,
+        ExecPolicy,
+        Impersonation,
+        Kubeconfig,
+        Password,
+        Token,
+        TokenFile,
+        Trust,
+        find_config,
+        in_cluster_config,
+        read_yaml_mapping,
+    )
+    from steersman.client.connecting import connect, reaching
+    from steersman.client.discovery import Discovery, ServedResource
+    from steersman.client.mapper import RestMapper
+    from steersman.client.pod_logs import LogOptions
+    from steersman.client.waiting import (
+        has_condition,
+        retry_on_conflict,
+        wait_for,
+        wait_until_gone,
+    )
+
+__all__ = [
+    "UNTRUSTED",
+    "AuthenticatedTransport",
+    "Bookmark",
+    "Client",
+    "ClientCertificate",
+    "ClientSettings",
+    "ClusterConfig",
+    "Credentials",
+    "Deletion",
+    "Discovery",
+    "ExecPlugin",
+    "ExecPolicy",
+    "Fields",
+    "Impersonation",
+    "JsonPatch",
+    "Kubeconfig",
+    "Labels",
+    "Listing",
+    "LogOptions",
+    "MergePatch",
+    "Misfit",
+    "Password",
+    "Patch",
+    "Preconditions",
+    "Removed",
+    "RestMapper",
+    "RetryPolicy",
+    "ServedResource",
+    "StrategicMergePatch",
+    "Subresource",
+    "Token",
+    "TokenFile",
+    "Trust",
+    "WatchEvent",
+    "Wrote",
+    "connect",
+    "find_config",
+    "has_condition",
+    "in_cluster_config",
+    "is_gone",
+    "reaching",
+    "read_yaml_mapping",
+    "retry_on_conflict",
+    "wait_for",
+    "wait_until_gone",
+]
+
+
+# What not every client needs, and takes as long to import as all that it does: finding the cluster,
+# with its YAML and its plugins, and what is beside the verbs.
+_LAZY = {
+    "UNTRUSTED": "access",
+    "AuthenticatedTransport": "access",
+    "ClientCertificate": "access",
+    "ClusterConfig": "access",
+    "Credentials": "access",
+    "Discovery": "discovery",
+    "ExecPlugin": "access",
+    "ExecPolicy": "access",
+    "Impersonation": "access",
+    "Kubeconfig": "access",
+    "LogOptions": "pod_logs",
+    "Password": "access",
+    "RestMapper": "mapper",
+    "ServedResource": "discovery",
+    "Token": "access",
+    "TokenFile": "access",
+    "Trust": "access",
+    "connect": "connecting",
+    "find_config": "access",
+    "has_condition": "waiting",
+    "in_cluster_config": "access",
+    "read_yaml_mapping": "access",
+    "reaching": "connecting",
+    "retry_on_conflict": "waiting",
+    "wait_for": "waiting",
+    "wait_until_gone": "waiting",
+}
+
+if not TYPE_CHECKING:  # to the type checkers, a module with __getattr__ has every attribute
+    __getattr__ = lazy_names(__name__, _LAZY)

@@ -1,0 +1,82 @@
+"""Where the cluster is, whom to trust there, and who we are.
+
+Takes:     kubeconfigs, a pod's service account, credential plugins, and a policy for what they may
+           make this process do
+Gives:     a ``ClusterConfig``, and a transport that shows with every request who is asking
+Promises:  - the first file that gives a name wins it whole
+           - a rotated token and CA are picked up within a minute
+           - many 401s at once cause one renewal
+           - inside a cluster no plugin is started unless that is allowed
+           - an unverified server is a risk that two must accept
+           - credentials never travel over plain http to another machine
+           - nothing secret appears in a repr
+Never:     starts a shell, prompts, or believes a server that its CA did not sign
+"""
+
+from typing import TYPE_CHECKING
+
+from steersman._lazy import lazy_names
+
+if TYPE_CHECKING:
+    from steersman.client.access.authenticated import AuthenticatedTransport
+    from steersman.client.access.cluster_config import (
+        ClientCertificate,
+        ClusterConfig,
+        ExecPlugin,
+        Password,
+        Token,
+        TokenFile,
+    )
+    from steersman.client.access.credentials import ConfiguredCredentials, Credentials
+    from steersman.client.access.finding import find_config
+    from steersman.client.access.impersonation import Impersonation
+    from steersman.client.access.in_cluster import in_cluster_config
+    from steersman.client.access.kubeconfig import Kubeconfig
+    from steersman.client.access.trust import UNTRUSTED, ExecPolicy, Trust
+    from steersman.client.access.yaml_files import read_yaml_mapping
+
+__all__ = [
+    "UNTRUSTED",
+    "AuthenticatedTransport",
+    "ClientCertificate",
+    "ClusterConfig",
+    "ConfiguredCredentials",
+    "Credentials",
+    "ExecPlugin",
+    "ExecPolicy",
+    "Impersonation",
+    "Kubeconfig",
+    "Password",
+    "Token",
+    "TokenFile",
+    "Trust",
+    "find_config",
+    "in_cluster_config",
+    "read_yaml_mapping",
+]
+
+
+# A client with a transport of its own needs none of this, and one inside a cluster neither YAML nor
+# plugins.
+_LAZY = {
+    "UNTRUSTED": "trust",
+    "AuthenticatedTransport": "authenticated",
+    "ClientCertificate": "cluster_config",
+    "ClusterConfig": "cluster_config",
+    "ConfiguredCredentials": "credentials",
+    "Credentials": "credentials",
+    "ExecPlugin": "cluster_config",
+    "ExecPolicy": "trust",
+    "Impersonation": "impersonation",
+    "Kubeconfig": "kubeconfig",
+    "Password": "cluster_config",
+    "Token": "cluster_config",
+    "TokenFile": "cluster_config",
+    "Trust": "trust",
+    "find_config": "finding",
+    "in_cluster_config": "in_cluster",
+    "read_yaml_mapping": "yaml_files",
+}
+
+if not TYPE_CHECKING:  # to the type checkers, a module with __getattr__ has every attribute
+    __getattr__ = lazy_names(__name__, _LAZY)

@@ -1,0 +1,209 @@
+"""Where the installed steersman came from, and the wheels that a project carries if it must.
+
+An installer records a direct origin in ``direct_url.json`` (PEP 610). Without that file the package
+came from an index by its version, and a project's pip finds it there again; unless it is a
+development version, which no index has and which came from a directory of wheels. With it (a path,
+a wheel, an archive, a repository), no index is known to have this version. The project then carries
+the wheel in ``vendor/``, so that its CI and its image build need nothing else of this machine. The
+wheel of steersman-cluster, which the project's tests use, is carried beside it.
+"""
+
+import base64
+import hashlib
+import json
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterator, Mapping
+from csv import reader
+from dataclasses import dataclass, field, replace
+from importlib.metadata import Distribution, PackageNotFoundError, distribution
+from importlib.util import find_spec
+from io import BytesIO
+from pathlib import Path, PurePosixPath
+from typing import Any, Final
+from urllib.parse import unquote, urlsplit
+from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
+
+from steersman.errors import ProjectError
+
+# The directory of a project that carries the wheels.
+VENDOR: Final = "vendor"
+
+# ``origin`` of a project whose pip finds steersman by its version.
+INDEX: Final = "index"
+
+# ``origin`` of a project whose pip was given a development version by its number.
+UNRELEASED: Final = "unreleased"
+
+# As the names of wheels begin.
+_NAMES: Final = frozenset({"steersman", "steersman_cluster"})
+
+# An installer writes these; a wheel does not have them.
+_INSTALLED: Final = frozenset({"INSTALLER", "REQUESTED", "RECORD", "direct_url.json"})
+
+# The hook of PEP 517 that makes a wheel of the directory in which it is called.
+_HOOK: Final = "import sys; from hatchling.build import build_wheel; build_wheel(sys.argv[1])"
+
+# The earliest time that a zip file can hold: the same files give the same bytes.
+_EPOCH: Final = (1980, 1, 1, 0, 0, 0)
+_MODE: Final = 0o100644 << 16
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Origin:
+    """Where a steersman came from, and the wheels by name, unless an index has them.
+
+    ``source`` is a URL, ``index`` or ``unreleased``.
+    """
+
+    source: str = INDEX
+    wheels: Mapping[str, bytes] = field(default_factory=dict)
+
+    @property
+    def files(self) -> dict[str, bytes]:
+        """The files that a project carries."""
+        return {f"{VENDOR}/{name}": wheel for name, wheel in self.wheels.items()}
+
+
+def index_origin() -> Origin:
+    """The origin of what an index has."""
+    return Origin()
+
+
+def installed_origin() -> Origin:
+    """The origin of the steersman that this interpreter has."""
+    base = origin_of(distribution("steersman"), build=build_wheel)
+    if base.source == INDEX:
+        return base
+    try:
+        cluster = distribution("steersman-cluster")
+    except PackageNotFoundError:  # nor can the project's tests have it from here
+        return base
+    return replace(base, wheels={**base.wheels, **origin_of(cluster, build=build_wheel).wheels})
+
+
+def origin_of(found: Distribution, *, build: Callable[[Path], tuple[str, bytes]]) -> Origin:
+    """The origin of ``found``; ``build`` makes the wheel of a directory with its source."""
+    text = found.read_text("direct_url.json")
+    if text is None:
+        if ".dev" not in found.version:
+            return Origin()
+        name, wheel = repacked(found)
+        return Origin(source=UNRELEASED, wheels={name: wheel})
+    said = json.loads(text)
+    url = str(said["url"])
+    if said.get("dir_info", {}).get("editable"):
+        name, wheel = build(Path(unquote(urlsplit(url).path)))
+    else:
+        name, wheel = repacked(found)
+    return Origin(source=_source(url, said), wheels={name: wheel})
+
+
+def kept_origin(found: Origin, *, directory: Path, source: str) -> Origin:
+    """``found``, or ``source`` if it is the wheel that the project in ``directory`` carries.
+
+    A project's own virtual environment has its steersman from there.
+    """
+    paths = carried_wheels(directory)
+    url, _, digest = found.source.partition("#sha256=")
+    for path in paths:
+        wheel = path.read_bytes()
+        if url == path.resolve().as_uri() or digest == hashlib.sha256(wheel).hexdigest():
+            return Origin(source=source, wheels={each.name: each.read_bytes() for each in paths})
+    return found
+
+
+def carried_wheels(directory: Path) -> list[Path]:
+    """The wheels of steersman and steersman-cluster that the project in ``directory`` carries."""
+    found = [*(directory / VENDOR).glob("*.whl")]
+    return sorted(path for path in found if path.name.partition("-")[0] in _NAMES)
+
+
+def build_wheel(directory: Path) -> tuple[str, bytes]:
+    """The wheel of the source in ``directory``: its name and its bytes.
+
+    A checkout that people work in has the build backend at hand, which takes less than a second;
+    without it pip fetches it.
+    """
+    if not directory.is_dir():
+        raise ProjectError(
+            problem=f"this steersman is installed from {directory}, which is gone, and so the wheel"
+            f" that the project would carry cannot be built",
+            what_now="Install steersman again.",
+        )
+    pip = ("-m", "pip", "wheel", "--quiet", "--no-deps", "--wheel-dir")
+    with tempfile.TemporaryDirectory(prefix="steersman-") as scratch:
+        finished = subprocess.run(
+            [
+                sys.executable,
+                "-P",  # an operator.py there is not the module of that name, which Python needs
+                *(("-c", _HOOK) if find_spec("hatchling") else pip),
+                scratch,
+                *(() if find_spec("hatchling") else (str(directory),)),
+            ],
+            cwd=directory,
+            check=False,
+            capture_output=True,
+            text=True,
+        )
+        made = sorted(Path(scratch).glob("*.whl"))
+        if finished.returncode or len(made) != 1:
+            *_, last = ("no wheel was made", *finished.stderr.strip().splitlines())
+            raise ProjectError(
+                problem=f"this steersman is installed from {directory}, and the wheel"
+                f" that the project would carry cannot be built: {last}",
+                what_now=f"See what `pip wheel --no-deps {directory}` says.",
+            )
+        return made[0].name, made[0].read_bytes()
+
+
+def repacked(found: Distribution) -> tuple[str, bytes]:
+    """The wheel of an installed distribution: its name, and its bytes made from its files."""
+    files = dict(sorted(_files(found)))
+    if not files:
+        raise ProjectError(
+            problem=f"{found.name} was installed without a list of its files (RECORD), and so the"
+            f" wheel that the project would carry cannot be packed",
+            what_now="Install it with pip.",
+        )
+    info = next(str(PurePosixPath(path).parent) for path in files if path.endswith("/WHEEL"))
+    tag = next(
+        line.partition(":")[2].strip()
+        for line in files[f"{info}/WHEEL"].decode().splitlines()
+        if line.startswith("Tag:")
+    )
+    record = f"{info}/RECORD"
+    lines = [f"{path},{_digest(content)},{len(content)}\n" for path, content in files.items()]
+    files[record] = "".join((*lines, f"{record},,\n")).encode()
+    packed = BytesIO()
+    with ZipFile(packed, "w", ZIP_DEFLATED) as archive:
+        for path, content in files.items():
+            entry = ZipInfo(path, _EPOCH)
+            entry.compress_type = ZIP_DEFLATED
+            entry.external_attr = _MODE
+            archive.writestr(entry, content)
+    return f"{info.removesuffix('.dist-info')}-{tag}.whl", packed.getvalue()
+
+
+def _files(found: Distribution) -> Iterator[tuple[str, bytes]]:
+    """What a wheel of it has, but for the record: no scripts, bytecode or notes of an installer."""
+    for path, *_ in reader((found.read_text("RECORD") or "").splitlines()):
+        steps = PurePosixPath(path)
+        if ".." in steps.parts or steps.is_absolute() or steps.suffix == ".pyc":
+            continue
+        if steps.parent.name.endswith(".dist-info") and steps.name in _INSTALLED:
+            continue
+        yield path, Path(str(found.locate_file(path))).read_bytes()
+
+
+def _source(url: str, said: Mapping[str, Any]) -> str:
+    if vcs := said.get("vcs_info"):
+        return f"{vcs['vcs']}+{url}@{vcs['commit_id']}"
+    hashes = said.get("archive_info", {}).get("hashes", {})
+    return f"{url}#sha256={hashes['sha256']}" if "sha256" in hashes else url
+
+
+def _digest(content: bytes) -> str:
+    digest = base64.urlsafe_b64encode(hashlib.sha256(content).digest())
+    return f"sha256={digest.decode().rstrip('=')}"

@@ -1,0 +1,246 @@
+"""A project brought to what this steersman would write: three-way, over what was written before.
+
+    base       what steersman wrote, kept in .steersman/base.json
+    yours      the file as it is
+    theirs     what steersman would write today
+
+    yours is base                 theirs
+    yours was deleted             stays deleted
+    theirs is base                yours
+    both differ                   merged by ``git merge-file``; where they cannot be, with markers
+    a new file                    added, unless there is one of that name
+    a file no longer written      removed, unless it was changed
+
+Only the frame of a project is looked at: what was made for a kind is its author's. The wheels of
+steersman that a project carries are replaced by those of this one.
+"""
+
+import re
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+from steersman.errors import ProjectError
+from steersman.manifests import Tree
+from steersman.scaffold.base import BASE, base_text, old_base_files, read_base
+from steersman.scaffold.making import version_of_steersman
+from steersman.scaffold.origin import Origin, carried_wheels, index_origin, kept_origin
+from steersman.scaffold.project import CHOOSE, PYPROJECT, Project, is_torn
+from steersman.scaffold.rendering import Answers, frame_of
+from steersman.scaffold.writing import read_text, write_files
+
+_YOURS: Final = "yours"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Upgraded:
+    """What an upgrade did, as sorted paths; ``conflicts`` are files in which there are markers."""
+
+    before: str
+    after: str
+    added: tuple[str, ...] = ()
+    replaced: tuple[str, ...] = ()
+    merged: tuple[str, ...] = ()
+    removed: tuple[str, ...] = ()
+    # Written by steersman no more, or for the first time: and of the author's making, either way.
+    kept: tuple[str, ...] = ()
+    conflicts: tuple[str, ...] = ()
+
+
+@dataclass
+class _Plan:
+    """Files to be written and removed, and the names of them by what is done."""
+
+    texts: dict[str, str] = field(default_factory=dict)
+    done: dict[str, list[str]] = field(default_factory=dict)
+
+    def do(self, what: str, path: str, text: str | None = None) -> None:
+        self.done.setdefault(what, []).append(path)
+        if text is not None:
+            self.texts[path] = text
+
+
+def upgrade_project(
+    project: Project, *, search_path: str | None, origin: Callable[[], Origin] = index_origin
+) -> Upgraded:
+    """Bring the frame of a project to what this steersman writes; nothing of the author's is lost.
+
+    ``search_path`` is where git is looked for, and ``origin`` finds out where this steersman came
+    from.
+    """
+    git = shutil.which("git", path=search_path)
+    if git is None:
+        raise ProjectError(
+            problem="steersman upgrade needs git, which is not on the PATH, to merge",
+            what_now="Install git; the project itself need not be in a repository.",
+        )
+    directory = project.directory
+    after = version_of_steersman()
+    if _release(project.scaffold) > _release(after):
+        raise ProjectError(
+            problem=f"this is steersman {after}, and {project.name} was last upgraded by"
+            f" {project.scaffold}",
+            what_now="Upgrade steersman first: pip install --upgrade steersman",
+        )
+    base = read_base(directory)
+    found = kept_origin(origin(), directory=directory, source=project.origin)
+    theirs = frame_of(
+        Answers(
+            name=project.name,
+            domain=project.domain,
+            package=project.package,
+            scaffold=after,
+            origin=found.source,
+        )
+    )
+    yours = {path: read_text(directory / path) for path in sorted({*base, *theirs})}
+    _refuse_markers(yours)
+    renewed = _Renewal(project, after=after, origin=found.source)
+    plan = _planned(
+        {path: renewed.of(path, text) for path, text in base.items()},
+        {path: None if text is None else renewed.of(path, text) for path, text in yours.items()},
+        theirs,
+        merger=_Merger(git, after=after),
+    )
+    texts = {path: text for path, text in plan.texts.items() if text != yours[path]}
+    for path in texts:
+        if not any(path in paths for paths in plan.done.values()):  # only the version is another
+            plan.do("replaced" if yours[path] == base.get(path) else "merged", path)
+    carried = _plan_wheels(plan, directory, found)
+    fresh = {BASE: base_text(theirs)} if _is_stale(directory, theirs) else {}
+    gone = [each.relative_to(directory).as_posix() for each in old_base_files(directory)]
+    removed = plan.done.get("removed", [])
+    write_files(directory, {**texts, **carried, **fresh}, removed=[*removed, *gone])
+    return Upgraded(
+        before=project.scaffold,
+        after=after,
+        **{what: tuple(sorted(paths)) for what, paths in plan.done.items()},
+    )
+
+
+class _Merger:
+    """``git merge-file``, which needs no repository."""
+
+    def __init__(self, git: str, *, after: str) -> None:
+        self._git = git
+        self._theirs = f"steersman {after}"
+
+    def merge(self, path: str, *, base: str, yours: str, theirs: str) -> tuple[str, bool]:
+        """Both changes in one text, and whether they get in each other's way."""
+        with tempfile.TemporaryDirectory(prefix="steersman-") as scratch:
+            names = ("yours", "base", "theirs")
+            for name, text in zip(names, (yours, base, theirs), strict=True):
+                Path(scratch, name).write_bytes(text.encode("utf-8"))
+            labels = ("-L", _YOURS, "-L", "before", "-L", self._theirs)
+            finished = subprocess.run(
+                [self._git, "merge-file", "-p", "-q", "--no-diff3", *labels, *names],
+                cwd=scratch,
+                capture_output=True,
+                check=False,
+            )
+        # The number of conflicts, up to 127; what is more is an error of its own.
+        if not 0 <= finished.returncode <= 127:
+            said = finished.stderr.decode(errors="replace").strip()
+            raise ProjectError(
+                problem=f"git could not merge {path}: {said or finished.returncode}",
+                what_now="Nothing was changed. See that it is a text, and try again.",
+            )
+        return finished.stdout.decode("utf-8"), finished.returncode > 0
+
+
+def _planned(
+    base: Tree, yours: Mapping[str, str | None], theirs: Tree, *, merger: _Merger
+) -> _Plan:
+    plan = _Plan()
+    for path, mine in yours.items():
+        before, new = base.get(path), theirs.get(path)
+        if new is None:
+            _plan_gone(plan, path, before, mine)
+        elif before is None:
+            _plan_new(plan, path, mine, new)
+        elif mine is None:
+            continue  # the author deleted it
+        elif mine == before:
+            plan.texts[path] = new
+            if new != before:
+                plan.do("replaced", path)
+        elif new in (before, mine):
+            plan.texts[path] = mine
+        else:
+            text, in_the_way = merger.merge(path, base=before, yours=mine, theirs=new)
+            plan.do("conflicts" if in_the_way else "merged", path, text)
+    return plan
+
+
+def _plan_gone(plan: _Plan, path: str, before: str | None, mine: str | None) -> None:
+    if mine is not None:
+        plan.do("removed" if mine == before else "kept", path)
+
+
+def _plan_new(plan: _Plan, path: str, mine: str | None, new: str) -> None:
+    if mine is None:
+        plan.do("added", path, new)
+    elif mine != new:
+        plan.do("kept", path)
+
+
+def _release(version: str) -> tuple[int, ...]:
+    """What counts when versions are compared; to what is before a release, it is that release."""
+    numbers = re.match(r"\d+(\.\d+)*", version)
+    return tuple(map(int, numbers[0].split("."))) if numbers else ()
+
+
+def _is_stale(directory: Path, theirs: Tree) -> bool:
+    return read_text(directory / BASE) != base_text(theirs)
+
+
+def _plan_wheels(plan: _Plan, directory: Path, origin: Origin) -> dict[str, bytes]:
+    """The wheels that the project carries: this steersman's and no others."""
+    wanted = origin.files
+    there = {
+        each.relative_to(directory).as_posix(): each.read_bytes()
+        for each in carried_wheels(directory)
+    }
+    for path in there:
+        if path not in wanted:
+            plan.do("removed", path)
+    changed = {path: wheel for path, wheel in wanted.items() if there.get(path) != wheel}
+    for path in changed:
+        plan.do("replaced" if path in there else "added", path)
+    return changed
+
+
+class _Renewal:
+    """Version, extra and origin of steersman in a pyproject.toml, brought to those of this one.
+
+    They are replaced before the merge, in the base and in the author's file alike, so that a change
+    of the author's to a line next to them is no conflict.
+    """
+
+    def __init__(self, project: Project, *, after: str, origin: str) -> None:
+        self._words = (
+            (f'scaffold = "{project.scaffold}"', f'scaffold = "{after}"'),
+            (f'"steersman[webhooks]>={project.scaffold}"', f'"steersman[tls]>={after}"'),
+            (f'"steersman[tls]>={project.scaffold}"', f'"steersman[tls]>={after}"'),
+            (f'origin = "{project.origin}"', f'origin = "{origin}"'),
+        )
+
+    def of(self, path: str, text: str) -> str:
+        if path == PYPROJECT:
+            for before, after in self._words:
+                text = text.replace(before, after)
+        return text
+
+
+def _refuse_markers(yours: Mapping[str, str | None]) -> None:
+    torn = [path for path, text in yours.items() if text is not None and is_torn(text)]
+    if torn:
+        raise ProjectError(
+            problem=f"{', '.join(torn)} {'has' if len(torn) == 1 else 'have'} marks of a merge that"
+            f" was never finished",
+            what_now=CHOOSE,
+        )

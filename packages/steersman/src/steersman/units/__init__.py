@@ -1,0 +1,74 @@
+"""The amounts, lengths of time and moments that Kubernetes writes as text, and JSON's equality.
+
+Takes:     text as it stands in objects: "1500m", "1h30m", "2006-01-02T15:04:05Z", "25%",
+           "*/5 * * * *"
+Gives:     values to compute with, and the text for the way back; whether JSON values are equal
+Promises:  - a quantity prints exactly the text it was made from
+           - quantities of one value are equal, whatever their suffix
+           - sums and products of quantities are exact to the nano, rounding away from zero
+           - a duration reads and prints as Go reads and prints it
+           - a moment is always in UTC, and a naive datetime is refused
+           - a schedule comes due when that of Go does
+           - a schedule loses no day because clocks change at midnight
+           - a boolean never equals a number
+           - text of any length is read or refused in time proportional to its length
+Never:     asks what time it is, holds an amount in a float, or guesses at malformed text
+"""
+
+from typing import TYPE_CHECKING
+
+from steersman._lazy import lazy_names
+
+if TYPE_CHECKING:
+    from steersman.units.duration import format_duration, parse_duration
+    from steersman.units.duration_words import duration_problem
+    from steersman.units.int_or_string import IntOrString, scaled
+    from steersman.units.json_equality import same_booleans, same_json
+    from steersman.units.moment import MicroTime, format_micro_time, format_time, parse_time
+    from steersman.units.quantity import Quantity
+    from steersman.units.quoting import quoted
+    from steersman.units.schedule import Schedule, parse_schedule
+    from steersman.units.zones import time_zone
+
+__all__ = [
+    "IntOrString",
+    "MicroTime",
+    "Quantity",
+    "Schedule",
+    "duration_problem",
+    "format_duration",
+    "format_micro_time",
+    "format_time",
+    "parse_duration",
+    "parse_schedule",
+    "parse_time",
+    "quoted",
+    "same_booleans",
+    "same_json",
+    "scaled",
+    "time_zone",
+]
+
+# Which module each name is in. It is loaded when the name is first asked for: few programs read
+# schedules.
+_LAZY = {
+    "IntOrString": "int_or_string",
+    "MicroTime": "moment",
+    "Quantity": "quantity",
+    "Schedule": "schedule",
+    "duration_problem": "duration_words",
+    "format_duration": "duration",
+    "format_micro_time": "moment",
+    "format_time": "moment",
+    "parse_duration": "duration",
+    "parse_schedule": "schedule",
+    "parse_time": "moment",
+    "quoted": "quoting",
+    "same_booleans": "json_equality",
+    "same_json": "json_equality",
+    "scaled": "int_or_string",
+    "time_zone": "zones",
+}
+
+if not TYPE_CHECKING:  # to the type checkers, a module with __getattr__ has every attribute
+    __getattr__ = lazy_names(__name__, _LAZY)

@@ -1,0 +1,43 @@
+"""What is going on in a cluster, to be looked at: objects, whose they are, and how they stand.
+
+Takes:     objects as a cluster has them, what controllers did about them, and what time it is
+Gives:     lines of text, as a tree for a terminal or as one line for each change; a ``Screen`` that
+           shows them
+Promises:  - an object stands below its owner
+           - a line is never wider than the terminal
+           - where there is no room for all what is not well comes first
+           - nothing is said twice of an object that has not changed
+           - only what has changed is drawn again
+           - a terminal is left as it was found
+           - colour is for terminals only
+Never:     writes to a cluster, or draws more often than eyes can follow
+"""
+
+from steersman.view.changes import Changes
+from steersman.view.lines import Line, Span, printable, text_of
+from steersman.view.object_view import ObjectView
+from steersman.view.reconciles import Reconciled, reconciled
+from steersman.view.screen import Screen, keep_shown, wants_colour
+from steersman.view.states import State, state_of
+from steersman.view.tree import Branch, branches, fitting_lines, length_ago, tree_lines
+
+__all__ = [
+    "Branch",
+    "Changes",
+    "Line",
+    "ObjectView",
+    "Reconciled",
+    "Screen",
+    "Span",
+    "State",
+    "branches",
+    "fitting_lines",
+    "keep_shown",
+    "length_ago",
+    "printable",
+    "reconciled",
+    "state_of",
+    "text_of",
+    "tree_lines",
+    "wants_colour",
+]

@@ -1,0 +1,37 @@
+"""What is different from a moment ago, one line for each change: for pipes and logs."""
+
+from collections.abc import Iterator, Sequence
+
+from steersman.names import ObjectRef
+from steersman.view.lines import printable
+from steersman.view.states import state_of
+from steersman.view.tree import Branch, owner_of
+
+
+class Changes:
+    """Remembers what was said of each object, so that only news is told."""
+
+    def __init__(self) -> None:
+        self._said: dict[ObjectRef, tuple[str, str]] = {}
+
+    def __repr__(self) -> str:
+        return f"<Changes of {len(self._said)} objects>"
+
+    def told(self, grown: Sequence[Branch]) -> Iterator[str]:
+        """What is new: objects that came, became otherwise, were created again, or went."""
+        objects = {obj.uid: obj for branch in grown for obj in branch}
+        now: dict[ObjectRef, tuple[str, str]] = {}
+        for obj in objects.values():
+            owner = owner_of(obj, objects)
+            of = f", of {owner.gvk.kind} {owner.name}" if owner is not None else ""
+            now[obj.ref] = (obj.uid, f"{obj.ref}{of}: {state_of(obj)}")
+        for ref, (uid, text) in now.items():
+            before, said = self._said.get(ref, (uid, ""))
+            if before != uid:
+                yield printable(f"{text}, created again")
+            elif said != text:
+                yield printable(text)
+        for ref in self._said:
+            if ref not in now:
+                yield printable(f"{ref} is gone")
+        self._said = now

@@ -1,0 +1,116 @@
+"""What a controller last did about an object, in words, and fit to be sent to another process."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Final
+
+import msgspec
+
+from steersman.names import ObjectRef
+from steersman.observe import ReconcileFinished, Why, Write
+from steersman.view.lines import printable
+
+_MOST: Final = 3
+_LONGEST_ERROR: Final = 500
+
+_WROTE: Final = {
+    "apply": "applied",
+    "apply status": "set the status of",
+    "create": "created",
+    "delete": "deleted",
+    "patch": "patched",
+}
+
+
+class Reconciled(msgspec.Struct, frozen=True, kw_only=True, tag="reconciled"):
+    """One reconcile, when it ended, why it ran and what it did; ``error`` if it failed.
+
+    ``is_news`` if it failed, or wrote more than the status of its own object. ``idle`` are those
+    behind it that found nothing to do.
+    """
+
+    ref: ObjectRef
+    controller: str
+    outcome: str
+    took_seconds: float
+    time: datetime
+    why: str = ""
+    did: str = ""
+    error: str = ""
+    after_seconds: float | None = None
+    is_news: bool = True
+    idle: int = 0
+
+    def then(self, later: "Reconciled") -> "Reconciled":
+        """What is worth showing after ``later``: this one still, if there was nothing to do."""
+        is_idle = not later.did and not later.error and later.outcome == self.outcome
+        return msgspec.structs.replace(self, idle=self.idle + 1) if is_idle and self.did else later
+
+    @property
+    def in_brief(self) -> str:
+        """Only why, and what came of it: for a story."""
+        why = f", because {self.why}" if self.why else ""
+        return f"reconciled {self.ref}{why}: {self.error or self.did or self.outcome}"
+
+    def __str__(self) -> str:
+        told = _OUTCOMES.get(self.outcome, self.outcome)
+        again = "" if self.after_seconds is None else f", again in {length(self.after_seconds)}"
+        parts = [f"{told} in {length(self.took_seconds)}{again}"]
+        if self.error:
+            parts.append(self.error)
+        if self.why:
+            parts.append(f"because {self.why}")
+        if self.did:
+            parts.append(self.did)
+        if self.idle:
+            times = "" if self.idle == 1 else f", {self.idle} times"
+            parts.append(f"then there was nothing to do{times}")
+        return "; ".join(parts)
+
+
+_OUTCOMES: Final = {"later": "waits for more", "permanent": "failed for good"}
+
+
+def reconciled(finished: ReconcileFinished, *, time: datetime) -> Reconciled:
+    """The same in words."""
+    error = finished.error
+    # The same thing may well happen twice before there is time to look.
+    whys = list(dict.fromkeys(_because(why, finished.ref) for why in finished.whys))
+    said = "" if error is None else printable(f"{type(error).__name__}: {error}")
+    return Reconciled(
+        ref=finished.ref,
+        controller=finished.controller,
+        outcome=finished.outcome,
+        took_seconds=finished.took_seconds,
+        time=time,
+        why=_some(whys, finished.whys_left_out),
+        did=_some([_wrote(each, finished.ref) for each in finished.writes if each.is_change]),
+        error=said if len(said) <= _LONGEST_ERROR else f"{said[: _LONGEST_ERROR - 1]}…",
+        after_seconds=finished.after_seconds,
+        is_news=error is not None
+        or any(
+            each.is_change and (each.verb, each.ref) != ("apply status", finished.ref)
+            for each in finished.writes
+        ),
+    )
+
+
+def length(seconds: float) -> str:
+    """A length of time, to be read at a glance."""
+    return f"{seconds:.1f} s" if seconds >= 1 else f"{seconds * 1000:.0f} ms"
+
+
+def _because(why: Why, ref: ObjectRef) -> str:
+    about = "" if why.about is None or why.about == ref else f"{why.about} "
+    return f"{about}{why.event} {_some(why.changed_fields)}".rstrip()
+
+
+def _wrote(write: Write, ref: ObjectRef) -> str:
+    if (write.verb, write.ref) == ("apply status", ref):
+        return "set its status"
+    return f"{_WROTE.get(write.verb, write.verb)} {write.ref}"
+
+
+def _some(things: Sequence[str], left_out: int = 0) -> str:
+    more = max(len(things) - _MOST, 0) + left_out
+    return ", ".join(things[:_MOST]) + (f" and {more} more" if more else "")

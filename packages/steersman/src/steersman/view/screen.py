@@ -1,0 +1,116 @@
+"""Lines on a terminal: as many as fit, only those drawn again that differ, and nothing left behind.
+
+The rest of what was there comes back at the end: all is drawn on the terminal's other page.
+"""
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from types import TracebackType
+from typing import Final, Self, TextIO
+
+from steersman.clock import Clock
+from steersman.view.lines import Line, Tone, cut, text_of
+
+# Five times a second: more is a flicker, and nobody could read it.
+PAUSE_SECONDS: Final = 0.2
+
+# Ages are told in seconds, so that a look is worth it after each, whatever happens.
+TICK_SECONDS: Final = 1.0
+
+_OTHER_PAGE: Final = "\x1b[?1049h\x1b[?25l\x1b[2J"  # without the cursor
+_FIRST_PAGE: Final = "\x1b[?25h\x1b[?1049l"
+# Terminals that know these show everything in between at once; the others pass over them.
+_AT_ONCE: Final = "\x1b[?2026h"
+_SHOWN: Final = "\x1b[?2026l"
+
+_COLOURS: Final[Mapping[Tone, str]] = {
+    "good": "\x1b[32m",
+    "waiting": "\x1b[33m",
+    "bad": "\x1b[31m",
+    "quiet": "\x1b[2m",
+    "strong": "\x1b[1m",
+}
+_PLAIN: Final = "\x1b[0m"
+
+
+def wants_colour(stream: TextIO, *, environ: Mapping[str, str]) -> bool:
+    """Whether to write to this stream in colour: a terminal that is asked by nobody not to."""
+    return stream.isatty() and not environ.get("NO_COLOR") and environ.get("TERM") != "dumb"
+
+
+class Screen:
+    """A whole terminal, while the block runs. ``size`` is asked at each drawing: columns, lines."""
+
+    def __init__(
+        self, stream: TextIO, *, size: Callable[[], tuple[int, int]], colour: bool
+    ) -> None:
+        self._stream = stream
+        self._size = size
+        self._colour = colour
+        self._shown: list[str] = []
+        self._drawn_for: tuple[int, int] | None = None
+
+    @property
+    def size(self) -> tuple[int, int]:
+        """So many columns and lines there are now."""
+        return self._size()
+
+    def __enter__(self) -> Self:
+        self._write(_OTHER_PAGE)
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._write(_FIRST_PAGE)
+
+    def show(self, lines: Sequence[Line]) -> None:
+        """Have these lines on the screen, from the top; what does not fit is left out."""
+        columns, height = size = self.size
+        wanted = [self._painted(cut(line, columns)) for line in lines[:height]]
+        parts: list[str] = []
+        if size != self._drawn_for:
+            parts.append("\x1b[2J")
+            self._shown = []
+            self._drawn_for = size
+        for number, line in enumerate(wanted, start=1):
+            if number > len(self._shown) or self._shown[number - 1] != line:
+                parts.append(f"\x1b[{number};1H{line}\x1b[K")
+        if len(wanted) < len(self._shown):
+            parts.append(f"\x1b[{len(wanted) + 1};1H\x1b[J")
+        self._shown = wanted
+        if parts:
+            self._write(f"{_AT_ONCE}{''.join(parts)}{_SHOWN}")
+
+    def _painted(self, line: Line) -> str:
+        if not self._colour:
+            return text_of(line)
+        return "".join(
+            f"{_COLOURS[span.tone]}{span.text}{_PLAIN}" if span.tone else span.text for span in line
+        )
+
+    def _write(self, text: str) -> None:
+        self._stream.write(text)
+        self._stream.flush()
+
+
+async def keep_shown(
+    screen: Screen,
+    lines: Callable[[tuple[int, int]], Sequence[Line]],
+    *,
+    changed: asyncio.Event,
+    clock: Clock,
+) -> None:
+    """Show what ``lines`` makes for the screen's size, after each change and as time goes by."""
+    while True:
+        changed.clear()
+        screen.show(lines(screen.size))
+        await clock.sleep(PAUSE_SECONDS)
+        try:
+            async with clock.timeout(TICK_SECONDS - PAUSE_SECONDS):
+                await changed.wait()
+        except TimeoutError:
+            continue

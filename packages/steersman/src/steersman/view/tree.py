@@ -1,0 +1,218 @@
+"""Objects as a tree of owners: pure, from what is there and what time it is to lines of text."""
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+
+from steersman.kinds import Unstructured
+from steersman.names import GroupVersionKind, ObjectRef
+from steersman.view.lines import Line, Span, Tone, cut, padded, printable, shortened, width_of
+from steersman.view.reconciles import Reconciled
+from steersman.view.states import State, Word, state_of
+
+# Of a narrow terminal the names get this much; the rest is for how things stand.
+_NAMES_SHARE: Final = 0.55
+_AGE_WIDTH: Final = 5
+_GAP: Final = "  "
+
+_TONES: Final[Mapping[Word, Tone]] = {
+    "ready": "good",
+    "not ready": "waiting",
+    "failed": "bad",
+    "ending": "waiting",
+    "–": "quiet",
+}
+_BAD_OUTCOMES: Final = frozenset({"failed", "permanent", "timed out"})
+
+
+@dataclass(frozen=True, slots=True)
+class Branch:
+    """An object, and those that it owns."""
+
+    obj: Unstructured
+    children: tuple["Branch", ...] = ()
+
+    def __iter__(self) -> Iterator[Unstructured]:
+        """All objects of the branch, owners first."""
+        yield self.obj
+        for child in self.children:
+            yield from child
+
+
+def branches(
+    objects: Iterable[Unstructured], *, roots: Collection[GroupVersionKind]
+) -> tuple[Branch, ...]:
+    """Every object of a kind in ``roots``, each below its owner if that is there, and all below.
+
+    An object that several own stands below the one that controls it.
+    """
+    by_uid = {obj.uid: obj for obj in objects}
+    below: dict[str, list[Unstructured]] = {}
+    top: list[Unstructured] = []
+    for obj in by_uid.values():
+        owner = owner_of(obj, by_uid)
+        if owner is not None:
+            below.setdefault(owner.uid, []).append(obj)
+        elif obj.gvk in roots:
+            top.append(obj)
+
+    def branch(obj: Unstructured) -> Branch:
+        return Branch(obj, tuple(map(branch, sorted(below.get(obj.uid, ()), key=_order))))
+
+    # Each stands below one at most, so that what owns each other in a circle is below none of them.
+    return tuple(map(branch, sorted(top, key=_order)))
+
+
+def owner_of(obj: Unstructured, by_uid: Mapping[str, Unstructured]) -> Unstructured | None:
+    """Whose it is, among those that are there: whoever controls it, else any that owns it."""
+    references = obj.metadata.get("ownerReferences") or ()
+    for reference in sorted(references, key=lambda each: not each.get("controller")):
+        owner = by_uid.get(str(reference.get("uid")))
+        if owner is not None and owner.uid != obj.uid:
+            return owner
+    return None
+
+
+def tree_lines(
+    grown: Sequence[Branch],
+    *,
+    reconciles: Mapping[ObjectRef, Reconciled],
+    now: datetime,
+    width: int,
+) -> tuple[Line, ...]:
+    """The tree as lines that fit: names, how each stands, how old it is, and the last reconcile."""
+    rows = [row for branch in grown for row in _rows(branch, "", "", reconciles)]
+    if not rows:
+        return ()
+    title = _Row(name="OBJECT", state=None, detail="STATE", created="AGE")
+    shown = [title, *rows]
+    # The names as wide as they are, and no wider than their share.
+    names = min(max(width_of(row.name) for row in shown), int(width * _NAMES_SHARE))
+    words = max(len(row.state.word) if row.state else 0 for row in shown)
+    details = max(width_of(row.detail) for row in shown)
+    details = min(details, max(width - names - words - _AGE_WIDTH - 3 * len(_GAP), 0))
+    laid = (_laid(row, now, (names, words, details)) for row in shown)
+    return tuple(cut(line, width) for lines in laid for line in lines)
+
+
+def fitting_lines(
+    grown: Sequence[Branch],
+    *,
+    reconciles: Mapping[ObjectRef, Reconciled],
+    now: datetime,
+    size: tuple[int, int],
+) -> tuple[Line, ...]:
+    """The tree as so many columns and lines have room for.
+
+    If that is not all of it, objects below which all is well stand alone, behind the others.
+    """
+    width, height = size
+    lines = tree_lines(grown, reconciles=reconciles, now=now, width=width)
+    if len(lines) <= height:
+        return lines
+    unwell = [each for each in grown if not _is_well(each, reconciles)]
+    well = [Branch(each.obj) for each in grown if _is_well(each, reconciles)]
+    told = {obj.ref for each in unwell for obj in each}
+    lines = tree_lines(
+        (*unwell, *well),
+        reconciles={ref: each for ref, each in reconciles.items() if ref in told},
+        now=now,
+        width=width,
+    )
+    if len(lines) <= height:
+        return lines
+    shown = max(height - 1, 0)
+    return (*lines[:shown], (Span(f"… and {len(lines) - shown} more lines", "quiet"),))
+
+
+def _is_well(branch: Branch, reconciles: Mapping[ObjectRef, Reconciled]) -> bool:
+    return all(
+        state_of(obj).word in ("ready", "–")
+        and (obj.ref not in reconciles or reconciles[obj.ref].outcome not in _BAD_OUTCOMES)
+        for obj in branch
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Row:
+    name: str
+    state: State | None
+    detail: str
+    created: str
+    below: str = ""  # what stands in front of further lines about the same object
+    reconcile: Reconciled | None = None
+
+
+def _rows(
+    branch: Branch, lead: str, below: str, reconciles: Mapping[ObjectRef, Reconciled]
+) -> Iterator[_Row]:
+    obj = branch.obj
+    state = state_of(obj)
+    ref = obj.ref
+    # Below its owner, an object is in its owner's namespace.
+    name = str(ref) if not lead else f"{ref.kind} {ref.name}"
+    children = branch.children
+    yield _Row(
+        name=printable(f"{lead}{name}"),
+        state=state,
+        detail=printable(state.detail),
+        created=str(obj.metadata.get("creationTimestamp") or ""),
+        below=f"{below}{'│' if children else ' '} ",
+        reconcile=reconciles.get(ref),
+    )
+    for child in children:
+        is_last = child is children[-1]
+        yield from _rows(
+            child,
+            f"{below}{'└─ ' if is_last else '├─ '}",
+            f"{below}{'   ' if is_last else '│  '}",
+            reconciles,
+        )
+
+
+def _laid(row: _Row, now: datetime, widths: tuple[int, int, int]) -> Iterator[Line]:
+    names, words, details = widths
+    if row.state is None:
+        heading = f"{padded(row.name, names)}{_GAP}{padded(row.detail, words + 2 + details)}"
+        yield (Span(f"{heading}{_GAP}{row.created}", "quiet"),)
+        return
+    (detail,) = cut((Span(row.detail),), details) or (Span(""),)
+    yield (
+        Span(padded(shortened(row.name, names), names) + _GAP),
+        Span(padded(row.state.word, words), _TONES[row.state.word]),
+        Span(_GAP + padded(detail.text, details) + _GAP),
+        Span(age(row.created, now), "quiet"),
+    )
+    if row.state.conditions:
+        yield (Span(row.below, "quiet"), Span(f"conditions: {row.state.conditions}", "quiet"))
+    if row.reconcile is not None:
+        last = row.reconcile
+        ago = length_ago((now - last.time).total_seconds())
+        tone: Tone = "bad" if last.outcome in _BAD_OUTCOMES else "quiet"
+        yield (
+            Span(row.below, "quiet"),
+            Span(f"reconciled {ago} ago: {printable(str(last))}", tone),
+        )
+
+
+def age(created: str, now: datetime) -> str:
+    """How old what was created then is, as ``kubectl`` says it: ``12s``, ``3m``, ``2h``, ``5d``."""
+    try:
+        seconds = (now - datetime.fromisoformat(created)).total_seconds()
+    except (TypeError, ValueError):
+        return "?"
+    return length_ago(seconds)
+
+
+def length_ago(seconds: float) -> str:
+    """A length of time, as ``kubectl`` says it."""
+    whole = max(int(seconds), 0)
+    for unit, size, until in (("s", 1, 120), ("m", 60, 7200), ("h", 3600, 172_800)):
+        if whole < until:
+            return f"{whole // size}{unit}"
+    return f"{whole // 86_400}d"
+
+
+def _order(obj: Unstructured) -> tuple[str, str, str]:
+    return (obj.namespace or "", obj.gvk.kind, obj.name)

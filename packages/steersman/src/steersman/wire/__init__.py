@@ -1,0 +1,75 @@
+"""Bytes to and from an API server, and nothing about what they mean.
+
+Takes:     a ``Request``: method, path, query, headers, body; on the other side, a ``Handler``
+Gives:     a ``Response``, held open while its body is read, whole or in chunks; on the other side,
+           what the handler replies
+Promises:  - a request is sent at most once
+           - a request whose guard raises is not sent
+           - redirects are not followed
+           - no header of a request appears in a repr
+           - a connection is used again for the next request
+           - a line is never longer than its limit
+           - of a body that is too large no more is read than shows it
+           - a stream is closed when its client goes away
+           - a listener with open streams ends at once
+           - a client is who its certificate says only if a trusted authority signed it
+           - a certificate outlives no forgotten file by more than a week
+           - a changed certificate is shown to the next who connects
+Never:     parses JSON, retries, waits longer than its caller, or takes a proxy from the environment
+"""
+
+from typing import TYPE_CHECKING
+
+from steersman._lazy import lazy_names
+from steersman.wire.lines import LineSplitter
+from steersman.wire.messages import (
+    ClientCertificate,
+    Handler,
+    Reply,
+    Request,
+    Response,
+    Transport,
+)
+from steersman.wire.tls import TlsSettings, tls_context
+
+if TYPE_CHECKING:
+    from steersman.wire.certificates import CertificateAuthority, new_key, pem_of
+    from steersman.wire.listener import listening
+    from steersman.wire.network import NetworkTransport
+    from steersman.wire.serving_tls import CertificateFiles, SelfSigned, server_tls
+
+__all__ = [
+    "CertificateAuthority",
+    "CertificateFiles",
+    "ClientCertificate",
+    "Handler",
+    "LineSplitter",
+    "NetworkTransport",
+    "Reply",
+    "Request",
+    "Response",
+    "SelfSigned",
+    "TlsSettings",
+    "Transport",
+    "listening",
+    "new_key",
+    "pem_of",
+    "server_tls",
+    "tls_context",
+]
+
+
+# Whoever has bytes to describe need not send them, and cryptography is not always there.
+_LAZY = {
+    "CertificateAuthority": "certificates",
+    "CertificateFiles": "serving_tls",
+    "NetworkTransport": "network",
+    "SelfSigned": "serving_tls",
+    "listening": "listener",
+    "new_key": "certificates",
+    "pem_of": "certificates",
+    "server_tls": "serving_tls",
+}
+
+if not TYPE_CHECKING:  # to the type checkers, a module with __getattr__ has every attribute
+    __getattr__ = lazy_names(__name__, _LAZY)

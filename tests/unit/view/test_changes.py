@@ -1,0 +1,49 @@
+"""What is different from a moment ago."""
+
+from steersman.kinds import Unstructured
+from steersman.names import GroupVersionKind
+from steersman.view import Changes, branches
+from tests.unit.view.objects import app, condition, replicas, thing
+
+APPS = {GroupVersionKind("app.example.com", "v1", "AppService")}
+
+
+def told(changes: Changes, *objects: Unstructured) -> list[str]:
+    return list(changes.told(branches(objects, roots=APPS)))
+
+
+def test_what_comes_and_what_becomes_otherwise_is_told_with_its_owner() -> None:
+    changes = Changes()
+    web = app("web", condition("Ready", "False", "RollingOut"))
+
+    first = told(changes, web, replicas("Deployment", "web", 0, 1, of=[web]))
+    then = told(changes, web, replicas("Deployment", "web", 1, 1, of=[web]))
+
+    assert first == [
+        "AppService default/web: not ready, RollingOut",
+        "Deployment default/web, of AppService web: not ready, 0 of 1",
+    ]
+    assert then == ["Deployment default/web, of AppService web: ready, 1 of 1"]
+
+
+def test_nothing_is_said_twice_of_an_object_that_has_not_changed() -> None:
+    changes = Changes()
+    told(changes, app("web"))
+
+    assert told(changes, app("web")) == []
+
+
+def test_what_goes_is_told() -> None:
+    changes = Changes()
+    told(changes, app("web"))
+
+    assert told(changes) == ["AppService default/web is gone"]
+
+
+def test_what_was_made_anew_is_told_though_it_looks_the_same() -> None:
+    changes = Changes()
+    told(changes, app("web"))
+
+    assert told(changes, thing("AppService", "web", metadata={"uid": "another"})) == [
+        "AppService default/web: –, created again"
+    ]

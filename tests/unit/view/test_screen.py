@@ -1,0 +1,171 @@
+"""A terminal, and what is written to it."""
+
+import asyncio
+from collections.abc import Callable
+from io import StringIO
+from typing import Any
+
+import pytest
+
+from steersman.view import Line, Screen, Span, keep_shown, wants_colour
+from tests.clocks import ManualClock
+
+RED = "\x1b[31m"
+
+
+class Terminal(StringIO):
+    """A stream that says it is a terminal."""
+
+    def isatty(self) -> bool:
+        return True
+
+    def taken(self) -> str:
+        """What was written since this was last asked."""
+        text = self.getvalue()
+        self.seek(0)
+        self.truncate()
+        return text
+
+
+def screen(
+    terminal: Terminal, *, size: Callable[[], tuple[int, int]] = lambda: (20, 5), **how: Any
+) -> Screen:
+    return Screen(terminal, size=size, **{"colour": False, **how})
+
+
+def lines(*texts: str) -> list[Line]:
+    return [(Span(text),) for text in texts]
+
+
+def test_only_what_has_changed_is_drawn_again() -> None:
+    terminal = Terminal()
+    shown = screen(terminal)
+    shown.show(lines("one", "two", "three"))
+    terminal.taken()
+
+    shown.show(lines("one", "TWO", "three"))
+
+    drawn = terminal.taken()
+    assert "\x1b[2;1HTWO\x1b[K" in drawn
+    assert "one" not in drawn
+    assert "three" not in drawn
+
+
+def test_what_is_the_same_is_not_drawn_at_all() -> None:
+    terminal = Terminal()
+    shown = screen(terminal)
+    shown.show(lines("one"))
+    terminal.taken()
+
+    shown.show(lines("one"))
+
+    assert terminal.taken() == ""
+
+
+def test_lines_that_are_no_more_are_wiped_away() -> None:
+    terminal = Terminal()
+    shown = screen(terminal)
+    shown.show(lines("one", "two"))
+    terminal.taken()
+
+    shown.show(lines("one"))
+
+    assert "\x1b[2;1H\x1b[J" in terminal.taken()
+
+
+def test_no_more_is_drawn_than_fits() -> None:
+    terminal = Terminal()
+
+    screen(terminal, size=lambda: (4, 2)).show(lines("12345", "two", "three"))
+
+    drawn = terminal.taken()
+    assert "123…" in drawn
+    assert "three" not in drawn
+
+
+def test_a_terminal_of_another_size_is_drawn_from_scratch() -> None:
+    terminal = Terminal()
+    sizes = iter([(20, 5), (10, 5)])
+    shown = screen(terminal, size=lambda: next(sizes))
+    shown.show(lines("one"))
+    terminal.taken()
+
+    shown.show(lines("one"))
+
+    assert "\x1b[2J\x1b[1;1Hone" in terminal.taken()
+
+
+def test_a_terminal_is_left_as_it_was_found() -> None:
+    terminal = Terminal()
+
+    def fail() -> None:
+        with screen(terminal):
+            written.append(terminal.taken())
+            raise RuntimeError
+
+    written: list[str] = []
+    with pytest.raises(RuntimeError):
+        fail()
+
+    (entered,) = written
+    assert entered.startswith("\x1b[?1049h\x1b[?25l")
+    assert terminal.taken() == "\x1b[?25h\x1b[?1049l"
+
+
+def test_colour_is_for_terminals_only() -> None:
+    assert wants_colour(Terminal(), environ={"TERM": "xterm"})
+    assert not wants_colour(StringIO(), environ={"TERM": "xterm"})
+    assert not wants_colour(Terminal(), environ={"NO_COLOR": "1"})
+    assert not wants_colour(Terminal(), environ={"TERM": "dumb"})
+
+
+def test_tones_are_colours_if_they_are_wanted() -> None:
+    bad: Line = (Span("bad", "bad"),)
+    plain, coloured = Terminal(), Terminal()
+
+    screen(plain).show([bad])
+    screen(coloured, colour=True).show([bad])
+
+    assert RED not in plain.taken()
+    assert f"{RED}bad\x1b[0m" in coloured.taken()
+
+
+async def test_it_is_drawn_at_most_five_times_a_second() -> None:
+    clock, changed, drawn = ManualClock(), asyncio.Event(), list[float]()
+
+    def look(_size: tuple[int, int]) -> list[Line]:
+        drawn.append(clock.monotonic())
+        changed.set()  # something happens all the time
+        return lines(str(len(drawn)))
+
+    async with asyncio.TaskGroup() as group:
+        showing = group.create_task(
+            keep_shown(screen(Terminal()), look, changed=changed, clock=clock)
+        )
+        for _ in range(100):
+            clock.advance(0.01)
+            for _ in range(4):
+                await clock.sleep(0)
+        showing.cancel()
+
+    assert 4 <= len(drawn) <= 6
+
+
+async def test_it_is_drawn_every_second_if_nothing_happens() -> None:
+    clock, drawn = ManualClock(), list[float]()
+
+    def look(_size: tuple[int, int]) -> list[Line]:
+        drawn.append(clock.monotonic())
+        return []
+
+    async with asyncio.TaskGroup() as group:
+        showing = group.create_task(
+            keep_shown(screen(Terminal()), look, changed=asyncio.Event(), clock=clock)
+        )
+        for _ in range(250):
+            for _ in range(6):
+                await clock.sleep(0)
+            clock.advance(0.01)
+        showing.cancel()
+
+    assert [round(at - drawn[0], 1) for at in drawn] == [0.0, 1.0, 2.0]

@@ -1,0 +1,67 @@
+"""How an object stands, in two words."""
+
+from steersman.kinds import Unstructured
+from steersman.view import state_of
+from tests.unit.view.objects import app, condition, replicas, thing
+
+
+def said(obj: Unstructured) -> str:
+    return str(state_of(obj))
+
+
+def test_a_kind_of_ones_own_says_in_its_conditions_whether_it_is_ready() -> None:
+    assert said(app("a", condition("Ready", "True", "RolledOut"))) == "ready, RolledOut"
+    assert said(app("a", condition("Ready", "False", "RollingOut"))) == "not ready, RollingOut"
+    assert said(app("a", condition("Available", "True", "Up"))) == "ready, Up"
+
+
+def test_a_kind_that_does_not_say_is_not_called_unready() -> None:
+    assert said(app("a")) == "–"
+    assert said(app("a", condition("Synced", "True"))) == "–"
+
+
+def test_the_other_conditions_are_told_beside_it() -> None:
+    state = state_of(
+        app(
+            "a",
+            condition("Ready", "True", "Ok"),
+            condition("Progressing", "True"),
+            condition("Degraded", "False"),
+            condition("Synced", "Unknown"),
+        )
+    )
+
+    assert state.conditions == "not Degraded, Progressing, Synced?"
+
+
+def test_replicas_are_counted() -> None:
+    assert said(replicas("Deployment", "web", ready=1, wanted=3)) == "not ready, 1 of 3"
+    assert said(replicas("ReplicaSet", "web", ready=3, wanted=3)) == "ready, 3 of 3"
+
+
+def test_a_pod_says_its_phase_or_what_it_waits_for() -> None:
+    waiting = {"state": {"waiting": {"reason": "CrashLoopBackOff"}}}
+    ready = {"phase": "Running", "conditions": [condition("Ready", "True")]}
+
+    assert said(thing("Pod", "a")) == "not ready, Pending"
+    assert said(thing("Pod", "a", status=ready)) == "ready, Running"
+    assert said(thing("Pod", "a", status={"phase": "Failed"})) == "failed, Failed"
+    stuck = {"phase": "Running", "containerStatuses": [waiting]}
+    assert said(thing("Pod", "a", status=stuck)) == "failed, CrashLoopBackOff"
+
+
+def test_a_job_counts_what_is_done() -> None:
+    failed = {"conditions": [condition("Failed", "True")]}
+
+    assert said(thing("Job", "a", status={"succeeded": 0})) == "not ready, 0 of 1 done"
+    assert said(thing("Job", "a", status=failed)) == "failed, 0 of 1 done"
+
+
+def test_what_is_ready_as_soon_as_it_is_there_is_ready() -> None:
+    assert said(thing("ConfigMap", "a")) == "ready"
+
+
+def test_what_is_being_deleted_says_who_holds_it() -> None:
+    ending = {"deletionTimestamp": "2026-01-01T00:00:00Z", "finalizers": ["a.b/c"]}
+
+    assert said(thing("ConfigMap", "a", metadata=ending)) == "ending, held by a.b/c"
