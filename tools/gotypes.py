@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from steersman.openapi import load_all_facts
-from steersman_cluster.apiserver.schema.documents import GO_TYPES
+from steersman_cluster.apiserver.schema.builtin_schemas import GO_TYPES
 
 PROGRAM = Path(__file__).with_suffix(".go")
 MODULES = "control_plane_modules/kubernetes"

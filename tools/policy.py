@@ -14,7 +14,7 @@ from steersman_cluster.testing.calls import Caller
 
 POLICY = (
     Path(__file__).parents[1]
-    / "packages/steersman-cluster/src/steersman_cluster/apiserver/access/policy-1.36.json"
+    / "packages/steersman-cluster/src/steersman_cluster/apiserver/registry/policy-1.36.json"
 )
 GROUP = "/apis/rbac.authorization.k8s.io/v1"
 RESOURCES = ("clusterroles", "clusterrolebindings", "roles", "rolebindings")

@@ -57,7 +57,10 @@ LIBRARY_USERS = {
     "logging": ("steersman/observe/",),
     "prometheus_client": ("steersman/observe/",),
     # Tokens that must not be guessed: of a cluster for tests, and of every start of our own server.
-    "secrets": ("steersman_cluster/testing/", "steersman_cluster/apiserver/running.py"),
+    "secrets": (
+        "steersman_cluster/testing/",
+        "steersman_cluster/apiserver/server/running_cluster.py",
+    ),
 }
 
 

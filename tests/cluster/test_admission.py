@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from steersman_cluster.apiserver import Key, Terms, Undelivered
-from steersman_cluster.apiserver.rules import Rules
+from steersman_cluster.apiserver.meta.rules import Rules
 from tests.embedded import MERGE_PATCH, World, config_map
 from tests.outbounds import Webhooks, allow, patch, webhook
 

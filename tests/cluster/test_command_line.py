@@ -478,7 +478,7 @@ def test_a_cluster_is_there_before_that_is_loaded_which_makes_it_live() -> None:
         [sys.executable, "-c", program], check=True, capture_output=True, text=True
     ).stdout
 
-    assert "steersman_cluster.apiserver.running" in said.split()
+    assert "steersman_cluster.apiserver.server.running_cluster" in said.split()
     assert {"steersman.cache", "steersman.controller", "steersman.manager"}.isdisjoint(said.split())
 
 

@@ -9,7 +9,7 @@ import pytest
 from steersman_cluster.apiserver import Delivered
 from tests.embedded import APPLY, World, config_map
 from tests.outbounds import Webhooks, allow, webhook
-from tests.unit.apiserver.access.test_account_tokens import part
+from tests.unit.apiserver.authn.test_account_tokens import part
 
 MAPS = "/api/v1/namespaces/default/configmaps"
 REGISTRATION = "/apis/admissionregistration.k8s.io/v1"

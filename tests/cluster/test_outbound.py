@@ -6,8 +6,8 @@ import msgspec
 import pytest
 
 from steersman.clock import SystemClock
-from steersman_cluster.apiserver.outside import Delivered, Undelivered
-from steersman_cluster.apiserver.outside.network import LARGEST_ANSWER, MOST_KEPT, NetworkOutbound
+from steersman_cluster.apiserver.webhooks import Delivered, Undelivered
+from steersman_cluster.apiserver.webhooks.network import LARGEST_ANSWER, MOST_KEPT, NetworkOutbound
 from tests.webhook_server import Said, WebhookServer, webhook_server
 
 REVIEW = msgspec.json.encode({"apiVersion": "v1", "request": {"uid": "1"}})

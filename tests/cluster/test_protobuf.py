@@ -2,9 +2,9 @@
 
 from steersman.client import Client, MergePatch
 from steersman.kinds import core_v1
-from steersman_cluster.apiserver.messages import encode_document
-from steersman_cluster.apiserver.schema.protobuf import PROTOBUF
-from steersman_cluster.apiserver.schema.protobuf_encoder import watch_frame
+from steersman_cluster.apiserver.request.protobuf_responses import encode_document
+from steersman_cluster.apiserver.schema.protobuf.encoder import watch_frame
+from steersman_cluster.apiserver.schema.protobuf.messages import PROTOBUF
 from tests.embedded import World
 from tests.real.objects import config_map, create_config_maps
 

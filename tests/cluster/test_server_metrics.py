@@ -12,7 +12,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from steersman.wire import Request
 from steersman_cluster.apiserver import User
-from steersman_cluster.apiserver.instrumented import MeasuredServer, NetworkServer
+from steersman_cluster.apiserver.server.measured_server import MeasuredServer, NetworkServer
 from tests.embedded import APPLY, TOKEN, Answer, World, config_map, turns
 
 MAPS = "/api/v1/namespaces/default/configmaps"

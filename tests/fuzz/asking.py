@@ -13,7 +13,7 @@ import yaml
 
 from steersman.wire import Request
 from steersman_cluster.apiserver import ApiServer
-from steersman_cluster.apiserver.served import Served
+from steersman_cluster.apiserver.request.resources import Served
 from tests.fuzz.definitions import Definitions
 from tests.fuzz.nonsense import (
     ACCEPTED,

@@ -11,9 +11,9 @@ import yaml
 
 from steersman.names import GroupVersionKind
 from steersman.wire import Reply, Request
-from steersman_cluster.apiserver.schema.documents import BuiltinSchemas
-from steersman_cluster.apiserver.schema.protobuf import PROTOBUF, Messages, open_envelope
-from steersman_cluster.apiserver.schema.protobuf_wire import (
+from steersman_cluster.apiserver.schema.builtin_schemas import BuiltinSchemas
+from steersman_cluster.apiserver.schema.protobuf.messages import PROTOBUF, Messages, open_envelope
+from steersman_cluster.apiserver.schema.protobuf.wire_format import (
     CONTENT,
     TEXT,
     Malformed,

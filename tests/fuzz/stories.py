@@ -16,9 +16,9 @@ import msgspec
 from steersman.observe import AnswerFailed, Observation
 from steersman.wire import Reply, Request
 from steersman_cluster.apiserver import ApiServer, NoWayOut, RevisionLog, administrator
-from steersman_cluster.apiserver.asking.asked import understand
-from steersman_cluster.apiserver.rendering import rest_of
-from steersman_cluster.apiserver.served import Served
+from steersman_cluster.apiserver.request.object_encoder import rest_of
+from steersman_cluster.apiserver.request.request_info import understand
+from steersman_cluster.apiserver.request.resources import Served
 from tests.fuzz.asking import NAMESPACES, TOKEN, Asker, path_of
 from tests.fuzz.judging import SLOWEST_SECONDS, Finding, cause_of, faults, finding
 

@@ -3,7 +3,7 @@
 from random import Random
 
 from steersman_cluster.apiserver.schema.node import Schema
-from steersman_cluster.apiserver.schema.protobuf import MAGIC
+from steersman_cluster.apiserver.schema.protobuf.messages import MAGIC
 from tests.fuzz.values import Oddities
 
 _VARINT, _BYTES = 0, 2

@@ -7,10 +7,10 @@ from functools import cached_property
 from typing import Any
 
 from steersman.names import GroupResource, GroupVersionKind
-from steersman_cluster.apiserver.fields.management import FieldManagement
-from steersman_cluster.apiserver.fields.resetting import reset_fields
-from steersman_cluster.apiserver.refusals import Refusal
-from steersman_cluster.apiserver.schema.documents import OBJECT_META, BuiltinSchemas
+from steersman_cluster.apiserver.apply.field_manager import FieldManagement
+from steersman_cluster.apiserver.meta.reset_fields import reset_fields
+from steersman_cluster.apiserver.meta.status_errors import Refusal
+from steersman_cluster.apiserver.schema.builtin_schemas import OBJECT_META, BuiltinSchemas
 from steersman_cluster.apiserver.schema.node import Schema
 from steersman_cluster.apiserver.schema.structural import compile_schema
 from steersman_cluster.testing.calls import Caller

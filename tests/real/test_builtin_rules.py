@@ -9,7 +9,7 @@ from typing import Any, Self
 import pytest
 
 from steersman_cluster.apiserver.builtin.network.service_network import ADDRESSES
-from steersman_cluster.apiserver.refusals import Refusal
+from steersman_cluster.apiserver.meta.status_errors import Refusal
 from steersman_cluster.testing import ControlPlane, fresh_namespace
 from steersman_cluster.testing.calls import Caller
 from tests.real.builtin_rules.cases import Case, Object, merged, placed

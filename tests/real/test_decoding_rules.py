@@ -12,15 +12,15 @@ import pytest
 
 from steersman.kinds import Codec
 from steersman.names import GroupVersionKind
-from steersman_cluster.apiserver.refusals import Refusal
-from steersman_cluster.apiserver.schema.decoding import (
+from steersman_cluster.apiserver.meta.status_errors import Refusal
+from steersman_cluster.apiserver.schema.builtin_schemas import BuiltinResource, BuiltinSchemas
+from steersman_cluster.apiserver.schema.decoding.decoder import (
     Expectations,
     Expected,
     canonical,
     decode,
     settle,
 )
-from steersman_cluster.apiserver.schema.documents import BuiltinResource, BuiltinSchemas
 from steersman_cluster.apiserver.schema.node import UNSET, Schema
 from steersman_cluster.testing import ControlPlane
 from steersman_cluster.testing.calls import Caller

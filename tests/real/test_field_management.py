@@ -9,13 +9,9 @@ import pytest
 
 from steersman.kinds import Codec
 from steersman.names import GroupResource, GroupVersionKind
-from steersman_cluster.apiserver.fields import (
-    FieldManagement,
-    entries_after_scale,
-    reset_fields,
-    scale_entries,
-)
-from steersman_cluster.apiserver.schema.documents import BuiltinResource, BuiltinSchemas
+from steersman_cluster.apiserver.apply import FieldManagement, entries_after_scale, scale_entries
+from steersman_cluster.apiserver.meta.reset_fields import reset_fields
+from steersman_cluster.apiserver.schema.builtin_schemas import BuiltinResource, BuiltinSchemas
 from steersman_cluster.testing import ControlPlane
 from steersman_cluster.testing.calls import Caller
 from tests.real.field_replay import APPLY, DEFINITION, MERGE, Sides

@@ -16,7 +16,7 @@ import pytest
 import yaml
 
 from steersman.clock import SystemClock
-from steersman_cluster.apiserver.schema.documents import BuiltinSchemas
+from steersman_cluster.apiserver.schema.builtin_schemas import BuiltinSchemas
 from tests.real.builtin_rules.cases import Object
 from tests.real.builtin_rules.mutations import mutations
 from tests.real.differential.embedded import embedded

@@ -5,11 +5,11 @@ from typing import Any
 
 import pytest
 
-from steersman_cluster.apiserver.refusals import Refusal
+from steersman_cluster.apiserver.meta.status_errors import Refusal
 from steersman_cluster.testing import ControlPlane
 from steersman_cluster.testing.calls import Caller
 from steersman_cluster.testing.namespaces import fresh_namespace
-from tests.unit.apiserver.patching.cases import CASES, OBJECTS, Case, patched
+from tests.unit.apiserver.apply.patches.cases import CASES, OBJECTS, Case, patched
 
 
 class Stored:

@@ -10,7 +10,7 @@ import pytest
 
 from steersman.units import parse_time
 from steersman_cluster.apiserver.builtin.pods.pods import bound, check_binding, eviction_options
-from steersman_cluster.apiserver.refusals import Refusal
+from steersman_cluster.apiserver.meta.status_errors import Refusal
 from steersman_cluster.testing import ControlPlane, fresh_namespace
 from steersman_cluster.testing.calls import Answer, Caller
 from tests.real.builtin_rules.cases import Case, Object, merged

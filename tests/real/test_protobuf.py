@@ -10,14 +10,19 @@ import yaml
 from steersman.client import Client, MergePatch
 from steersman.kinds import Resource
 from steersman_cluster.apiserver.discovery.aggregated_messages import encode_aggregated
-from steersman_cluster.apiserver.messages import encode_document
-from steersman_cluster.apiserver.schema.documents import META, OBJECT_META, BuiltinSchemas
-from steersman_cluster.apiserver.schema.protobuf import MAGIC, PROTOBUF, Messages, open_envelope
-from steersman_cluster.apiserver.schema.protobuf_encoder import (
+from steersman_cluster.apiserver.request.protobuf_responses import encode_document
+from steersman_cluster.apiserver.schema.builtin_schemas import META, OBJECT_META, BuiltinSchemas
+from steersman_cluster.apiserver.schema.protobuf.encoder import (
     MessageEncoders,
     enveloped,
     field_of,
     watch_frame,
+)
+from steersman_cluster.apiserver.schema.protobuf.messages import (
+    MAGIC,
+    PROTOBUF,
+    Messages,
+    open_envelope,
 )
 from steersman_cluster.testing import Cluster
 from steersman_cluster.testing.calls import JSON, Answer

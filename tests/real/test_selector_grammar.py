@@ -5,7 +5,7 @@ from urllib.parse import quote
 import pytest
 
 from steersman_cluster.testing import ControlPlane
-from tests.unit.apiserver.asking.test_selecting import (
+from tests.unit.apiserver.request.test_selectors import (
     READABLE,
     READABLE_FIELDS,
     UNREADABLE,

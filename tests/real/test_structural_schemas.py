@@ -5,7 +5,7 @@ from typing import Any, Final
 
 import pytest
 
-from steersman_cluster.apiserver.custom.status import accepted, terminating
+from steersman_cluster.apiserver.custom.definition_status import accepted, terminating
 from steersman_cluster.testing import ControlPlane
 from steersman_cluster.testing.calls import Caller
 from tests.unit.apiserver.custom.definition_samples import (
@@ -14,7 +14,7 @@ from tests.unit.apiserver.custom.definition_samples import (
     definition_samples,
     version,
 )
-from tests.unit.apiserver.custom.judging import Judge, Verdict, bare, refused
+from tests.unit.apiserver.custom.validation import Judge, Verdict, bare, refused
 from tests.unit.apiserver.custom.value_samples import (
     INTEGER,
     STRING,

@@ -3,7 +3,7 @@
 from urllib.parse import parse_qsl, urlsplit
 
 from steersman.wire import Request
-from steersman_cluster.apiserver.asking.asked import Asked, understand
+from steersman_cluster.apiserver.request.request_info import Asked, understand
 
 
 def request(url: str, *, method: str = "GET", **headers: str) -> Request:

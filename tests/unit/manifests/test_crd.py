@@ -18,7 +18,7 @@ from steersman.kinds import (
     ScalePaths,
 )
 from steersman.manifests import as_document, crd_of, crds_of
-from tests.unit.apiserver.custom.judging import Judge
+from tests.unit.apiserver.custom.validation import Judge
 from tests.unit.manifests.builtin_parts import BUILTIN_MODULES, kind_of_everything_in
 from tests.unit.manifests.everything import Everything, GoneEverything, OldEverything
 from tests.unit.manifests.kinds_of_one_field import kind_with

@@ -10,12 +10,12 @@ from hypothesis import strategies as st
 
 from steersman.errors import BadDefinition
 from steersman.manifests import BreakingChange, breaking_changes
-from steersman_cluster.apiserver.schema.defaulting import Defaults
+from steersman_cluster.apiserver.schema.defaults import Defaults
 from steersman_cluster.apiserver.schema.node import Schema as Node
-from steersman_cluster.apiserver.schema.pruning import prune
+from steersman_cluster.apiserver.schema.pruner import prune
 from steersman_cluster.apiserver.schema.structural import compile_schema
 from steersman_cluster.apiserver.schema.uniqueness import Uniqueness
-from steersman_cluster.apiserver.schema.validating import Validator
+from steersman_cluster.apiserver.schema.validator import Validator
 from tests.unit.manifests.crds import definition, fields, of_versions, rich, version
 from tests.unit.manifests.drawn_schemas import schemas, values, variants, wider
 

@@ -11,7 +11,7 @@ from steersman.errors import BadDefinition, NoSample
 from steersman.manifests import sample_of
 from steersman.manifests.exemplars import FORMATS, texts_like
 from steersman_cluster.apiserver.schema.formats import text_format
-from steersman_cluster.apiserver.schema.validating import Validator
+from steersman_cluster.apiserver.schema.validator import Validator
 from tests.unit.manifests.crds import definition, fields, of_versions, rich, version
 from tests.unit.manifests.drawn_schemas import schemas, values
 from tests.unit.manifests.test_evolution import Server

@@ -1,7 +1,7 @@
 """Why something was refused, in pieces."""
 
-from steersman_cluster.apiserver.refusals import Refusal
-from steersman_cluster.apiserver.rules import Object
+from steersman_cluster.apiserver.meta.rules import Object
+from steersman_cluster.apiserver.meta.status_errors import Refusal
 
 
 def causes_of(refusal: Refusal) -> list[Object]:

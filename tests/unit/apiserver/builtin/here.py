@@ -9,7 +9,6 @@ import msgspec
 
 from steersman.clock import Clock
 from steersman.names import GroupResource, GroupVersionKind
-from steersman_cluster.apiserver import field_errors, refusals
 from steersman_cluster.apiserver.builtin.cluster.namespaces import NAMESPACE_FINALIZE
 from steersman_cluster.apiserver.builtin.converting import to_served, to_stored
 from steersman_cluster.apiserver.builtin.label_selectors import label_errors
@@ -17,9 +16,11 @@ from steersman_cluster.apiserver.builtin.network.service_network import ServiceN
 from steersman_cluster.apiserver.builtin.network.services import service_rules
 from steersman_cluster.apiserver.builtin.plugins.pod_admission import USUAL_PLUGINS
 from steersman_cluster.apiserver.builtin.table import SERVICES, shared_rules
-from steersman_cluster.apiserver.rules import Object, Rules
-from steersman_cluster.apiserver.schema.decoding import Expectations, Expected, decode
-from steersman_cluster.apiserver.schema.documents import BuiltinSchemas
+from steersman_cluster.apiserver.custom import DEFINITION, DEFINITIONS
+from steersman_cluster.apiserver.meta import field_errors, status_errors
+from steersman_cluster.apiserver.meta.rules import Object, Rules
+from steersman_cluster.apiserver.schema.builtin_schemas import BuiltinSchemas
+from steersman_cluster.apiserver.schema.decoding.decoder import Expectations, Expected, decode
 from tests.clocks import FakeClock
 
 SCHEMAS = BuiltinSchemas.read()
@@ -45,7 +46,8 @@ class Around:
 
 def rules_with(network: ServiceNetwork) -> Mapping[GroupResource, Rules]:
     """Those of every kind."""
-    return {**shared_rules(frozenset(USUAL_PLUGINS)), SERVICES: service_rules(network)}
+    own = {SERVICES: service_rules(network), DEFINITIONS: DEFINITION}
+    return {**shared_rules(frozenset(USUAL_PLUGINS)), **own}
 
 
 class Here:
@@ -118,7 +120,7 @@ class Here:
     def _refuse_if(self, name: str, errors: list[Any]) -> None:
         if errors:
             kind = f"{self.gvk.kind}.{self.gvk.group}".rstrip(".")
-            raise refusals.invalid(kind, name, errors)
+            raise status_errors.invalid(kind, name, errors)
 
 
 def part_of(obj: Object, path: str) -> Any:

@@ -22,11 +22,11 @@ from steersman_cluster.apiserver.cel import (
     Verdict,
     cel_types,
 )
-from steersman_cluster.apiserver.cel.formatting import type_name
-from steersman_cluster.apiserver.cel.operators import to_string
-from steersman_cluster.apiserver.cel.times import duration_text, timestamp_text
+from steersman_cluster.apiserver.cel.library.operators import to_string
+from steersman_cluster.apiserver.cel.library.string_format import type_name
+from steersman_cluster.apiserver.cel.library.times import duration_text, timestamp_text
 from steersman_cluster.apiserver.cel.values import Duration, Optional, Timestamp
-from steersman_cluster.apiserver.go_words import go_text
+from steersman_cluster.apiserver.meta.go_messages import go_text
 
 # Each with the value, the failure or the complaint of the library in kube-apiserver 1.36.3.
 ANSWERS: dict[str, dict[str, Any]] = json.loads(
@@ -142,7 +142,7 @@ def test_who_has_no_parser_is_told_so_when_there_is_an_expression() -> None:
         "import sys\n"
         "sys.modules['cel_expr_python'] = None\n"
         "from steersman_cluster.apiserver.cel import Expression\n"
-        "from steersman_cluster.apiserver.refusals import Refusal\n"
+        "from steersman_cluster.apiserver.meta.status_errors import Refusal\n"
         "try:\n"
         "    Expression.compile('true', variables={})\n"
         "except Refusal as refused:\n"

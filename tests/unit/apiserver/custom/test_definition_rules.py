@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from steersman_cluster.apiserver.custom.definition_rules import DEFINITION
-from steersman_cluster.apiserver.custom.status import accepted
+from steersman_cluster.apiserver.custom.definition_status import accepted
 from tests.unit.apiserver.custom.definition_samples import (
     approved,
     definition,
@@ -16,7 +16,7 @@ from tests.unit.apiserver.custom.definition_samples import (
     selectable,
     version,
 )
-from tests.unit.apiserver.custom.judging import NOW, NOWHERE, Judge
+from tests.unit.apiserver.custom.validation import NOW, NOWHERE, Judge
 from tests.unit.apiserver.custom.value_samples import INTEGER, STRING, fields
 
 

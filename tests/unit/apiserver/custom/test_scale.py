@@ -13,8 +13,8 @@ from steersman_cluster.apiserver.custom.scale import (
     selector_errors,
     selector_text,
 )
-from steersman_cluster.apiserver.refusals import Refusal
-from steersman_cluster.apiserver.served import ScalePaths
+from steersman_cluster.apiserver.meta.status_errors import Refusal
+from steersman_cluster.apiserver.request.resources import ScalePaths
 
 PATHS = ScalePaths(
     spec_replicas=("spec", "size"), status_replicas=("status", "size"), selector=("status", "sel")

@@ -14,7 +14,7 @@ from steersman_cluster.apiserver.discovery import (
     OpenApiDocument,
     discovered_builtin,
 )
-from steersman_cluster.apiserver.schema.documents import BuiltinSchemas
+from steersman_cluster.apiserver.schema.builtin_schemas import BuiltinSchemas
 
 SCHEMAS = BuiltinSchemas.read()
 BUILTIN = [discovered_builtin(each) for each in SCHEMAS.resources]

@@ -152,7 +152,7 @@ def test_the_package_is_read_and_never_imported() -> None:
     program = (
         "import sys;"
         "from steersman_cluster.apiserver.discovery import installed_descriptions as find;"
-        "from steersman_cluster.apiserver.schema.documents import BuiltinSchemas;"
+        "from steersman_cluster.apiserver.schema.builtin_schemas import BuiltinSchemas;"
         "found = find().described(BuiltinSchemas.read().written);"
         f"print('description' in found['{POD}'], 'kubernetes_validate' in sys.modules)"
     )

@@ -5,7 +5,7 @@ import pytest
 
 from steersman_cluster.apiserver.discovery import OPEN_ID_PATHS, open_id_document
 from steersman_cluster.apiserver.discovery.open_id import CONFIGURATION, KEYS, OpenIdDocument
-from steersman_cluster.apiserver.refusals import Refusal
+from steersman_cluster.apiserver.meta.status_errors import Refusal
 
 KEY = {"use": "sig", "kty": "EC", "kid": "1", "alg": "ES256"}
 

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from steersman_cluster.apiserver.rules import Object
-from tests.unit.apiserver.tables.showing import ABOUT, AGE, printer_of, shown
+from steersman_cluster.apiserver.meta.rules import Object
+from tests.unit.apiserver.tables.shown_tables import ABOUT, AGE, printer_of, shown
 
 RUNNING: Object = {"running": {}}
 COMPLETED: Object = {"terminated": {"exitCode": 0, "reason": "Completed"}}

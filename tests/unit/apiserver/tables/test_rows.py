@@ -6,11 +6,11 @@ import pytest
 import yaml
 
 from steersman.names import GroupResource
-from steersman_cluster.apiserver.rules import Object
+from steersman_cluster.apiserver.meta.rules import Object
+from steersman_cluster.apiserver.meta.table_columns import Cell
 from steersman_cluster.apiserver.tables.builtin import builtin_printer
-from steersman_cluster.apiserver.tables.printing import Cell
 from tests.embedded import World
-from tests.unit.apiserver.tables.showing import printer_of, shown
+from tests.unit.apiserver.tables.shown_tables import printer_of, shown
 
 CELLS = yaml.safe_load(Path(__file__).with_name("cells.yaml").read_text(encoding="utf-8"))
 ROWS = [

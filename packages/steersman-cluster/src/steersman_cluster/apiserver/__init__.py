@@ -10,25 +10,41 @@ Promises:  - every watcher sees every event once and in order
            - the server in the process needs no socket, no thread and no task of its own
 Never:     imports ``kinds`` or ``client``, or claims to be a cluster for production
 
-A request meets ``server``, which asks ``access`` who it is and whether they may; ``asking``, which
-reads it; ``verbs``, which do it by the ``Rules`` in ``builtin`` and ``custom``, with ``schema``,
-``cel``, ``patching`` and ``fields``; ``admission``, which shows it to those ``outside`` who want to
-see it; and ``storage``, which keeps it. What is served is in ``served``; in which of the ``forms``
-it is shown is up to who asks: ``tables`` are one of them, ``messages`` in protobuf another.
+The layers, from the top; each imports only from those below it::
+
+    server          HTTPS, metrics, health, the order in which a request passes the layers
+    discovery       discovery documents and OpenAPI
+    registry        the handlers of get, list, watch, create, update, patch and delete
+    admission       webhooks and policies, before a write
+    custom          CustomResourceDefinitions and the resources that they define
+    builtin         the rules of the built-in kinds
+    webhooks        calls to webhooks, and requests that run again with their answers
+    authn · authz   who sent a request, and whether they may
+    tables          objects as the rows of kubectl's tables
+    apply           field management, server-side apply, patches
+    request         request info, options, content negotiation, response encoders
+    cel             the expression language
+    schema          schemas, decoding, protobuf
+    meta            object metadata, field errors, ``Status`` errors
+    storage         the revision log
 """
 
 from typing import TYPE_CHECKING
 
 from steersman._lazy import lazy_names
-from steersman_cluster.apiserver.access import ADMINISTRATORS, User
-from steersman_cluster.apiserver.outside import Delivered, NoWayOut, Outbound, Undelivered
-from steersman_cluster.apiserver.server import ApiServer, administrator
+from steersman_cluster.apiserver.meta.users import ADMINISTRATORS, User
+from steersman_cluster.apiserver.server.api_server import ApiServer, administrator
+from steersman_cluster.apiserver.server.options import ADMISSION_PLUGINS, AUTHORIZATION_MODES, Terms
+from steersman_cluster.apiserver.server.transport import InProcessTransport
 from steersman_cluster.apiserver.storage import Key, RevisionLog, SqliteJournal
-from steersman_cluster.apiserver.terms import ADMISSION_PLUGINS, AUTHORIZATION_MODES, Terms
-from steersman_cluster.apiserver.transport import InProcessTransport
+from steersman_cluster.apiserver.webhooks import Delivered, NoWayOut, Outbound, Undelivered
 
 if TYPE_CHECKING:
-    from steersman_cluster.apiserver.running import ClusterSettings, RunningCluster, running_cluster
+    from steersman_cluster.apiserver.server.running_cluster import (
+        ClusterSettings,
+        RunningCluster,
+        running_cluster,
+    )
 
 __all__ = [
     "ADMINISTRATORS",
@@ -53,9 +69,9 @@ __all__ = [
 
 # A server on a socket takes cryptography, one in the process does not.
 _LAZY = {
-    "ClusterSettings": "running",
-    "RunningCluster": "running",
-    "running_cluster": "running",
+    "ClusterSettings": "server.running_cluster",
+    "RunningCluster": "server.running_cluster",
+    "running_cluster": "server.running_cluster",
 }
 
 if not TYPE_CHECKING:  # to the type checkers, a module with __getattr__ has every attribute

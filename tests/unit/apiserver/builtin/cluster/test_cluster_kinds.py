@@ -2,9 +2,9 @@ from typing import Any
 
 import pytest
 
-from steersman_cluster.apiserver.access import User
-from steersman_cluster.apiserver.refusals import Refusal
-from steersman_cluster.apiserver.rules import Object
+from steersman_cluster.apiserver.meta.rules import Object
+from steersman_cluster.apiserver.meta.status_errors import Refusal
+from steersman_cluster.apiserver.meta.users import User
 from tests.unit.apiserver.builtin.here import Here
 
 VOLUME = {

@@ -12,8 +12,8 @@ from steersman_cluster.apiserver.builtin.cluster.namespaces import (
     check_namespace,
     terminating,
 )
-from steersman_cluster.apiserver.refusals import Refusal
-from steersman_cluster.apiserver.rules import Object
+from steersman_cluster.apiserver.meta.rules import Object
+from steersman_cluster.apiserver.meta.status_errors import Refusal
 from tests.clocks import FakeClock
 from tests.unit.apiserver.builtin.here import Here
 

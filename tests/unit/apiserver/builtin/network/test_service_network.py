@@ -9,8 +9,8 @@ from steersman_cluster.apiserver.builtin.network.service_network import (
     PORTS,
     ServiceNetwork,
 )
-from steersman_cluster.apiserver.refusals import Refusal
-from steersman_cluster.apiserver.rules import Object
+from steersman_cluster.apiserver.meta.rules import Object
+from steersman_cluster.apiserver.meta.status_errors import Refusal
 from tests.unit.apiserver.builtin.here import Here
 
 

@@ -10,8 +10,8 @@ import pytest
 from steersman.clock import Clock
 from steersman.names import GroupResource
 from steersman_cluster.apiserver.builtin.plugins.account_admission import MOUNT_PATH, admit_account
-from steersman_cluster.apiserver.refusals import Refusal
-from steersman_cluster.apiserver.rules import Object
+from steersman_cluster.apiserver.meta.rules import Object
+from steersman_cluster.apiserver.meta.status_errors import Refusal
 from tests.clocks import FakeClock
 
 

@@ -10,8 +10,8 @@ from steersman_cluster.apiserver.builtin.plugins.limit_admission import (
     judge_pod,
     limit_pod,
 )
-from steersman_cluster.apiserver.refusals import Refusal
-from steersman_cluster.apiserver.rules import Object
+from steersman_cluster.apiserver.meta.rules import Object
+from steersman_cluster.apiserver.meta.status_errors import Refusal
 from tests.unit.apiserver.builtin.here import Around
 
 

@@ -11,8 +11,8 @@ from steersman_cluster.apiserver.builtin.plugins.pod_security import (
     secure_pod,
     template_judge,
 )
-from steersman_cluster.apiserver.refusals import Refusal
-from steersman_cluster.apiserver.rules import Object
+from steersman_cluster.apiserver.meta.rules import Object
+from steersman_cluster.apiserver.meta.status_errors import Refusal
 from tests.unit.apiserver.builtin.causes import sentences_of
 from tests.unit.apiserver.builtin.here import Around
 

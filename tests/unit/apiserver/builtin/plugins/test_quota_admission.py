@@ -4,8 +4,8 @@ import pytest
 
 from steersman.names import GroupResource
 from steersman_cluster.apiserver.builtin.plugins.quota_admission import charged_quotas
-from steersman_cluster.apiserver.refusals import Refusal
-from steersman_cluster.apiserver.rules import Object
+from steersman_cluster.apiserver.meta.rules import Object
+from steersman_cluster.apiserver.meta.status_errors import Refusal
 
 PODS = GroupResource("", "pods")
 SERVICES = GroupResource("", "services")

@@ -9,7 +9,7 @@ from steersman_cluster.apiserver.builtin.workloads.disruptions import (
     charged_budget,
     marked_disrupted,
 )
-from steersman_cluster.apiserver.refusals import Refusal
+from steersman_cluster.apiserver.meta.status_errors import Refusal
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 READY = {"type": "Ready", "status": "True"}

@@ -3,8 +3,8 @@ from typing import Any
 import pytest
 
 from steersman_cluster.apiserver.builtin.workloads.daemon_sets import TEMPLATE_GENERATION
-from steersman_cluster.apiserver.refusals import Refusal
-from steersman_cluster.apiserver.rules import Object
+from steersman_cluster.apiserver.meta.rules import Object
+from steersman_cluster.apiserver.meta.status_errors import Refusal
 from tests.unit.apiserver.builtin.here import Here
 
 SELECTOR = {"matchLabels": {"app": "web"}}

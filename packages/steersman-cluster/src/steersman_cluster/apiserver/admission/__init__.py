@@ -10,8 +10,8 @@ Promises:  - each webhook sees what those before it have changed
            - a server without webhooks asks nobody
 Never:     sends anything itself, writes to the store, or decides who may ask
 
-``chain`` is what the verbs use; ``calling`` goes from webhook to webhook, with ``matching``,
-``reviews`` and ``patches``, none of which knows the server.
+``chain`` is what the handlers use; ``webhook_dispatcher`` goes from webhook to webhook, with
+``matcher``, ``admission_reviews`` and ``webhook_patches``, none of which knows the server.
 """
 
 from steersman_cluster.apiserver.admission.chain import Admission

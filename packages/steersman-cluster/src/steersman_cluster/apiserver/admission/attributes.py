@@ -3,9 +3,9 @@
 from dataclasses import dataclass
 
 from steersman.names import GroupResource, GroupVersionKind, GroupVersionResource
-from steersman_cluster.apiserver.access import User
-from steersman_cluster.apiserver.refusals import Refusal, forbidden
-from steersman_cluster.apiserver.rules import Object
+from steersman_cluster.apiserver.meta.rules import Object
+from steersman_cluster.apiserver.meta.status_errors import Refusal, forbidden
+from steersman_cluster.apiserver.meta.users import User
 
 CREATE, UPDATE, DELETE = "CREATE", "UPDATE", "DELETE"
 

@@ -3,26 +3,27 @@
 from collections.abc import Callable, Iterable
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Protocol
 
 import msgspec
 
 from steersman.names import GroupResource, GroupVersionResource
-from steersman_cluster.apiserver import metadata
-from steersman_cluster.apiserver.access import Authorizer
 from steersman_cluster.apiserver.admission.attributes import CREATE, DELETE, UPDATE, Attributes
-from steersman_cluster.apiserver.admission.calling import Caller
-from steersman_cluster.apiserver.admission.judging import Judge
 from steersman_cluster.apiserver.admission.policies import Policy, policies_of
-from steersman_cluster.apiserver.admission.versions import RequestVersions
-from steersman_cluster.apiserver.admission.webhooks import Webhook, webhooks_of
-from steersman_cluster.apiserver.asking.asked import Asked
-from steersman_cluster.apiserver.asking.call import Call
-from steersman_cluster.apiserver.fields.managers import decoded_from_outside, encoded
-from steersman_cluster.apiserver.rules import Object
-from steersman_cluster.apiserver.schema.decoding import Expected
-from steersman_cluster.apiserver.served import Registry, Served
-from steersman_cluster.apiserver.store import Store
+from steersman_cluster.apiserver.admission.policy_validation import Judge
+from steersman_cluster.apiserver.admission.versioned_objects import RequestVersions
+from steersman_cluster.apiserver.admission.webhook_configurations import Webhook, webhooks_of
+from steersman_cluster.apiserver.admission.webhook_dispatcher import Caller
+from steersman_cluster.apiserver.apply.managed_fields import decoded_from_outside, encoded
+from steersman_cluster.apiserver.authz import Authorizer
+from steersman_cluster.apiserver.meta import object_meta
+from steersman_cluster.apiserver.meta.rules import Object, RuleContext
+from steersman_cluster.apiserver.meta.users import User
+from steersman_cluster.apiserver.request.request_info import Asked
+from steersman_cluster.apiserver.request.resources import Registry, Served
+from steersman_cluster.apiserver.request.webhook_answers import Known
+from steersman_cluster.apiserver.schema.decoding.decoder import Expected
+from steersman_cluster.apiserver.storage import RevisionLog, View
 
 _GROUP = "admissionregistration.k8s.io"
 MUTATING = GroupResource(_GROUP, "mutatingwebhookconfigurations")
@@ -35,6 +36,26 @@ _BAD_OWNERS = (
     " outdated mutating admission controller; please fix your requests: {}"
 )
 _OPTIONS = {CREATE: "CreateOptions", UPDATE: "UpdateOptions"}
+
+
+class AdmissionStore(RuleContext, Protocol):
+    """The stored objects, and the log that tells when configurations have changed."""
+
+    @property
+    def log(self) -> RevisionLog: ...
+
+    @property
+    def view(self) -> View: ...
+
+
+class Write(Protocol):
+    """A request that writes."""
+
+    asked: Asked
+    served: Served
+    user: User
+    known: Known
+    warnings: list[str]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,7 +78,7 @@ class Admission:
 
     def __init__(
         self,
-        store: Store,
+        store: AdmissionStore,
         registry: Registry,
         *,
         authorizer: Authorizer,
@@ -109,7 +130,7 @@ class Admission:
         """All of them, where the plugin that heeds them has not been turned off."""
         return self._store.every(resource) if plugin in self._plugins else ()
 
-    def mutated(self, call: Call, obj: Object, old: Object | None) -> Object:
+    def mutated(self, call: Write, obj: Object, old: Object | None) -> Object:
         """What is to be written in place of ``obj``, which may be itself."""
         webhooks = self._now().mutating
         if not webhooks:
@@ -121,7 +142,7 @@ class Admission:
         def again(made: Object) -> Object:
             fresh: Object = msgspec.json.decode(msgspec.json.encode(made))
             if not call.asked.subresource:
-                call.served.rules.admit(fresh, old, call.store)
+                call.served.rules.admit(fresh, old, self._store)
             return fresh
 
         made = self._caller(call).mutated(wanted, webhooks, again=again).obj
@@ -132,7 +153,7 @@ class Admission:
 
     def check(
         self,
-        call: Call,
+        call: Write,
         obj: Object,
         old: Object | None,
         *,
@@ -152,7 +173,7 @@ class Admission:
             obj, old = seen_as(obj), None if old is None else seen_as(old)
         self._check(call, _attributes(call, obj, old), interested)
 
-    def _check(self, call: Call, wanted: Attributes, interested: _Interested) -> None:
+    def _check(self, call: Write, wanted: Attributes, interested: _Interested) -> None:
         versions = self._versions(call)
         if interested.policies:
             judge = Judge(versions=versions, parameters=versions, warnings=call.warnings)
@@ -161,7 +182,7 @@ class Admission:
             caller = Caller(versions=versions, known=call.known, warnings=call.warnings)
             caller.check(wanted, interested.validating)
 
-    def check_delete(self, call: Call, old: Object, options: Object, *, dry_run: bool) -> None:
+    def check_delete(self, call: Write, old: Object, options: Object, *, dry_run: bool) -> None:
         """Refuse a deletion that somebody objects to."""
         interested = self._now()
         if not interested:
@@ -171,11 +192,11 @@ class Admission:
             self._caller(call).mutated(wanted, interested.mutating, again=_same)
         self._check(call, wanted, interested)
 
-    def _caller(self, call: Call) -> Caller:
+    def _caller(self, call: Write) -> Caller:
         versions = self._versions(call)
         return Caller(versions=versions, known=call.known, warnings=call.warnings)
 
-    def _versions(self, call: Call) -> RequestVersions:
+    def _versions(self, call: Write) -> RequestVersions:
         return RequestVersions(
             call.served,
             call.known,
@@ -190,7 +211,7 @@ def _same(obj: Object) -> Object:
     return obj
 
 
-def _attributes(call: Call, obj: Object | None, old: Object | None) -> Attributes:
+def _attributes(call: Write, obj: Object | None, old: Object | None) -> Attributes:
     asked, kind = call.asked, call.served.kind_of(call.asked.subresource)
     head = {"kind": kind.kind, "apiVersion": kind.api_version}
     operation = DELETE if obj is None else CREATE if old is None else UPDATE
@@ -225,7 +246,7 @@ def _options(asked: Asked, kind: str) -> Object:
     return options
 
 
-def _check_owners(call: Call, about: Object, before: Any) -> None:
+def _check_owners(call: Write, about: Object, before: Any) -> None:
     """Whoever spoils who owns which fields has that undone; owners that are there twice go."""
     given = about.get("managedFields")
     try:
@@ -240,5 +261,5 @@ def _check_owners(call: Call, about: Object, before: Any) -> None:
             about["managedFields"] = encoded(managers)  # as everybody else writes them
     call.warnings += [
         each.replace("duplicate entries;", "duplicate entries after mutating admission happens;")
-        for each in metadata.drop_repeated_owners(about)
+        for each in object_meta.drop_repeated_owners(about)
     ]

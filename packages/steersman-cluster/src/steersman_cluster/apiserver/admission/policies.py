@@ -4,8 +4,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from steersman_cluster.apiserver.admission.conditions import Conditions
-from steersman_cluster.apiserver.admission.matching import Matching
+from steersman_cluster.apiserver.admission.match_conditions import Conditions
+from steersman_cluster.apiserver.admission.matcher import Matching
 from steersman_cluster.apiserver.builtin.cluster.admission_expressions import (
     Compiled,
     compiled,
@@ -14,7 +14,7 @@ from steersman_cluster.apiserver.builtin.cluster.admission_expressions import (
     with_variables,
 )
 from steersman_cluster.apiserver.cel import CelType
-from steersman_cluster.apiserver.rules import Object
+from steersman_cluster.apiserver.meta.rules import Object
 
 # Whose writes no expression ever sees: the server could not tell who may do what any more.
 EXCLUDED = frozenset(

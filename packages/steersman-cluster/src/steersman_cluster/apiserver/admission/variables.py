@@ -3,12 +3,12 @@
 from collections.abc import Callable, Mapping
 from typing import Any, TypeAlias
 
-from steersman_cluster.apiserver.access import User
+from steersman_cluster.apiserver.admission.admission_requests import request_of
 from steersman_cluster.apiserver.admission.attributes import Attributes
-from steersman_cluster.apiserver.admission.matching import Place
-from steersman_cluster.apiserver.admission.requests import request_of
+from steersman_cluster.apiserver.admission.matcher import Place
 from steersman_cluster.apiserver.cel import Authorizer, ResourceCheck
-from steersman_cluster.apiserver.rules import Object
+from steersman_cluster.apiserver.meta.rules import Object
+from steersman_cluster.apiserver.meta.users import User
 
 # Whoever asks, as an expression asks what they may do.
 Authorizers: TypeAlias = Callable[[User], Authorizer]

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from steersman_cluster.apiserver.rules import Object, RuleContext
+from steersman_cluster.apiserver.meta.rules import Object, RuleContext
 
 
 def fill(obj: Object, **values: Any) -> None:

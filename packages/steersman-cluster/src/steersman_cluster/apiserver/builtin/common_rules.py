@@ -3,9 +3,14 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from steersman_cluster.apiserver.field_errors import FieldError, all_invalid, immutable, required
-from steersman_cluster.apiserver.names_rules import path_segment
-from steersman_cluster.apiserver.rules import Object
+from steersman_cluster.apiserver.meta.field_errors import (
+    FieldError,
+    all_invalid,
+    immutable,
+    required,
+)
+from steersman_cluster.apiserver.meta.name_validation import path_segment
+from steersman_cluster.apiserver.meta.rules import Object
 
 
 def at(obj: Object, path: str) -> Any:

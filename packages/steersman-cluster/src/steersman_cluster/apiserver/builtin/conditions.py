@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import Any, Final
 
-from steersman_cluster.apiserver.field_errors import (
+from steersman_cluster.apiserver.meta.field_errors import (
     FieldError,
     all_invalid,
     duplicate,
@@ -12,7 +12,7 @@ from steersman_cluster.apiserver.field_errors import (
     required,
     too_long,
 )
-from steersman_cluster.apiserver.names_rules import condition_reason, label_key
+from steersman_cluster.apiserver.meta.name_validation import condition_reason, label_key
 
 _STATUSES: Final = ("False", "True", "Unknown")
 _LONGEST: Final = {"reason": 1024, "message": 32 * 1024}

@@ -12,8 +12,8 @@ from typing import Any, Final
 
 import msgspec
 
-from steersman_cluster.apiserver.metadata import IN_ORDER
-from steersman_cluster.apiserver.rules import Object
+from steersman_cluster.apiserver.meta.object_meta import IN_ORDER
+from steersman_cluster.apiserver.meta.rules import Object
 
 _FILE: Final = Path(__file__).parent / "go-forms-kubernetes-1.36.json"
 # By what stands after the colon in the file: what a field that is not there prints as. Text is

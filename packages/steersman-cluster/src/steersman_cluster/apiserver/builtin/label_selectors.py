@@ -3,14 +3,14 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from steersman_cluster.apiserver.field_errors import (
+from steersman_cluster.apiserver.meta.field_errors import (
     FieldError,
     all_invalid,
     forbidden,
     invalid,
     required,
 )
-from steersman_cluster.apiserver.names_rules import label_key, label_value
+from steersman_cluster.apiserver.meta.name_validation import label_key, label_value
 
 _NEEDS_VALUES = "must be specified when `operator` is 'In' or 'NotIn'"
 _TAKES_NO_VALUES = "may not be specified when `operator` is 'Exists' or 'DoesNotExist'"

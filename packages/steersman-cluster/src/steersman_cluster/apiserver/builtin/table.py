@@ -1,4 +1,4 @@
-"""Every built-in resource, with its rules."""
+"""Every built-in resource, with its rules; those of CustomResourceDefinitions are in ``custom``."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -43,8 +43,7 @@ from steersman_cluster.apiserver.builtin.workloads.replica_sets import (
     REPLICATION_CONTROLLER,
 )
 from steersman_cluster.apiserver.builtin.workloads.stateful_sets import STATEFUL_SET
-from steersman_cluster.apiserver.custom.definition_rules import DEFINITION
-from steersman_cluster.apiserver.rules import Rules
+from steersman_cluster.apiserver.meta.rules import Rules
 
 SERVICES = GroupResource("", "services")
 
@@ -54,7 +53,7 @@ _NOTHING_TO_KEEP = Rules()
 
 @lru_cache(maxsize=16)
 def shared_rules(plugins: frozenset[str]) -> Mapping[GroupResource, Rules]:
-    """The rules of all but Services, which share a server's network: ``service_rules``.
+    """The rules of all but Services, which share a server's network (``service_rules``), and CRDs.
 
     They are the same for all servers with these ``plugins``.
     """
@@ -111,7 +110,6 @@ _GROUPS: Mapping[str, Mapping[str, Rules]] = {
         "validatingadmissionpolicybindings": admission.VALIDATING_BINDING,
         "validatingwebhookconfigurations": admission.VALIDATING_WEBHOOKS,
     },
-    "apiextensions.k8s.io": {"customresourcedefinitions": DEFINITION},
     "apiregistration.k8s.io": {"apiservices": API_SERVICE},
     "apps": {
         "controllerrevisions": cluster.CONTROLLER_REVISION,

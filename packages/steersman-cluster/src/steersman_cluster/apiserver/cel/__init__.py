@@ -8,16 +8,14 @@ Promises:  - an expression is compiled once and evaluated as often as one likes
            - nobody loads the parser before there is an expression
 Never:     reads objects other than those it is given, or knows about requests
 
-Google's parser reads the text (``parsing``, with ``macros``); ``checking`` finds the types by the
-tables in ``declarations``; ``planning`` makes closures of the tree, which call ``operators``,
-``strings``, ``lists`` and the other modules of functions; ``estimating`` says what an expression
-may cost at most. ``schema_rules`` does all this for the rules in the schema of a custom resource.
+``compiler`` turns a text into closures, which call the functions in ``library``. ``schemas`` does
+this for the rules in the schema of a custom resource, and estimates what they may cost at most.
 """
 
-from steersman_cluster.apiserver.cel.authorizing import Authorizer, ResourceCheck, Verdict
 from steersman_cluster.apiserver.cel.cel_types import CelType
+from steersman_cluster.apiserver.cel.errors import CostExceeded, NotCompiled, NotEvaluated
 from steersman_cluster.apiserver.cel.expressions import Expression
-from steersman_cluster.apiserver.cel.problems import CostExceeded, NotCompiled, NotEvaluated
+from steersman_cluster.apiserver.cel.library.authorizer import Authorizer, ResourceCheck, Verdict
 
 __all__ = [
     "Authorizer",

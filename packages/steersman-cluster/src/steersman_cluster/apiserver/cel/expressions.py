@@ -5,10 +5,10 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 
 from steersman_cluster.apiserver.cel import cel_types
 from steersman_cluster.apiserver.cel.cel_types import CelType
-from steersman_cluster.apiserver.cel.problems import NotCompiled
+from steersman_cluster.apiserver.cel.errors import NotCompiled
 
 if TYPE_CHECKING:
-    from steersman_cluster.apiserver.cel.planning import Plan
+    from steersman_cluster.apiserver.cel.compiler.planner import Plan
 
 _RESULTS: Final[Mapping[type, CelType]] = {
     bool: cel_types.BOOL,
@@ -38,8 +38,8 @@ class Expression:
     ) -> "Expression":
         """The expression; raises ``NotCompiled``. With no ``result`` it may be of any type."""
         # Only now: a server that nobody gives expressions to does not load what reads them.
-        from steersman_cluster.apiserver.cel.compiling import checked_expression
-        from steersman_cluster.apiserver.cel.planning import Plan
+        from steersman_cluster.apiserver.cel.compiler.compilation import checked_expression
+        from steersman_cluster.apiserver.cel.compiler.planner import Plan
 
         declared = {
             name: cel_types.DYN if each == "dyn" else each for name, each in variables.items()

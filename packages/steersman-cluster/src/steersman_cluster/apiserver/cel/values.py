@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from steersman_cluster.apiserver.cel import cel_types
 from steersman_cluster.apiserver.cel.cel_types import CelType
-from steersman_cluster.apiserver.cel.problems import CostExceeded, NotEvaluated
+from steersman_cluster.apiserver.cel.errors import CostExceeded, NotEvaluated
 
 SMALLEST_INT: Final = -(1 << 63)
 LARGEST_INT: Final = (1 << 63) - 1

@@ -8,18 +8,24 @@ Promises:  - a definition that the real server refuses is refused with the same 
            - what a definition serves can be told from the definition alone
 Never:     keeps anything, or looks at custom resources other than the one it is given
 
-What a definition may say is in ``definition_rules``, ``version_rules`` and ``conversion_rules``; in
-messages it has its ``internal_form``. What follows from it is in ``status`` and ``serving``.
+What a definition may say is in ``definition_rules``, ``version_validation``, ``schema_validation``
+and ``conversion_validation``; in messages it has its ``internal_form``. What follows from it is in
+``definition_status`` and ``definition_resources``.
 """
 
-from steersman_cluster.apiserver.custom.definition_rules import DEFINITION
+from steersman_cluster.apiserver.custom.definition_resources import served
+from steersman_cluster.apiserver.custom.definition_rules import DEFINITION, DEFINITIONS
+from steersman_cluster.apiserver.custom.definition_status import (
+    accepted,
+    instances_gone,
+    terminating,
+)
 from steersman_cluster.apiserver.custom.scale import BUILTIN_SCALE, scale_of, scaled
-from steersman_cluster.apiserver.custom.serving import served
-from steersman_cluster.apiserver.custom.status import accepted, instances_gone, terminating
 
 __all__ = [
     "BUILTIN_SCALE",
     "DEFINITION",
+    "DEFINITIONS",
     "accepted",
     "instances_gone",
     "scale_of",

@@ -6,13 +6,13 @@ from typing import Any, Final
 
 import msgspec
 
-from steersman_cluster.apiserver.field_errors import FieldError, aggregated, shown
-from steersman_cluster.apiserver.go_words import cannot_unmarshal, go_type
-from steersman_cluster.apiserver.metadata import annotation_errors, label_errors
-from steersman_cluster.apiserver.outside import Delivered, Outbound, Undelivered
-from steersman_cluster.apiserver.outside.answers import BadAnswer, check_kind, document
-from steersman_cluster.apiserver.outside.places import Place
-from steersman_cluster.apiserver.rules import Object
+from steersman_cluster.apiserver.meta.field_errors import FieldError, aggregated, shown
+from steersman_cluster.apiserver.meta.go_messages import cannot_unmarshal, go_type
+from steersman_cluster.apiserver.meta.object_meta import annotation_errors, label_errors
+from steersman_cluster.apiserver.meta.rules import Object
+from steersman_cluster.apiserver.webhooks import Delivered, Outbound, Undelivered
+from steersman_cluster.apiserver.webhooks.addresses import Place
+from steersman_cluster.apiserver.webhooks.responses import BadAnswer, check_kind, document
 
 # What a conversion may change, and must leave alone.
 CHANGED: Final[Mapping[str, Callable[[dict[str, str]], Iterable[FieldError]]]] = {

@@ -6,27 +6,37 @@ from typing import Any, Final
 
 import msgspec
 
-from steersman_cluster.apiserver.custom.conversion_rules import bundle_problem, conversion_errors
-from steersman_cluster.apiserver.custom.internal_form import InternalSpec, shown_versions
-from steersman_cluster.apiserver.custom.status import (
+from steersman.names import GroupResource
+from steersman_cluster.apiserver.custom.conversion_validation import (
+    bundle_problem,
+    conversion_errors,
+)
+from steersman_cluster.apiserver.custom.definition_status import (
     APPROVAL,
     approval_of,
     is_established,
     is_protected,
     terminating,
 )
-from steersman_cluster.apiserver.custom.version_rules import version_errors
-from steersman_cluster.apiserver.field_errors import (
+from steersman_cluster.apiserver.custom.internal_form import InternalSpec, shown_versions
+from steersman_cluster.apiserver.custom.version_validation import version_errors
+from steersman_cluster.apiserver.meta.field_errors import (
     FieldError,
     immutable,
     invalid,
     not_supported,
     required,
 )
-from steersman_cluster.apiserver.names_rules import dns_1035_label, dns_subdomain, subdomain_name
-from steersman_cluster.apiserver.rules import Object, RuleContext, Rules
+from steersman_cluster.apiserver.meta.name_validation import (
+    dns_1035_label,
+    dns_subdomain,
+    subdomain_name,
+)
+from steersman_cluster.apiserver.meta.rules import Object, RuleContext, Rules
 from steersman_cluster.apiserver.schema.formats import recognized
 from steersman_cluster.apiserver.schema.structural import JUNCTORS
+
+DEFINITIONS: Final = GroupResource("apiextensions.k8s.io", "customresourcedefinitions")
 
 _SCOPES: Final = ("Cluster", "Namespaced")
 

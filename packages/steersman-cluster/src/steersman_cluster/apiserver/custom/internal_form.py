@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import msgspec
 
-from steersman_cluster.apiserver.rules import Object
+from steersman_cluster.apiserver.meta.rules import Object
 
 # The internal names of a schema's keywords, in order, and what stands there when nothing does.
 _KEYWORDS: Final[Mapping[str, tuple[str, Any]]] = {

@@ -2,12 +2,12 @@
 
 from typing import Any, Final
 
-from steersman_cluster.apiserver.field_errors import FieldError, invalid
-from steersman_cluster.apiserver.go_words import go_text, go_type
-from steersman_cluster.apiserver.refusals import Refusal, bad_request, internal_error
-from steersman_cluster.apiserver.refusals import invalid as invalid_object
-from steersman_cluster.apiserver.rules import Object
-from steersman_cluster.apiserver.served import ScalePaths
+from steersman_cluster.apiserver.meta.field_errors import FieldError, invalid
+from steersman_cluster.apiserver.meta.go_messages import go_text, go_type
+from steersman_cluster.apiserver.meta.rules import Object
+from steersman_cluster.apiserver.meta.status_errors import Refusal, bad_request, internal_error
+from steersman_cluster.apiserver.meta.status_errors import invalid as invalid_object
+from steersman_cluster.apiserver.request.resources import ScalePaths
 
 # Deployments, ReplicaSets, StatefulSets and ReplicationControllers.
 BUILTIN_SCALE: Final = ScalePaths(

@@ -12,16 +12,16 @@ Never:     knows who asks, or what is stored
 """
 
 from steersman_cluster.apiserver.discovery.descriptions import Descriptions, installed_descriptions
-from steersman_cluster.apiserver.discovery.open_id import OPEN_ID_PATHS, open_id_document
-from steersman_cluster.apiserver.discovery.openapi_v2 import Swagger
-from steersman_cluster.apiserver.discovery.openapi_v3 import SELECTABLE, OpenApi, OpenApiDocument
-from steersman_cluster.apiserver.discovery.resources import (
+from steersman_cluster.apiserver.discovery.discovered_resources import (
     DiscoveredResource,
     DiscoveredSubresource,
     discovered_builtin,
     stored_version,
 )
-from steersman_cluster.apiserver.discovery.serving import Discovery, DiscoveryDocument
+from steersman_cluster.apiserver.discovery.discovery_documents import Discovery, DiscoveryDocument
+from steersman_cluster.apiserver.discovery.open_id import OPEN_ID_PATHS, open_id_document
+from steersman_cluster.apiserver.discovery.openapi_v2 import Swagger
+from steersman_cluster.apiserver.discovery.openapi_v3 import SELECTABLE, OpenApi, OpenApiDocument
 
 __all__ = [
     "OPEN_ID_PATHS",

@@ -3,10 +3,10 @@
 from dataclasses import replace
 from functools import cache
 
-from steersman_cluster.apiserver.discovery.documents import Document
-from steersman_cluster.apiserver.schema.documents import META, OBJECT_META, BuiltinSchemas
+from steersman_cluster.apiserver.discovery.group_documents import Document
+from steersman_cluster.apiserver.schema.builtin_schemas import META, OBJECT_META, BuiltinSchemas
 from steersman_cluster.apiserver.schema.node import Schema
-from steersman_cluster.apiserver.schema.protobuf_encoder import Encode, MessageEncoders, enveloped
+from steersman_cluster.apiserver.schema.protobuf.encoder import Encode, MessageEncoders, enveloped
 
 
 def encode_aggregated(document: Document) -> bytes:

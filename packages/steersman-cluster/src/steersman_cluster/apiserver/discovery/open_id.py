@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import msgspec
 
-from steersman_cluster.apiserver.refusals import not_acceptable
+from steersman_cluster.apiserver.meta.status_errors import not_acceptable
 
 CONFIGURATION = "/.well-known/openid-configuration"
 KEYS = "/openid/v1/jwks"

@@ -4,9 +4,9 @@ from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple, TypeAlias
 
 from steersman.names import GroupVersionKind
-from steersman_cluster.apiserver.asking.negotiating import JSON
-from steersman_cluster.apiserver.discovery.resources import DiscoveredResource
-from steersman_cluster.apiserver.schema.documents import META, REF
+from steersman_cluster.apiserver.discovery.discovered_resources import DiscoveredResource
+from steersman_cluster.apiserver.request.negotiation import JSON
+from steersman_cluster.apiserver.schema.builtin_schemas import META, REF
 
 Json: TypeAlias = dict[str, Any]
 # The schema's full name; None for what has none, such as the options of exec.

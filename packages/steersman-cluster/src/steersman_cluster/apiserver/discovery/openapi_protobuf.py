@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from steersman_cluster.apiserver.discovery.message_writing import (
+from steersman_cluster.apiserver.discovery.message_encoder import (
     FLAG,
     INTEGER,
     JSON_TEXT,

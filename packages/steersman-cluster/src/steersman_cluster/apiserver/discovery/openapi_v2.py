@@ -9,7 +9,6 @@ import msgspec
 
 from steersman.names import GroupVersionKind
 from steersman.openapi import VERSION
-from steersman_cluster.apiserver.asking.negotiating import JSON, wanted_form
 from steersman_cluster.apiserver.discovery.openapi_paths import Json
 from steersman_cluster.apiserver.discovery.openapi_protobuf import protobuf
 from steersman_cluster.apiserver.discovery.openapi_v3 import (
@@ -22,7 +21,8 @@ from steersman_cluster.apiserver.discovery.openapi_v3 import (
     object_properties,
     selectable,
 )
-from steersman_cluster.apiserver.schema.documents import REF
+from steersman_cluster.apiserver.request.negotiation import JSON, wanted_form
+from steersman_cluster.apiserver.schema.builtin_schemas import REF
 
 PROTOBUF = "application/com.github.proto-openapi.spec.v2.v1.0+protobuf"
 _FORMS = {

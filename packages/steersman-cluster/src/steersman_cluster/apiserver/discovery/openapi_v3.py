@@ -10,8 +10,8 @@ import msgspec
 from steersman.names import GroupVersionKind
 from steersman.openapi import VERSION
 from steersman.units import same_json
-from steersman_cluster.apiserver.asking.negotiating import JSON, wanted_form
 from steersman_cluster.apiserver.discovery.descriptions import NO_DESCRIPTIONS, Descriptions
+from steersman_cluster.apiserver.discovery.discovered_resources import DiscoveredResource
 from steersman_cluster.apiserver.discovery.openapi_paths import (
     API_RESOURCE_LIST,
     WATCH_EVENT,
@@ -20,8 +20,8 @@ from steersman_cluster.apiserver.discovery.openapi_paths import (
     paths_of,
     root_of,
 )
-from steersman_cluster.apiserver.discovery.resources import DiscoveredResource
-from steersman_cluster.apiserver.schema.documents import META, OBJECT_META, REF
+from steersman_cluster.apiserver.request.negotiation import JSON, wanted_form
+from steersman_cluster.apiserver.schema.builtin_schemas import META, OBJECT_META, REF
 
 INDEX = "/openapi/v3"
 # As kube-apiserver has it: its index goes out without a type, and Go guesses one.

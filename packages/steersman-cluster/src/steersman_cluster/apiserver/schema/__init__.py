@@ -8,12 +8,10 @@ Promises:  - what breaks a rule is told in the server's words
            - what stays as wrong as it was does not hinder an update
 Never:     stores anything, asks who wrote an object, or knows more of a kind than its schema says
 
-A schema is made of ``node``s. Those of built-in kinds come from ``documents``, which adds what
-``go_declarations`` knows; those of custom kinds from ``structural``, and ``keywords`` judges what
-their authors write. ``decoding`` reads a body (``go_json``, ``yaml_bodies``, ``protobuf``): what is
-regular goes the quick way, ``canonical``, the rest through ``inspection``, which finds the words.
-Custom resources then meet ``pruning``, ``embedding``, ``defaulting``, ``validating`` and
-``uniqueness``. ``protobuf_encoder`` writes what ``protobuf`` reads.
+A schema is made of ``node``s. Those of built-in kinds come from ``builtin_schemas``, which adds
+what ``go_declarations`` knows; those of custom kinds from ``structural``. ``decoding`` reads a
+body. A custom resource then passes ``pruner``, ``embedded_resources``, ``defaults``, ``validator``
+and ``uniqueness``.
 """
 
 __all__: list[str] = []

@@ -7,7 +7,7 @@ from datetime import date
 from ipaddress import IPv6Address
 from typing import Final
 
-from steersman_cluster.apiserver.names_rules import sloppy_cidr, sloppy_ip
+from steersman_cluster.apiserver.meta.name_validation import sloppy_cidr, sloppy_ip
 
 _HEX_12: Final = "-?[0-9a-f]{12}"
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from math import trunc
 from typing import Any, Final
 
-from steersman_cluster.apiserver.field_errors import FieldError, invalid, shown
+from steersman_cluster.apiserver.meta.field_errors import FieldError, invalid, shown
 
 _LARGEST_SAFE: Final = float((1 << 53) - 1)
 _INTEGER_BITS: Final = {"int32": 32}

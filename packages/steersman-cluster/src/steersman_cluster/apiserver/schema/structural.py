@@ -8,7 +8,7 @@ about values.
 from collections.abc import Iterator, Mapping
 from typing import Any, Final, TypeAlias
 
-from steersman_cluster.apiserver.field_errors import FieldError, forbidden, invalid, required
+from steersman_cluster.apiserver.meta.field_errors import FieldError, forbidden, invalid, required
 from steersman_cluster.apiserver.schema.node import UNSET, Schema
 from steersman_cluster.apiserver.schema.patterns import BadPattern, compile_pattern
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import msgspec
 
-from steersman_cluster.apiserver.field_errors import FieldError, duplicate, invalid
+from steersman_cluster.apiserver.meta.field_errors import FieldError, duplicate, invalid
 from steersman_cluster.apiserver.schema.node import Schema
 
 

@@ -12,8 +12,8 @@ A ``Printer`` is the columns of a kind and a function from an object to its cell
 one for each kind; their modules follow the API groups. ``custom`` makes them from definitions.
 """
 
+from steersman_cluster.apiserver.meta.table_columns import Column, Printer
 from steersman_cluster.apiserver.tables.custom import custom_printer
-from steersman_cluster.apiserver.tables.printing import Column, Printer
 from steersman_cluster.apiserver.tables.table import Table, table_of
 
 __all__ = ["Column", "Printer", "Table", "custom_printer", "table_of"]

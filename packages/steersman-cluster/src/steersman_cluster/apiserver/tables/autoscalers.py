@@ -2,10 +2,10 @@
 
 from collections.abc import Sequence
 
-from steersman_cluster.apiserver.rules import Object
-from steersman_cluster.apiserver.tables.ages import Ages
-from steersman_cluster.apiserver.tables.printing import aged, named, number, part, printer, told
-from steersman_cluster.apiserver.tables.words import NONE, UNKNOWN, UNSET, amount
+from steersman_cluster.apiserver.meta.ages import Ages
+from steersman_cluster.apiserver.meta.rules import Object
+from steersman_cluster.apiserver.tables.cells import NONE, UNKNOWN, UNSET, amount
+from steersman_cluster.apiserver.tables.printers import aged, named, number, part, printer, told
 
 _MOST = 2  # targets that are shown
 

@@ -3,19 +3,20 @@
 from collections.abc import Mapping
 
 from steersman.names import GroupResource
-from steersman_cluster.apiserver.rules import Object
+from steersman_cluster.apiserver.meta.ages import Ages
+from steersman_cluster.apiserver.meta.rules import Object
+from steersman_cluster.apiserver.meta.table_columns import Column, Printer
 from steersman_cluster.apiserver.tables import (
     cluster,
     devices,
-    networking,
+    network,
     policies,
     storage,
     workloads,
 )
-from steersman_cluster.apiserver.tables.ages import Ages
 from steersman_cluster.apiserver.tables.autoscalers import HORIZONTAL_POD_AUTOSCALER
 from steersman_cluster.apiserver.tables.pods import POD
-from steersman_cluster.apiserver.tables.printing import Column, Printer, name_of
+from steersman_cluster.apiserver.tables.printers import name_of
 
 
 def _name_and_time(obj: Object, ages: Ages) -> list[str]:
@@ -34,7 +35,7 @@ _GROUPS: Mapping[str, Mapping[str, Printer]] = {
     "": {
         "componentstatuses": cluster.COMPONENT_STATUS,
         "configmaps": cluster.CONFIG_MAP,
-        "endpoints": networking.ENDPOINTS,
+        "endpoints": network.ENDPOINTS,
         "events": cluster.EVENT,
         "namespaces": cluster.NAMESPACE,
         "nodes": cluster.NODE,
@@ -46,7 +47,7 @@ _GROUPS: Mapping[str, Mapping[str, Printer]] = {
         "resourcequotas": cluster.RESOURCE_QUOTA,
         "secrets": cluster.SECRET,
         "serviceaccounts": cluster.SERVICE_ACCOUNT,
-        "services": networking.SERVICE,
+        "services": network.SERVICE,
     },
     "admissionregistration.k8s.io": {
         "mutatingadmissionpolicies": policies.MUTATING_POLICY,
@@ -68,18 +69,18 @@ _GROUPS: Mapping[str, Mapping[str, Printer]] = {
     "batch": {"cronjobs": workloads.CRON_JOB, "jobs": workloads.JOB},
     "certificates.k8s.io": {"certificatesigningrequests": cluster.CERTIFICATE_SIGNING_REQUEST},
     "coordination.k8s.io": {"leases": cluster.LEASE},
-    "discovery.k8s.io": {"endpointslices": networking.ENDPOINT_SLICE},
+    "discovery.k8s.io": {"endpointslices": network.ENDPOINT_SLICE},
     "events.k8s.io": {"events": cluster.EVENT},
     "flowcontrol.apiserver.k8s.io": {
         "flowschemas": policies.FLOW_SCHEMA,
         "prioritylevelconfigurations": policies.PRIORITY_LEVEL,
     },
     "networking.k8s.io": {
-        "ingressclasses": networking.INGRESS_CLASS,
-        "ingresses": networking.INGRESS,
-        "ipaddresses": networking.IP_ADDRESS,
-        "networkpolicies": networking.NETWORK_POLICY,
-        "servicecidrs": networking.SERVICE_CIDR,
+        "ingressclasses": network.INGRESS_CLASS,
+        "ingresses": network.INGRESS,
+        "ipaddresses": network.IP_ADDRESS,
+        "networkpolicies": network.NETWORK_POLICY,
+        "servicecidrs": network.SERVICE_CIDR,
     },
     "node.k8s.io": {"runtimeclasses": cluster.RUNTIME_CLASS},
     "policy": {"poddisruptionbudgets": cluster.POD_DISRUPTION_BUDGET},

@@ -3,11 +3,11 @@
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import timedelta
 
-from steersman_cluster.apiserver.rules import Object
-from steersman_cluster.apiserver.tables.ages import Ages, human_duration
-from steersman_cluster.apiserver.tables.printing import (
-    CellOf,
-    Column,
+from steersman_cluster.apiserver.meta.ages import Ages, human_duration
+from steersman_cluster.apiserver.meta.rules import Object
+from steersman_cluster.apiserver.meta.table_columns import CellOf, Column
+from steersman_cluster.apiserver.tables.cells import NONE, UNKNOWN, amount, condition
+from steersman_cluster.apiserver.tables.printers import (
     aged,
     at,
     filled,
@@ -20,7 +20,6 @@ from steersman_cluster.apiserver.tables.printing import (
     told,
     wide,
 )
-from steersman_cluster.apiserver.tables.words import NONE, UNKNOWN, amount, condition
 
 _ROLE_LABEL = "kubernetes.io/role"
 _ROLE_PREFIX = "node-role.kubernetes.io/"

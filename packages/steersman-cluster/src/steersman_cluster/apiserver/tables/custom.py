@@ -5,21 +5,12 @@ from typing import Any, TypeAlias
 
 import msgspec
 
-from steersman_cluster.apiserver.go_words import go_text
-from steersman_cluster.apiserver.rules import Object
-from steersman_cluster.apiserver.tables.ages import Ages
+from steersman_cluster.apiserver.meta.ages import Ages
+from steersman_cluster.apiserver.meta.go_messages import go_text
+from steersman_cluster.apiserver.meta.rules import Object
+from steersman_cluster.apiserver.meta.table_columns import Cell, CellOf, Column, Printer
 from steersman_cluster.apiserver.tables.json_path import BadPath, JsonPath
-from steersman_cluster.apiserver.tables.printing import (
-    Cell,
-    CellOf,
-    Column,
-    Printer,
-    Told,
-    named,
-    number,
-    printer,
-    told,
-)
+from steersman_cluster.apiserver.tables.printers import Told, named, number, printer, told
 
 # From a value that is there to a cell.
 _Shown: TypeAlias = Callable[[Any, Ages], Cell]

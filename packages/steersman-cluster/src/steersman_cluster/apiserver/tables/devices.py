@@ -1,8 +1,8 @@
 """Rows of devices, and claims to them."""
 
-from steersman_cluster.apiserver.rules import Object
-from steersman_cluster.apiserver.tables.ages import Ages
-from steersman_cluster.apiserver.tables.printing import aged, at, named, part, printer, told
+from steersman_cluster.apiserver.meta.ages import Ages
+from steersman_cluster.apiserver.meta.rules import Object
+from steersman_cluster.apiserver.tables.printers import aged, at, named, part, printer, told
 
 
 def _state(claim: Object, _: Ages) -> str:

@@ -3,18 +3,11 @@
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
-from steersman_cluster.apiserver.rules import Object
-from steersman_cluster.apiserver.tables.ages import Ages
-from steersman_cluster.apiserver.tables.printing import (
-    Cell,
-    Column,
-    Printer,
-    age_of,
-    filled,
-    name_of,
-    part,
-)
-from steersman_cluster.apiserver.tables.words import NONE, is_true
+from steersman_cluster.apiserver.meta.ages import Ages
+from steersman_cluster.apiserver.meta.rules import Object
+from steersman_cluster.apiserver.meta.table_columns import Cell, Column, Printer
+from steersman_cluster.apiserver.tables.cells import NONE, is_true
+from steersman_cluster.apiserver.tables.printers import age_of, filled, name_of, part
 
 _IS_OVER = ("Succeeded", "Failed")
 _UNREACHABLE = "NodeLost"

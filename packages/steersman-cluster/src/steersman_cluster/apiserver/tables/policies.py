@@ -2,10 +2,11 @@
 
 from collections.abc import Iterable
 
-from steersman_cluster.apiserver.rules import Object
-from steersman_cluster.apiserver.tables.ages import Ages
-from steersman_cluster.apiserver.tables.printing import (
-    CellOf,
+from steersman_cluster.apiserver.meta.ages import Ages
+from steersman_cluster.apiserver.meta.rules import Object
+from steersman_cluster.apiserver.meta.table_columns import CellOf
+from steersman_cluster.apiserver.tables.cells import NONE, UNSET, condition
+from steersman_cluster.apiserver.tables.printers import (
     aged,
     at,
     count,
@@ -16,7 +17,6 @@ from steersman_cluster.apiserver.tables.printing import (
     told,
     wide,
 )
-from steersman_cluster.apiserver.tables.words import NONE, UNSET, condition
 
 
 def _role(binding: Object, _: Ages) -> str:

@@ -2,11 +2,11 @@
 
 from collections.abc import Collection
 
-from steersman_cluster.apiserver.rules import Object
-from steersman_cluster.apiserver.tables.ages import Ages
-from steersman_cluster.apiserver.tables.printing import (
-    Cell,
-    CellOf,
+from steersman_cluster.apiserver.meta.ages import Ages
+from steersman_cluster.apiserver.meta.rules import Object
+from steersman_cluster.apiserver.meta.table_columns import Cell, CellOf
+from steersman_cluster.apiserver.tables.cells import NONE, UNSET, amount, joined
+from steersman_cluster.apiserver.tables.printers import (
     aged,
     at,
     count,
@@ -18,7 +18,6 @@ from steersman_cluster.apiserver.tables.printing import (
     told,
     wide,
 )
-from steersman_cluster.apiserver.tables.words import NONE, UNSET, amount, joined
 
 _MODES = {
     "ReadWriteOnce": "RWO",

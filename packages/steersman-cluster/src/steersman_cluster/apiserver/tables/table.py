@@ -7,17 +7,18 @@ from typing import Any
 import msgspec
 
 from steersman.clock import Clock
-from steersman_cluster.apiserver import field_errors, refusals, rendering
-from steersman_cluster.apiserver.asking.asked import Asked
-from steersman_cluster.apiserver.asking.metadata_only import OBJECT, MetadataOnly, without_empty
-from steersman_cluster.apiserver.forms import WHOLE, Form, Lines
-from steersman_cluster.apiserver.rules import Object
-from steersman_cluster.apiserver.served import Served
+from steersman_cluster.apiserver.meta import field_errors, status_errors
+from steersman_cluster.apiserver.meta.ages import Ages
+from steersman_cluster.apiserver.meta.rules import Object
+from steersman_cluster.apiserver.meta.table_columns import Printer
+from steersman_cluster.apiserver.request import object_encoder
+from steersman_cluster.apiserver.request.metadata_encoder import OBJECT, MetadataOnly, without_empty
+from steersman_cluster.apiserver.request.request_info import Asked
+from steersman_cluster.apiserver.request.resources import Served
+from steersman_cluster.apiserver.request.response_encoders import WHOLE, Form, Lines
 from steersman_cluster.apiserver.storage import Entry
-from steersman_cluster.apiserver.tables.ages import Ages
 from steersman_cluster.apiserver.tables.builtin import builtin_printer
 from steersman_cluster.apiserver.tables.custom import CUSTOM_SCALE
-from steersman_cluster.apiserver.tables.printing import Printer
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,13 +37,13 @@ class Table:
         """A table with one row."""
         form = self.carried()
         carried = None if form is None else form.one(entry, served)
-        return self.single(rendering.seen_in(entry, served), carried)
+        return self.single(object_encoder.seen_in(entry, served), carried)
 
     def unkept(self, obj: Object, served: Served) -> bytes:
         """The same of an object that is in no entry."""
         form = self.carried()
         carried = None if form is None else form.unkept(obj, served)
-        return self.single(rendering.seen(obj, served), carried)
+        return self.single(object_encoder.seen(obj, served), carried)
 
     def other(self, document: Object, *, custom: bool = False) -> bytes:
         """The same of what is no object of a resource: a scale."""
@@ -56,17 +57,17 @@ class Table:
 
     def failure(self, status: Object) -> bytes:
         """The line with which a watch ends that cannot go on."""
-        return rendering.line(b"ERROR", msgspec.json.encode(status))
+        return object_encoder.line(b"ERROR", msgspec.json.encode(status))
 
     def many(
         self, entries: Sequence[Entry], served: Served, *, metadata: dict[str, object]
     ) -> bytes:
         """A table with a row for each."""
         form, ages, order = self.carried(), Ages(self.clock.now()), self.printer.order
-        rendering.ahead(entries, served)
+        object_encoder.ahead(entries, served)
         rows = [
             self._row(
-                rendering.seen_in(entry, served),
+                object_encoder.seen_in(entry, served),
                 ages,
                 None if form is None else form.one(entry, served),
             )
@@ -90,7 +91,7 @@ class Table:
             case _:
                 pass
         shown = field_errors.shown(self.include)
-        raise refusals.bad_request(
+        raise status_errors.bad_request(
             f"Unable to convert to Table as requested: includeObject: Invalid value: {shown}:"
             " must be 'Metadata', 'Object', 'None', or empty"
         )
@@ -132,7 +133,7 @@ def _sorted(
 ) -> Sequence[Entry]:
     if order is None:
         return entries
-    return sorted(entries, key=lambda entry: order(rendering.seen_in(entry, served)))
+    return sorted(entries, key=lambda entry: order(object_encoder.seen_in(entry, served)))
 
 
 class _TableLines:
@@ -146,17 +147,17 @@ class _TableLines:
     def event(self, kind: bytes, entry: Entry, served: Served) -> bytes:
         """What happened to an object."""
         carried = None if self._form is None else self._form.one(entry, served)
-        return self._line(kind, rendering.seen_in(entry, served), carried)
+        return self._line(kind, object_encoder.seen_in(entry, served), carried)
 
     def departure(self, entry: Entry, served: Served) -> bytes:
         """An object went out of sight."""
-        gone = rendering.last_seen(entry)
+        gone = object_encoder.last_seen(entry)
         carried = None if self._form is None else self._form.unkept(gone, served)
-        return self._line(b"DELETED", rendering.seen(gone, served), carried)
+        return self._line(b"DELETED", object_encoder.seen(gone, served), carried)
 
     def bookmark(self, revision: int, served: Served, *, initial_events_end: bool) -> bytes:
         """How far the watch has come: a row of nothing."""
-        about = rendering.bookmark_metadata(revision, initial_events_end=initial_events_end)
+        about = object_encoder.bookmark_metadata(revision, initial_events_end=initial_events_end)
         obj = {"kind": served.gvk.kind, "apiVersion": served.gvk.api_version, "metadata": about}
         form = self._form
         if form is None and initial_events_end:
@@ -166,7 +167,7 @@ class _TableLines:
     def _line(self, kind: bytes, obj: Object, carried: bytes | None) -> bytes:
         table = self._table.single(obj, carried, columns=self._columns)
         self._columns = False
-        return rendering.line(kind, table)
+        return object_encoder.line(kind, table)
 
 
 def table_of(asked: Asked, served: Served, version: str, *, clock: Clock) -> Table | None:

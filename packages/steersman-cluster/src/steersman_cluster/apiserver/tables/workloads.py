@@ -2,9 +2,18 @@
 
 from collections.abc import Sequence
 
-from steersman_cluster.apiserver.rules import Object
-from steersman_cluster.apiserver.tables.ages import Ages, between
-from steersman_cluster.apiserver.tables.printing import (
+from steersman_cluster.apiserver.meta.ages import Ages, between
+from steersman_cluster.apiserver.meta.rules import Object
+from steersman_cluster.apiserver.tables.cells import (
+    NONE,
+    UNSET,
+    containers,
+    is_true,
+    labelled,
+    selected,
+    selector_text,
+)
+from steersman_cluster.apiserver.tables.printers import (
     aged,
     at,
     count,
@@ -15,15 +24,6 @@ from steersman_cluster.apiserver.tables.printing import (
     since,
     told,
     wide,
-)
-from steersman_cluster.apiserver.tables.words import (
-    NONE,
-    UNSET,
-    containers,
-    is_true,
-    labelled,
-    selected,
-    selector_text,
 )
 
 _TEMPLATE = "spec.template.spec"

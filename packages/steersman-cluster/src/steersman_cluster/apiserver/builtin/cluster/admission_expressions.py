@@ -14,7 +14,7 @@ from steersman_cluster.apiserver.cel.cel_types import (
     map_of,
     opaque,
 )
-from steersman_cluster.apiserver.rules import Object
+from steersman_cluster.apiserver.meta.rules import Object
 
 # An expression, or what is wrong with it.
 Compiled: TypeAlias = Expression | NotCompiled

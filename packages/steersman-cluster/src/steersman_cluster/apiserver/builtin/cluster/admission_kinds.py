@@ -11,8 +11,8 @@ from steersman_cluster.apiserver.builtin.cluster.admission_rules import (
 )
 from steersman_cluster.apiserver.builtin.common_defaults import fill
 from steersman_cluster.apiserver.builtin.common_rules import needs
-from steersman_cluster.apiserver.names_rules import subdomain_name
-from steersman_cluster.apiserver.rules import Object, Rules
+from steersman_cluster.apiserver.meta.name_validation import subdomain_name
+from steersman_cluster.apiserver.meta.rules import Object, Rules
 
 
 def _default_webhooks(**more: Any) -> Callable[[Object], None]:

@@ -14,8 +14,8 @@ from steersman_cluster.apiserver.builtin.cluster.admission_expressions import (
 from steersman_cluster.apiserver.builtin.label_selectors import selector_errors
 from steersman_cluster.apiserver.cel import CelType, Expression, NotCompiled
 from steersman_cluster.apiserver.cel.cel_types import NULL, STRING
-from steersman_cluster.apiserver.cel.selecting import RESERVED
-from steersman_cluster.apiserver.field_errors import (
+from steersman_cluster.apiserver.cel.field_selection import RESERVED
+from steersman_cluster.apiserver.meta.field_errors import (
     FieldError,
     all_invalid,
     duplicate,
@@ -25,15 +25,15 @@ from steersman_cluster.apiserver.field_errors import (
     required,
     too_many,
 )
-from steersman_cluster.apiserver.names_rules import (
+from steersman_cluster.apiserver.meta.name_validation import (
     dns_1035_label,
     dns_subdomain,
     label_key,
     path_segment,
     subdomain_name,
 )
-from steersman_cluster.apiserver.outside.client_rules import REVIEWS, client_errors, review_errors
-from steersman_cluster.apiserver.rules import Object
+from steersman_cluster.apiserver.meta.rules import Object
+from steersman_cluster.apiserver.webhooks.client_config import REVIEWS, client_errors, review_errors
 
 MOST_CONDITIONS: Final = 64
 MOST_ANNOTATIONS: Final = 20

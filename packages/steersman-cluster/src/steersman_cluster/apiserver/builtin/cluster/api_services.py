@@ -6,20 +6,20 @@ from typing import Final
 
 from steersman.units import format_time
 from steersman_cluster.apiserver.builtin.common_defaults import fill
-from steersman_cluster.apiserver.field_errors import (
+from steersman_cluster.apiserver.meta.field_errors import (
     FieldError,
     all_invalid,
     invalid,
     not_supported,
     required,
 )
-from steersman_cluster.apiserver.names_rules import (
+from steersman_cluster.apiserver.meta.name_validation import (
     dns_1035_label,
     dns_subdomain,
     path_segment,
     port_number,
 )
-from steersman_cluster.apiserver.rules import Object, RuleContext, Rules
+from steersman_cluster.apiserver.meta.rules import Object, RuleContext, Rules
 
 _STATUSES: Final = ("True", "False", "Unknown")
 # What a write of the status leaves alone, beside the spec.

@@ -9,7 +9,7 @@ from steersman_cluster.apiserver.builtin.cluster.cluster_kinds import (
     CERTIFICATE_SIGNING_REQUEST as REQUEST,
 )
 from steersman_cluster.apiserver.builtin.cluster.key_pairs import chain_problem
-from steersman_cluster.apiserver.field_errors import (
+from steersman_cluster.apiserver.meta.field_errors import (
     FieldError,
     duplicate,
     forbidden,
@@ -17,7 +17,7 @@ from steersman_cluster.apiserver.field_errors import (
     not_supported,
     required,
 )
-from steersman_cluster.apiserver.rules import Object, RuleContext
+from steersman_cluster.apiserver.meta.rules import Object, RuleContext
 
 _CONDITIONS = "status.conditions"
 _DECIDED = ("Approved", "Denied")

@@ -3,8 +3,8 @@
 from typing import NamedTuple
 
 from steersman.names import GroupResource
-from steersman_cluster.apiserver.field_errors import shown
-from steersman_cluster.apiserver.rules import Object, RuleContext
+from steersman_cluster.apiserver.meta.field_errors import shown
+from steersman_cluster.apiserver.meta.rules import Object, RuleContext
 
 SERVICES = GroupResource("", "services")
 SLICES = GroupResource("discovery.k8s.io", "endpointslices")

@@ -6,7 +6,7 @@ Our server is fair to nobody in particular; the objects are there for those who 
 from collections.abc import Iterator
 from typing import Any
 
-from steersman_cluster.apiserver.rules import Object
+from steersman_cluster.apiserver.meta.rules import Object
 
 API_VERSION = "flowcontrol.apiserver.k8s.io/v1"
 

@@ -9,21 +9,21 @@ from steersman_cluster.apiserver.builtin.cluster.priority_levels import priority
 from steersman_cluster.apiserver.builtin.cluster.signing_requests import request_errors
 from steersman_cluster.apiserver.builtin.common_defaults import fill, fill_empty
 from steersman_cluster.apiserver.builtin.common_rules import needs
-from steersman_cluster.apiserver.field_errors import (
+from steersman_cluster.apiserver.meta.field_errors import (
     FieldError,
     immutable,
     invalid,
     required,
 )
-from steersman_cluster.apiserver.names_rules import (
+from steersman_cluster.apiserver.meta.name_validation import (
     NOT_NEGATIVE,
     path_segment_name,
     subdomain_name,
 )
-from steersman_cluster.apiserver.rules import Object, RuleContext, Rules
+from steersman_cluster.apiserver.meta.rules import Object, RuleContext, Rules
 
 if TYPE_CHECKING:
-    from steersman_cluster.apiserver.access import User
+    from steersman_cluster.apiserver.meta.users import User
 
 MOUNTABLE = "kubernetes.io/enforce-mountable-secrets"
 

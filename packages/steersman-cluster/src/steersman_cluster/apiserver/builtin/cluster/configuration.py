@@ -5,7 +5,7 @@ from base64 import b64decode, b64encode
 from collections.abc import Iterator, Mapping
 
 from steersman_cluster.apiserver.builtin.cluster.key_pairs import key_pair_problem
-from steersman_cluster.apiserver.field_errors import (
+from steersman_cluster.apiserver.meta.field_errors import (
     FieldError,
     all_invalid,
     forbidden,
@@ -14,9 +14,9 @@ from steersman_cluster.apiserver.field_errors import (
     required,
     too_long,
 )
-from steersman_cluster.apiserver.go_words import cannot_unmarshal
-from steersman_cluster.apiserver.names_rules import config_key, subdomain_name
-from steersman_cluster.apiserver.rules import Object, Rules, name_and_namespace
+from steersman_cluster.apiserver.meta.go_messages import cannot_unmarshal
+from steersman_cluster.apiserver.meta.name_validation import config_key, subdomain_name
+from steersman_cluster.apiserver.meta.rules import Object, Rules, name_and_namespace
 
 LARGEST_BYTES = 1024 * 1024
 SERVICE_ACCOUNT_NAME = "kubernetes.io/service-account.name"

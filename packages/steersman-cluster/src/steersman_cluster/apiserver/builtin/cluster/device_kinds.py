@@ -5,9 +5,9 @@ from collections.abc import Iterator, Mapping
 from steersman_cluster.apiserver.builtin.common_defaults import fill_empty
 from steersman_cluster.apiserver.builtin.common_rules import keeps, needs
 from steersman_cluster.apiserver.builtin.go_forms import go_form
-from steersman_cluster.apiserver.field_errors import FieldError, immutable, invalid, required
-from steersman_cluster.apiserver.names_rules import declared_subdomain_name, subdomain_name
-from steersman_cluster.apiserver.rules import Object, Rules
+from steersman_cluster.apiserver.meta.field_errors import FieldError, immutable, invalid, required
+from steersman_cluster.apiserver.meta.name_validation import declared_subdomain_name, subdomain_name
+from steersman_cluster.apiserver.meta.rules import Object, Rules
 
 # Each says for which nodes a slice is.
 _FOR_NODES = ("nodeName", "nodeSelector", "allNodes", "perDeviceNodeSelection")

@@ -9,20 +9,20 @@ from typing import Any
 import msgspec
 
 from steersman_cluster.apiserver.builtin.converting import event_to_v1
-from steersman_cluster.apiserver.field_errors import (
+from steersman_cluster.apiserver.meta.field_errors import (
     FieldError,
     all_invalid,
     immutable,
     invalid,
     required,
 )
-from steersman_cluster.apiserver.names_rules import (
+from steersman_cluster.apiserver.meta.name_validation import (
     dns_subdomain,
     label_key,
     path_segment_name,
     subdomain_name,
 )
-from steersman_cluster.apiserver.rules import Object, Rules, name_and_namespace
+from steersman_cluster.apiserver.meta.rules import Object, Rules, name_and_namespace
 
 LONGEST = 128
 LONGEST_MESSAGE = 1024

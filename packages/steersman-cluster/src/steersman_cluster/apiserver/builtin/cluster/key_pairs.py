@@ -3,7 +3,7 @@
 import binascii
 import re
 
-from steersman_cluster.apiserver.field_errors import shown
+from steersman_cluster.apiserver.meta.field_errors import shown
 
 _BLOCK = re.compile(
     rb"^-----BEGIN (?P<type>[^\n]*?)-----\s*$(?P<content>.*?)^-----END (?P=type)-----\s*$",

@@ -1,8 +1,8 @@
 """Leases: who holds what, and until when."""
 
-from steersman_cluster.apiserver.field_errors import FieldError, invalid
-from steersman_cluster.apiserver.names_rules import NOT_NEGATIVE, subdomain_name
-from steersman_cluster.apiserver.rules import Object, RuleContext, Rules
+from steersman_cluster.apiserver.meta.field_errors import FieldError, invalid
+from steersman_cluster.apiserver.meta.name_validation import NOT_NEGATIVE, subdomain_name
+from steersman_cluster.apiserver.meta.rules import Object, RuleContext, Rules
 
 
 def _forget_unfinished(lease: Object, _: RuleContext) -> None:

@@ -4,13 +4,13 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from steersman.units import Quantity
-from steersman_cluster.apiserver import metadata
 from steersman_cluster.apiserver.builtin.pods.resource_amounts import (
     container_resource_errors,
     may_be_overcommitted,
     resource_name_errors,
 )
-from steersman_cluster.apiserver.field_errors import (
+from steersman_cluster.apiserver.meta import object_meta
+from steersman_cluster.apiserver.meta.field_errors import (
     FieldError,
     all_invalid,
     duplicate,
@@ -18,8 +18,8 @@ from steersman_cluster.apiserver.field_errors import (
     invalid,
     required,
 )
-from steersman_cluster.apiserver.names_rules import label_key, subdomain_name
-from steersman_cluster.apiserver.rules import Object, RuleContext, Rules
+from steersman_cluster.apiserver.meta.name_validation import label_key, subdomain_name
+from steersman_cluster.apiserver.meta.rules import Object, RuleContext, Rules
 
 _TYPES: Final = ("Pod", "Container", "PersistentVolumeClaim")
 _ONE: Final = Quantity(1)
@@ -38,7 +38,7 @@ def _default(limit_range: Object) -> None:
 
 def _prepare_create(limit_range: Object, around: RuleContext) -> None:
     if not limit_range["metadata"].get("name"):
-        limit_range["metadata"]["name"] = metadata.new_uid(around.rng)
+        limit_range["metadata"]["name"] = object_meta.new_uid(around.rng)
 
 
 def _errors(limit_range: Object) -> list[FieldError]:

@@ -8,11 +8,11 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from steersman.names import GroupResource
-from steersman_cluster.apiserver import refusals
-from steersman_cluster.apiserver.field_errors import FieldError, all_invalid, invalid
-from steersman_cluster.apiserver.metadata import STANDARD_FINALIZERS
-from steersman_cluster.apiserver.names_rules import label_key, label_name
-from steersman_cluster.apiserver.rules import Object, RuleContext, Rules
+from steersman_cluster.apiserver.meta import status_errors
+from steersman_cluster.apiserver.meta.field_errors import FieldError, all_invalid, invalid
+from steersman_cluster.apiserver.meta.name_validation import label_key, label_name
+from steersman_cluster.apiserver.meta.object_meta import STANDARD_FINALIZERS
+from steersman_cluster.apiserver.meta.rules import Object, RuleContext, Rules
 
 NAMESPACES = GroupResource("", "namespaces")
 IMMORTAL = ("default", "kube-system", "kube-public")
@@ -26,9 +26,9 @@ def check_namespace(
     """Refuses a write into a namespace that is not there, or a new object in one that ends."""
     found = around.find(NAMESPACES, "", namespace)
     if found is None:
-        raise refusals.not_found(NAMESPACES, namespace)
+        raise status_errors.not_found(NAMESPACES, namespace)
     if creating and found["status"].get("phase") == "Terminating":
-        refusal = refusals.forbidden(
+        refusal = status_errors.forbidden(
             resource,
             name,
             f"unable to create new content in namespace {namespace} because it is being terminated",
@@ -45,7 +45,7 @@ def check_namespace(
 def check_deletable(name: str) -> None:
     """Refuses to delete a namespace that the cluster cannot be without."""
     if name in IMMORTAL:
-        raise refusals.forbidden(NAMESPACES, name, "this namespace may not be deleted")
+        raise status_errors.forbidden(NAMESPACES, name, "this namespace may not be deleted")
 
 
 def terminating(namespace: Object, now: str) -> Object:

@@ -9,7 +9,7 @@ from steersman_cluster.apiserver.builtin.common_defaults import fill
 from steersman_cluster.apiserver.builtin.go_forms import go_form
 from steersman_cluster.apiserver.builtin.network.address_forms import network_warnings
 from steersman_cluster.apiserver.builtin.pods.resource_amounts import amount_errors
-from steersman_cluster.apiserver.field_errors import (
+from steersman_cluster.apiserver.meta.field_errors import (
     FieldError,
     all_invalid,
     duplicate,
@@ -19,7 +19,7 @@ from steersman_cluster.apiserver.field_errors import (
     not_supported,
     required,
 )
-from steersman_cluster.apiserver.names_rules import (
+from steersman_cluster.apiserver.meta.name_validation import (
     MAX_SUBDOMAIN,
     cidr,
     label_key,
@@ -27,7 +27,7 @@ from steersman_cluster.apiserver.names_rules import (
     sloppy_cidr,
     subdomain_name,
 )
-from steersman_cluster.apiserver.rules import Object, RuleContext, Rules
+from steersman_cluster.apiserver.meta.rules import Object, RuleContext, Rules
 
 NOT_READY: Final = {"key": "node.kubernetes.io/not-ready", "effect": "NoSchedule"}
 _EFFECTS: Final = ("NoSchedule", "PreferNoSchedule", "NoExecute")

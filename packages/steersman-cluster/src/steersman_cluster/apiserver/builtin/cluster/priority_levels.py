@@ -4,14 +4,14 @@ from collections.abc import Iterator
 from math import ceil, log2
 from typing import Any, Final
 
-from steersman_cluster.apiserver.field_errors import (
+from steersman_cluster.apiserver.meta.field_errors import (
     FieldError,
     forbidden,
     invalid,
     not_supported,
     required,
 )
-from steersman_cluster.apiserver.rules import Object
+from steersman_cluster.apiserver.meta.rules import Object
 
 EXEMPT: Final = "exempt"
 MOST_QUEUES: Final = 10_000_000

@@ -8,9 +8,9 @@ from steersman_cluster.apiserver.builtin.pods.resource_amounts import (
     amount_errors,
     resource_name_errors,
 )
-from steersman_cluster.apiserver.field_errors import FieldError, immutable, invalid, required
-from steersman_cluster.apiserver.names_rules import subdomain_name
-from steersman_cluster.apiserver.rules import Object, Rules
+from steersman_cluster.apiserver.meta.field_errors import FieldError, immutable, invalid, required
+from steersman_cluster.apiserver.meta.name_validation import subdomain_name
+from steersman_cluster.apiserver.meta.rules import Object, Rules
 
 _OF_PODS: Final = frozenset(
     ("pods", "cpu", "memory", "limits.cpu", "limits.memory", "requests.cpu", "requests.memory")

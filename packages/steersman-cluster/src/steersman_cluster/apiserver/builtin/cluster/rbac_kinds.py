@@ -6,15 +6,19 @@ from dataclasses import replace
 from steersman_cluster.apiserver.builtin.common_defaults import fill_empty
 from steersman_cluster.apiserver.builtin.go_forms import go_form
 from steersman_cluster.apiserver.builtin.label_selectors import selector_errors
-from steersman_cluster.apiserver.field_errors import (
+from steersman_cluster.apiserver.meta.field_errors import (
     FieldError,
     all_invalid,
     invalid,
     not_supported,
     required,
 )
-from steersman_cluster.apiserver.names_rules import path_segment, path_segment_name, subdomain_name
-from steersman_cluster.apiserver.rules import Object, Rules
+from steersman_cluster.apiserver.meta.name_validation import (
+    path_segment,
+    path_segment_name,
+    subdomain_name,
+)
+from steersman_cluster.apiserver.meta.rules import Object, Rules
 
 RBAC = "rbac.authorization.k8s.io"
 

@@ -3,7 +3,7 @@
 from base64 import b64decode
 from collections.abc import Iterator
 
-from steersman_cluster.apiserver.field_errors import (
+from steersman_cluster.apiserver.meta.field_errors import (
     FieldError,
     duplicate,
     invalid,
@@ -11,8 +11,8 @@ from steersman_cluster.apiserver.field_errors import (
     required,
     too_long,
 )
-from steersman_cluster.apiserver.names_rules import dns_label, dns_subdomain
-from steersman_cluster.apiserver.rules import Object
+from steersman_cluster.apiserver.meta.name_validation import dns_label, dns_subdomain
+from steersman_cluster.apiserver.meta.rules import Object
 
 REQUEST_PEM = b"-----BEGIN CERTIFICATE REQUEST-----"
 LEAST_SECONDS = 600

@@ -2,7 +2,7 @@
 
 from ipaddress import IPv6Address, ip_network
 
-from steersman_cluster.apiserver.names_rules import sloppy_cidr, sloppy_ip
+from steersman_cluster.apiserver.meta.name_validation import sloppy_cidr, sloppy_ip
 
 
 def is_address(text: str) -> bool:

@@ -8,7 +8,7 @@ from steersman_cluster.apiserver.builtin.common_defaults import fill, fill_empty
 from steersman_cluster.apiserver.builtin.common_rules import keeps
 from steersman_cluster.apiserver.builtin.network.address_forms import address_warnings, is_address
 from steersman_cluster.apiserver.builtin.network.service_validation import special_address
-from steersman_cluster.apiserver.field_errors import (
+from steersman_cluster.apiserver.meta.field_errors import (
     FieldError,
     all_invalid,
     duplicate,
@@ -17,7 +17,7 @@ from steersman_cluster.apiserver.field_errors import (
     required,
     too_many,
 )
-from steersman_cluster.apiserver.names_rules import (
+from steersman_cluster.apiserver.meta.name_validation import (
     canonical_ip,
     dns_label,
     dns_subdomain,
@@ -27,7 +27,7 @@ from steersman_cluster.apiserver.names_rules import (
     port_number,
     subdomain_name,
 )
-from steersman_cluster.apiserver.rules import Object, RuleContext, Rules
+from steersman_cluster.apiserver.meta.rules import Object, RuleContext, Rules
 
 _PROTOCOLS: Final = ("SCTP", "TCP", "UDP")
 _ADDRESS_TYPES: Final = ("FQDN", "IPv4", "IPv6")

@@ -8,7 +8,7 @@ from steersman_cluster.apiserver.builtin.common_defaults import fill
 from steersman_cluster.apiserver.builtin.common_rules import keeps, segment_errors
 from steersman_cluster.apiserver.builtin.network.address_forms import address_warnings, is_address
 from steersman_cluster.apiserver.builtin.plugins.default_classes import newest_default
-from steersman_cluster.apiserver.field_errors import (
+from steersman_cluster.apiserver.meta.field_errors import (
     FieldError,
     all_invalid,
     forbidden,
@@ -17,7 +17,7 @@ from steersman_cluster.apiserver.field_errors import (
     required,
     too_long,
 )
-from steersman_cluster.apiserver.names_rules import (
+from steersman_cluster.apiserver.meta.name_validation import (
     dns_label,
     dns_subdomain,
     http_path,
@@ -27,7 +27,7 @@ from steersman_cluster.apiserver.names_rules import (
     subdomain_name,
     wildcard_subdomain,
 )
-from steersman_cluster.apiserver.rules import Object, RuleContext, Rules
+from steersman_cluster.apiserver.meta.rules import Object, RuleContext, Rules
 
 CLASS_ANNOTATION: Final = "kubernetes.io/ingress.class"
 DEFAULT_CLASS: Final = "ingressclass.kubernetes.io/is-default-class"

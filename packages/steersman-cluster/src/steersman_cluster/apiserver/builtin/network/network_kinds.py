@@ -5,14 +5,14 @@ from typing import Any
 
 from steersman_cluster.apiserver.builtin.common_rules import segment_errors
 from steersman_cluster.apiserver.builtin.go_forms import go_form
-from steersman_cluster.apiserver.field_errors import (
+from steersman_cluster.apiserver.meta.field_errors import (
     FieldError,
     all_invalid,
     immutable,
     invalid,
     required,
 )
-from steersman_cluster.apiserver.names_rules import (
+from steersman_cluster.apiserver.meta.name_validation import (
     canonical_cidr,
     canonical_ip,
     dns_subdomain,
@@ -20,7 +20,7 @@ from steersman_cluster.apiserver.names_rules import (
     sloppy_cidr,
     subdomain_name,
 )
-from steersman_cluster.apiserver.rules import Object, Rules
+from steersman_cluster.apiserver.meta.rules import Object, Rules
 
 
 def _parent(address: Object) -> Mapping[str, Any] | None:

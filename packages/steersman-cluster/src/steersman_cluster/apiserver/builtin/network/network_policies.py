@@ -6,7 +6,7 @@ from typing import Final
 from steersman_cluster.apiserver.builtin.common_defaults import fill
 from steersman_cluster.apiserver.builtin.label_selectors import selector_errors
 from steersman_cluster.apiserver.builtin.network.address_forms import network_warnings
-from steersman_cluster.apiserver.field_errors import (
+from steersman_cluster.apiserver.meta.field_errors import (
     FieldError,
     all_invalid,
     forbidden,
@@ -14,14 +14,14 @@ from steersman_cluster.apiserver.field_errors import (
     not_supported,
     required,
 )
-from steersman_cluster.apiserver.names_rules import (
+from steersman_cluster.apiserver.meta.name_validation import (
     cidr,
     port_name,
     port_number,
     sloppy_cidr,
     subdomain_name,
 )
-from steersman_cluster.apiserver.rules import Object, Rules
+from steersman_cluster.apiserver.meta.rules import Object, Rules
 
 _PROTOCOLS: Final = ("TCP", "UDP", "SCTP")
 _TYPES: Final = ("Ingress", "Egress")

@@ -7,9 +7,9 @@ because nobody but its author knows which addresses its endpoints will have.
 from ipaddress import IPv6Address
 from typing import Any
 
-from steersman_cluster.apiserver import refusals
 from steersman_cluster.apiserver.builtin.network.service_network import ServiceNetwork
-from steersman_cluster.apiserver.field_errors import (
+from steersman_cluster.apiserver.meta import status_errors
+from steersman_cluster.apiserver.meta.field_errors import (
     FieldError,
     all_invalid,
     duplicate,
@@ -17,8 +17,8 @@ from steersman_cluster.apiserver.field_errors import (
     not_supported,
     required,
 )
-from steersman_cluster.apiserver.names_rules import ip, sloppy_ip
-from steersman_cluster.apiserver.rules import Object
+from steersman_cluster.apiserver.meta.name_validation import ip, sloppy_ip
+from steersman_cluster.apiserver.meta.rules import Object
 
 FAMILIES = ("IPv4", "IPv6")
 POLICIES = ("PreferDualStack", "RequireDualStack", "SingleStack")
@@ -129,7 +129,7 @@ def take_addresses(name: str, spec: Object, network: ServiceNetwork) -> None:
         return
     given = network.pick_address()
     if given is None:
-        raise refusals.internal_error(
+        raise status_errors.internal_error(
             f'failed to allocate a serviceIP for Service "{name}": range is full'
         )
     if not name:
@@ -261,4 +261,4 @@ def _put(spec: Object, field: str, value: list[Any]) -> None:
 
 def _refuse_if(name: str, errors: list[FieldError]) -> None:
     if errors:
-        raise refusals.invalid("Service", name, errors)
+        raise status_errors.invalid("Service", name, errors)

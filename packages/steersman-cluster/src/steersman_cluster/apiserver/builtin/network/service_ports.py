@@ -1,9 +1,9 @@
 """Node ports: which Services have them, and how they come by them."""
 
-from steersman_cluster.apiserver import refusals
 from steersman_cluster.apiserver.builtin.network.service_network import ServiceNetwork, ports_of
-from steersman_cluster.apiserver.field_errors import invalid
-from steersman_cluster.apiserver.rules import Object
+from steersman_cluster.apiserver.meta import status_errors
+from steersman_cluster.apiserver.meta.field_errors import invalid
+from steersman_cluster.apiserver.meta.rules import Object
 
 WITH_NODE_PORTS = ("NodePort", "LoadBalancer")
 
@@ -84,14 +84,14 @@ def _take_more(
 def _take(name: str, index: int, port: int, network: ServiceNetwork, taken: set[int]) -> None:
     if problem := network.port_problem(port, besides=taken):
         errors = [invalid(f"spec.ports[{index}].nodePort", port, problem)]
-        raise refusals.invalid("Service", name, errors)
+        raise status_errors.invalid("Service", name, errors)
     taken.add(port)
 
 
 def _take_any(network: ServiceNetwork, taken: set[int]) -> int:
     port = network.pick_port(besides=taken)
     if port is None:
-        raise refusals.internal_error("failed to allocate a nodePort: range is full")
+        raise status_errors.internal_error("failed to allocate a nodePort: range is full")
     taken.add(port)
     return port
 
@@ -101,6 +101,6 @@ def _take_health_check(spec: Object, network: ServiceNetwork, taken: set[int]) -
     if not wanted:
         spec["healthCheckNodePort"] = _take_any(network, taken)
     elif problem := network.port_problem(wanted, besides=taken):
-        raise refusals.internal_error(
+        raise status_errors.internal_error(
             f"failed to allocate requested HealthCheck NodePort {wanted}: {problem}"
         )

@@ -13,7 +13,7 @@ from steersman_cluster.apiserver.builtin.network.service_addresses import (
     is_headless,
 )
 from steersman_cluster.apiserver.builtin.network.service_ports import needs_health_check
-from steersman_cluster.apiserver.field_errors import (
+from steersman_cluster.apiserver.meta.field_errors import (
     FieldError,
     all_invalid,
     duplicate,
@@ -22,7 +22,7 @@ from steersman_cluster.apiserver.field_errors import (
     not_supported,
     required,
 )
-from steersman_cluster.apiserver.names_rules import (
+from steersman_cluster.apiserver.meta.name_validation import (
     cidr,
     dns_label,
     dns_subdomain,
@@ -32,7 +32,7 @@ from steersman_cluster.apiserver.names_rules import (
     port_number,
     sloppy_ip,
 )
-from steersman_cluster.apiserver.rules import Object
+from steersman_cluster.apiserver.meta.rules import Object
 
 TYPES = ("ClusterIP", "ExternalName", "LoadBalancer", "NodePort")
 PROTOCOLS = ("SCTP", "TCP", "UDP")

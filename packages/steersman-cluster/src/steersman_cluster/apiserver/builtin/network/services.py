@@ -17,8 +17,8 @@ from steersman_cluster.apiserver.builtin.network.service_validation import (
     service_errors,
     service_status_errors,
 )
-from steersman_cluster.apiserver.names_rules import label_name
-from steersman_cluster.apiserver.rules import Object, RuleContext, Rules, name_and_namespace
+from steersman_cluster.apiserver.meta.name_validation import label_name
+from steersman_cluster.apiserver.meta.rules import Object, RuleContext, Rules, name_and_namespace
 
 AFFINITY_SECONDS = 10800  # three hours, as the server has it
 

@@ -5,9 +5,9 @@ from random import Random
 from typing import Final
 
 from steersman.names import GroupResource
-from steersman_cluster.apiserver.metadata import generate_name
-from steersman_cluster.apiserver.refusals import Refusal, forbidden
-from steersman_cluster.apiserver.rules import Object, RuleContext
+from steersman_cluster.apiserver.meta.object_meta import generate_name
+from steersman_cluster.apiserver.meta.rules import Object, RuleContext
+from steersman_cluster.apiserver.meta.status_errors import Refusal, forbidden
 
 DEFAULT_ACCOUNT: Final = "default"
 MOUNT_PATH: Final = "/var/run/secrets/kubernetes.io/serviceaccount"

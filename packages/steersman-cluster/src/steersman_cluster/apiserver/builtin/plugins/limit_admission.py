@@ -6,8 +6,8 @@ from typing import Final
 from steersman.names import GroupResource
 from steersman.units import Quantity
 from steersman_cluster.apiserver.builtin.pods.resource_amounts import aggregated
-from steersman_cluster.apiserver.refusals import forbidden
-from steersman_cluster.apiserver.rules import Object, RuleContext
+from steersman_cluster.apiserver.meta.rules import Object, RuleContext
+from steersman_cluster.apiserver.meta.status_errors import forbidden
 
 LIMIT_RANGES: Final = GroupResource("", "limitranges")
 _ANNOTATION: Final = "kubernetes.io/limit-ranger"

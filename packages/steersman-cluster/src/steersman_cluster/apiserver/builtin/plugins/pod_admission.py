@@ -8,8 +8,8 @@ from steersman_cluster.apiserver.builtin.plugins.account_admission import admit_
 from steersman_cluster.apiserver.builtin.plugins.limit_admission import limit_pod
 from steersman_cluster.apiserver.builtin.plugins.runtime_admission import set_runtime
 from steersman_cluster.apiserver.builtin.pods.security import APP_ARMOR, app_armor_profile
-from steersman_cluster.apiserver.refusals import forbidden
-from steersman_cluster.apiserver.rules import Object, RuleContext
+from steersman_cluster.apiserver.meta.rules import Object, RuleContext
+from steersman_cluster.apiserver.meta.status_errors import forbidden
 
 _PODS: Final = GroupResource("", "pods")
 _PRIORITY_CLASSES: Final = GroupResource("scheduling.k8s.io", "priorityclasses")

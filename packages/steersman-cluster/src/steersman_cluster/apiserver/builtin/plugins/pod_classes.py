@@ -11,7 +11,7 @@ from steersman_cluster.apiserver.builtin.go_forms import go_form
 from steersman_cluster.apiserver.builtin.label_selectors import label_errors
 from steersman_cluster.apiserver.builtin.pods.resource_amounts import requirements_errors
 from steersman_cluster.apiserver.builtin.pods.scheduling import toleration_errors
-from steersman_cluster.apiserver.field_errors import (
+from steersman_cluster.apiserver.meta.field_errors import (
     FieldError,
     all_invalid,
     duplicate,
@@ -20,9 +20,9 @@ from steersman_cluster.apiserver.field_errors import (
     not_supported,
     required,
 )
-from steersman_cluster.apiserver.names_rules import dns_label, subdomain_name
-from steersman_cluster.apiserver.refusals import forbidden as refused
-from steersman_cluster.apiserver.rules import Object, RuleContext, Rules
+from steersman_cluster.apiserver.meta.name_validation import dns_label, subdomain_name
+from steersman_cluster.apiserver.meta.rules import Object, RuleContext, Rules
+from steersman_cluster.apiserver.meta.status_errors import forbidden as refused
 
 _CLASSES: Final = GroupResource("scheduling.k8s.io", "priorityclasses")
 _POLICIES: Final = ("PreemptLowerPriority", "Never")

@@ -6,10 +6,10 @@ from functools import partial
 from typing import Final, NamedTuple
 
 from steersman.names import GroupResource
-from steersman_cluster.apiserver import refusals
 from steersman_cluster.apiserver.builtin.plugins.pod_standards import NEWEST, Pod, violations
-from steersman_cluster.apiserver.field_errors import FieldError, invalid
-from steersman_cluster.apiserver.rules import Object, RuleContext
+from steersman_cluster.apiserver.meta import status_errors
+from steersman_cluster.apiserver.meta.field_errors import FieldError, invalid
+from steersman_cluster.apiserver.meta.rules import Object, RuleContext
 
 _LABEL: Final = "pod-security.kubernetes.io/"
 _LEVELS: Final = ("privileged", "baseline", "restricted")
@@ -87,7 +87,7 @@ def secure_pod(pod: Object, old: Object | None, around: RuleContext) -> list[str
     annotations = pod["metadata"].get("annotations") or {}
     if found := enforced.broken_by(annotations, pod["spec"]):
         why = f'violates PodSecurity "{enforced}": {_detail(found)}'
-        raise refusals.forbidden(_PODS, pod["metadata"].get("name", ""), why)
+        raise status_errors.forbidden(_PODS, pod["metadata"].get("name", ""), why)
     return _warnings(warned, annotations, pod["spec"])
 
 
@@ -135,7 +135,7 @@ def judge_namespace(namespace: Object, old: Object | None, around: RuleContext) 
     name = namespace["metadata"]["name"]
     before, _, earlier = _policy(old) if old is not None else (Standard(), Standard(), [])
     if errors and errors != earlier:
-        raise refusals.invalid("Namespace", name, errors)
+        raise status_errors.invalid("Namespace", name, errors)
     if old is None or enforced == before or enforced.level == "privileged":
         return ()
     eases = _LEVELS.index(enforced.level) <= _LEVELS.index(before.level)

@@ -7,7 +7,7 @@ where it has it; nothing, if all is well.
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Final, NamedTuple, TypeAlias
 
-from steersman_cluster.apiserver.rules import Object
+from steersman_cluster.apiserver.meta.rules import Object
 
 NEWEST: Final = 35  # no check has changed since
 

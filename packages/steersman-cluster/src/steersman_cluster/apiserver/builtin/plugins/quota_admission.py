@@ -16,8 +16,8 @@ from steersman_cluster.apiserver.builtin.plugins.quota_usage import (
     missing,
     usage,
 )
-from steersman_cluster.apiserver.refusals import forbidden
-from steersman_cluster.apiserver.rules import Object
+from steersman_cluster.apiserver.meta.rules import Object
+from steersman_cluster.apiserver.meta.status_errors import forbidden
 
 QUOTAS: Final = GroupResource("", "resourcequotas")
 # Nobody has ever counted these.

@@ -3,8 +3,8 @@
 from typing import Final
 
 from steersman.names import GroupResource
-from steersman_cluster.apiserver.refusals import Refusal, forbidden
-from steersman_cluster.apiserver.rules import Object, RuleContext
+from steersman_cluster.apiserver.meta.rules import Object, RuleContext
+from steersman_cluster.apiserver.meta.status_errors import Refusal, forbidden
 
 _PODS: Final = GroupResource("", "pods")
 _CLASSES: Final = GroupResource("node.k8s.io", "runtimeclasses")

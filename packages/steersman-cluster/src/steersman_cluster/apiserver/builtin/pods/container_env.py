@@ -5,14 +5,14 @@ from typing import Any, Final, TypeAlias
 
 from steersman.units import Quantity
 from steersman_cluster.apiserver.builtin.pods.file_paths import backstep_errors
-from steersman_cluster.apiserver.field_errors import (
+from steersman_cluster.apiserver.meta.field_errors import (
     FieldError,
     all_invalid,
     invalid,
     not_supported,
     required,
 )
-from steersman_cluster.apiserver.names_rules import (
+from steersman_cluster.apiserver.meta.name_validation import (
     config_key,
     dns_label,
     dns_subdomain,

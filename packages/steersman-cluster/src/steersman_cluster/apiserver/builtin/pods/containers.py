@@ -10,7 +10,7 @@ from steersman_cluster.apiserver.builtin.pods.resource_amounts import requiremen
 from steersman_cluster.apiserver.builtin.pods.security import container_security_errors
 from steersman_cluster.apiserver.builtin.pods.volume_mounts import device_errors, mount_errors
 from steersman_cluster.apiserver.builtin.pods.volumes import pull_policy_errors
-from steersman_cluster.apiserver.field_errors import (
+from steersman_cluster.apiserver.meta.field_errors import (
     FieldError,
     all_invalid,
     duplicate,
@@ -21,8 +21,8 @@ from steersman_cluster.apiserver.field_errors import (
     required,
     too_many,
 )
-from steersman_cluster.apiserver.names_rules import dns_label, port_name, port_number
-from steersman_cluster.apiserver.rules import Object
+from steersman_cluster.apiserver.meta.name_validation import dns_label, port_name, port_number
+from steersman_cluster.apiserver.meta.rules import Object
 
 PROBES: Final = ("livenessProbe", "readinessProbe", "startupProbe")
 _PROTOCOLS: Final = ("SCTP", "TCP", "UDP")

@@ -1,6 +1,6 @@
 """Paths of files inside volumes and containers."""
 
-from steersman_cluster.apiserver.field_errors import FieldError, invalid
+from steersman_cluster.apiserver.meta.field_errors import FieldError, invalid
 
 
 def backstep_errors(path: str, field: str) -> list[FieldError]:

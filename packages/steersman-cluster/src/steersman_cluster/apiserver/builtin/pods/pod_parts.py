@@ -11,8 +11,8 @@ from steersman_cluster.apiserver.builtin.go_forms import go_difference
 from steersman_cluster.apiserver.builtin.pods.pod_specs import MIRROR_POD
 from steersman_cluster.apiserver.builtin.pods.pods import POD
 from steersman_cluster.apiserver.builtin.pods.resource_amounts import quality_of_service
-from steersman_cluster.apiserver.field_errors import FieldError, forbidden, invalid
-from steersman_cluster.apiserver.rules import Object, RuleContext
+from steersman_cluster.apiserver.meta.field_errors import FieldError, forbidden, invalid
+from steersman_cluster.apiserver.meta.rules import Object, RuleContext
 
 _SIZES = ("cpu", "memory")
 _AMOUNTS = ("requests", "limits")

@@ -32,7 +32,7 @@ from steersman_cluster.apiserver.builtin.pods.security import (
     system_errors,
 )
 from steersman_cluster.apiserver.builtin.pods.volumes import volume_errors
-from steersman_cluster.apiserver.field_errors import (
+from steersman_cluster.apiserver.meta.field_errors import (
     FieldError,
     all_invalid,
     duplicate,
@@ -42,14 +42,14 @@ from steersman_cluster.apiserver.field_errors import (
     required,
     too_long,
 )
-from steersman_cluster.apiserver.names_rules import (
+from steersman_cluster.apiserver.meta.name_validation import (
     dns_label,
     dns_subdomain,
     dns_subdomain_with_underscores,
     ip,
     within,
 )
-from steersman_cluster.apiserver.rules import Object
+from steersman_cluster.apiserver.meta.rules import Object
 
 MIRROR_POD: Final = "kubernetes.io/config.mirror"
 DELETION_COST: Final = "controller.kubernetes.io/pod-deletion-cost"

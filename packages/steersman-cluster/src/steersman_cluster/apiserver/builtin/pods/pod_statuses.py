@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from steersman_cluster.apiserver.field_errors import (
+from steersman_cluster.apiserver.meta.field_errors import (
     FieldError,
     all_invalid,
     duplicate,
@@ -13,8 +13,12 @@ from steersman_cluster.apiserver.field_errors import (
     required,
     too_long,
 )
-from steersman_cluster.apiserver.names_rules import dns_label, dns_subdomain, user_or_group_id
-from steersman_cluster.apiserver.rules import Object
+from steersman_cluster.apiserver.meta.name_validation import (
+    dns_label,
+    dns_subdomain,
+    user_or_group_id,
+)
+from steersman_cluster.apiserver.meta.rules import Object
 
 _OF_SPEC: Final = {"containerStatuses": "containers", "initContainerStatuses": "initContainers"}
 _EPHEMERAL: Final = "ephemeralContainerStatuses"

@@ -13,7 +13,7 @@ from steersman_cluster.apiserver.builtin.pods.pod_statuses import (
 )
 from steersman_cluster.apiserver.builtin.pods.scheduling import REQUIRED, toleration_errors
 from steersman_cluster.apiserver.builtin.pods.security import APP_ARMOR
-from steersman_cluster.apiserver.field_errors import (
+from steersman_cluster.apiserver.meta.field_errors import (
     FieldError,
     all_invalid,
     forbidden,
@@ -21,8 +21,14 @@ from steersman_cluster.apiserver.field_errors import (
     invalid,
     required,
 )
-from steersman_cluster.apiserver.names_rules import dns_subdomain, ip, label_key, sloppy_ip, within
-from steersman_cluster.apiserver.rules import Object
+from steersman_cluster.apiserver.meta.name_validation import (
+    dns_subdomain,
+    ip,
+    label_key,
+    sloppy_ip,
+    within,
+)
+from steersman_cluster.apiserver.meta.rules import Object
 
 _MOST_SECONDS: Final = 2**31 - 1
 _UPDATABLE: Final = ",".join(

@@ -28,16 +28,16 @@ from steersman_cluster.apiserver.builtin.pods.pod_warnings import name_warnings,
 from steersman_cluster.apiserver.builtin.pods.resource_amounts import quality_of_service
 from steersman_cluster.apiserver.builtin.pods.scheduling import merge_label_keys
 from steersman_cluster.apiserver.builtin.pods.security import annotation_conflicts
-from steersman_cluster.apiserver.field_errors import (
+from steersman_cluster.apiserver.meta.field_errors import (
     FieldError,
     aggregated,
     forbidden,
     not_supported,
     required,
 )
-from steersman_cluster.apiserver.names_rules import subdomain_name
-from steersman_cluster.apiserver.refusals import Refusal, bad_request, conflict
-from steersman_cluster.apiserver.rules import Object, RuleContext, Rules, name_and_namespace
+from steersman_cluster.apiserver.meta.name_validation import subdomain_name
+from steersman_cluster.apiserver.meta.rules import Object, RuleContext, Rules, name_and_namespace
+from steersman_cluster.apiserver.meta.status_errors import Refusal, bad_request, conflict
 
 _BINDING: Final = GroupResource("", "pods/binding")
 _TOPOLOGY: Final = ("topology.kubernetes.io/zone", "topology.kubernetes.io/region")

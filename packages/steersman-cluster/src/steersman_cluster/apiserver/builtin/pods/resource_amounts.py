@@ -5,7 +5,7 @@ from typing import Any, Final, TypeAlias
 
 from steersman.errors import BadValue
 from steersman.units import Quantity
-from steersman_cluster.apiserver.field_errors import (
+from steersman_cluster.apiserver.meta.field_errors import (
     FieldError,
     all_invalid,
     duplicate,
@@ -14,8 +14,8 @@ from steersman_cluster.apiserver.field_errors import (
     not_supported,
     required,
 )
-from steersman_cluster.apiserver.names_rules import NOT_NEGATIVE, dns_label, label_key
-from steersman_cluster.apiserver.rules import Object
+from steersman_cluster.apiserver.meta.name_validation import NOT_NEGATIVE, dns_label, label_key
+from steersman_cluster.apiserver.meta.rules import Object
 
 Amounts: TypeAlias = Mapping[str, str]
 

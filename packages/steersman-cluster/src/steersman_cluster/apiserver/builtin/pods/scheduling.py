@@ -10,7 +10,7 @@ from steersman_cluster.apiserver.builtin.label_selectors import (
     selector_errors,
     value_errors,
 )
-from steersman_cluster.apiserver.field_errors import (
+from steersman_cluster.apiserver.meta.field_errors import (
     FieldError,
     all_invalid,
     duplicate,
@@ -18,8 +18,13 @@ from steersman_cluster.apiserver.field_errors import (
     not_supported,
     required,
 )
-from steersman_cluster.apiserver.names_rules import dns_label, dns_subdomain, label_key, label_value
-from steersman_cluster.apiserver.rules import Object
+from steersman_cluster.apiserver.meta.name_validation import (
+    dns_label,
+    dns_subdomain,
+    label_key,
+    label_value,
+)
+from steersman_cluster.apiserver.meta.rules import Object
 
 REQUIRED: Final = "requiredDuringSchedulingIgnoredDuringExecution"
 PREFERRED: Final = "preferredDuringSchedulingIgnoredDuringExecution"

@@ -6,7 +6,7 @@ from typing import Final
 
 from steersman_cluster.apiserver.builtin.go_forms import go_form
 from steersman_cluster.apiserver.builtin.pods.file_paths import descending_errors
-from steersman_cluster.apiserver.field_errors import (
+from steersman_cluster.apiserver.meta.field_errors import (
     FieldError,
     all_invalid,
     duplicate,
@@ -16,8 +16,8 @@ from steersman_cluster.apiserver.field_errors import (
     required,
     too_long,
 )
-from steersman_cluster.apiserver.names_rules import user_or_group_id
-from steersman_cluster.apiserver.rules import Object
+from steersman_cluster.apiserver.meta.name_validation import user_or_group_id
+from steersman_cluster.apiserver.meta.rules import Object
 
 _PROFILES: Final = ("Localhost", "RuntimeDefault", "Unconfined")
 _SECCOMP_POD: Final = "seccomp.security.alpha.kubernetes.io/pod"

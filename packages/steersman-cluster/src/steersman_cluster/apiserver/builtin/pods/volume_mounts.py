@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from steersman_cluster.apiserver.builtin.pods.file_paths import backstep_errors, descending_errors
-from steersman_cluster.apiserver.field_errors import (
+from steersman_cluster.apiserver.meta.field_errors import (
     FieldError,
     forbidden,
     invalid,
@@ -12,7 +12,7 @@ from steersman_cluster.apiserver.field_errors import (
     not_supported,
     required,
 )
-from steersman_cluster.apiserver.rules import Object
+from steersman_cluster.apiserver.meta.rules import Object
 
 _PROPAGATIONS: Final = ("Bidirectional", "HostToContainer", "None")
 _RECURSIONS: Final = ("Disabled", "Enabled", "IfPossible")

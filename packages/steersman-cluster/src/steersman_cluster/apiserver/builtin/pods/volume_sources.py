@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final, TypeAlias
 
 from steersman_cluster.apiserver.builtin.pods.file_paths import backstep_errors
-from steersman_cluster.apiserver.field_errors import (
+from steersman_cluster.apiserver.meta.field_errors import (
     FieldError,
     all_invalid,
     invalid,
@@ -13,7 +13,7 @@ from steersman_cluster.apiserver.field_errors import (
     required,
     too_long,
 )
-from steersman_cluster.apiserver.names_rules import dns_label, dns_subdomain, within
+from steersman_cluster.apiserver.meta.name_validation import dns_label, dns_subdomain, within
 
 Source: TypeAlias = Mapping[str, Any]
 Check: TypeAlias = Callable[[Source, str], list[FieldError]]

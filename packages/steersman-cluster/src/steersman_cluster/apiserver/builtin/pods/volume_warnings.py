@@ -4,8 +4,8 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from steersman_cluster.apiserver.builtin.workloads.claim_templates import claim_spec_warnings
-from steersman_cluster.apiserver.field_errors import shown
-from steersman_cluster.apiserver.rules import Object
+from steersman_cluster.apiserver.meta.field_errors import shown
+from steersman_cluster.apiserver.meta.rules import Object
 
 
 class _File(NamedTuple):

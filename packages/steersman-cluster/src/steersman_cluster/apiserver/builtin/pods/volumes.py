@@ -25,7 +25,7 @@ from steersman_cluster.apiserver.builtin.pods.volume_sources import (
     storage_os_errors,
 )
 from steersman_cluster.apiserver.builtin.workloads.claim_templates import claim_template_errors
-from steersman_cluster.apiserver.field_errors import (
+from steersman_cluster.apiserver.meta.field_errors import (
     FieldError,
     all_invalid,
     duplicate,
@@ -34,8 +34,8 @@ from steersman_cluster.apiserver.field_errors import (
     not_supported,
     required,
 )
-from steersman_cluster.apiserver.names_rules import dns_label, dns_subdomain, within
-from steersman_cluster.apiserver.rules import Object
+from steersman_cluster.apiserver.meta.name_validation import dns_label, dns_subdomain, within
+from steersman_cluster.apiserver.meta.rules import Object
 
 _MODE: Final = "must be a number between 0 and 0777 (octal), both inclusive"
 _VOLUME_FIELDS: Final = (

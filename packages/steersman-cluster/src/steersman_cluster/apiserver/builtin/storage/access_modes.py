@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from steersman_cluster.apiserver.field_errors import FieldError, forbidden, not_supported
+from steersman_cluster.apiserver.meta.field_errors import FieldError, forbidden, not_supported
 
 ACCESS_MODES: Final = ("ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce", "ReadWriteOncePod")
 VOLUME_MODES: Final = ("Block", "Filesystem")

@@ -15,7 +15,7 @@ from steersman_cluster.apiserver.builtin.workloads.claim_templates import (
     claim_spec_errors,
     claim_spec_warnings,
 )
-from steersman_cluster.apiserver.field_errors import (
+from steersman_cluster.apiserver.meta.field_errors import (
     FieldError,
     all_invalid,
     forbidden,
@@ -23,9 +23,9 @@ from steersman_cluster.apiserver.field_errors import (
     not_supported,
     required,
 )
-from steersman_cluster.apiserver.names_rules import label_key, subdomain_name
-from steersman_cluster.apiserver.refusals import forbidden as refused
-from steersman_cluster.apiserver.rules import Object, RuleContext, Rules
+from steersman_cluster.apiserver.meta.name_validation import label_key, subdomain_name
+from steersman_cluster.apiserver.meta.rules import Object, RuleContext, Rules
+from steersman_cluster.apiserver.meta.status_errors import forbidden as refused
 
 CLASS_ANNOTATION: Final = "volume.beta.kubernetes.io/storage-class"
 _CLAIMS: Final = GroupResource("", "persistentvolumeclaims")

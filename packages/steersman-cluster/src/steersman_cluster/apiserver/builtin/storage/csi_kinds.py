@@ -15,7 +15,7 @@ from steersman_cluster.apiserver.builtin.workloads.workload_templates import (
     negative_errors,
     shown_selector,
 )
-from steersman_cluster.apiserver.field_errors import (
+from steersman_cluster.apiserver.meta.field_errors import (
     FieldError,
     all_invalid,
     duplicate,
@@ -24,13 +24,13 @@ from steersman_cluster.apiserver.field_errors import (
     not_supported,
     required,
 )
-from steersman_cluster.apiserver.names_rules import (
+from steersman_cluster.apiserver.meta.name_validation import (
     NOT_NEGATIVE,
     dns_subdomain,
     label_key,
     subdomain_name,
 )
-from steersman_cluster.apiserver.rules import Object, RuleContext, Rules
+from steersman_cluster.apiserver.meta.rules import Object, RuleContext, Rules
 
 _LONGEST_NODE_ID: Final = 256
 _GROUP_POLICIES: Final = ("File", "None", "ReadWriteOnceWithFSType")

@@ -17,15 +17,15 @@ from steersman_cluster.apiserver.builtin.pods.volume_sources import (
     need,
     storage_os_errors,
 )
-from steersman_cluster.apiserver.field_errors import (
+from steersman_cluster.apiserver.meta.field_errors import (
     FieldError,
     all_invalid,
     forbidden,
     invalid,
     required,
 )
-from steersman_cluster.apiserver.names_rules import dns_label, dns_subdomain, within
-from steersman_cluster.apiserver.rules import Object
+from steersman_cluster.apiserver.meta.name_validation import dns_label, dns_subdomain, within
+from steersman_cluster.apiserver.meta.rules import Object
 
 
 def source_errors(spec: Object, path: str, *, name: str, inline: bool) -> list[FieldError]:

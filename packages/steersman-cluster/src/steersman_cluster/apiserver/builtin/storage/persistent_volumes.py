@@ -14,7 +14,7 @@ from steersman_cluster.apiserver.builtin.storage.access_modes import (
     access_mode_errors,
 )
 from steersman_cluster.apiserver.builtin.storage.persistent_sources import source_errors, source_of
-from steersman_cluster.apiserver.field_errors import (
+from steersman_cluster.apiserver.meta.field_errors import (
     FieldError,
     all_invalid,
     forbidden,
@@ -23,8 +23,8 @@ from steersman_cluster.apiserver.field_errors import (
     not_supported,
     required,
 )
-from steersman_cluster.apiserver.names_rules import dns_subdomain, subdomain_name
-from steersman_cluster.apiserver.rules import Object, RuleContext, Rules
+from steersman_cluster.apiserver.meta.name_validation import dns_subdomain, subdomain_name
+from steersman_cluster.apiserver.meta.rules import Object, RuleContext, Rules
 
 _POLICIES: Final = ("Delete", "Recycle", "Retain")
 _ZERO: Final = Quantity(0)

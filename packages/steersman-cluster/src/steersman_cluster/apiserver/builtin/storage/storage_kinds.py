@@ -12,7 +12,7 @@ from steersman_cluster.apiserver.builtin.storage.persistent_volumes import (
     default_volume_spec,
     volume_spec_errors,
 )
-from steersman_cluster.apiserver.field_errors import (
+from steersman_cluster.apiserver.meta.field_errors import (
     FieldError,
     all_invalid,
     duplicate,
@@ -23,13 +23,13 @@ from steersman_cluster.apiserver.field_errors import (
     required,
     too_long,
 )
-from steersman_cluster.apiserver.names_rules import (
+from steersman_cluster.apiserver.meta.name_validation import (
     dns_subdomain,
     label_key,
     subdomain_name,
     within,
 )
-from steersman_cluster.apiserver.rules import Object, Rules
+from steersman_cluster.apiserver.meta.rules import Object, Rules
 
 _MOST_PARAMETERS: Final = 512
 _LARGEST: Final = 256 * 1024  # of parameters, and of what an attachment says about itself

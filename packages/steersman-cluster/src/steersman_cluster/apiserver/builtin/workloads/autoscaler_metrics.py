@@ -5,7 +5,7 @@ from typing import Final
 from steersman.units import Quantity
 from steersman_cluster.apiserver.builtin.common_rules import segment_errors
 from steersman_cluster.apiserver.builtin.pods.resource_amounts import container_resource_errors
-from steersman_cluster.apiserver.field_errors import (
+from steersman_cluster.apiserver.meta.field_errors import (
     FieldError,
     all_invalid,
     forbidden,
@@ -13,8 +13,8 @@ from steersman_cluster.apiserver.field_errors import (
     not_supported,
     required,
 )
-from steersman_cluster.apiserver.names_rules import dns_label, path_segment
-from steersman_cluster.apiserver.rules import Object
+from steersman_cluster.apiserver.meta.name_validation import dns_label, path_segment
+from steersman_cluster.apiserver.meta.rules import Object
 
 # In the order in which they are looked at: what carries the details of each type.
 _SOURCES: Final = {

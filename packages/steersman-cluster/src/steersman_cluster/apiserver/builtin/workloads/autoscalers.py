@@ -14,15 +14,15 @@ from steersman_cluster.apiserver.builtin.workloads.autoscaler_versions import (
     utilization_metric,
 )
 from steersman_cluster.apiserver.builtin.workloads.workload_templates import negative_errors
-from steersman_cluster.apiserver.field_errors import (
+from steersman_cluster.apiserver.meta.field_errors import (
     FieldError,
     forbidden,
     invalid,
     not_supported,
     required,
 )
-from steersman_cluster.apiserver.names_rules import NOT_NEGATIVE, subdomain_name
-from steersman_cluster.apiserver.rules import Object, RuleContext, Rules
+from steersman_cluster.apiserver.meta.name_validation import NOT_NEGATIVE, subdomain_name
+from steersman_cluster.apiserver.meta.rules import Object, RuleContext, Rules
 
 # Metrics that are there even where no pod is.
 _OF_OTHERS: Final = ("Object", "External")

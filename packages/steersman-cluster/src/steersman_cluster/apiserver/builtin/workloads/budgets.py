@@ -10,9 +10,9 @@ from steersman_cluster.apiserver.builtin.workloads.workload_templates import (
     share_errors,
     too_large_share_errors,
 )
-from steersman_cluster.apiserver.field_errors import FieldError, invalid, not_supported
-from steersman_cluster.apiserver.names_rules import path_segment_name
-from steersman_cluster.apiserver.rules import Object, Rules
+from steersman_cluster.apiserver.meta.field_errors import FieldError, invalid, not_supported
+from steersman_cluster.apiserver.meta.name_validation import path_segment_name
+from steersman_cluster.apiserver.meta.rules import Object, Rules
 
 _POLICIES: Final = ("AlwaysAllow", "IfHealthyBudget")
 _COUNTS: Final = ("disruptionsAllowed", "currentHealthy", "desiredHealthy", "expectedPods")

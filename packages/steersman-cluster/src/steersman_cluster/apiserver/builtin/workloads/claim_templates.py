@@ -14,7 +14,7 @@ from steersman_cluster.apiserver.builtin.storage.access_modes import (
     VOLUME_MODES,
     access_mode_errors,
 )
-from steersman_cluster.apiserver.field_errors import (
+from steersman_cluster.apiserver.meta.field_errors import (
     FieldError,
     all_invalid,
     forbidden,
@@ -22,8 +22,8 @@ from steersman_cluster.apiserver.field_errors import (
     not_supported,
     required,
 )
-from steersman_cluster.apiserver.names_rules import dns_label, dns_subdomain
-from steersman_cluster.apiserver.rules import Object
+from steersman_cluster.apiserver.meta.name_validation import dns_label, dns_subdomain
+from steersman_cluster.apiserver.meta.rules import Object
 
 
 def claim_template_errors(template: Object, path: str) -> list[FieldError]:

@@ -16,15 +16,15 @@ from steersman_cluster.apiserver.builtin.workloads.workload_templates import (
     negative_errors,
     shown_selector,
 )
-from steersman_cluster.apiserver.field_errors import (
+from steersman_cluster.apiserver.meta.field_errors import (
     FieldError,
     all_invalid,
     invalid,
     not_supported,
     required,
 )
-from steersman_cluster.apiserver.names_rules import subdomain_name
-from steersman_cluster.apiserver.rules import Object, Rules
+from steersman_cluster.apiserver.meta.name_validation import subdomain_name
+from steersman_cluster.apiserver.meta.rules import Object, Rules
 
 _CONCURRENCY_POLICIES: Final = ("Allow", "Forbid", "Replace")
 _LONGEST_NAME: Final = 52

@@ -18,14 +18,14 @@ from steersman_cluster.apiserver.builtin.workloads.workload_templates import (
     too_large_share_errors,
     unselected_error,
 )
-from steersman_cluster.apiserver.field_errors import (
+from steersman_cluster.apiserver.meta.field_errors import (
     FieldError,
     invalid,
     not_supported,
     required,
 )
-from steersman_cluster.apiserver.names_rules import subdomain_name
-from steersman_cluster.apiserver.rules import Object, RuleContext, Rules
+from steersman_cluster.apiserver.meta.name_validation import subdomain_name
+from steersman_cluster.apiserver.meta.rules import Object, RuleContext, Rules
 
 TEMPLATE_GENERATION: Final = "deprecated.daemonset.template.generation"
 _DAEMON_COUNTS: Final = (

@@ -15,9 +15,14 @@ from steersman_cluster.apiserver.builtin.workloads.workload_templates import (
     template_warnings,
     too_large_share_errors,
 )
-from steersman_cluster.apiserver.field_errors import FieldError, forbidden, invalid, not_supported
-from steersman_cluster.apiserver.names_rules import subdomain_name
-from steersman_cluster.apiserver.rules import Object, RuleContext, Rules
+from steersman_cluster.apiserver.meta.field_errors import (
+    FieldError,
+    forbidden,
+    invalid,
+    not_supported,
+)
+from steersman_cluster.apiserver.meta.name_validation import subdomain_name
+from steersman_cluster.apiserver.meta.rules import Object, RuleContext, Rules
 
 _COUNTS: Final = (
     "observedGeneration",

@@ -6,11 +6,11 @@ from typing import Any
 
 from steersman.names import GroupResource
 from steersman.units import format_time
-from steersman_cluster.apiserver import refusals
-from steersman_cluster.apiserver.asking.selecting import label_selector
 from steersman_cluster.apiserver.builtin.pods.pods import set_condition
-from steersman_cluster.apiserver.refusals import Refusal
-from steersman_cluster.apiserver.rules import Object
+from steersman_cluster.apiserver.meta import status_errors
+from steersman_cluster.apiserver.meta.rules import Object
+from steersman_cluster.apiserver.meta.status_errors import Refusal
+from steersman_cluster.apiserver.request.selectors import label_selector
 
 BUDGETS = GroupResource("policy", "poddisruptionbudgets")
 
@@ -96,7 +96,7 @@ def _charged(budget: Object, pod: str, *, now: datetime) -> Object:
         why = f"The disruption budget {name} is still being processed by the server."
         raise _not_now(why, retry_after_seconds=RETRY_SECONDS)
     if len(disrupted) > MOST_DISRUPTED:
-        raise refusals.forbidden(
+        raise status_errors.forbidden(
             GroupResource("policy", "poddisruptionbudget"),
             name,
             "DisruptedPods map too big - too many evictions not confirmed by PDB controller",

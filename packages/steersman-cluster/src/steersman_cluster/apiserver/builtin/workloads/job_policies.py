@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from steersman_cluster.apiserver.field_errors import (
+from steersman_cluster.apiserver.meta.field_errors import (
     OMITTED,
     FieldError,
     all_invalid,
@@ -16,8 +16,8 @@ from steersman_cluster.apiserver.field_errors import (
     too_long,
     too_many,
 )
-from steersman_cluster.apiserver.names_rules import NOT_NEGATIVE, label_key
-from steersman_cluster.apiserver.rules import Object
+from steersman_cluster.apiserver.meta.name_validation import NOT_NEGATIVE, label_key
+from steersman_cluster.apiserver.meta.rules import Object
 
 _ACTIONS: Final = ("Count", "FailIndex", "FailJob", "Ignore")
 _OPERATORS: Final = ("In", "NotIn")

@@ -9,14 +9,14 @@ from steersman_cluster.apiserver.builtin.workloads.job_policies import (
     number_of_indexes,
 )
 from steersman_cluster.apiserver.builtin.workloads.workload_templates import negative_errors
-from steersman_cluster.apiserver.field_errors import (
+from steersman_cluster.apiserver.meta.field_errors import (
     OMITTED,
     FieldError,
     duplicate,
     invalid,
     required,
 )
-from steersman_cluster.apiserver.rules import Object
+from steersman_cluster.apiserver.meta.rules import Object
 
 _COUNTS: Final = ("active", "succeeded", "failed", "ready", "terminating")
 _FOREVER: Final = ("Failed", "Complete", "FailureTarget")

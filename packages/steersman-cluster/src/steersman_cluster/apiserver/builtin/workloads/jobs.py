@@ -21,7 +21,7 @@ from steersman_cluster.apiserver.builtin.workloads.workload_templates import (
     template_warnings,
     unselected_error,
 )
-from steersman_cluster.apiserver.field_errors import (
+from steersman_cluster.apiserver.meta.field_errors import (
     FieldError,
     all_invalid,
     immutable,
@@ -30,13 +30,13 @@ from steersman_cluster.apiserver.field_errors import (
     required,
     too_long,
 )
-from steersman_cluster.apiserver.names_rules import (
+from steersman_cluster.apiserver.meta.name_validation import (
     dns_label,
     dns_subdomain,
     http_path,
     subdomain_name,
 )
-from steersman_cluster.apiserver.rules import Object, RuleContext, Rules, name_and_namespace
+from steersman_cluster.apiserver.meta.rules import Object, RuleContext, Rules, name_and_namespace
 
 _UID_LABEL: Final = "batch.kubernetes.io/controller-uid"
 _NAME_LABEL: Final = "batch.kubernetes.io/job-name"

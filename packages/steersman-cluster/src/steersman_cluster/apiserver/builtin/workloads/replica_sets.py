@@ -15,12 +15,12 @@ from steersman_cluster.apiserver.builtin.workloads.workload_templates import (
     template_labels,
     template_warnings,
 )
-from steersman_cluster.apiserver.field_errors import (
+from steersman_cluster.apiserver.meta.field_errors import (
     FieldError,
     required,
 )
-from steersman_cluster.apiserver.names_rules import declared_subdomain_name, subdomain_name
-from steersman_cluster.apiserver.rules import Object, Rules, name_and_namespace
+from steersman_cluster.apiserver.meta.name_validation import declared_subdomain_name, subdomain_name
+from steersman_cluster.apiserver.meta.rules import Object, Rules, name_and_namespace
 
 _SET_COUNTS: Final = (
     "replicas",

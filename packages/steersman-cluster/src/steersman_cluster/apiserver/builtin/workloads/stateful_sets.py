@@ -23,7 +23,7 @@ from steersman_cluster.apiserver.builtin.workloads.workload_templates import (
     template_warnings,
     unselected_error,
 )
-from steersman_cluster.apiserver.field_errors import (
+from steersman_cluster.apiserver.meta.field_errors import (
     FieldError,
     all_invalid,
     forbidden,
@@ -31,8 +31,8 @@ from steersman_cluster.apiserver.field_errors import (
     not_supported,
     required,
 )
-from steersman_cluster.apiserver.names_rules import dns_label, label_name
-from steersman_cluster.apiserver.rules import Object, Rules
+from steersman_cluster.apiserver.meta.name_validation import dns_label, label_name
+from steersman_cluster.apiserver.meta.rules import Object, Rules
 
 _STATEFUL_PARTS: Final = (
     "readyReplicas",

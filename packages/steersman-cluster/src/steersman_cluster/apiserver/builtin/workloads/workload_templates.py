@@ -8,7 +8,7 @@ import msgspec
 from steersman_cluster.apiserver.builtin.label_selectors import is_empty, selector_errors, selects
 from steersman_cluster.apiserver.builtin.pods.pod_specs import template_errors
 from steersman_cluster.apiserver.builtin.pods.pod_warnings import name_warnings, spec_warnings
-from steersman_cluster.apiserver.field_errors import (
+from steersman_cluster.apiserver.meta.field_errors import (
     FieldError,
     all_invalid,
     forbidden,
@@ -17,8 +17,8 @@ from steersman_cluster.apiserver.field_errors import (
     not_supported,
     required,
 )
-from steersman_cluster.apiserver.names_rules import NOT_NEGATIVE, percent
-from steersman_cluster.apiserver.rules import Object
+from steersman_cluster.apiserver.meta.name_validation import NOT_NEGATIVE, percent
+from steersman_cluster.apiserver.meta.rules import Object
 
 
 def negative_errors(holder: Mapping[str, Any], names: Sequence[str], path: str) -> list[FieldError]:

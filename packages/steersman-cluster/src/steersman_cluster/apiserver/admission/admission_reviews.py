@@ -1,0 +1,224 @@
+"""Reviews: what a webhook is asked, and what it may answer."""
+
+from base64 import b64decode
+from binascii import Error as NoBase64
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import msgspec
+
+from steersman_cluster.apiserver.admission.webhook_configurations import Webhook
+from steersman_cluster.apiserver.meta.field_errors import shown
+from steersman_cluster.apiserver.meta.go_messages import cannot_unmarshal
+from steersman_cluster.apiserver.meta.rules import Object
+from steersman_cluster.apiserver.meta.status_errors import Refusal
+from steersman_cluster.apiserver.webhooks import Delivered, Outbound, Undelivered
+from steersman_cluster.apiserver.webhooks.addresses import Place as Address
+from steersman_cluster.apiserver.webhooks.responses import BadAnswer, check_kind, document
+
+_GROUP = "admission.k8s.io"
+_REVIEW = "AdmissionReview"
+_JSON_PATCH = "JSONPatch"
+_LEAST_REFUSAL = 400
+# Beyond it HTTP has no codes.
+_LAST_CODE = 999
+
+# What a response is made of, and Go's names for it.
+_FIELDS: Mapping[str, tuple[type, str]] = {
+    "uid": (str, "types.UID"),
+    "allowed": (bool, "bool"),
+    "status": (dict, "v1.Status"),
+    "patch": (str, "[]uint8"),
+    "patchType": (str, "v1.PatchType"),
+    "auditAnnotations": (dict, "map[string]string"),
+    "warnings": (list, "[]string"),
+}
+_STATUS_FIELDS: Mapping[str, tuple[type, str]] = {
+    "code": (int, "int32"),
+    "details": (dict, "v1.StatusDetails"),
+    "message": (str, "string"),
+    "metadata": (dict, "v1.ListMeta"),
+    "reason": (str, "v1.StatusReason"),
+}
+
+
+class CallFailed(Exception):
+    """A webhook could not be asked, or did not answer; says why in the real server's words."""
+
+
+class Asked(NamedTuple):
+    """A review that was sent, and what came of it."""
+
+    uid: str
+    answer: Delivered | Undelivered
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Review:
+    """One question to one webhook."""
+
+    webhook: Webhook
+    request: Object  # as it is sent, but for its uid
+    address: Address
+    turn: str = ""  # where the same is asked more than once
+
+    @property
+    def key(self) -> Hashable:
+        """What is known under this is the answer."""
+        return self.webhook.identity, self.turn, msgspec.json.encode(self.request)
+
+    async def ask(self, outbound: Outbound, *, uid: str) -> Mapping[Hashable, Asked]:
+        """Send it."""
+        review = {
+            "kind": "AdmissionReview",
+            "apiVersion": f"{_GROUP}/{self.webhook.review_version}",
+            "request": {"uid": uid, **self.request},
+        }
+        answer: Delivered | Undelivered
+        try:
+            answer = await self.address.post(
+                outbound,
+                msgspec.json.encode(review),
+                timeout_seconds=self.webhook.timeout_seconds,
+            )
+        except Undelivered as undelivered:
+            answer = undelivered
+        return {self.key: Asked(uid, answer)}
+
+    def __repr__(self) -> str:
+        return f"<Review by {self.webhook.name}>"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verdict:
+    """What a webhook says to a request."""
+
+    allowed: bool
+    status: Object | None = None
+    warnings: list[str] = field(default_factory=list[str])
+    patch: bytes = b""
+    patch_type: str = ""
+
+
+def verdict_of(asked: Asked, webhook: Webhook, *, mutating: bool) -> Verdict:
+    """What was answered; raises ``CallFailed`` where that is no answer."""
+    if isinstance(asked.answer, Undelivered):
+        raise CallFailed(f"failed to call webhook: {asked.answer.why}")
+    try:
+        review = document(asked.answer)
+        version = webhook.review_version
+        check_kind(review, group=_GROUP, version=version, kind=_REVIEW)
+        response = _response(review.get("response"))
+    except BadAnswer as problem:
+        raise CallFailed(f"failed to call webhook: {problem}") from None
+    try:
+        return _checked(response, review, uid=asked.uid, version=version, mutating=mutating)
+    except BadAnswer as problem:
+        raise CallFailed(f"received invalid webhook response: {problem}") from None
+
+
+def _response(written: Any) -> Object | None:
+    """The response with all its fields of the right types."""
+    if written is None:
+        return None
+    if not isinstance(written, dict):
+        where = "struct field AdmissionReview.response of type v1.AdmissionResponse"
+        raise BadAnswer(cannot_unmarshal(written, where))
+    _check_types(written, _FIELDS, "AdmissionResponse.response")
+    status: Object = written.get("status") or {}
+    _check_types(status, _STATUS_FIELDS, "Status.response.status")
+    details: Object = status.get("details") or {}
+    _check_types(
+        details, {"retryAfterSeconds": (int, "int32")}, "StatusDetails.response.status.details"
+    )
+    warnings: list[Any] = written.get("warnings") or []
+    for each in warnings:
+        if not isinstance(each, str | None):
+            raise _misfit(each, "AdmissionResponse.response.warnings", "string")
+    return written
+
+
+def _check_types(within: Object, fields: Mapping[str, tuple[type, str]], where: str) -> None:
+    for name, (wanted, called) in fields.items():
+        value = within.get(name)
+        is_other = not isinstance(value, wanted) or (wanted is int and isinstance(value, bool))
+        if value is not None and is_other:
+            raise _misfit(value, f"{where}.{name}", called)
+
+
+def _misfit(value: Any, where: str, called: str) -> BadAnswer:
+    return BadAnswer(cannot_unmarshal(value, f"struct field {where} of type {called}"))
+
+
+def _checked(
+    response: Object | None, review: Object, *, uid: str, version: str, mutating: bool
+) -> Verdict:
+    if response is None:
+        raise BadAnswer("webhook response was absent")
+    patch, patch_type = _patch(response), response.get("patchType")
+    if version != "v1":
+        # In that form nobody ever looked whether it was the right answer.
+        patch_type = _JSON_PATCH if patch else None
+    else:
+        _check_form(response, review, uid=uid)
+        if not mutating and patch:
+            raise BadAnswer("validating webhook may not return response.patch")
+        if not mutating and patch_type is not None:
+            raise BadAnswer("validating webhook may not return response.patchType")
+        if patch and patch_type is None:
+            raise BadAnswer("webhook returned response.patch but not response.patchType")
+        if not patch and patch_type is not None:
+            raise BadAnswer("webhook returned response.patchType but not response.patch")
+        if patch_type == "":
+            raise BadAnswer('webhook returned invalid response.patchType of ""')
+    return Verdict(
+        allowed=bool(response.get("allowed")),
+        status=response.get("status"),
+        warnings=[each or "" for each in response.get("warnings") or ()],
+        patch=patch,
+        patch_type=patch_type or "",
+    )
+
+
+def _patch(response: Object) -> bytes:
+    written = response.get("patch") or ""
+    try:
+        return b64decode(written, validate=True)
+    except (NoBase64, ValueError):
+        good = next(
+            (index for index in range(len(written)) if written[index] not in _BASE64), len(written)
+        )
+        raise CallFailed(
+            f"failed to call webhook: illegal base64 data at input byte {good}"
+        ) from None
+
+
+_BASE64 = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/=")
+
+
+def _check_form(response: Object, review: Object, *, uid: str) -> None:
+    if (given := response.get("uid") or "") != uid:
+        raise BadAnswer(f"expected response.uid={shown(uid)}, got {shown(given)}")
+    group, _, version = (review.get("apiVersion") or "").rpartition("/")
+    found = f"{group}/{version}, Kind={review.get('kind') or ''}"
+    wanted = f"{_GROUP}/v1, Kind={_REVIEW}"
+    if found != wanted:
+        raise BadAnswer(f"expected webhook response of {wanted}, got {found}")
+
+
+def denied(webhook: Webhook, status: Object | None) -> Refusal:
+    """The refusal that a webhook wants."""
+    status = status or {}
+    details = status.get("details")
+    told = f'admission webhook "{webhook.name}" denied the request'
+    why = status.get("message") or status.get("reason")
+    code = status.get("code")
+    return Refusal(
+        code if code is not None and _LEAST_REFUSAL <= code <= _LAST_CODE else _LEAST_REFUSAL,
+        str(status.get("reason") or ""),
+        f"{told}: {why}" if why else f"{told} without explanation",
+        details=details,
+        metadata=status.get("metadata"),
+        retry_after_seconds=(details or {}).get("retryAfterSeconds"),
+    )

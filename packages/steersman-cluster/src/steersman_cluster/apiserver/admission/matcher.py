@@ -1,0 +1,178 @@
+"""Which requests a webhook or a policy is about: rules, and selectors of namespaces and objects."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Protocol
+
+from steersman.names import GroupResource, GroupVersionKind, GroupVersionResource
+from steersman_cluster.apiserver.admission.attributes import CREATE, UPDATE, Attributes
+from steersman_cluster.apiserver.meta.rules import Object
+from steersman_cluster.apiserver.meta.status_errors import Refusal, not_found
+from steersman_cluster.apiserver.request.selectors import NOTHING, Selector, label_selector
+
+_NAMESPACES = GroupResource("", "namespaces")
+
+
+class Place(NamedTuple):
+    """As what an object is looked at: as itself, or as the same thing in another version."""
+
+    resource: GroupVersionResource
+    kind: GroupVersionKind
+
+
+class World(Protocol):
+    """What matching has to know beside the request."""
+
+    def find(self, resource: GroupResource, namespace: str, name: str) -> Object | None:
+        """A stored object."""
+        ...
+
+    def equivalents(self, resource: GroupVersionResource, subresource: str) -> Iterable[Place]:
+        """The same resource in its other versions."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rule:
+    """One line of what is meant: operations on resources."""
+
+    operations: frozenset[str]
+    groups: frozenset[str]
+    versions: frozenset[str]
+    resources: tuple[tuple[str, str], ...]  # each with the subresource
+    scope: str
+    names: frozenset[str]  # none: every name
+
+    @classmethod
+    def of(cls, written: Mapping[str, Any]) -> "Rule":
+        """From a configuration."""
+        split = [each.partition("/") for each in written.get("resources") or ()]
+        return cls(
+            operations=frozenset(written.get("operations") or ()),
+            groups=frozenset(written.get("apiGroups") or ()),
+            versions=frozenset(written.get("apiVersions") or ()),
+            resources=tuple((resource, subresource) for resource, _, subresource in split),
+            scope=written.get("scope") or "*",
+            names=frozenset(written.get("resourceNames") or ()),
+        )
+
+    def matches(self, wanted: Attributes, resource: GroupVersionResource) -> bool:
+        """Whether the request is one of these, were it one of ``resource``."""
+        return (
+            self._in_scope(wanted, resource)
+            and _has(self.operations, wanted.operation)
+            and _has(self.groups, resource.group)
+            and _has(self.versions, resource.version)
+            and any(
+                each in ("*", resource.resource) and sub in ("*", wanted.subresource)
+                for each, sub in self.resources
+            )
+            and (not self.names or wanted.name in self.names)
+        )
+
+    def _in_scope(self, wanted: Attributes, resource: GroupVersionResource) -> bool:
+        if self.scope == "*":
+            return True
+        is_namespace = (resource.group, resource.resource) == ("", "namespaces")
+        is_namespaced = not is_namespace and wanted.namespace != ""
+        return is_namespaced == (self.scope == "Namespaced")
+
+
+def _has(known: frozenset[str], wanted: str) -> bool:
+    return "*" in known or wanted in known
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Matching:
+    """What somebody wants to be asked about."""
+
+    rules: tuple[Rule, ...]
+    excluded: tuple[Rule, ...]
+    takes_equivalents: bool
+    takes_unruled: bool  # without any rule, it is about everything
+    namespaces: Selector
+    objects: Selector
+
+    @classmethod
+    def of_webhook(cls, written: Mapping[str, Any]) -> "Matching":
+        """What a webhook wants to be asked about."""
+        return cls._of(written, rules="rules", takes_unruled=False)
+
+    @classmethod
+    def of_policy(cls, written: Mapping[str, Any]) -> "Matching":
+        """What the constraints of a policy, or of a binding, say."""
+        return cls._of(written, rules="resourceRules", takes_unruled=True)
+
+    @classmethod
+    def _of(cls, written: Mapping[str, Any], *, rules: str, takes_unruled: bool) -> "Matching":
+        return cls(
+            rules=tuple(Rule.of(each) for each in written.get(rules) or ()),
+            excluded=tuple(Rule.of(each) for each in written.get("excludeResourceRules") or ()),
+            takes_equivalents=written.get("matchPolicy") == "Equivalent",
+            takes_unruled=takes_unruled,
+            namespaces=_selector(written.get("namespaceSelector") or {}),
+            objects=_selector(written.get("objectSelector") or {}),
+        )
+
+    def place(self, wanted: Attributes, world: World) -> Place | None:
+        """As what the object is to be looked at; None: not at all."""
+        in_namespace = _is_in(self.namespaces, wanted, world)
+        if in_namespace is False or not self._selects(wanted):
+            return None
+        if self._placed(self.excluded, wanted, world) is not None:
+            return None
+        if self.takes_unruled and not self.rules:
+            found: Place | None = Place(wanted.resource, wanted.kind)
+        else:
+            found = self._placed(self.rules, wanted, world)
+        # That a namespace is missing matters only to those who are about the request at all.
+        if found is not None and in_namespace is None:
+            raise not_found(_NAMESPACES, wanted.namespace)
+        return found
+
+    def _selects(self, wanted: Attributes) -> bool:
+        if self.objects.is_everything:
+            return True
+        return any(
+            each is not None and self.objects.matches(_labels(each))
+            for each in (wanted.obj, wanted.old)
+        )
+
+    def _placed(self, rules: Sequence[Rule], wanted: Attributes, world: World) -> Place | None:
+        for rule in rules:
+            if rule.matches(wanted, wanted.resource):
+                return Place(wanted.resource, wanted.kind)
+        if self.takes_equivalents:
+            others = list(world.equivalents(wanted.resource, wanted.subresource))
+            for rule in rules:
+                for place in others:
+                    if rule.matches(wanted, place.resource):
+                        return place
+        return None
+
+
+def _selector(written: Mapping[str, Any]) -> Selector:
+    try:
+        return label_selector(written)
+    except Refusal:
+        # Nobody can write such a one; what is kept from other days must not stop every write.
+        return NOTHING
+
+
+def _labels(obj: Object) -> Mapping[str, str]:
+    labels = (obj.get("metadata") or {}).get("labels")
+    return labels if isinstance(labels, dict) else {}
+
+
+def _is_in(selector: Selector, wanted: Attributes, world: World) -> bool | None:
+    """Whether the namespace is selected; None: there is no such namespace."""
+    if selector.is_everything:
+        return True
+    if wanted.resource.resource != "namespaces":
+        if not wanted.namespace:
+            return True
+    elif not wanted.subresource and wanted.operation in (CREATE, UPDATE):
+        # What is stored may have other labels, or not be there yet.
+        return selector.matches(_labels(wanted.obj or {}))
+    namespace = world.find(_NAMESPACES, "", wanted.namespace)
+    return None if namespace is None else selector.matches(_labels(namespace))

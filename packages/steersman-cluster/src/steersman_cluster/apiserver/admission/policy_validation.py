@@ -1,0 +1,237 @@
+"""Policies applied to a request: which of them hold for it, and what they say."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Protocol
+
+from steersman.names import GroupResource, GroupVersionKind
+from steersman_cluster.apiserver.admission.attributes import Attributes
+from steersman_cluster.apiserver.admission.evaluation import Budget, OutOfBudget, Variables, outcome
+from steersman_cluster.apiserver.admission.match_conditions import ConditionFailed
+from steersman_cluster.apiserver.admission.matcher import Place
+from steersman_cluster.apiserver.admission.policies import EXCLUDED, Binding, Policy, Validation
+from steersman_cluster.apiserver.admission.variables import values_of
+from steersman_cluster.apiserver.admission.webhook_dispatcher import Versions
+from steersman_cluster.apiserver.meta.rules import Object
+from steersman_cluster.apiserver.meta.status_errors import Refusal
+from steersman_cluster.apiserver.request.selectors import label_selector
+
+# What a policy may spend on one request.
+POLICY_BUDGET = 10_000_000
+LONGEST_MESSAGE = 5 * 1024
+
+_NAMESPACES = GroupResource("", "namespaces")
+_CODES = {"Forbidden": 403, "Unauthorized": 401, "RequestEntityTooLarge": 413}
+_NOT_A_NAMESPACE = GroupVersionKind("", "v1", "Namespace")
+
+
+class Misconfigured(Exception):
+    """A policy or a binding cannot be applied as it is."""
+
+
+class Parameters(Protocol):
+    """Objects that policies are applied with."""
+
+    def scope_of(self, kind: Mapping[str, str]) -> bool | None:
+        """Whether objects of the kind are in namespaces; None: there is no such kind."""
+        ...
+
+    def every(self, kind: Mapping[str, str], namespace: str) -> Iterable[Object]:
+        """All of them, in their order."""
+        ...
+
+
+class Objection(NamedTuple):
+    """What somebody has against a request."""
+
+    policy: Policy
+    binding: Binding | None
+    message: str
+    reason: str = "Invalid"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Judge:
+    """Applies policies to one request."""
+
+    versions: Versions
+    parameters: Parameters
+    warnings: list[str]
+
+    def check(self, wanted: Attributes, policies: Sequence[Policy]) -> None:
+        """Refuse what a policy denies; what it only warns of is told."""
+        if (wanted.resource.group, wanted.resource.resource) in EXCLUDED:
+            return
+        objections = [each for policy in policies for each in self._objections(wanted, policy)]
+        if objections:
+            raise _refusal(wanted, objections[0])
+
+    def _objections(self, wanted: Attributes, policy: Policy) -> Iterable[Objection]:
+        try:
+            place = self._place(wanted, policy)
+        except (Misconfigured, Refusal) as problem:
+            return _misconfigured(policy, None, problem)
+        if place is None:
+            return []
+        found: list[Objection] = []
+        for binding in policy.bindings:
+            try:
+                found += self._bound(wanted, place, policy, binding)
+            except (Misconfigured, Refusal) as problem:
+                found += _misconfigured(policy, binding, problem)
+        return found
+
+    def _place(self, wanted: Attributes, policy: Policy) -> Place | None:
+        if policy.matching is None:
+            raise Misconfigured("policy contained no match constraints, a required field")
+        place = policy.matching.place(wanted, self.versions)
+        kind = policy.param_kind
+        if place is not None and kind is not None and self.parameters.scope_of(kind) is None:
+            raise Misconfigured(f"failed to find resource referenced by paramKind: '{_go(kind)}'")
+        return place
+
+    def _bound(
+        self, wanted: Attributes, place: Place, policy: Policy, binding: Binding
+    ) -> Iterable[Objection]:
+        if binding.matching is not None and binding.matching.place(wanted, self.versions) is None:
+            return []
+        denied: list[Objection] = []
+        for params in self._params(wanted, policy, binding):
+            for message, reason in self._failures(wanted, place, policy, params):
+                if "Deny" in binding.actions:
+                    denied.append(Objection(policy, binding, message, reason))
+                if "Warn" in binding.actions:
+                    self.warnings.append(
+                        f"Validation failed for ValidatingAdmissionPolicy '{policy.name}'"
+                        f" with binding '{binding.name}': {message}"
+                    )
+        return denied
+
+    def _params(
+        self, wanted: Attributes, policy: Policy, binding: Binding
+    ) -> Iterable[Object | None]:
+        kind, ref = policy.param_kind, binding.param_ref
+        if kind is None or ref is None:
+            return [None]
+        namespace = ref.get("namespace") or ""
+        if self.parameters.scope_of(kind):
+            namespace = namespace or wanted.namespace
+            if not namespace:
+                raise Misconfigured(
+                    "cannot use namespaced paramRef in policy binding that matches cluster-scoped"
+                    " resources"
+                )
+        elif namespace:
+            raise Misconfigured(
+                "paramRef.namespace must not be provided for a cluster-scoped `paramKind`"
+            )
+        everything = self.parameters.every(kind, namespace)
+        if name := ref.get("name"):
+            found = [each for each in everything if each["metadata"]["name"] == name]
+        else:
+            selected = label_selector(ref.get("selector") or {})
+            found = [
+                each
+                for each in everything
+                if selected.matches(each["metadata"].get("labels") or {})
+            ]
+        if not found and ref.get("parameterNotFoundAction") == "Deny":
+            raise Misconfigured(
+                "no params found for policy binding with `Deny` parameterNotFoundAction"
+            )
+        head = {"apiVersion": kind["apiVersion"], "kind": kind["kind"]}
+        return [{**each, **head} for each in found]
+
+    def _failures(
+        self, wanted: Attributes, place: Place, policy: Policy, params: Object | None
+    ) -> Iterable[tuple[str, str]]:
+        """What is wrong, each with a reason."""
+        seen = self.versions.converted(wanted, place)
+        values = dict(
+            values_of(
+                wanted,
+                seen,
+                place,
+                authorizers=self.versions.authorizer,
+                namespace=self._namespace(wanted),
+                params=params,
+            )
+        )
+        budget = Budget(POLICY_BUDGET)
+        values["variables"] = Variables(policy.variables, values, budget)
+        try:
+            if policy.conditions and not policy.conditions.hold(values):
+                return []
+            return self._judged(policy, values, budget)
+        except (ConditionFailed, OutOfBudget) as problem:
+            return [] if policy.ignores_failure else [(str(problem), "Invalid")]
+
+    def _judged(
+        self, policy: Policy, values: Mapping[str, Any], budget: Budget
+    ) -> Iterable[tuple[str, str]]:
+        failures: list[tuple[str, str]] = []
+        outcomes = [outcome(each.expression, values, budget) for each in policy.validations]
+        for validation, (value, problem) in zip(policy.validations, outcomes, strict=True):
+            if problem:
+                if not policy.ignores_failure:
+                    failures.append((problem, "Invalid"))
+            elif value is not True:
+                failures.append((_message(validation, values, budget), validation.reason))
+        for each in policy.annotations:
+            _, problem = outcome(each, values, budget)
+            if problem and not policy.ignores_failure:
+                failures.append((problem, "Invalid"))
+        return failures
+
+    def _namespace(self, wanted: Attributes) -> Object | None:
+        if not wanted.namespace or wanted.kind == _NOT_A_NAMESPACE:
+            return None
+        found = self.versions.find(_NAMESPACES, "", wanted.namespace)
+        if found is None:
+            return None
+        about = {
+            name: value
+            for name, value in found["metadata"].items()
+            if name not in ("managedFields", "ownerReferences")
+        }
+        return {**found, "metadata": about}
+
+
+def _message(validation: Validation, values: Mapping[str, Any], budget: Budget) -> str:
+    message = ""
+    if validation.message_expression is not None:
+        value, problem = outcome(validation.message_expression, values, budget)
+        if not problem and isinstance(value, str):
+            message = value.strip()
+        if len(message.encode()) > LONGEST_MESSAGE or "\n" in message:
+            message = ""
+    return message or validation.message.strip() or f"failed expression: {validation.text.strip()}"
+
+
+def _misconfigured(
+    policy: Policy, binding: Binding | None, problem: Misconfigured | Refusal
+) -> Iterable[Objection]:
+    if policy.ignores_failure:
+        return []
+    what = "policy" if binding is None else "binding"
+    why = problem.message if isinstance(problem, Refusal) else str(problem)
+    return [Objection(policy, binding, f"failed to configure {what}: {why}")]
+
+
+def _refusal(wanted: Attributes, objection: Objection) -> Refusal:
+    who = f"ValidatingAdmissionPolicy '{objection.policy.name}'"
+    if objection.binding is not None:
+        who += f" with binding '{objection.binding.name}'"
+    message = f"{who} denied request: {objection.message}"
+    refusal = wanted.forbidden(message)
+    return Refusal(
+        _CODES.get(objection.reason, 422),
+        objection.reason,
+        refusal.message,
+        details={**(refusal.details or {}), "causes": [{"message": message}]},
+    )
+
+
+def _go(kind: Mapping[str, str]) -> str:
+    group, _, version = kind.get("apiVersion", "").rpartition("/")
+    return f"{group}/{version}, Kind={kind.get('kind', '')}"

@@ -1,0 +1,150 @@
+"""One request's objects in the versions in which others want to see them."""
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+import msgspec
+
+from steersman.names import GroupResource, GroupVersionKind, GroupVersionResource
+from steersman_cluster.apiserver import authz, cel
+from steersman_cluster.apiserver.admission.attributes import Attributes
+from steersman_cluster.apiserver.admission.matcher import Place
+from steersman_cluster.apiserver.meta.rules import Object, RuleContext
+from steersman_cluster.apiserver.meta.status_errors import Refusal, internal_error
+from steersman_cluster.apiserver.meta.users import AUTHENTICATED, User, account_groups, account_user
+from steersman_cluster.apiserver.request.negotiation import JSON
+from steersman_cluster.apiserver.request.resources import Registry, Served
+from steersman_cluster.apiserver.request.webhook_answers import Known
+from steersman_cluster.apiserver.schema.decoding.decoder import Expected, decode
+
+UNPROCESSABLE = 422
+
+# What the decoder says around the reason; of a patched object only the reason is told.
+_AROUND = re.compile(
+    r"the object provided is unrecognized \(must be of type \w+\): (?P<unread>.*) \(.*\)"
+    r'|\w* in version "[^"]*" cannot be handled as a \w+: (?P<unfit>.*)',
+    re.DOTALL,
+)
+_ASKED = ("verb", "path", "group", "resource", "subresource", "namespace", "name")
+
+
+class RequestVersions:
+    """One request's objects in other versions."""
+
+    def __init__(
+        self,
+        served: Served,
+        known: Known,
+        store: RuleContext,
+        registry: Registry,
+        *,
+        authorizer: authz.Authorizer,
+        expected: Callable[[Served, str], Expected],
+    ) -> None:
+        self._authorizer = authorizer
+        self._served = served
+        self._known = known
+        self._store = store
+        self._registry = registry
+        self._expected = expected
+
+    @property
+    def around(self) -> RuleContext:
+        """What is stored."""
+        return self._store
+
+    def find(self, resource: GroupResource, namespace: str, name: str) -> Object | None:
+        """A stored object."""
+        return self._store.find(resource, namespace, name)
+
+    def equivalents(self, resource: GroupVersionResource, subresource: str) -> Iterator[Place]:
+        """The same resource in its other versions, and under its other names."""
+        for each in self._registry:
+            if each.stored_as == self._served.stored_as:
+                gvk = each.gvk
+                found = GroupVersionResource(gvk.group, gvk.version, each.plural)
+                if found != resource and (not subresource or subresource in each.subresources):
+                    yield Place(found, each.kind_of(subresource))
+
+    def authorizer(self, user: User) -> cel.Authorizer:
+        """Somebody who may be asked what the user, or a service account, may do."""
+
+        def decide(about: Mapping[str, str], account: tuple[str, str] | None) -> cel.Verdict:
+            known = {name: about[name] for name in _ASKED if name in about}
+            who = user if account is None else _of_account(account)
+            decision = self._authorizer.decide(who, authz.Attributes(**known))
+            return cel.Verdict(allowed=decision.allowed, reason=decision.reason)
+
+        return cel.Authorizer(decide=decide)
+
+    def scope_of(self, kind: Mapping[str, str]) -> bool | None:
+        """Whether objects of a kind are in namespaces; None: there is no such kind."""
+        found = self._of_kind(kind)
+        return None if found is None else found.namespaced
+
+    def every(self, kind: Mapping[str, str], namespace: str) -> Iterator[Object]:
+        """All objects of a kind, in a namespace or outside of any."""
+        if (served := self._of_kind(kind)) is not None:
+            resource = served.group_resource
+            for each in self._store.every(resource, namespace=namespace):
+                yield served.from_stored(each)
+
+    def _of_kind(self, kind: Mapping[str, str]) -> Served | None:
+        gvk = GroupVersionKind.of(kind["apiVersion"], kind["kind"])
+        return next((each for each in self._registry if each.gvk == gvk), None)
+
+    def _there(self, place: Place) -> Served:
+        resource = place.resource
+        found = self._registry.find(resource.group, resource.version, resource.resource)
+        if found is None:
+            raise internal_error(f"unable to convert to {resource}: unknown kind")
+        return found if found.for_request is None else found.for_request(self._known, self._store)
+
+    def converted(self, wanted: Attributes, place: Place) -> Attributes:
+        """The same request about objects in the version of ``place``."""
+        if place.kind == wanted.kind:
+            return wanted
+        there = self._there(place)
+        return replace(
+            wanted,
+            obj=None if wanted.obj is None else _converted(wanted.obj, self._served, there),
+            old=None if wanted.old is None else _converted(wanted.old, self._served, there),
+        )
+
+    def read(self, document: Any, wanted: Attributes, place: Place) -> Object:
+        """A patched object in the version of ``place``, defaulted."""
+        there = self._there(place)
+        expected = self._expected(there, wanted.subresource)
+        try:
+            obj = decode(msgspec.json.encode(document), expected, content_type=JSON).obj
+        except Refusal as refusal:
+            if refusal.code == UNPROCESSABLE:
+                raise
+            found = _AROUND.fullmatch(refusal.message)
+            why = refusal.message if found is None else found["unread"] or found["unfit"]
+            if why.startswith("converting "):
+                raise Refusal(500, "", why) from None
+            raise internal_error(why) from None
+        if place.kind == there.gvk:
+            there.rules.default(obj)
+        return obj
+
+    def returned(self, obj: Object, wanted: Attributes, place: Place) -> Object:
+        """An object in the version of ``place``, in that of the request."""
+        if place.kind == wanted.kind:
+            return obj
+        return _converted(obj, self._there(place), self._served)
+
+
+def _converted(obj: Object, here: Served, there: Served) -> Object:
+    fresh: Object = msgspec.json.decode(msgspec.json.encode(obj))
+    made = there.from_stored(here.to_stored(fresh))
+    return {**made, "kind": there.gvk.kind, "apiVersion": there.gvk.api_version}
+
+
+def _of_account(account: tuple[str, str]) -> User:
+    namespace, name = account
+    groups = (*account_groups(namespace), AUTHENTICATED)
+    return User(name=account_user(namespace, name), groups=groups)

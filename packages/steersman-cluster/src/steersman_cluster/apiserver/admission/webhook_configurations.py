@@ -1,0 +1,68 @@
+"""Webhooks as their configurations describe them, read once for each change."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from steersman_cluster.apiserver.admission.match_conditions import Conditions
+from steersman_cluster.apiserver.admission.matcher import Matching
+from steersman_cluster.apiserver.builtin.cluster.admission_expressions import declared
+from steersman_cluster.apiserver.meta.rules import Object
+
+HARMLESS = frozenset(("None", "NoneOnDryRun"))
+
+# The forms of a review that the server speaks.
+REVIEW_VERSIONS = ("v1", "v1beta1")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Webhook:
+    """Somebody outside who wants to be asked about some requests."""
+
+    # Which one of which configuration as of when: an answer of one is none of another.
+    identity: tuple[str, str, str, int]
+    name: str
+    matching: Matching
+    conditions: Conditions
+    ignores_failure: bool
+    side_effects: str
+    timeout_seconds: int
+    review_version: str  # none: the webhook speaks no form that the server does
+    client_config: Object
+    is_reinvocable: bool
+
+    @property
+    def may_run_dry(self) -> bool:
+        """Whether a dry run, too, may ask it."""
+        return self.side_effects in HARMLESS
+
+
+def webhooks_of(configurations: Iterable[Object]) -> tuple[Webhook, ...]:
+    """Every webhook in the order in which they are asked: by the names of configurations."""
+    in_order = sorted(configurations, key=lambda each: str(each["metadata"]["name"]))
+    return tuple(webhook for each in in_order for webhook in _webhooks(each))
+
+
+def _webhooks(configuration: Object) -> Iterator[Webhook]:
+    about = configuration["metadata"]
+    webhooks: list[Object] = configuration.get("webhooks") or []
+    for index, written in enumerate(webhooks):
+        versions = written.get("admissionReviewVersions") or ()
+        spoken = [each for each in versions if each in REVIEW_VERSIONS]
+        identity = (configuration["kind"], about["uid"], about["resourceVersion"], index)
+        ignores_failure = written.get("failurePolicy") == "Ignore"
+        yield Webhook(
+            identity=identity,
+            name=written.get("name", ""),
+            matching=Matching.of_webhook(written),
+            conditions=Conditions(
+                written.get("matchConditions") or (),
+                declared(params=False),
+                ignores_failure=ignores_failure,
+            ),
+            ignores_failure=ignores_failure,
+            side_effects=written.get("sideEffects") or "",
+            timeout_seconds=written.get("timeoutSeconds") or 10,
+            review_version=spoken[0] if spoken else "",
+            client_config=written.get("clientConfig") or {},
+            is_reinvocable=written.get("reinvocationPolicy") == "IfNeeded",
+        )

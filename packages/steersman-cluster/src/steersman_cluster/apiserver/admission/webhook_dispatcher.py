@@ -1,0 +1,257 @@
+"""Webhooks asked about a request: those that may change it one after the other, then the judges.
+
+Nobody is asked here. What they would say is looked up in what is known; what is not known yet is
+asked for by raising ``Unanswered``, and all this happens again.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Protocol
+
+from steersman_cluster.apiserver.admission.admission_requests import request_of
+from steersman_cluster.apiserver.admission.admission_reviews import (
+    CallFailed,
+    Review,
+    Verdict,
+    denied,
+    verdict_of,
+)
+from steersman_cluster.apiserver.admission.attributes import Attributes
+from steersman_cluster.apiserver.admission.match_conditions import ConditionFailed
+from steersman_cluster.apiserver.admission.matcher import Place, World
+from steersman_cluster.apiserver.admission.variables import values_of
+from steersman_cluster.apiserver.admission.webhook_configurations import Webhook
+from steersman_cluster.apiserver.admission.webhook_patches import (
+    DoesNotApply,
+    Unreadable,
+    operations_of,
+    patched,
+)
+from steersman_cluster.apiserver.cel import Authorizer
+from steersman_cluster.apiserver.meta.rules import Object, RuleContext
+from steersman_cluster.apiserver.meta.status_errors import (
+    Refusal,
+    bad_request,
+    forbidden,
+    internal_error,
+)
+from steersman_cluster.apiserver.meta.users import User
+from steersman_cluster.apiserver.request.webhook_answers import Known
+from steersman_cluster.apiserver.webhooks import Unanswered
+from steersman_cluster.apiserver.webhooks.addresses import place_of
+
+
+class Versions(World, Protocol):
+    """Objects in the versions that webhooks want to see."""
+
+    @property
+    def around(self) -> RuleContext:
+        """What is stored."""
+        ...
+
+    def converted(self, wanted: Attributes, place: Place) -> Attributes:
+        """The same request about objects in the version of ``place``."""
+        ...
+
+    def read(self, document: Any, wanted: Attributes, place: Place) -> Object:
+        """A patched object in the version of ``place``, defaulted; ``Refusal`` if it is none."""
+        ...
+
+    def authorizer(self, user: User) -> Authorizer:
+        """Somebody who may be asked what the user may do."""
+        ...
+
+    def returned(self, obj: Object, wanted: Attributes, place: Place) -> Object:
+        """An object in the version of ``place``, in that of the request."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Caller:
+    """Asks on behalf of one request."""
+
+    versions: Versions
+    known: Known
+    warnings: list[str]
+
+    def mutated(
+        self,
+        wanted: Attributes,
+        webhooks: Sequence[Webhook],
+        *,
+        again: Callable[[Object], Object],
+    ) -> Attributes:
+        """The request as the webhooks change it, each seeing what those before it made.
+
+        What one of them changed, those before it that want it so see once more, after the server's
+        own plugins have run ``again``.
+        """
+        invoked: set[object] = set()
+        invited: set[object] = set()
+        is_changed = False
+        for webhook in webhooks:
+            wanted, called, changed = self._asked(wanted, webhook, turn="")
+            if changed:
+                is_changed = True
+                invited |= invoked
+                invoked.clear()
+            if called and webhook.is_reinvocable:
+                invoked.add(webhook.identity)
+        if not is_changed or wanted.obj is None:
+            return wanted
+        before = wanted.obj
+        wanted = replace(wanted, obj=again(before))
+        if wanted.obj != before:
+            invited |= invoked
+            invoked.clear()
+        for webhook in webhooks:
+            if webhook.identity not in invited:
+                continue
+            wanted, called, changed = self._asked(wanted, webhook, turn="again")
+            if changed:
+                invited |= invoked
+                invoked.clear()
+            if called and webhook.is_reinvocable:
+                invoked.add(webhook.identity)
+        return wanted
+
+    def _asked(
+        self, wanted: Attributes, webhook: Webhook, *, turn: str
+    ) -> tuple[Attributes, bool, bool]:
+        """The request after a webhook, whether it was asked, and whether it changed something."""
+        place = self._place(wanted, webhook)
+        if place is None:
+            return wanted, False, False
+        seen = self.versions.converted(wanted, place)
+        try:
+            _check_dry_run(webhook, wanted)
+            review = self._review(webhook, seen, place, turn)
+            if review.key not in self.known:
+                raise Unanswered([review])
+            verdict = self._verdict(review, mutating=True)
+            operations = _operations(verdict)
+        except CallFailed as failure:
+            if webhook.ignores_failure:
+                return wanted, True, False
+            raise _failed(webhook, failure) from None
+        if not operations:
+            return wanted, True, False
+        if seen.obj is None:
+            raise internal_error(
+                f'admission webhook "{webhook.name}" attempted to modify the object,'
+                " which is not supported for this operation"
+            )
+        try:
+            document = patched(seen.obj, operations)
+        except DoesNotApply as problem:
+            raise internal_error(str(problem)) from None
+        made = self.versions.read(document, seen, place)
+        if made == seen.obj:
+            return wanted, True, False
+        returned = self.versions.returned(made, wanted, place)
+        return replace(wanted, obj=returned), True, True
+
+    def check(self, wanted: Attributes, webhooks: Sequence[Webhook]) -> None:
+        """Have the request judged by all webhooks at once; refused by the first that objects."""
+        asked = [
+            (webhook, self._judged(webhook, wanted, place))
+            for webhook in webhooks
+            if (place := self._place(wanted, webhook)) is not None
+        ]
+        unknown = [
+            review
+            for _, review in asked
+            if isinstance(review, Review) and review.key not in self.known
+        ]
+        if unknown:
+            raise Unanswered(unknown)
+        refusals = [self._objection(webhook, review) for webhook, review in asked]
+        for refusal in refusals:
+            if refusal is not None:
+                raise refusal
+
+    def _judged(
+        self, webhook: Webhook, wanted: Attributes, place: Place
+    ) -> Review | CallFailed | Refusal:
+        try:
+            _check_dry_run(webhook, wanted)
+            seen = self.versions.converted(wanted, place)
+            return self._review(webhook, seen, place, "")
+        except (CallFailed, Refusal) as problem:
+            return problem
+
+    def _objection(self, webhook: Webhook, review: Review | CallFailed | Refusal) -> Refusal | None:
+        if isinstance(review, Refusal):
+            return review
+        try:
+            if isinstance(review, CallFailed):
+                raise review
+            self._verdict(review, mutating=False)
+        except CallFailed as failure:
+            return None if webhook.ignores_failure else _failed(webhook, failure)
+        except Refusal as refusal:
+            return refusal
+        return None
+
+    def _place(self, wanted: Attributes, webhook: Webhook) -> Place | None:
+        place = webhook.matching.place(wanted, self.versions)
+        if place is None or not webhook.conditions:
+            return place
+        seen = self.versions.converted(wanted, place)
+        values = values_of(wanted, seen, place, authorizers=self.versions.authorizer)
+        try:
+            return place if webhook.conditions.hold(values) else None
+        except ConditionFailed as problem:
+            raise forbidden(wanted.group_resource, wanted.name, str(problem)) from None
+
+    def _review(self, webhook: Webhook, seen: Attributes, place: Place, turn: str) -> Review:
+        if not webhook.review_version:
+            raise CallFailed(
+                "could not create admission objects: webhook does not accept known AdmissionReview"
+                " versions (v1, v1beta1)"
+            )
+        if not webhook.client_config.get("url") and not webhook.client_config.get("service"):
+            raise CallFailed(
+                "could not get REST client: webhook configuration must have either service or URL"
+            )
+        address = place_of(webhook.client_config, self.versions.around)
+        if address.ca_bundle and b"-----BEGIN " not in address.ca_bundle:
+            raise CallFailed(
+                "could not get REST client: unable to load root certificates:"
+                " unable to parse bytes as PEM block"
+            )
+        request = request_of(seen, place)
+        return Review(webhook=webhook, request=request, address=address, turn=turn)
+
+    def _verdict(self, review: Review, *, mutating: bool) -> Verdict:
+        """What the webhook says, with its warnings told; raises the refusal that it wants."""
+        webhook = review.webhook
+        verdict = verdict_of(self.known[review.key], webhook, mutating=mutating)
+        self.warnings.extend(filter(None, verdict.warnings))
+        if not verdict.allowed:
+            raise denied(webhook, verdict.status)
+        return verdict
+
+
+def _check_dry_run(webhook: Webhook, wanted: Attributes) -> None:
+    if not wanted.dry_run or webhook.may_run_dry:
+        return
+    if not webhook.side_effects:
+        raise CallFailed("Webhook SideEffects is nil")
+    raise bad_request(f'admission webhook "{webhook.name}" does not support dry run')
+
+
+def _operations(verdict: Verdict) -> list[Object]:
+    if not verdict.patch:
+        return []
+    try:
+        operations = operations_of(verdict.patch)
+    except Unreadable as problem:
+        raise CallFailed(f"received undecodable patch in webhook response: {problem}") from None
+    if operations and verdict.patch_type != "JSONPatch":
+        raise CallFailed(f'unsupported patch type "{verdict.patch_type}"')
+    return operations
+
+
+def _failed(webhook: Webhook, failure: CallFailed) -> Refusal:
+    return internal_error(f'failed calling webhook "{webhook.name}": {failure}')

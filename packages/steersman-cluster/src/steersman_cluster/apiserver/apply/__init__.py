@@ -1,0 +1,24 @@
+"""Field management: who owns which fields of an object, and what applying does with them.
+
+Takes:     objects before and after a write, who writes, and the schema that divides them
+Gives:     their managedFields, and what an applied configuration makes of a live object
+Promises:  - who changes a field owns it from then on
+           - who applies what others apply owns it with them
+           - applying what someone else owns is a conflict that names owner and field
+           - what its only applier no longer applies is gone
+           - an apply that changes nothing gives back the live object itself
+           - a live object is never changed
+Never:     asks what time it is, fills in defaults, or writes anything anywhere
+"""
+
+from steersman_cluster.apiserver.apply.field_manager import FieldManagement, keep_times
+from steersman_cluster.apiserver.apply.scale_entries import entries_after_scale, scale_entries
+from steersman_cluster.apiserver.meta.reset_fields import FieldSet
+
+__all__ = [
+    "FieldManagement",
+    "FieldSet",
+    "entries_after_scale",
+    "keep_times",
+    "scale_entries",
+]

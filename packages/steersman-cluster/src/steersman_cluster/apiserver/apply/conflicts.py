@@ -1,0 +1,31 @@
+"""The answer to an apply that would change what others manage."""
+
+from collections.abc import Mapping
+
+from steersman_cluster.apiserver.apply.field_sets import ordered, paths
+from steersman_cluster.apiserver.apply.managed_fields import Manager
+from steersman_cluster.apiserver.meta.reset_fields import FieldSet
+from steersman_cluster.apiserver.meta.status_errors import Refusal, apply_conflict
+
+
+def conflict(disputed: Mapping[Manager, FieldSet]) -> Refusal:
+    """Names who manages what of the disputed fields, and each field as a cause."""
+    owners = [
+        (str(manager), list(paths(ordered(disputed[manager]))))
+        for manager in sorted(disputed, key=lambda each: each.identity)
+    ]
+    causes = [
+        {"reason": "FieldManagerConflict", "message": f"conflict with {owner}", "field": path}
+        for owner, fields in owners
+        for path in fields
+    ]
+    if len(causes) == 1:
+        what = f"1 conflict: {causes[0]['message']}: {causes[0]['field']}"
+    else:
+        lines = [
+            line
+            for owner, fields in owners
+            for line in (f"conflicts with {owner}:", *(f"- {path}" for path in fields))
+        ]
+        what = f"{len(causes)} conflicts: " + "\n".join(lines)
+    return apply_conflict(f"Apply failed with {what}", causes)

@@ -1,0 +1,323 @@
+"""Field management of one resource: what every write does to metadata.managedFields."""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+from steersman.names import GroupVersionKind
+from steersman.units import same_json
+from steersman_cluster.apiserver.apply.conflicts import conflict
+from steersman_cluster.apiserver.apply.field_sets import (
+    difference,
+    intersection,
+    ordered,
+    outside,
+    union,
+)
+from steersman_cluster.apiserver.apply.last_applied import (
+    KUBECTL,
+    fields_of_last_applied,
+    with_last_applied,
+)
+from steersman_cluster.apiserver.apply.managed_fields import (
+    Managed,
+    Managers,
+    applier,
+    capped,
+    decoded,
+    decoded_from_outside,
+    encoded,
+    updater,
+)
+from steersman_cluster.apiserver.apply.merge import merged, pruned
+from steersman_cluster.apiserver.apply.path_elements import NoElement
+from steersman_cluster.apiserver.apply.typed_values import (
+    UNDECLARED,
+    applied_fields,
+    as_divided,
+    compared,
+)
+from steersman_cluster.apiserver.apply.validation import misfits
+from steersman_cluster.apiserver.meta.reset_fields import FieldSet
+from steersman_cluster.apiserver.meta.rules import Object
+from steersman_cluster.apiserver.meta.status_errors import Refusal, bad_request
+from steersman_cluster.apiserver.schema.defaults import copied
+from steersman_cluster.apiserver.schema.node import UNSET, Schema
+
+BEFORE_FIRST_APPLY = "before-first-apply"
+
+# What the server itself keeps, or what says which object it is: managed by nobody.
+_NOBODYS: FieldSet = {
+    "f:apiVersion": {},
+    "f:kind": {},
+    "f:metadata": {
+        ".": {},
+        "f:name": {},
+        "f:namespace": {},
+        "f:creationTimestamp": {},
+        "f:selfLink": {},
+        "f:uid": {},
+        "f:clusterName": {},
+        "f:generation": {},
+        "f:managedFields": {},
+        "f:resourceVersion": {},
+    },
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class FieldManagement:
+    """What writes of one resource in one version, or of a subresource, do to managedFields.
+
+    It remembers what it has found out about its schema: make it once, and keep it.
+    """
+
+    gvk: GroupVersionKind
+    schemas: Mapping[str, Schema]  # of every version that is served, by apiVersion
+    subresource: str = ""
+    reset: FieldSet = field(default_factory=dict)  # what is never written here: see resetting.py
+    # An object in the words of a version, for kinds whose versions have words of their own.
+    worded: Callable[[Object, str], Object] | None = None
+
+    def update(self, live: Object | None, new: Object, *, manager: str, time: str) -> None:
+        """Set ``new``'s managedFields after a create, an update, or a patch that is no apply.
+
+        To be called when the object is decoded and defaulted, and before rules and admission fill
+        anything in, because that belongs to nobody. ``new`` still has the managedFields that the
+        client sent.
+        """
+        managers = self._managers_for_update(live, new)
+        new["metadata"].pop("managedFields", None)
+        if self._has_unfit_status(live, new):
+            return
+        if not managers and live is not None:
+            # Someone cleared them all. They are kept again from the next apply on.
+            return
+        # What is written is what the version shows of what will be kept.
+        shown = new if self.worded is None else self.worded(new, self.gvk.api_version)
+        try:
+            managers = self._updated(live or self._blank, shown, managers, name=manager, time=time)
+        except NoElement:
+            # Items that nothing tells apart can be owned by nobody.
+            return
+        if managers := capped(managers):
+            new["metadata"]["managedFields"] = encoded(managers)
+
+    def apply(
+        self, live: Object | None, applied: Object, *, manager: str, force: bool, time: str
+    ) -> Object:
+        """``applied`` merged into ``live``: a fresh object, with its managedFields set.
+
+        To be called first of all; what defaults, rules and admission then add belongs to nobody.
+        The result is ``live`` itself where nothing changes, and there is nothing to write.
+        """
+        self._check(applied)
+        try:
+            result = self._applied(live, applied, manager, force=force, time=time)
+        except NoElement as error:
+            raise Refusal(500, "", f"failed to create typed live object: {error}") from None
+        if manager == KUBECTL and (noted := with_last_applied(result, applied)) is not result:
+            result = copied(noted)
+        return result
+
+    def _has_unfit_status(self, live: Object | None, new: Object) -> bool:
+        """Whether a custom resource has a status that does not fit, and will be dropped unchecked.
+
+        Before that nobody can say whose fields are whose.
+        """
+        status = new.get("status")
+        if not status or self._schema.name is not None or "f:status" not in self.reset:
+            return False
+        if live is not None and same_json(live.get("status"), status):
+            return False
+        return bool(misfits(status, self._schema.properties.get("status") or UNDECLARED))
+
+    @cached_property
+    def _schema(self) -> Schema:
+        return self.schemas[self.gvk.api_version]
+
+    @cached_property
+    def _blank(self) -> Object:
+        """An object of which nothing was said yet."""
+        return _blank(self._schema)
+
+    def _managers_for_apply(self, live: Object | None, *, time: str) -> Managers:
+        if live is None:
+            return {}
+        known = self._known(decoded(live["metadata"].get("managedFields")))
+        # What was there before anybody was noted down is somebody's, too.
+        return known or self._updated(self._blank, live, {}, name=BEFORE_FIRST_APPLY, time=time)
+
+    def _managers_for_update(self, live: Object | None, new: Object) -> Managers:
+        stored = live["metadata"].get("managedFields") if live is not None else None
+        sent = new["metadata"].get("managedFields")
+        # Through a subresource nobody can set them.
+        if self.subresource or not isinstance(sent, list) or sent == stored:
+            return self._known(decoded(stored))
+        if not any(sent) and len(sent) <= 1:
+            return {}
+        try:
+            managers = decoded_from_outside(sent)
+        except ValueError:
+            managers = {}
+        return self._known(managers or decoded(stored))
+
+    def _known(self, managers: Managers) -> Managers:
+        """Those whose version is still served, with fields as it divides them today."""
+        known = {}
+        for manager, managed in managers.items():
+            if (schema := self.schemas.get(managed.api_version)) is not None:
+                if schema.name is None:  # a type of the server's own never changes
+                    divided = as_divided(managed.fields, schema)
+                    managed = Managed(divided, managed.api_version, managed.time)
+                known[manager] = managed
+        return known
+
+    def _updated(
+        self, live: Object, new: Object, managers: Managers, *, name: str, time: str
+    ) -> Managers:
+        api_version = self.gvk.api_version
+        changes = _Changes(self, live, new)
+        result = changes.left_of_all(managers)
+        changed, _ = changes.in_version(api_version)
+        if fields := difference(changed, _NOBODYS):
+            manager = updater(name or "unknown", api_version, self.subresource)
+            if (previous := result.get(manager)) is not None:
+                fields = union(fields, previous.fields)
+            result[manager] = Managed(ordered(fields), api_version, time)
+        return result
+
+    def _check(self, applied: Object) -> None:
+        """Refuse what cannot be applied, whatever the object looks like."""
+        metadata = applied.get("metadata")
+        metadata = metadata if isinstance(metadata, dict) else {}
+        kind = _go_kind(applied)
+        if kind != _go_kind({"apiVersion": self.gvk.api_version, "kind": self.gvk.kind}):
+            raise bad_request(f"invalid object type: {kind}")
+        if isinstance(metadata.get("managedFields"), list):
+            raise bad_request("metadata.managedFields must be nil")
+        if found := misfits(applied, self._schema):
+            name = f"{metadata.get('namespace') or ''}/{metadata.get('name') or ''}"
+            what = found[0] if len(found) == 1 else "\n  ".join(("errors:", *found))
+            raise Refusal(500, "", f"failed to create typed patch object ({name}; {kind}): {what}")
+
+    def _applied(
+        self, live: Object | None, applied: Object, name: str, *, force: bool, time: str
+    ) -> Object:
+        me = applier(name, self.subresource)
+        managers = self._managers_for_apply(live, time=time)
+        last = managers.pop(me, None)
+        wanted = outside(applied_fields(applied, self._schema), self.reset)
+        result = applied
+        # It may be kept in another version, of which nothing but the name differs.
+        current = live and {**live, "apiVersion": self.gvk.api_version, "kind": self.gvk.kind}
+        if current is not None:
+            result = merged(current, applied, self._schema)
+            if last is not None and difference(last.fields, wanted):
+                owned = [wanted, *(managed.fields for managed in managers.values())]
+                result = pruned(result, self._schema, last=last.fields, owned=owned)
+            changes = _Changes(self, current, result)
+            if not force:
+                self._check_conflicts(current, managers, changes, name)
+            managers = changes.left_of_all(managers)
+        same = same_json(result, current)
+        since = (last.time if last is not None else None) if same else time
+        if fields := ordered(difference(wanted, _NOBODYS)):
+            managers[me] = Managed(fields, self.gvk.api_version, since)
+        entries = encoded(managers)
+        if live is not None and same and entries == live["metadata"].get("managedFields", []):
+            return live
+        fresh: Object = copied(result)
+        metadata = fresh["metadata"] = fresh.get("metadata") or {}
+        metadata.pop("managedFields", None)
+        if entries:
+            metadata["managedFields"] = entries
+        return fresh
+
+    def _check_conflicts(
+        self, live: Object, managers: Managers, changes: "_Changes", name: str
+    ) -> None:
+        """Refuse to take from others what they manage."""
+        disputed = {each: changes.taken_from(managed) for each, managed in managers.items()}
+        if name == KUBECTL and any(disputed.values()):
+            # What kubectl itself once applied on the client's side it may apply again.
+            own = fields_of_last_applied(live, self._schema, self.gvk)
+            disputed = {each: difference(fields, own) for each, fields in disputed.items()}
+        if any(disputed.values()):
+            raise conflict({each: fields for each, fields in disputed.items() if fields})
+
+
+class _Changes:
+    """What a write changes, in the words of each version in which somebody manages something."""
+
+    def __init__(self, management: FieldManagement, old: Object, new: Object) -> None:
+        self._management = management
+        self._old = old
+        self._new = new
+        self._found: dict[str, tuple[FieldSet, FieldSet]] = {}
+
+    def in_version(self, api_version: str) -> tuple[FieldSet, FieldSet]:
+        """What it changes or adds, and what it removes."""
+        if api_version not in self._found:
+            management, old, new = self._management, self._old, self._new
+            if management.worded is not None and api_version != management.gvk.api_version:
+                old, new = management.worded(old, api_version), management.worded(new, api_version)
+            changed, removed = compared(old, new, management.schemas[api_version])
+            reset = management.reset
+            self._found[api_version] = outside(changed, reset), outside(removed, reset)
+        return self._found[api_version]
+
+    def taken_from(self, managed: Managed) -> FieldSet:
+        """The fields that the write takes from someone."""
+        changed, _ = self.in_version(managed.api_version)
+        return intersection(managed.fields, changed)
+
+    def left_of_all(self, managers: Managers) -> Managers:
+        """What everyone still manages afterwards; who is left with nothing is gone."""
+        left = {manager: self._left_of(managed) for manager, managed in managers.items()}
+        return {manager: managed for manager, managed in left.items() if managed.fields}
+
+    def _left_of(self, managed: Managed) -> Managed:
+        changed, removed = self.in_version(managed.api_version)
+        if not changed and not removed:
+            return managed
+        left = difference(difference(managed.fields, changed), removed)
+        return Managed(left, managed.api_version, managed.time)
+
+
+def keep_times(old: Object, new: Object) -> None:
+    """Take ``old``'s times in ``new``'s managedFields if nothing else differs between the two.
+
+    The resourceVersion does not count; a writer need not give it. To be called when ``new`` is
+    about to be written: rules and admission may have undone all that the write changed, and then
+    there is nothing to write.
+    """
+    before = old["metadata"].get("managedFields", [])
+    after = new["metadata"].get("managedFields", [])
+    if before == after or len(before) != len(after):
+        return
+    if _timeless(before) == _timeless(after) and same_json(_unmanaged(old), _unmanaged(new)):
+        new["metadata"]["managedFields"] = [dict(entry) for entry in before]
+
+
+def _timeless(entries: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
+    return [{**entry, "time": None} for entry in entries]
+
+
+def _unmanaged(obj: Object) -> Object:
+    metadata = {**obj["metadata"], "managedFields": None, "resourceVersion": None}
+    return {**obj, "metadata": metadata}
+
+
+def _go_kind(obj: Object) -> str:
+    group, _, version = str(obj.get("apiVersion") or "").rpartition("/")
+    return f"{group}/{version}, Kind={obj.get('kind') or ''}"
+
+
+def _blank(schema: Schema) -> Object:
+    return {
+        name: _blank(child) if child.absent == {} else child.absent
+        for name, child in schema.properties.items()
+        if child.absent is not UNSET
+    }

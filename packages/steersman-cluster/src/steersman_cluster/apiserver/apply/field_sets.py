@@ -1,0 +1,130 @@
+"""Sets of fields, in the very form in which managedFields hold them.
+
+A set is a tree of elements. A branch without children is a field of the set; one with children is
+one too if it has the child ``.``. The root is no field, and empty when nothing is in the set.
+Sets are never changed once they are made, so that they can share branches.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+from steersman_cluster.apiserver.apply.path_elements import canonical, place, shown
+from steersman_cluster.apiserver.meta.reset_fields import FieldSet
+
+SELF = "."
+
+
+def is_member(branch: FieldSet) -> bool:
+    """Whether the branch is a field of the set itself, and not only on the way to some."""
+    return not branch or SELF in branch
+
+
+def as_member(branch: FieldSet) -> FieldSet:
+    """The branch, as a field of the set."""
+    return branch if is_member(branch) else {SELF: {}, **branch}
+
+
+def union(one: FieldSet, other: FieldSet) -> FieldSet:
+    """What is in either."""
+    if not one or not other:
+        return one or other
+    result = dict(one)
+    for element, branch in other.items():
+        mine = one.get(element)
+        result[element] = branch if mine is None else _joined(mine, branch)
+    return result
+
+
+def _joined(one: FieldSet, other: FieldSet) -> FieldSet:
+    return union(as_member(one), as_member(other)) if not one or not other else union(one, other)
+
+
+def difference(one: FieldSet, other: FieldSet) -> FieldSet:
+    """What is in ``one`` and not in ``other``; a field's children are fields of their own."""
+    return _children_left(one, other) if other else one
+
+
+def _children_left(one: FieldSet, other: FieldSet) -> FieldSet:
+    left = {}
+    for element, branch in one.items():
+        if element == SELF:
+            continue
+        if element in other:
+            taken = other[element]
+            if not branch and is_member(taken):
+                continue
+            rest = _children_left(branch, taken) if branch else branch
+            if is_member(branch) and not is_member(taken):
+                branch = {SELF: {}, **rest} if rest else {}
+            elif rest:
+                branch = rest
+            else:
+                continue
+        left[element] = branch
+    return left
+
+
+def intersection(one: FieldSet, other: FieldSet) -> FieldSet:
+    """What is in both."""
+    common = {}
+    for element, branch in one.items():
+        theirs = other.get(element)
+        if element == SELF or theirs is None:
+            continue
+        shared = intersection(branch, theirs)
+        if is_member(branch) and is_member(theirs):
+            common[element] = {SELF: {}, **shared} if shared else {}
+        elif shared:
+            common[element] = shared
+    return common
+
+
+def outside(one: FieldSet, areas: FieldSet) -> FieldSet:
+    """What is in ``one`` and neither one of the ``areas`` nor anywhere below one."""
+    if not areas:
+        return one
+    left = {}
+    for element, branch in one.items():
+        area = areas.get(element)
+        if area is None or element == SELF:
+            left[element] = branch
+        elif not is_member(area):
+            rest = outside(branch, area)
+            if rest or not branch:
+                left[element] = rest
+    return left
+
+
+def ordered(one: FieldSet) -> FieldSet:
+    """The set with the elements in the order in which the API shows them."""
+    elements = sorted(one)
+    # Names of fields are in order, and come first; several items, maybe not.
+    if len(elements) > 1 and elements[-2] > "g":
+        elements.sort(key=place)
+    result = {}
+    for element in elements:
+        branch = one[element]
+        result[element] = ordered(branch) if branch else branch
+    return result
+
+
+def paths(one: FieldSet, prefix: str = "") -> Iterator[str]:
+    """Every field of an ordered set as people read it: at each level its fields, then theirs."""
+    branches = [(prefix + shown(key), branch) for key, branch in one.items() if key != SELF]
+    yield from (path for path, branch in branches if is_member(branch))
+    for path, branch in branches:
+        yield from paths(branch, path)
+
+
+def parsed(given: Any) -> FieldSet:
+    """A set that somebody sent, as we would write it; raises ``ValueError``."""
+    if given is None:
+        return {}
+    if not isinstance(given, dict):
+        raise ValueError("a field set is an object")
+    result: FieldSet = {}
+    for element, branch in given.items():
+        known = SELF if element == SELF else canonical(element)
+        if known is not None:
+            result[known] = parsed(branch)
+    return result

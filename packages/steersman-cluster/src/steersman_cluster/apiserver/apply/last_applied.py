@@ -1,0 +1,61 @@
+"""The annotation in which kubectl keeps what it applied on the client's side.
+
+Who moves from there to server-side apply finds no conflicts with their former self, and the
+annotation stays true while it exists.
+"""
+
+import json
+from typing import Any
+
+from steersman.names import GroupVersionKind
+from steersman_cluster.apiserver.apply.field_sets import difference
+from steersman_cluster.apiserver.apply.path_elements import written
+from steersman_cluster.apiserver.apply.typed_values import applied_fields, compared
+from steersman_cluster.apiserver.apply.validation import misfits
+from steersman_cluster.apiserver.meta.reset_fields import FieldSet
+from steersman_cluster.apiserver.meta.rules import Object
+from steersman_cluster.apiserver.schema.node import Schema
+
+KUBECTL = "kubectl"
+LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
+
+# All annotations of an object together may be as long as this.
+MOST_BYTES = 256 * 1024
+
+
+def fields_of_last_applied(live: Object, schema: Schema, gvk: GroupVersionKind) -> FieldSet:
+    """What the annotation says was applied, and is still so: a set."""
+    try:
+        last = json.loads(_annotations(live).get(LAST_APPLIED) or "null")
+        if not isinstance(last, dict) or last.get("apiVersion") != gvk.api_version:
+            return {}
+        if misfits(last, schema):
+            return {}
+        changed, removed = compared(last, live, schema)
+    except (ValueError, RecursionError):
+        return {}
+    return difference(difference(applied_fields(last, schema), changed), removed)
+
+
+def with_last_applied(obj: Object, applied: Object) -> Object:
+    """The object with its annotation up to date, if it has one; where that is too long, without."""
+    annotations = _annotations(obj)
+    text = _written(applied)
+    if annotations.get(LAST_APPLIED) in (None, "", text):
+        return obj
+    annotations = {**annotations, LAST_APPLIED: text}
+    if sum(len(f"{key}{value}".encode()) for key, value in annotations.items()) > MOST_BYTES:
+        del annotations[LAST_APPLIED]
+    return {**obj, "metadata": {**obj["metadata"], "annotations": annotations}}
+
+
+def _annotations(obj: Object) -> dict[str, Any]:
+    return (obj.get("metadata") or {}).get("annotations") or {}
+
+
+def _written(applied: Object) -> str:
+    annotations = _annotations(applied)
+    if annotations:
+        kept = {key: value for key, value in annotations.items() if key != LAST_APPLIED}
+        applied = {**applied, "metadata": {**applied["metadata"], "annotations": kept}}
+    return written(applied, order="sorted") + "\n"

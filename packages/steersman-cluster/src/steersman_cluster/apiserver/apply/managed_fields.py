@@ -1,0 +1,144 @@
+"""Who manages which fields of an object: what metadata.managedFields says."""
+
+from typing import Any, NamedTuple, TypeAlias
+
+from steersman_cluster.apiserver.apply.field_sets import ordered, parsed, union
+from steersman_cluster.apiserver.apply.path_elements import written
+from steersman_cluster.apiserver.meta.reset_fields import FieldSet
+
+APPLY = "Apply"
+UPDATE = "Update"
+
+_TEXTS = ("manager", "apiVersion", "time", "subresource")
+
+# More writers than this and the longest-ago ones are put together under one name.
+MOST_UPDATERS = 10
+ANCIENT = "ancient-changes"
+
+
+class Manager(NamedTuple):
+    """Whom an entry belongs to. One who applies has one entry, whatever the version."""
+
+    name: str
+    operation: str
+    api_version: str
+    subresource: str
+
+    def __str__(self) -> str:
+        """As conflicts name it."""
+        text = f'"{self.name}"'
+        if self.subresource:
+            text = f'{text} with subresource "{self.subresource}"'
+        return f"{text} using {self.api_version}" if self.operation == UPDATE else text
+
+    @property
+    def identity(self) -> str:
+        """By which managers are put in order."""
+        names = ("manager", "operation", "apiVersion", "subresource")
+        return written({name: value for name, value in zip(names, self, strict=True) if value})
+
+
+class Managed(NamedTuple):
+    """What one manager manages, in the words of one version, and since when."""
+
+    fields: FieldSet
+    api_version: str
+    time: str | None
+
+
+Managers: TypeAlias = dict[Manager, Managed]
+
+
+def applier(name: str, subresource: str) -> Manager:
+    """One who applies."""
+    return Manager(name, APPLY, "", subresource)
+
+
+def updater(name: str, api_version: str, subresource: str) -> Manager:
+    """One who creates, updates or patches."""
+    return Manager(name, UPDATE, api_version, subresource)
+
+
+def decoded(entries: Any) -> Managers:
+    """The managers in the order of their entries; fields stay as they are written."""
+    managers: Managers = {}
+    for entry in entries or ():
+        api_version = entry["apiVersion"]
+        manager = Manager(
+            entry.get("manager") or "",
+            entry["operation"],
+            "" if entry["operation"] == APPLY else api_version,
+            entry.get("subresource") or "",
+        )
+        managers[manager] = Managed(entry.get("fieldsV1", {}), api_version, entry.get("time"))
+    return managers
+
+
+def decoded_from_outside(entries: Any) -> Managers:
+    """The managers of entries that a client sent; raises ``ValueError`` if they make no sense."""
+    for entry in entries:
+        if not isinstance(entry, dict) or entry.get("operation") not in (APPLY, UPDATE):
+            raise ValueError("operation must be `Apply` or `Update`")
+        if not entry.get("apiVersion") or entry.get("fieldsType") != "FieldsV1":
+            raise ValueError("an entry needs an apiVersion and the fieldsType FieldsV1")
+        if not all(value is None or isinstance(value, str) for value in map(entry.get, _TEXTS)):
+            raise ValueError("who manages, since when and through what is told by texts")
+    return {
+        manager: managed._replace(fields=ordered(parsed(managed.fields)))
+        for manager, managed in decoded(entries).items()
+    }
+
+
+def encoded(managers: Managers) -> list[dict[str, Any]]:
+    """The entries: who applies before who updates, then the older first."""
+    entries = []
+    for manager in sorted(managers, key=lambda each: _age(each, managers[each])):
+        managed = managers[manager]
+        entry: dict[str, Any] = {
+            "manager": manager.name,
+            "operation": manager.operation,
+            "apiVersion": managed.api_version,
+        }
+        if managed.time is not None:
+            entry["time"] = managed.time
+        entry["fieldsType"] = "FieldsV1"
+        entry["fieldsV1"] = managed.fields
+        if manager.subresource:
+            entry["subresource"] = manager.subresource
+        entries.append(entry)
+    return entries
+
+
+def _age(manager: Manager, managed: Managed) -> tuple[str, ...]:
+    return (
+        manager.operation,
+        managed.time or "",
+        manager.name,
+        managed.api_version,
+        manager.subresource,
+    )
+
+
+def capped(managers: Managers) -> Managers:
+    """The managers, with the oldest updaters of each version joined while there are too many."""
+    updaters = [each for each in managers if each.operation == UPDATE]
+    excess = len(updaters) - MOST_UPDATERS
+    if excess <= 0:
+        return managers
+    result = dict(managers)
+    oldest: dict[str, Manager] = {}  # by version
+    for manager in sorted(updaters, key=lambda each: (managers[each].time or "", each.identity)):
+        if excess <= 0:
+            break
+        version = managers[manager].api_version
+        if version not in oldest:
+            oldest[version] = manager
+            continue
+        bucket = updater(ANCIENT, version, "")
+        if bucket not in result:
+            result[bucket] = result.pop(oldest[version])
+        joined = union(managers[manager].fields, result[bucket].fields)
+        result[bucket] = managers[manager]._replace(fields=ordered(joined))
+        result.pop(manager)
+        excess -= 1
+    return result

@@ -1,0 +1,170 @@
+"""One configuration laid over an object, and fields taken out of one, as the schema divides them.
+
+Nothing here changes what it is given; results share parts with it.
+"""
+
+from collections.abc import Iterator
+from typing import Any, Final
+
+from steersman_cluster.apiserver.apply.field_sets import (
+    as_member,
+    difference,
+    intersection,
+    is_member,
+    union,
+)
+from steersman_cluster.apiserver.apply.path_elements import element_of
+from steersman_cluster.apiserver.apply.typed_values import (
+    applied_fields,
+    child_by_element,
+    child_of,
+    is_list,
+    is_map,
+    item_schema,
+)
+from steersman_cluster.apiserver.meta.reset_fields import FieldSet
+from steersman_cluster.apiserver.schema.node import Schema
+
+_SCALARS: Final = frozenset((str, int, float, bool))  # in whose place nothing is left to merge
+
+
+def merged(live: Any, applied: Any, schema: Schema) -> Any:
+    """``live`` with all that ``applied`` says; a null where ``live`` has parts keeps them."""
+    if not live:
+        return applied
+    if is_map(live, schema):
+        if applied is None:
+            return live
+        if applied.__class__ is dict:
+            return live | {
+                name: merged(live[name], each, child_of(schema, name))
+                if name in live and each.__class__ not in _SCALARS
+                else each
+                for name, each in applied.items()
+            }
+    elif is_list(live, schema):
+        return _merged_lists(live, applied, schema) if applied else live
+    return applied
+
+
+def _merged_lists(live: list[Any], applied: list[Any], schema: Schema) -> list[Any]:
+    child = item_schema(schema)
+    names = [element_of(item, schema) for item in live]
+    ours: dict[str, list[Any]] = {}
+    for name, item in zip(names, live, strict=True):
+        ours.setdefault(name, []).append(item)
+    theirs = {element_of(item, schema): item for item in applied}
+    result = []
+    for name, index in _interleaved(names, list(theirs)):
+        if index is not None:
+            result.append(live[index])
+        else:
+            same = ours.get(name, ())
+            # There may be nothing to merge with, or no telling with which of several.
+            result.append(merged(same[0], theirs[name], child) if len(same) == 1 else theirs[name])
+    return result
+
+
+def _interleaved(live: list[str], applied: list[str]) -> Iterator[tuple[str, int | None]]:
+    """The order of a merged list: applied items in their order, live ones where they were.
+
+    Yields the name of each item, and its index in ``live`` if it is there alone.
+    """
+    wanted, present = set(applied), set(live)
+    following = _next_of(applied, present)
+    done = set[str]()
+    left = right = 0
+    while left < len(live) or right < len(applied):
+        name = live[left] if left < len(live) else None
+        turn = applied[right] if right < len(applied) else None
+        if name is not None and name not in wanted:
+            yield name, left
+            left += 1
+            continue
+        if turn not in (None, name) and following[right] not in (None, name) and name is not None:
+            # It comes when its turn among the applied ones does.
+            left += 1
+            continue
+        if name is not None and (name == turn or name in done):
+            left += 1
+        if turn is not None:
+            done.add(turn)
+            yield turn, None
+            right += 1
+
+
+def _next_of(names: list[str], present: set[str]) -> list[str | None]:
+    """For each place in ``names``, the first one from there on that is ``present``."""
+    upcoming: str | None = None
+    found: list[str | None] = []
+    for name in reversed(names):
+        upcoming = name if name in present else upcoming
+        found.append(upcoming)
+    return found[::-1]
+
+
+def without(value: Any, taken: FieldSet, schema: Schema) -> Any:
+    """The value without the fields of a set; a part of which nothing remains becomes null."""
+    if is_map(value, schema):
+        return _map_without(value, taken, schema)
+    if is_list(value, schema):
+        return _list_without(value, taken, schema)
+    return None if isinstance(value, dict | list) else value
+
+
+def _map_without(value: dict[str, Any], taken: FieldSet, schema: Schema) -> Any:
+    left = {}
+    for name, each in value.items():
+        branch = taken.get("f:" + name)
+        if branch is None:
+            left[name] = each
+        elif not is_member(branch):
+            left[name] = without(each, branch, child_of(schema, name))
+    return left or None
+
+
+def _list_without(value: list[Any], taken: FieldSet, schema: Schema) -> Any:
+    left = []
+    for each in value:
+        branch = taken.get(element_of(each, schema))
+        if branch is None:
+            left.append(each)
+        elif not is_member(branch):
+            rest = without(each, branch, item_schema(schema))
+            # A null would be an item without a name.
+            left.extend(() if rest is None else (rest,))
+    return left or None
+
+
+def with_structs(fields: FieldSet, schema: Schema) -> FieldSet:
+    """The set, with every declared field on the way to one of its fields as a field, too.
+
+    A struct goes when all that was wanted of it goes; a map or an item belongs to who named it.
+    """
+    result = {}
+    for element, branch in fields.items():
+        if branch:
+            branch = with_structs(branch, child_by_element(schema, element))
+            if element[0] == "f" and element[2:] in schema.properties:
+                branch = as_member(branch)
+        result[element] = branch
+    return result
+
+
+def pruned(value: Any, schema: Schema, *, last: FieldSet, owned: list[FieldSet]) -> Any:
+    """The merged value without what its applier applied last and nobody wants any more.
+
+    ``last`` is what the applier managed so far; ``owned`` what everyone manages from now on, the
+    applier included. A field that is in neither stays, unless it is part of a struct that goes.
+    """
+    last = with_structs(last, schema)
+    present = _structs_in(value, schema)
+    kept = _structs_in(without(value, last, schema), schema)
+    for each in owned:
+        kept = union(kept, with_structs(each, schema))
+    kept = _structs_in(without(value, difference(present, kept), schema), schema)
+    return without(value, intersection(difference(present, kept), last), schema)
+
+
+def _structs_in(value: Any, schema: Schema) -> FieldSet:
+    return with_structs(applied_fields(value, schema), schema)

@@ -1,0 +1,26 @@
+"""Patches of three kinds, applied to plain JSON as the real server applies them.
+
+Takes:     an object, and a patch as JSON; for a strategic merge patch also the kind's schema
+Gives:     the patched object, or a ``Refusal`` with the code and the words of the real server
+Promises:  - a patch changes neither the object nor itself
+           - what a patch does not touch is shared, not copied
+           - a patch applies whole or not at all
+           - copies of copies do not grow without end
+Never:     decodes bytes, validates the patched object, or knows which kinds take which patches
+"""
+
+from steersman_cluster.apiserver.apply.patches.json_patch import (
+    apply_json_patch,
+    json_patch_mistakes,
+)
+from steersman_cluster.apiserver.apply.patches.merge_patch import apply_merge_patch
+from steersman_cluster.apiserver.apply.patches.strategic_merge_patch import (
+    apply_strategic_merge_patch,
+)
+
+__all__ = [
+    "apply_json_patch",
+    "apply_merge_patch",
+    "apply_strategic_merge_patch",
+    "json_patch_mistakes",
+]

@@ -1,0 +1,217 @@
+"""JSON patch (RFC 6902), as lenient in places as the server's own library is."""
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import msgspec
+
+from steersman_cluster.apiserver.apply.patches.patch_errors import (
+    Object,
+    only_an_object,
+    unprocessable,
+)
+from steersman_cluster.apiserver.meta.go_messages import cannot_unmarshal
+from steersman_cluster.apiserver.meta.status_errors import bad_request, too_large
+
+MOST_OPERATIONS = 10_000
+
+# All that one patch copies, as JSON. Copies of copies would otherwise grow without end.
+MOST_COPIED_BYTES = 3 * 1024 * 1024
+
+_TEXT_FIELDS = ("op", "path", "from")
+_FIELDS = (*_TEXT_FIELDS, "value")
+
+# More digits than any list has elements; Python would refuse to read many more.
+_INDEX = re.compile(r"[+-]?[0-9]{1,18}")
+
+
+def apply_json_patch(obj: Object, patch: Any, *, lenient: bool = False) -> Object:
+    """``obj`` after all operations; ``lenient`` where field validation is ignored."""
+    operations = _operations(patch, lenient=lenient)
+    document = _Document(obj)
+    for operation in operations:
+        document.apply(operation)
+    return only_an_object(document.root)
+
+
+def json_patch_mistakes(patch: Any, repeated: Sequence[str] = ()) -> list[str]:
+    """What strict field validation finds wrong with the patch itself.
+
+    ``repeated`` are complaints about what it says twice.
+    """
+    operations: list[Any] = patch if isinstance(patch, list) else []
+    unknown = [
+        f'unknown field "[{index}].{name}"'
+        for index, operation in enumerate(operations)
+        for name in (operation if isinstance(operation, dict) else ())
+        if name not in _FIELDS
+    ]
+    return [f"json patch {each}" for each in (*repeated, *unknown)]
+
+
+def _operations(patch: Any, *, lenient: bool) -> list[Object]:
+    if (mistake := next(_misfits(patch, lenient=lenient), None)) is not None:
+        raise bad_request(mistake if lenient else f"error decoding patch: {mistake}")
+    operations = [operation or {} for operation in patch or ()]
+    if len(operations) > MOST_OPERATIONS:
+        raise too_large(
+            f"The allowed maximum operations in a JSON patch is {MOST_OPERATIONS},"
+            f" got {len(operations)}"
+        )
+    return operations
+
+
+def _misfits(patch: Any, *, lenient: bool) -> Iterator[str]:
+    if patch is None:
+        return
+    if not isinstance(patch, list):
+        whole = "jsonpatch.Patch" if lenient else "[]handlers.jsonPatchOp"
+        yield cannot_unmarshal(patch, f"value of type {whole}")
+        return
+    for operation in patch:
+        if isinstance(operation, dict):
+            for name, found in operation.items() if not lenient else ():
+                if name in _TEXT_FIELDS and not isinstance(found, str | None):
+                    yield cannot_unmarshal(found, f"struct field jsonPatchOp.{name} of type string")
+        elif operation is not None:
+            single = "jsonpatch.Operation" if lenient else "handlers.jsonPatchOp"
+            yield cannot_unmarshal(operation, f"value of type {single}")
+
+
+class _Document:
+    """A document under change: what it shares with the original is copied before it is written."""
+
+    def __init__(self, root: Any) -> None:
+        self.root = root
+        # The containers that belong to this document alone, held so that no id is used twice.
+        self._own: dict[int, Any] = {}
+        self._copied_bytes = 0
+
+    def apply(self, operation: Object) -> None:
+        path = _text(operation, "path")
+        match operation.get("op"):
+            case "add":
+                self._add(path, operation.get("value"))
+            case "remove":
+                self._remove(path)
+            case "replace":
+                self._replace(path, operation)
+            case "move":
+                self._add(path, self._remove(_text(operation, "from")))
+            case "copy":
+                self._copy(_text(operation, "from"), path)
+            case "test":
+                self._test(path, operation.get("value"))
+            case _:
+                raise unprocessable()
+
+    def _add(self, path: str, value: Any) -> None:
+        container, key = self._writable(path)
+        if isinstance(container, dict):
+            container[key] = value
+        elif key == "-":
+            container.append(value)
+        else:
+            container.insert(_index(key, len(container) + 1), value)
+
+    def _remove(self, path: str) -> Any:
+        container, key = self._writable(path)
+        if isinstance(container, list):
+            return container.pop(_index(key, len(container)))
+        if key not in container:
+            raise unprocessable()
+        return container.pop(key)
+
+    def _replace(self, path: str, operation: Object) -> None:
+        if path == "":
+            if not isinstance(operation.get("value"), dict | list):
+                raise unprocessable()
+            self.root = operation["value"]
+            return
+        container, key = self._writable(path)
+        # A key that is not there is no mistake to the server, an index is.
+        at: Any = _index(key, len(container)) if isinstance(container, list) else key
+        container[at] = operation.get("value")
+
+    def _copy(self, origin: str, path: str) -> None:
+        container, key = self._found(origin)
+        value = _child(container, key)
+        self._copied_bytes += len(msgspec.json.encode(value))
+        if self._copied_bytes > MOST_COPIED_BYTES:
+            raise unprocessable()
+        self._add(path, value)
+        # The value is in two places now; neither may be written for the other.
+        self._own.clear()
+
+    def _test(self, path: str, wanted: Any) -> None:
+        found = self.root if path == "" else _child(*self._found(path))
+        # As text, because to Python true, 1 and 1.0 are equal.
+        if _canonical(found) != _canonical(wanted):
+            raise unprocessable()
+
+    def _found(self, path: str) -> tuple[Any, str]:
+        """The container that the path ends in, and the last step; only to be read."""
+        *steps, last = _steps(path)
+        container = self.root
+        for step in steps:
+            container = _child(container, step)
+        return _container(container), last
+
+    def _writable(self, path: str) -> tuple[Any, str]:
+        """The same, to be written."""
+        *steps, last = _steps(path)
+        container = self.root = self._owned(self.root)
+        for step in steps:
+            at: Any = _index(step, len(container)) if isinstance(container, list) else step
+            child = self._owned(_child(container, step))
+            container[at] = child
+            container = child
+        return container, last
+
+    def _owned(self, container: Any) -> Any:
+        if id(container) in self._own:
+            return container
+        copy = _container(container).copy()
+        self._own[id(copy)] = copy
+        return copy
+
+
+def _text(operation: Object, name: str) -> str:
+    if isinstance(text := operation.get(name), str):
+        return text
+    raise unprocessable()
+
+
+def _steps(path: str) -> list[str]:
+    # Whatever stands before the first slash is not looked at.
+    steps = path.split("/")[1:]
+    if not steps:
+        raise unprocessable()
+    return [step.replace("~1", "/").replace("~0", "~") for step in steps]
+
+
+def _container(value: Any) -> Any:
+    if isinstance(value, dict | list):
+        return value
+    raise unprocessable()
+
+
+def _child(container: Any, step: str) -> Any:
+    """What is there; what is missing from an object is null."""
+    if isinstance(container, dict):
+        return container.get(step)
+    if isinstance(container, list):
+        return container[_index(step, len(container))]
+    raise unprocessable()
+
+
+def _index(step: str, length: int) -> int:
+    """A place in a list; -1 is the last one."""
+    if _INDEX.fullmatch(step) is None or not -length <= (index := int(step)) < length:
+        raise unprocessable()
+    return index % length
+
+
+def _canonical(value: Any) -> bytes:
+    return msgspec.json.encode(value, order="deterministic")

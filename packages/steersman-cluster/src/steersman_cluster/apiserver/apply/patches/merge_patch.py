@@ -1,0 +1,49 @@
+"""JSON merge patch (RFC 7386), with the server's own notion of nulls in new values."""
+
+from typing import Any, Final
+
+from steersman_cluster.apiserver.apply.patches.patch_errors import Object, only_an_object
+from steersman_cluster.apiserver.meta.go_messages import cannot_unmarshal
+from steersman_cluster.apiserver.meta.status_errors import bad_request
+
+_PARTED: Final = (dict, list)  # what may have nulls in it; most values are of other types
+
+
+def apply_merge_patch(obj: Object, patch: Any, *, lenient: bool = False) -> Object:
+    """``obj`` with what the patch names; ``lenient`` where field validation is ignored."""
+    if isinstance(patch, dict):
+        return _merged(obj, patch)
+    if lenient and isinstance(patch, list):
+        return only_an_object(without_nulls(patch))
+    if lenient or patch is None:
+        raise bad_request("Invalid JSON Patch")
+    mistake = cannot_unmarshal(patch, "value of type map[string]interface {}")
+    raise bad_request(f"error decoding patch: {mistake}")
+
+
+def without_nulls(value: Any) -> Any:
+    """A new value as it is written: nothing is there to be removed by a null.
+
+    Nulls that stand in a list are elements, and stay.
+    """
+    if value.__class__ is dict:
+        return {
+            key: without_nulls(each) if each.__class__ in _PARTED else each
+            for key, each in value.items()
+            if each is not None
+        }
+    if value.__class__ is list:
+        return [without_nulls(each) if each.__class__ in _PARTED else each for each in value]
+    return value
+
+
+def _merged(obj: Object, patch: Object) -> Object:
+    merged = obj.copy()
+    for key, wanted in patch.items():
+        if wanted is None:
+            merged.pop(key, None)
+        elif not isinstance(found := merged.get(key), dict):
+            merged[key] = without_nulls(wanted)
+        else:
+            merged[key] = _merged(found, wanted) if isinstance(wanted, dict) else wanted
+    return merged

@@ -1,0 +1,204 @@
+"""Which fields a value has, and which differ between two values, as its schema divides them.
+
+A struct, a map, and a list that is a map or a set have fields of their own; everything else, and
+what is declared atomic, is one field as a whole. Where nothing is declared, maps are divided and
+lists are not.
+"""
+
+from typing import Any, Final, TypeAlias, TypeGuard
+
+from steersman.units import same_booleans
+from steersman_cluster.apiserver.apply.field_sets import SELF, as_member
+from steersman_cluster.apiserver.apply.path_elements import element_of
+from steersman_cluster.apiserver.meta.reset_fields import FieldSet
+from steersman_cluster.apiserver.schema.node import Schema
+
+# Most values are of another type than these, and then the schema need not be asked.
+_PARTED: Final = (dict, list)
+
+UNDECLARED: Final = Schema(preserve_unknown=True)
+
+Change: TypeAlias = "tuple[FieldSet | None, FieldSet | None]"
+
+
+def child_of(schema: Schema, name: str) -> Schema:
+    """What may stand in a field of a map or struct."""
+    return schema.properties.get(name) or schema.additional or UNDECLARED
+
+
+def is_map(value: Any, schema: Schema) -> TypeGuard[dict[str, Any]]:
+    """Whether the value is divided into fields by name."""
+    return value.__class__ is dict and schema.map_type != "atomic"
+
+
+def is_list(value: Any, schema: Schema) -> TypeGuard[list[Any]]:
+    """Whether the value is divided into items by key or value."""
+    return value.__class__ is list and schema.list_type != "atomic"
+
+
+def item_schema(schema: Schema) -> Schema:
+    """What may be in a list."""
+    return schema.items or UNDECLARED
+
+
+def applied_fields(value: Any, schema: Schema) -> FieldSet:
+    """The fields that someone who applies ``value`` wants to own: a set."""
+    return _applied(value, schema) or {}
+
+
+def _applied(value: Any, schema: Schema) -> FieldSet | None:
+    """A branch, or None if the value brings no field along."""
+    if value.__class__ not in _PARTED:
+        return None if value is None else {}
+    if is_map(value, schema):
+        return _applied_map(value, schema)
+    if is_list(value, schema):
+        child = item_schema(schema)
+        return {
+            element: as_member(_applied(items[0], child) or {}) if len(items) == 1 else {}
+            for element, items in by_element(value, schema).items()
+        } or None
+    return {}
+
+
+def _applied_map(value: dict[str, Any], schema: Schema) -> FieldSet | None:
+    fields = {}
+    for name, each in value.items():
+        parted = each.__class__ in _PARTED
+        branch = _applied(each, child_of(schema, name)) if parted else {}
+        if each is None or each == {} or name not in schema.properties:
+            branch = as_member(branch or {})
+        if branch is not None:
+            fields["f:" + name] = branch
+    return fields or None
+
+
+def whole(value: Any, schema: Schema) -> FieldSet:
+    """A branch with the value itself and every field in it."""
+    if not value or value.__class__ not in _PARTED:
+        return {}
+    fields: FieldSet = {}
+    if is_map(value, schema):
+        fields[SELF] = {}
+        for name, each in value.items():
+            parted = each.__class__ in _PARTED
+            fields["f:" + name] = whole(each, child_of(schema, name)) if parted else {}
+    elif is_list(value, schema):
+        fields[SELF] = {}
+        child = item_schema(schema)
+        for element, items in by_element(value, schema).items():
+            fields[element] = whole(items[0], child) if len(items) == 1 else {}
+    return fields
+
+
+def compared(old: Any, new: Any, schema: Schema) -> tuple[FieldSet, FieldSet]:
+    """Two sets: what the change from ``old`` to ``new`` added or modified, and what it removed."""
+    # Only where types are not declared can a truth take the place of a number.
+    typed = schema.name is not None
+    if old == new and (typed or same_booleans(old, new)):
+        return {}, {}
+    changed, removed = _change(old, new, schema, typed=typed)
+    return changed or {}, removed or {}
+
+
+def _change(old: Any, new: Any, schema: Schema, *, typed: bool) -> Change:
+    """Of two values that differ, two branches, each None if nothing in it is to be told."""
+    if is_map(old or new, schema) or is_map(new, schema):
+        return _change_of_maps(old, new, schema, typed=typed)
+    if is_list(old or new, schema) and is_list(new or old, schema):
+        return _change_of_lists(old or [], new or [], schema, typed=typed)
+    return {}, None
+
+
+def _change_of_maps(old: Any, new: Any, schema: Schema, *, typed: bool) -> Change:
+    before: dict[str, Any] = old if old.__class__ is dict else {}
+    after: dict[str, Any] = new if new.__class__ is dict else {}
+    if not before and not after:
+        return {}, None
+    changed: FieldSet = {}
+    removed: FieldSet = {}
+    # From a scalar to a map or back, the value itself has changed, too.
+    if (old is not None and old is not before) or (new is not None and new is not after):
+        changed[SELF] = {}
+    for name, each in after.items():
+        if name not in before:
+            parted = each.__class__ in _PARTED
+            changed["f:" + name] = whole(each, child_of(schema, name)) if parted else {}
+            continue
+        was = before[name]
+        if was is each or (was == each and (typed or same_booleans(was, each))):
+            continue  # as nearly all are, and then nobody need look for their schema
+        if was.__class__ not in _PARTED and each.__class__ not in _PARTED:
+            changed["f:" + name] = {}
+            continue
+        more, less = _change(was, each, child_of(schema, name), typed=typed)
+        if more is not None:
+            changed["f:" + name] = more
+        if less is not None:
+            removed["f:" + name] = less
+    for name, each in before.items():
+        if name not in after:
+            removed["f:" + name] = whole(each, child_of(schema, name))
+    if SELF in changed and len(changed) == 1:
+        return {}, removed or None
+    return changed or None, removed or None
+
+
+def _change_of_lists(old: list[Any], new: list[Any], schema: Schema, *, typed: bool) -> Change:
+    if not old and not new:
+        return {}, None
+    changed: FieldSet = {}
+    removed: FieldSet = {}
+    before, after = by_element(old, schema), by_element(new, schema)
+    for element in before | after:
+        were, are = before.get(element, []), after.get(element, [])
+        if were == are and (typed or same_booleans(were, are)):
+            continue
+        more, less = _change_of_items(were, are, item_schema(schema), typed=typed)
+        if more is not None:
+            changed[element] = more
+        if less is not None:
+            removed[element] = less
+    return changed or None, removed or None
+
+
+def _change_of_items(were: list[Any], are: list[Any], schema: Schema, *, typed: bool) -> Change:
+    """What becomes of the items that have one name, and differ; several are one field together."""
+    if len(were) == 1 and len(are) == 1:
+        return _change(were[0], are[0], schema, typed=typed)
+    if len(were) > 1 and len(are) > 1:
+        return {}, None
+    return _together(are, schema), _together(were, schema)
+
+
+def _together(items: list[Any], schema: Schema) -> FieldSet | None:
+    if not items:
+        return None
+    return whole(items[0], schema) if len(items) == 1 else {}
+
+
+def as_divided(fields: FieldSet, schema: Schema) -> FieldSet:
+    """The set, where the schema no longer divides what it did when the set was made."""
+    result = {}
+    for element, branch in fields.items():
+        if branch and (child := child_by_element(schema, element)).type in ("object", "array"):
+            of_list = child.type == "array"
+            atomic = (child.list_type if of_list else child.map_type) == "atomic"
+            branch = {} if atomic else as_divided(branch, child)
+        result[element] = branch
+    return result
+
+
+def child_by_element(schema: Schema, element: str) -> Schema:
+    """What may stand where an element of a path leads."""
+    if element[0] == "f":
+        return child_of(schema, element[2:])
+    return item_schema(schema) if element[0] == "k" else UNDECLARED
+
+
+def by_element(items: list[Any], schema: Schema) -> dict[str, list[Any]]:
+    """The items of a list by what names them; well-made lists have one for each name."""
+    found: dict[str, list[Any]] = {}
+    for item in items:
+        found.setdefault(element_of(item, schema), []).append(item)
+    return found

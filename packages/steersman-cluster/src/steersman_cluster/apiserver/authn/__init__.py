@@ -1,0 +1,18 @@
+"""Authentication: the user who sent a request, by certificate or token.
+
+Takes:     requests with tokens and client certificates; accounts and Secrets as they are kept
+Gives:     the user, and tokens for service accounts
+Promises:  - a token is compared in constant time and never kept in the clear
+           - a token of a service account is good only while the account is there
+Never:     decides what a user may do
+"""
+
+from steersman_cluster.apiserver.authn.account_tokens import (
+    AccountTokens,
+    Bearer,
+    Issuing,
+    NotAccepted,
+)
+from steersman_cluster.apiserver.authn.authenticator import Authenticator
+
+__all__ = ["AccountTokens", "Authenticator", "Bearer", "Issuing", "NotAccepted"]

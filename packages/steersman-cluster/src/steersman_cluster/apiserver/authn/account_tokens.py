@@ -1,0 +1,283 @@
+"""Tokens of service accounts: signed, so that nobody has to remember them.
+
+Whoever shows one is the account it was made for, as long as that account is there, and the Pod,
+Secret or Node, if any, that the token is bound to.
+"""
+
+import hashlib
+from base64 import b64decode, urlsafe_b64encode
+from binascii import Error as BadBase64
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import msgspec
+
+from steersman.names import GroupResource
+from steersman.units import parse_time
+from steersman_cluster.apiserver.authn import secret_tokens
+from steersman_cluster.apiserver.authn.token_claims import (
+    BadClaims,
+    Claims,
+    claims_in,
+    json_object,
+)
+from steersman_cluster.apiserver.meta import status_errors
+from steersman_cluster.apiserver.meta.field_errors import shown
+from steersman_cluster.apiserver.meta.rules import Object, RuleContext
+from steersman_cluster.apiserver.meta.users import NODE_NAME, User, account_groups, account_user
+
+if TYPE_CHECKING:
+    from steersman_cluster.apiserver.authn.signing_keys import SigningKey, VerifyingKey
+
+ISSUER = "https://kubernetes.default.svc"
+
+ACCOUNTS = GroupResource("", "serviceaccounts")
+BINDABLE = {
+    "pod": GroupResource("", "pods"),
+    "secret": GroupResource("", "secrets"),
+    "node": GroupResource("", "nodes"),
+}
+
+_CLAIM = "kubernetes.io"
+_INFO = "authentication.kubernetes.io"
+# By how much clocks may differ.
+_LEEWAY = timedelta(minutes=1)
+# Of tokens whose signature was checked; a guess at how many are in use at a time.
+_MOST_CHECKED = 1000
+
+
+class Bearer(NamedTuple):
+    """Who may show a token, and to whom."""
+
+    user: User
+    audiences: tuple[str, ...]
+
+
+class NotAccepted(NamedTuple):
+    """Why a token is nobody's."""
+
+    why: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Issuing:
+    """In whose name tokens are made, by which key, and whose are taken.
+
+    Of several issuers the first makes tokens. Without a key one is made for the first token, and
+    never leaves; what it has signed is taken only where no other ``verifying`` keys are named.
+    """
+
+    issuers: tuple[str, ...] = (ISSUER,)
+    audiences: tuple[str, ...] = ()  # of the API server itself; its issuers, if there are none
+    signing: "SigningKey | None" = None
+    verifying: tuple["VerifyingKey", ...] = ()
+
+
+class AccountTokens:
+    """Makes tokens and knows its own."""
+
+    def __init__(self, store: RuleContext, issuing: Issuing | None = None) -> None:
+        self._store = store
+        self._issuing = issuing or Issuing()
+        self._key = self._issuing.signing
+        self._issuers = frozenset((*self._issuing.issuers, secret_tokens.ISSUER))
+        self._checked: dict[bytes, Claims] = {}
+        self.audiences = self._issuing.audiences or self._issuing.issuers
+
+    @property
+    def issuer(self) -> str:
+        """In whose name tokens are made."""
+        return self._issuing.issuers[0]
+
+    def known_keys(self) -> tuple["VerifyingKey", ...]:
+        """Those by which tokens are known."""
+        if self._issuing.verifying:
+            return self._issuing.verifying
+        self._key = self._key or _new_key()
+        return (self._key,)
+
+    def issue(self, claims: Mapping[str, Any]) -> str:
+        """A token that says what ``claims`` do."""
+        key = self._key = self._key or _new_key()
+        parts = ({"alg": key.algorithm, "kid": key.id}, {"iss": self.issuer, **claims})
+        message = ".".join(_encoded(msgspec.json.encode(each, order="sorted")) for each in parts)
+        return f"{message}.{_encoded(key.sign(message.encode()))}"
+
+    def bearer(self, token: str, *, audiences: Sequence[str]) -> Bearer | NotAccepted | None:
+        """Who may show ``token`` to one of ``audiences``; None: it is no token of this kind."""
+        claims = self._claims(token)
+        if not isinstance(claims, Claims):
+            return claims
+        # A token without audiences, from a Secret, is for the server itself.
+        told = claims.audiences or self.audiences
+        meant = tuple(each for each in told if each in audiences)
+        if not meant:
+            return NotAccepted(
+                f"token audiences {_listed(told)} is invalid for the target audiences"
+                f" {_listed(audiences)}"
+            )
+        if claims.issuer == secret_tokens.ISSUER:
+            found = secret_tokens.holder(claims, token, self._store)
+            return NotAccepted(found) if isinstance(found, str) else Bearer(found, meant)
+        now = self._store.clock.now()
+        why = _out_of_time(claims, now) or self._out_of_use(claims, now)
+        return NotAccepted(why) if why else Bearer(_user(claims), meant)
+
+    def _claims(self, token: str) -> Claims | NotAccepted | None:
+        digest = hashlib.sha256(token.encode()).digest()
+        if (known := self._checked.get(digest)) is not None:
+            return known
+        try:
+            head, said, signature = map(_decoded, token.split("."))
+        except (ValueError, BadBase64):
+            return None
+        about, written = json_object(head), json_object(said)
+        if about is None or written is None:
+            return None
+        issuer = written.get("iss")
+        if not isinstance(issuer, str) or issuer not in self._issuers:
+            return None
+        keys = self._issuing.verifying or ((self._key,) if self._key else ())
+        keys = tuple(key for key in keys if about.get("kid", key.id) == key.id)
+        if not keys:
+            return NotAccepted("invalid signature, no keys found")
+        message = token.rpartition(".")[0].encode()
+        if not any(
+            key.algorithm == about.get("alg") and key.has_signed(message, signature) for key in keys
+        ):
+            return NotAccepted("go-jose/go-jose: error in cryptographic primitive")
+        try:
+            claims = claims_in(written)
+        except BadClaims as problem:
+            return NotAccepted(f"go-jose/go-jose/jwt: failed to unmarshal claims: {problem}")
+        if len(self._checked) >= _MOST_CHECKED:
+            self._checked.clear()
+        self._checked[digest] = claims
+        return claims
+
+    def _out_of_use(self, claims: Claims, now: datetime) -> str:
+        """Why the token is no longer good, though it has not expired."""
+        told = claims.private
+        namespace, ref = told.namespace, told.serviceaccount
+        account = self._store.find(ACCOUNTS, namespace, ref.name)
+        if account is None:
+            return f'serviceaccounts "{ref.name}" not found'
+        uid = account["metadata"]["uid"]
+        if uid != ref.uid:
+            return f"service account UID ({uid}) does not match claim ({ref.uid})"
+        if _is_long_gone(account, now):
+            return f"service account {namespace}/{ref.name} has been deleted"
+        for kind, resource in BINDABLE.items():
+            claimed = told.bound(kind)
+            # The node of a Pod is only mentioned; a token is bound to one thing.
+            if claimed is not None and not (kind == "node" and told.pod is not None):
+                where = "" if kind == "node" else namespace
+                bound = self._store.find(resource, where, claimed.name)
+                if bound is None or _is_long_gone(bound, now):
+                    return "service account token has been invalidated"
+                uid = bound["metadata"]["uid"]
+                if uid != claimed.uid:
+                    return (
+                        f"{kind} UID ({uid}) does not match service account {kind} ref claim"
+                        f" ({claimed.uid})"
+                    )
+        return ""
+
+    def __repr__(self) -> str:
+        return f"<AccountTokens {len(self._checked)} checked>"
+
+
+def _new_key() -> "SigningKey":
+    try:
+        from steersman_cluster.apiserver.authn.signing_keys import (
+            SigningKey,  # not everyone has what it needs
+        )
+    except ImportError:
+        raise status_errors.internal_error(
+            "tokens are signed with the package cryptography, which is not installed;"
+            " it comes with steersman[dev]"
+        ) from None
+    return SigningKey()
+
+
+def claims_of(
+    account: Object,
+    *,
+    bound: Mapping[str, Object],
+    audiences: Iterable[str],
+    now: datetime,
+    seconds: int,
+    warn_after_seconds: int,
+    token_id: str,
+) -> dict[str, Any]:
+    """What a token of ``account`` says, bound to objects by the names of their kinds."""
+    about = account["metadata"]
+    told = {
+        "namespace": about["namespace"],
+        "serviceaccount": _reference(account),
+        **{kind: _reference(each) for kind, each in bound.items()},
+    }
+    at = int(now.timestamp())
+    if warn_after_seconds:
+        told["warnafter"] = at + warn_after_seconds
+    return {
+        "aud": list(audiences),
+        "exp": at + seconds,
+        "iat": at,
+        "jti": token_id,
+        "nbf": at,
+        "sub": account_user(about["namespace"], about["name"]),
+        _CLAIM: told,
+    }
+
+
+def _reference(obj: Object) -> dict[str, str]:
+    about = obj["metadata"]
+    return {name: about[name] for name in ("name", "uid") if name in about}
+
+
+def _user(claims: Claims) -> User:
+    told = claims.private
+    namespace, account = told.namespace, told.serviceaccount
+    extra = {f"{_INFO}/credential-id": (f"JTI={claims.token_id}",)} if claims.token_id else {}
+    if node := told.node:
+        extra[NODE_NAME] = (node.name,)
+        if node.uid:
+            extra[f"{_INFO}/node-uid"] = (node.uid,)
+    if pod := told.pod:
+        extra[f"{_INFO}/pod-name"] = (pod.name,)
+        extra[f"{_INFO}/pod-uid"] = (pod.uid,)
+    return User(
+        name=account_user(namespace, account.name),
+        uid=account.uid,
+        groups=account_groups(namespace),
+        extra=extra,
+    )
+
+
+def _out_of_time(claims: Claims, now: datetime) -> str:
+    at, leeway = now.timestamp(), _LEEWAY.total_seconds()
+    if claims.not_before is not None and at + leeway < claims.not_before:
+        return "service account token is not valid yet"
+    if claims.expiry is not None and at - leeway > claims.expiry:
+        return "service account token has expired"
+    return ""
+
+
+def _is_long_gone(obj: Object, now: datetime) -> bool:
+    deadline = obj["metadata"].get("deletionTimestamp")
+    return deadline is not None and parse_time(deadline) < now - _LEEWAY
+
+
+def _encoded(part: bytes) -> str:
+    return urlsafe_b64encode(part).decode().rstrip("=")
+
+
+def _decoded(part: str) -> bytes:
+    return b64decode(part + "=" * (-len(part) % 4), altchars=b"-_", validate=True)
+
+
+def _listed(texts: Iterable[str]) -> str:
+    return f"[{' '.join(map(shown, texts))}]"

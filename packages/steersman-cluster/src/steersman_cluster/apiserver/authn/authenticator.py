@@ -1,0 +1,77 @@
+"""Who asks: by certificate, by token, or nobody in particular."""
+
+import hashlib
+import hmac
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+
+from steersman.wire import ClientCertificate, Request
+from steersman_cluster.apiserver.authn.account_tokens import AccountTokens, Bearer, NotAccepted
+from steersman_cluster.apiserver.meta.status_errors import unauthorized
+from steersman_cluster.apiserver.meta.users import ANONYMOUS, AUTHENTICATED, CREDENTIAL, User
+from steersman_cluster.apiserver.request.negotiation import header
+
+_UNKNOWN = "invalid bearer token"
+
+
+class Authenticator:
+    """Knows users by what they show."""
+
+    def __init__(
+        self, tokens: Mapping[str, User], accounts: AccountTokens, *, anonymous: bool = True
+    ) -> None:
+        self._users = {
+            _digest(token): user.joining(AUTHENTICATED) for token, user in tokens.items()
+        }
+        self._accounts = accounts
+        self._anonymous = anonymous
+
+    def user(self, request: Request, certificate: ClientCertificate | None) -> User:
+        """Who asks; a token that nobody has is refused, no token at all is not."""
+        if certificate is not None and certificate.common_name:
+            return _certified(certificate)
+        scheme, _, rest = header(request, "Authorization").strip().partition(" ")
+        token = rest.partition(" ")[0]
+        if scheme.lower() != "bearer" or not token:
+            if not self._anonymous:
+                raise unauthorized()
+            return ANONYMOUS
+        found = self.bearer(token)
+        if isinstance(found, NotAccepted):
+            raise unauthorized()
+        return found.user
+
+    def bearer(self, token: str, *, audiences: Sequence[str] = ()) -> Bearer | NotAccepted:
+        """Who may show ``token`` to one of ``audiences``, or to this server if there are none."""
+        own = self._accounts.audiences
+        audiences = audiences or own
+        meant = own if audiences is own else tuple(each for each in own if each in audiences)
+        digest = _digest(token)
+        # All of them, so that the time it takes tells nothing about any.
+        users = [user for known, user in self._users.items() if hmac.compare_digest(known, digest)]
+        if users and meant:
+            return Bearer(users[0], meant)
+        found = self._accounts.bearer(token, audiences=audiences)
+        if found is None:
+            return NotAccepted(_UNKNOWN)
+        if isinstance(found, NotAccepted):
+            return NotAccepted(f"[{_UNKNOWN}, {found.why}]")
+        return found._replace(user=found.user.joining(AUTHENTICATED))
+
+    def __repr__(self) -> str:
+        return f"<Authenticator of {len(self._users)} tokens>"
+
+
+@lru_cache(maxsize=64)  # whoever asks does so again and again, over the same connection
+def _certified(certificate: ClientCertificate) -> User:
+    shown = certificate.fingerprint
+    user = User(
+        name=certificate.common_name,
+        groups=certificate.organizations,
+        extra={CREDENTIAL: (f"X509SHA256={shown}",)} if shown else {},
+    )
+    return user.joining(AUTHENTICATED)
+
+
+def _digest(token: str) -> bytes:
+    return hashlib.sha256(token.encode()).digest()

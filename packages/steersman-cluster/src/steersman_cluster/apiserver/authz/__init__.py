@@ -1,0 +1,36 @@
+"""Authorization: whether a user may do what they ask for.
+
+Takes:     a user, the verb and resource of a request; roles and bindings as they are kept
+Gives:     a decision, and the binding that it rests on; the user that a request impersonates
+Promises:  - a changed role or binding counts from the next request on
+           - nobody grants rights that they do not have
+           - who impersonates needs the right to every name and group taken on
+Never:     finds out who sent a request, answers it, or changes a role
+
+"""
+
+from steersman_cluster.apiserver.authz.denials import denied
+from steersman_cluster.apiserver.authz.escalation import Escalation
+from steersman_cluster.apiserver.authz.impersonation import Impersonation
+from steersman_cluster.apiserver.authz.rbac import (
+    ALWAYS_ALLOW,
+    NODE,
+    RBAC_MODE,
+    Attributes,
+    Authorizer,
+    Decision,
+    Granted,
+)
+
+__all__ = [
+    "ALWAYS_ALLOW",
+    "NODE",
+    "RBAC_MODE",
+    "Attributes",
+    "Authorizer",
+    "Decision",
+    "Escalation",
+    "Granted",
+    "Impersonation",
+    "denied",
+]

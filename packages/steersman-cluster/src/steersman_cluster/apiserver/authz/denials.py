@@ -1,0 +1,32 @@
+"""How the server says that somebody may not."""
+
+from steersman.names import GroupResource
+from steersman_cluster.apiserver.authz.rbac import Attributes
+from steersman_cluster.apiserver.meta import status_errors
+from steersman_cluster.apiserver.meta.status_errors import Refusal
+from steersman_cluster.apiserver.meta.users import User
+
+# What is said must not pass for a web page.
+_ESCAPED = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;"})
+
+
+def denied(user: User, wanted: Attributes, *, why: str = "") -> Refusal:
+    """The refusal of what ``user`` wanted."""
+    sentence = _sentence(user, wanted).translate(_ESCAPED)
+    if why:
+        sentence = f"{sentence}: {why}"
+    if wanted.path is not None:
+        return Refusal(403, "Forbidden", f"forbidden: {sentence}", details={})
+    return status_errors.forbidden(
+        GroupResource(wanted.group, wanted.resource), wanted.name, sentence
+    )
+
+
+def _sentence(user: User, wanted: Attributes) -> str:
+    who = f'User "{user.name}" cannot {wanted.verb}'
+    if wanted.path is not None:
+        return f'{who} path "{wanted.path}"'
+    what = f'{who} resource "{wanted.full_resource}" in API group "{wanted.group}"'
+    if wanted.namespace:
+        return f'{what} in the namespace "{wanted.namespace}"'
+    return f"{what} at the cluster scope"

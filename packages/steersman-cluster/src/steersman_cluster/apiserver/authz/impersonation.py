@@ -1,0 +1,238 @@
+"""Speaking for somebody else: only with the right to each name, group and detail taken on.
+
+There are several ways to have it. The old one is the verb ``impersonate`` on everything taken on,
+and counts for every request. With each of the others somebody may be spoken for in some requests
+only: they take the verb ``impersonate:MODE`` on everything taken on, and the verb
+``impersonate-on:MODE:VERB`` on what the request is about.
+"""
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
+from urllib.parse import unquote
+
+from msgspec import structs
+
+from steersman.wire import Request
+from steersman_cluster.apiserver.authz.denials import denied
+from steersman_cluster.apiserver.authz.rbac import Attributes, Authorizer
+from steersman_cluster.apiserver.meta import field_errors, status_errors
+from steersman_cluster.apiserver.meta.name_validation import dns_subdomain
+from steersman_cluster.apiserver.meta.status_errors import Refusal
+from steersman_cluster.apiserver.meta.users import (
+    ADMINISTRATORS,
+    ANONYMOUS,
+    AUTHENTICATED,
+    NODE_NAME,
+    NODES,
+    UNAUTHENTICATED,
+    User,
+    account_groups,
+    account_of,
+    node_of,
+)
+
+AUTHENTICATION = "authentication.k8s.io"
+
+_HEADERS = "impersonate-"
+_EXTRA = "extra-"
+# Of users whose way is remembered; a guess at how many there are at a time.
+_MOST_REMEMBERED = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class _Mode:
+    """A way to speak for some users; the old one has no name."""
+
+    name: str
+    suits: Callable[[User, User], bool]  # the one spoken for, and who speaks
+
+    @property
+    def verb(self) -> str:
+        return f"impersonate:{self.name}" if self.name else "impersonate"
+
+    @property
+    def group(self) -> str:
+        """Where users and groups are looked for."""
+        return AUTHENTICATION if self.name else ""
+
+
+def _has_only_a_name(user: User) -> bool:
+    return not (user.uid or user.groups or user.extra)
+
+
+def _is_own_node(other: User, user: User) -> bool:
+    return (
+        _is_node(other, user)
+        and account_of(user.name) is not None
+        and user.extra.get(NODE_NAME) == (node_of(other.name),)
+    )
+
+
+def _is_node(other: User, _: User) -> bool:
+    return _has_only_a_name(other) and node_of(other.name) is not None
+
+
+def _is_account(other: User, _: User) -> bool:
+    return _has_only_a_name(other) and account_of(other.name) is not None
+
+
+def _is_anybody_else(other: User, _: User) -> bool:
+    return node_of(other.name) is None and account_of(other.name) is None
+
+
+_OWN_NODE = _Mode("associated-node", _is_own_node)
+_MODES = (
+    _OWN_NODE,
+    _Mode("arbitrary-node", _is_node),
+    _Mode("serviceaccount", _is_account),
+    _Mode("user-info", _is_anybody_else),
+    _Mode("", lambda _other, _user: True),
+)
+
+
+class Impersonation:
+    """Lets users speak for others, and remembers who did so in which way."""
+
+    def __init__(self, authorizer: Authorizer) -> None:
+        self._authorizer = authorizer
+        self._last: dict[str, _Mode] = {}
+
+    def speaker(self, request: Request, user: User, wanted: Attributes) -> User:
+        """Whom ``user`` speaks for when they want ``wanted``: mostly for themselves."""
+        shown = [
+            (name, value.strip())
+            for header, value in request.headers
+            # Hardly any other header begins so, and this is done for every request.
+            if header[:1] in "iI" and (name := header.lower()).startswith(_HEADERS)
+        ]
+        other = _taken_on(shown) if shown else None
+        if other is None:
+            return user
+        first: Refusal | None = None
+        for mode in sorted(_MODES, key=lambda each: each is not self._last.get(user.name)):
+            if not mode.suits(other, user):
+                continue
+            try:
+                self._check(mode, other, user, wanted)
+            except Refusal as refusal:
+                first = first or refusal
+                continue
+            if len(self._last) >= _MOST_REMEMBERED:
+                self._last.clear()
+            self._last[user.name] = mode
+            return _complete(other, mode)
+        raise first or status_errors.internal_error("all impersonation modes failed")
+
+    def _check(self, mode: _Mode, other: User, user: User, wanted: Attributes) -> None:
+        if mode.name:
+            self._demand(
+                user, structs.replace(wanted, verb=f"impersonate-on:{mode.name}:{wanted.verb}")
+            )
+        for right in _rights(mode, other):
+            if mode.name and (why := _never_taken_on(right)):
+                raise denied(user, right, why=why)
+            self._demand(user, right)
+
+    def _demand(self, user: User, right: Attributes) -> None:
+        decision = self._authorizer.decide(user, right)
+        if not decision.allowed:
+            raise denied(user, right, why=decision.reason)
+
+
+def _taken_on(headers: Iterable[tuple[str, str]]) -> User | None:
+    """Who is to be spoken for, just as the headers have it; nobody, if they do not say."""
+    name, uid = "", ""
+    groups: list[str] = []
+    extra: dict[str, list[str]] = {}
+    for header, value in headers:
+        match header.removeprefix(_HEADERS):
+            case "user":
+                name = name or value
+            case "uid":
+                uid = uid or value
+            case "group":
+                groups.append(value)
+            case key if key.startswith(_EXTRA):
+                extra.setdefault(unquote(key.removeprefix(_EXTRA)), []).append(value)
+            case _:
+                pass
+    taken = User(
+        name=name,
+        uid=uid,
+        groups=tuple(groups),
+        extra={key: tuple(values) for key, values in extra.items()},
+    )
+    if not name and not _has_only_a_name(taken):
+        raise status_errors.bad_request(
+            f"requested {_in_go(taken)} without impersonating a user name"
+        )
+    return taken if name else None
+
+
+def _rights(mode: _Mode, other: User) -> Iterator[Attributes]:
+    """The right to each thing that is taken on with ``other``."""
+    one = Attributes(verb=mode.verb, group=mode.group, resource="users", name=other.name)
+    if account := account_of(other.name):
+        namespace, name = account
+        yield structs.replace(one, resource="serviceaccounts", namespace=namespace, name=name)
+    elif mode.name and (node := node_of(other.name)):
+        yield structs.replace(one, resource="nodes", name="*" if mode is _OWN_NODE else node)
+    else:
+        yield one
+    if other.uid:
+        yield structs.replace(one, group=AUTHENTICATION, resource="uids", name=other.uid)
+    for group in other.groups:
+        yield structs.replace(one, resource="groups", name=group)
+    for key, values in other.extra.items():
+        for value in values:
+            yield structs.replace(
+                one, group=AUTHENTICATION, resource="userextras", subresource=key, name=value
+            )
+
+
+def _never_taken_on(right: Attributes) -> str:
+    """Why not even somebody with every right may have it in one of the newer ways."""
+    if right.resource == "groups":
+        if not right.name:
+            return "impersonating the empty string group is not allowed"
+        if right.name == ADMINISTRATORS:
+            return "impersonating the system:masters group is not allowed"
+    if right.resource == "userextras":
+        if not right.subresource:
+            return "impersonating the empty string key in extra is not allowed"
+        domain, _, path = right.subresource.partition("/")
+        if not domain or not path or dns_subdomain(domain):
+            detail = 'must be a domain-prefixed path (such as "acme.io/foo")'
+            error = field_errors.invalid("extra.key", right.subresource, detail)
+            return f"impersonating an invalid key in extra is not allowed: {error}"
+        if not right.name:
+            return "impersonating the empty string value in extra is not allowed"
+    return ""
+
+
+def _complete(other: User, mode: _Mode) -> User:
+    """With the groups that go without saying."""
+    if not other.groups and (account := account_of(other.name)):
+        other = replace(other, groups=account_groups(account[0]))
+    elif mode.name and node_of(other.name):
+        other = replace(other, groups=(NODES,))
+    if other.name == ANONYMOUS.name:
+        return other.joining(UNAUTHENTICATED)
+    return other if UNAUTHENTICATED in other.groups else other.joining(AUTHENTICATED)
+
+
+def _in_go(user: User) -> str:
+    """As Go would write the value."""
+
+    def texts(values: tuple[str, ...]) -> str:
+        return f"[]string{{{', '.join(map(field_errors.shown, values))}}}" if values else ""
+
+    groups = texts(user.groups) or "[]string(nil)"
+    extra = ", ".join(
+        f"{field_errors.shown(key)}:{texts(user.extra[key])}" for key in sorted(user.extra)
+    )
+    listed = f"map[string][]string{{{extra}}}" if extra else "map[string][]string(nil)"
+    return (
+        f'&user.DefaultInfo{{Name:"", UID:{field_errors.shown(user.uid)}, Groups:{groups},'
+        f" Extra:{listed}}}"
+    )

@@ -1,0 +1,240 @@
+"""Whether a user may: roles and bindings, as they stand in the store."""
+
+from collections.abc import Iterable, Iterator
+from typing import Any, NamedTuple
+
+import msgspec
+
+from steersman.names import GroupResource
+from steersman_cluster.apiserver.meta.rules import Object, ObjectReader
+from steersman_cluster.apiserver.meta.users import (
+    ADMINISTRATORS,
+    NODES,
+    User,
+    account_user,
+    node_of,
+)
+
+GROUP = "rbac.authorization.k8s.io"
+CLUSTER_ROLES = GroupResource(GROUP, "clusterroles")
+CLUSTER_BINDINGS = GroupResource(GROUP, "clusterrolebindings")
+ROLES = GroupResource(GROUP, "roles")
+BINDINGS = GroupResource(GROUP, "rolebindings")
+
+# Who decides, as flags call them. Of what nodes may this is only the role that lists it.
+ALWAYS_ALLOW = "AlwaysAllow"
+NODE = "Node"
+RBAC_MODE = "RBAC"
+_NODE_ROLE = "system:node"
+_EVERYTHING: tuple[dict[str, Any], ...] = (
+    {"verbs": ["*"], "apiGroups": ["*"], "resources": ["*"]},
+    {"verbs": ["*"], "nonResourceURLs": ["*"]},
+)
+
+# Of users and places whose rights are remembered; a guess at how many there are at a time.
+_MOST_REMEMBERED = 1000
+
+
+class Attributes(msgspec.Struct, frozen=True, kw_only=True):
+    """What somebody wants to do; ``path`` where it is about no resource, and only there."""
+
+    verb: str
+    path: str | None = None
+    group: str = ""
+    resource: str = ""
+    subresource: str = ""
+    namespace: str = ""
+    name: str = ""
+
+    @property
+    def full_resource(self) -> str:
+        """As rules have it: ``pods/log``."""
+        return f"{self.resource}/{self.subresource}" if self.subresource else self.resource
+
+
+class Decision(NamedTuple):
+    """Yes or no, and because of what."""
+
+    allowed: bool
+    reason: str = ""
+
+
+class Granted(NamedTuple):
+    """All that a user may, as roles have it, and why it may not be all."""
+
+    rules: list[dict[str, Any]]
+    missing: list["Missing"]
+
+    @property
+    def problem(self) -> str:
+        """What is missing, in one sentence."""
+        return not_found(self.missing)
+
+
+class Missing(NamedTuple):
+    """A role that is bound, and not there."""
+
+    kind: str  # in small letters, as it stands in messages
+    name: str
+
+
+class _Grant(NamedTuple):
+    """Rules that a binding gives to a user, or why it gives none."""
+
+    reason: str
+    rules: tuple["_Rule", ...] = ()
+    missing: Missing | None = None
+
+    def allows(self, wanted: Attributes) -> bool:
+        return any(rule.allows(wanted) for rule in self.rules)
+
+
+class _Rule:
+    __slots__ = ("groups", "names", "paths", "resources", "verbs", "written")
+
+    def __init__(self, written: dict[str, Any]) -> None:
+        self.written = written
+        self.verbs: frozenset[str] = frozenset(written.get("verbs") or ())
+        self.groups: frozenset[str] = frozenset(written.get("apiGroups") or ())
+        self.resources: frozenset[str] = frozenset(written.get("resources") or ())
+        self.names: frozenset[str] = frozenset(written.get("resourceNames") or ())
+        self.paths: tuple[str, ...] = tuple(written.get("nonResourceURLs") or ())
+
+    def allows(self, wanted: Attributes) -> bool:
+        if not _has(self.verbs, wanted.verb):
+            return False
+        if wanted.path is not None:
+            return any(_covers(path, wanted.path) for path in self.paths)
+        if not _has(self.groups, wanted.group):
+            return False
+        if self.names and wanted.name not in self.names:
+            return False
+        return _has(self.resources, wanted.full_resource) or (
+            wanted.subresource != "" and f"*/{wanted.subresource}" in self.resources
+        )
+
+
+def _has(known: frozenset[str], wanted: str) -> bool:
+    return wanted in known or "*" in known
+
+
+def _covers(path: str, wanted: str) -> bool:
+    return path == wanted or (path.endswith("*") and wanted.startswith(path.rstrip("*")))
+
+
+class Authorizer:
+    """Asks the store, and remembers what it said until a role or binding changes."""
+
+    def __init__(self, store: ObjectReader, *, modes: tuple[str, ...] = (RBAC_MODE,)) -> None:
+        self._store = store
+        self._modes = frozenset(modes)
+        self._seen = -1
+        self._grants: dict[tuple[str, tuple[str, ...], str], tuple[_Grant, ...]] = {}
+
+    def decide(self, user: User, wanted: Attributes) -> Decision:
+        """Whether ``user`` may."""
+        if ADMINISTRATORS in user.groups:
+            return Decision(True)
+        missing: list[Missing] = []
+        for grant in self._grants_of(user, wanted.namespace):
+            if grant.allows(wanted):
+                return Decision(True, grant.reason)
+            if grant.missing:
+                missing.append(grant.missing)
+        return Decision(False, f"RBAC: {not_found(missing)}" if missing else "")
+
+    def granted(self, user: User, namespace: str) -> Granted:
+        """All that ``user`` may in a namespace, and everywhere."""
+        grants = list(self._grants_of(user, namespace))
+        return Granted(
+            [rule.written for grant in grants for rule in grant.rules],
+            [grant.missing for grant in grants if grant.missing],
+        )
+
+    def _grants_of(self, user: User, namespace: str) -> Iterator[_Grant]:
+        yield from self._granted(user, "")
+        if namespace:
+            yield from self._granted(user, namespace)
+
+    def _granted(self, user: User, namespace: str) -> tuple[_Grant, ...]:
+        last = self._store.last_change(CLUSTER_ROLES, CLUSTER_BINDINGS, ROLES, BINDINGS)
+        if last != self._seen:
+            self._seen = last
+            self._grants.clear()
+        key = (user.name, user.groups, namespace)
+        found = self._grants.get(key)
+        if found is None:
+            if len(self._grants) >= _MOST_REMEMBERED:
+                self._grants.clear()
+            found = self._grants[key] = tuple(self._look_up(user, namespace))
+        return found
+
+    def _look_up(self, user: User, namespace: str) -> Iterator[_Grant]:
+        """What cluster bindings give the user, or the bindings of one namespace."""
+        if ALWAYS_ALLOW in self._modes:
+            yield _Grant("", tuple(map(_Rule, _EVERYTHING)))
+        if NODE in self._modes and not namespace and NODES in user.groups and node_of(user.name):
+            role = self._store.find(CLUSTER_ROLES, "", _NODE_ROLE) or {}
+            yield _Grant("", tuple(map(_Rule, role.get("rules") or ())))
+        for binding in self._bindings(namespace) if RBAC_MODE in self._modes else ():
+            subject = next(
+                (
+                    each
+                    for each in binding.get("subjects") or ()
+                    if _is(each, user, namespace=binding["metadata"].get("namespace", ""))
+                ),
+                None,
+            )
+            if subject is None:
+                continue
+            role = binding["roleRef"]
+            reason = _reason(binding, role, subject)
+            found = self.role(role, namespace)
+            if found is None:
+                yield _Grant(reason, missing=Missing(role["kind"].lower(), role["name"]))
+            else:
+                yield _Grant(reason, tuple(map(_Rule, found.get("rules") or ())))
+
+    def _bindings(self, namespace: str) -> Iterable[Object]:
+        if not namespace:
+            return self._store.every(CLUSTER_BINDINGS)
+        return self._store.every(BINDINGS, namespace=namespace)
+
+    def role(self, role: dict[str, Any], namespace: str) -> Object | None:
+        """The role that a binding in a namespace, or everywhere, refers to, if it is there."""
+        if role["kind"] == "ClusterRole":
+            return self._store.find(CLUSTER_ROLES, "", role["name"])
+        return self._store.find(ROLES, namespace, role["name"])
+
+
+def not_found(missing: Iterable[Missing]) -> str:
+    """All that is missing, each once, in brackets if there is more than one."""
+    sentences = list(
+        dict.fromkeys(f'{each.kind}.{GROUP} "{each.name}" not found' for each in missing)
+    )
+    return f"[{', '.join(sentences)}]" if len(sentences) > 1 else "".join(sentences)
+
+
+def _is(subject: dict[str, Any], user: User, *, namespace: str) -> bool:
+    match subject["kind"]:
+        case "User":
+            return bool(subject["name"] == user.name)
+        case "Group":
+            return subject["name"] in user.groups
+        case "ServiceAccount":
+            place = subject.get("namespace") or namespace
+            return place != "" and user.name == account_user(place, subject["name"])
+        case _:
+            return False
+
+
+def _reason(binding: Object, role: dict[str, Any], subject: dict[str, Any]) -> str:
+    about, who = binding["metadata"], subject["name"]
+    place = about.get("namespace", "")
+    name = f"{about['name']}/{place}" if place else about["name"]
+    if subject["kind"] == "ServiceAccount":
+        who = f"{who}/{subject.get('namespace') or place}"
+    return (
+        f'RBAC: allowed by {binding["kind"]} "{name}" of {role["kind"]} "{role["name"]}"'
+        f' to {subject["kind"]} "{who}"'
+    )

@@ -1,0 +1,15 @@
+"""From a text to a tree of which all types are known."""
+
+from collections.abc import Mapping
+
+from steersman_cluster.apiserver.cel.cel_types import CelType
+from steersman_cluster.apiserver.cel.compiler.checker import Checked, check
+from steersman_cluster.apiserver.cel.compiler.literals import check_literals
+from steersman_cluster.apiserver.cel.compiler.parser import parse
+
+
+def checked_expression(text: str, variables: Mapping[str, CelType]) -> Checked:
+    """Parsed and checked, with its literals; raises ``NotCompiled`` with the checker's words."""
+    checked = check(parse(text), variables)
+    check_literals(checked)
+    return checked

@@ -1,0 +1,341 @@
+"""The steps of which an evaluation is made: closures over other steps.
+
+Each takes the frame: the cost so far, the variables, then the variables of loops.
+"""
+
+from collections.abc import Callable, Iterable
+from typing import Any, Final, TypeAlias
+
+from steersman_cluster.apiserver.cel.compiler.call_costs import Meter
+from steersman_cluster.apiserver.cel.errors import CostExceeded, NotEvaluated
+from steersman_cluster.apiserver.cel.field_selection import indexed, present, selected
+from steersman_cluster.apiserver.cel.values import NONE, Broken, Function, Optional, kind_of
+
+Frame: TypeAlias = list[Any]
+Step: TypeAlias = Callable[[Frame], Any]
+
+# What the real server lets one expression cost.
+LIMIT: Final = 1_000_000
+
+LIST_COST: Final = 10
+_MAP_COST: Final = 30
+_KEYS: Final = frozenset(("bool", "int", "uint", "string"))
+
+
+class Constant:
+    """A step that is known before anything is evaluated."""
+
+    __slots__ = ("value",)
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+    def __call__(self, _: Frame) -> Any:
+        return self.value
+
+
+def variable(slot: int) -> Step:
+    def run(frame: Frame) -> Any:
+        frame[0] += 1
+        return frame[slot]
+
+    return run
+
+
+def uncertain(slot: int) -> Step:
+    """A variable that may be a failure."""
+
+    def run(frame: Frame) -> Any:
+        frame[0] += 1
+        value = frame[slot]
+        if type(value) is NotEvaluated:
+            raise value
+        return value
+
+    return run
+
+
+def presence(operand: Step, name: str, cost: int) -> Step:
+    def run(frame: Frame) -> bool:
+        frame[0] += cost
+        return present(operand(frame), name)
+
+    return run
+
+
+def field_of_object(operand: Step, field: str, name: str, cost: int) -> Step:
+    """A field of what is surely an object, called ``field`` where it is missing."""
+
+    def run(frame: Frame) -> Any:
+        frame[0] += cost
+        within = operand(frame)
+        if not isinstance(
+            within, dict
+        ):  # in messages, the old value of a rule that has it optional
+            raise NotEvaluated
+        value = within.get(name)
+        if value is None:
+            raise NotEvaluated(f"no such key: {field}")
+        if type(value) is Broken:
+            raise NotEvaluated(value.message)
+        return value
+
+    return run
+
+
+def selection(operand: Step, name: str, cost: int) -> Step:
+    def run(frame: Frame) -> Any:
+        frame[0] += cost
+        found = selected(operand(frame), name)
+        if found is NONE:  # what is not there costs nothing
+            frame[0] -= 1
+        return found
+
+    return run
+
+
+def element(operand: Step, index: Step, cost: int, *, optional: bool) -> Step:
+    def run(frame: Frame) -> Any:
+        frame[0] += cost
+        found = indexed(operand(frame), index(frame), optional=optional)
+        if found is NONE:
+            frame[0] -= 1
+        return found
+
+    return run
+
+
+def logical(first: Step, second: Step, *, absorbing: bool) -> Step:
+    """Both, or either: what one side says for certain holds even if the other fails."""
+
+    def run(frame: Frame) -> bool:
+        failure: NotEvaluated | None = None
+        try:
+            value: object = first(frame)
+            if value is absorbing:
+                return absorbing
+            if value is not True and value is not False:
+                failure = NotEvaluated()
+        except NotEvaluated as error:
+            failure = error
+        try:
+            value = second(frame)
+        except NotEvaluated as error:
+            raise failure or error from None
+        if value is absorbing:
+            return absorbing
+        if failure is not None:
+            raise failure
+        if value is not True and value is not False:
+            raise NotEvaluated
+        return bool(value)
+
+    return run
+
+
+def conditional(condition: Step, first: Step, second: Step) -> Step:
+    def run(frame: Frame) -> Any:
+        value = condition(frame)
+        if value is True:
+            return first(frame)
+        if value is False:
+            return second(frame)
+        raise NotEvaluated
+
+    return run
+
+
+def with_cost(step: Step, cost: int) -> Step:
+    def run(frame: Frame) -> Any:
+        frame[0] += cost
+        return step(frame)
+
+    return run
+
+
+def not_strictly_false(step: Step) -> Step:
+    def run(frame: Frame) -> bool:
+        frame[0] += 1
+        try:
+            return step(frame) is not False
+        except NotEvaluated:
+            return True
+
+    return run
+
+
+def alternative(first: Step, second: Step, *, unwraps: bool) -> Step:
+    """The first if there is one, the second otherwise."""
+
+    def run(frame: Frame) -> Any:
+        value = first(frame)
+        if not isinstance(value, Optional):
+            raise NotEvaluated
+        if value.has_value:
+            return value.value if unwraps else value
+        return second(frame)
+
+    return run
+
+
+def growth(slot: int, elements: tuple[Step, ...]) -> Step:
+    """An accumulator that nobody else has is longer by these."""
+    all_constant = all(isinstance(each, Constant) for each in elements)
+    cost = 2 + (0 if all_constant else LIST_COST)
+
+    def run(frame: Frame) -> Any:
+        accumulated = frame[slot]
+        if type(accumulated) is NotEvaluated:
+            raise accumulated
+        for each in elements:
+            accumulated.append(each(frame))
+        frame[0] += cost
+        return accumulated
+
+    return run
+
+
+def membership(wanted: Step, within: list[Any]) -> Step:
+    """A search in a list of constants, which costs nothing but what is searched for."""
+    members = {(isinstance(each, bool), each) for each in within}
+
+    def run(frame: Frame) -> bool:
+        value = wanted(frame)
+        if isinstance(value, list | dict):
+            return False
+        return (value is True or value is False, value) in members
+
+    return run
+
+
+def new_list(elements: tuple[Step, ...], optional: frozenset[int]) -> Step:
+    def run(frame: Frame) -> list[Any]:
+        found = []
+        for index, step in enumerate(elements):
+            value = step(frame)
+            if index in optional:
+                if not isinstance(value, Optional):
+                    raise NotEvaluated
+                if not value.has_value:
+                    continue
+                value = value.value
+            found.append(value)
+        frame[0] += LIST_COST
+        return found
+
+    return run
+
+
+def new_map(entries: list[tuple[Step, Step, bool]]) -> Step:
+    def run(frame: Frame) -> dict[Any, Any]:
+        found: dict[Any, Any] = {}
+        for key_step, value_step, optional in entries:
+            key, value = key_step(frame), value_step(frame)
+            if kind_of(key) not in _KEYS:
+                raise NotEvaluated(f"unsupported key type: {kind_of(key)}")
+            if optional:
+                if not isinstance(value, Optional):
+                    raise NotEvaluated
+                if not value.has_value:
+                    continue
+                value = value.value
+            found[key] = value
+        frame[0] += _MAP_COST
+        return found
+
+    return run
+
+
+def loop(
+    over: Step,
+    initial: Step | None,
+    condition: Step,
+    step: Step,
+    result: Step,
+    *,
+    slot: int,
+    takes_two: bool,
+) -> Step:
+    """A loop whose accumulator is in ``slot``, and its variables in the two after it.
+
+    Without ``initial`` it begins with a list of its own.
+    """
+    first, second = slot + 1, slot + 2
+
+    def run(frame: Frame) -> Any:
+        value = over(frame)
+        frame[slot] = [] if initial is None else initial(frame)
+        for each, other in _pairs(value) if takes_two else _singles(value):
+            frame[first] = each
+            frame[second] = other
+            if condition(frame) is not True:
+                break
+            # What failed is kept: a later element may yet decide the whole.
+            try:
+                frame[slot] = step(frame)
+            except NotEvaluated as error:
+                frame[slot] = error
+            if frame[0] > LIMIT:
+                raise CostExceeded
+        return result(frame)
+
+    return run
+
+
+def _pairs(value: Any) -> Iterable[tuple[Any, Any]]:
+    if isinstance(value, list):
+        return enumerate(value)
+    if isinstance(value, dict):
+        return value.items()
+    raise _no_range(value)
+
+
+def _singles(value: Any) -> Iterable[tuple[Any, Any]]:
+    if isinstance(value, list | dict):
+        return ((each, None) for each in value)
+    raise _no_range(value)
+
+
+def _no_range(value: Any) -> NotEvaluated:
+    return NotEvaluated(f"got 'types.{kind_of(value).capitalize()}', expected iterable type")
+
+
+def call_of(function: Function, args: tuple[Step, ...], meter: Meter | None) -> Step:
+    """A call, which costs one unit unless a meter says otherwise."""
+    if meter is not None:
+
+        def metered(frame: Frame) -> Any:
+            values = tuple([each(frame) for each in args])
+            try:
+                result = function(*values)
+            except NotEvaluated:
+                frame[0] += meter(values, None)
+                raise
+            frame[0] += meter(values, result)
+            if frame[0] > LIMIT:
+                raise CostExceeded
+            return result
+
+        return metered
+    if len(args) == 1:
+        (only,) = args
+
+        def run_one(frame: Frame) -> Any:
+            frame[0] += 1
+            return function(only(frame))
+
+        return run_one
+    if len(args) == 2:
+        first, second = args
+
+        def run_two(frame: Frame) -> Any:
+            frame[0] += 1
+            return function(first(frame), second(frame))
+
+        return run_two
+
+    def run_many(frame: Frame) -> Any:
+        frame[0] += 1
+        return function(*[each(frame) for each in args])
+
+    return run_many

@@ -1,0 +1,9 @@
+"""Validation rules in the schema of a custom resource.
+
+Takes:     schemas with rules, and objects before and after a write
+Gives:     errors of objects, errors of definitions, and the cost of both
+Promises:  - an evaluation never costs more than the real server allows
+Never:     stores what a rule evaluated to
+"""
+
+__all__: list[str] = []

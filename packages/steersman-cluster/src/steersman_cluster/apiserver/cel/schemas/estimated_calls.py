@@ -1,0 +1,304 @@
+"""What single calls may cost at most, and how large their results may be."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from math import ceil
+from typing import Final, TypeAlias
+
+from steersman_cluster.apiserver.cel import nodes
+from steersman_cluster.apiserver.cel.cel_types import CelType
+from steersman_cluster.apiserver.cel.schemas.estimates import (
+    LARGEST,
+    ONE,
+    UNKNOWN,
+    Estimate,
+    exactly,
+)
+
+_TRAVERSAL: Final = 0.1
+_REGEX: Final = 0.25
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Operand:
+    """What a function is called on or with."""
+
+    node: nodes.Node
+    type: CelType
+    path: tuple[str, ...]
+    size: Estimate | None
+
+    @property
+    def known(self) -> Estimate:
+        return UNKNOWN if self.size is None else self.size
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """The cost of a call, and the size of its result if that is known."""
+
+    cost: Estimate
+    size: Estimate | None = None
+
+
+# From a list, the type and the size of its elements; None of what is no list.
+ElementSize: TypeAlias = Callable[[Operand], tuple[CelType, Estimate] | None]
+_Operands: TypeAlias = list[Operand]
+
+_CHEAP: Final = frozenset(
+    [
+        "serviceAccount",
+        "path",
+        "group",
+        "resource",
+        "subresource",
+        "namespace",
+        "name",
+        "allowed",
+        "reason",
+        "error",
+        "errored",
+        "masked",
+        "prefixLength",
+        "family",
+        "isUnspecified",
+        "isLoopback",
+        "isLinkLocalMulticast",
+        "isLinkLocalUnicast",
+        "isGlobalUnicast",
+        "format.named",
+        "sign",
+        "asInteger",
+        "isInteger",
+        "asApproximateFloat",
+        "isGreaterThan",
+        "isLessThan",
+        "compareTo",
+        "add",
+        "sub",
+        "major",
+        "minor",
+        "patch",
+        "getScheme",
+        "getHostname",
+        "getHost",
+        "getPort",
+        "getEscapedPath",
+        "getQuery",
+    ]
+)
+_WALKS: Final = frozenset(("isSorted", "sum", "max", "min", "indexOf", "lastIndexOf"))
+_READS: Final = frozenset(
+    ("cidr", "isIP", "isCIDR", "quantity", "isQuantity", "semver", "isSemver")
+)
+_COMPARES: Final = frozenset(
+    [
+        f"{order}_{kind}"
+        for order in ("less", "greater", "less_equals", "greater_equals")
+        for kind in ("string", "bytes")
+    ]
+    + ["equals", "not_equals"]
+)
+
+
+def known_call(
+    name: str,
+    overload: str,
+    target: Operand | None,
+    args: _Operands,
+    element_size: ElementSize,
+) -> Call:
+    """The call itself, without its operands."""
+    if (found := _of_lists(overload, target, args)) is not None:
+        return found
+    if (found := _of_kubernetes(name, overload, target, args, element_size)) is not None:
+        return found
+    return _of_cel(overload, target, args) or Call(ONE)
+
+
+def _of_lists(overload: str, target: Operand | None, args: _Operands) -> Call | None:
+    """The functions of lists and sets that CEL has."""
+
+    def listed(size: Estimate, factor: float = 1) -> Call:
+        return Call(size.scaled(factor).plus(exactly(11)), size)
+
+    if overload.startswith("list_sets_"):
+        factor = 2 if overload == "list_sets_equivalent_list" else 1
+        return Call(args[0].known.times(args[1].known).scaled(factor).plus(ONE))
+    if overload == "lists_range":
+        return listed(exactly(_number(args[0], LARGEST)))
+    if target is None:
+        return None
+    if overload == "list_slice":
+        start, end = _number(args[0], 0), _number(args[1], target.known.most)
+        return listed(exactly((end - start) % (LARGEST + 1)))
+    if overload == "list_reverse":
+        return listed(target.known)
+    if overload in ("list_flatten", "list_flatten_int"):
+        return listed(target.known, _number(args[0], LARGEST) if args else 1)
+    if overload == "list_distinct":
+        return listed(target.known.times(target.known), 2)
+    if overload.endswith(("_sort", "_sortByAssociatedKeys")):
+        keys = target if overload.endswith("_sort") else args[0]
+        texts = overload.startswith(("list_string", "list_bytes"))
+        return listed(keys.known.times(keys.known), 2 + (_TRAVERSAL if texts else 0))
+    return None
+
+
+def _number(operand: Operand, otherwise: int) -> int:
+    node = operand.node
+    if not isinstance(node, nodes.Literal) or type(node.value) is not int:
+        return otherwise
+    return max(0, node.value)
+
+
+def _of_kubernetes(
+    name: str,
+    overload: str,
+    target: Operand | None,
+    args: _Operands,
+    element_size: ElementSize,
+) -> Call | None:
+    if name == "check":
+        return Call(exactly(350_000))
+    if name in _CHEAP or overload == "cidr_ip":
+        return Call(ONE)
+    if name in _READS or name == "ip":
+        return Call(args[0].known.scaled(_TRAVERSAL))
+    if name == "ip.isCanonical":
+        return Call(args[0].known.scaled(2 * _TRAVERSAL))
+    if name == "url":
+        return Call(args[0].known.scaled(_TRAVERSAL), args[0].known)
+    if name in ("containsIP", "containsCIDR"):
+        return _containing(name, overload, args)
+    if name == "validate":
+        return Call(args[0].known.scaled(_TRAVERSAL).scaled(128 * _REGEX))
+    if name in ("fieldSelector", "labelSelector"):
+        size = args[0].known
+        return Call(exactly(10).plus(size.scaled(_TRAVERSAL)).plus(size.scaled(0.5).scaled(50)))
+    if name == "_==_":
+        return _equality(args)
+    if target is None:
+        return None
+    if name in _WALKS:
+        return _walking(target, element_size)
+    return _of_texts(name, target, args, element_size)
+
+
+def _containing(name: str, overload: str, args: _Operands) -> Call:
+    address = Estimate(4, 16)
+    cost = address.plus(address).scaled(_TRAVERSAL)
+    if name == "containsCIDR":
+        cost = cost.plus(address.scaled(_TRAVERSAL)).plus(ONE)
+    if overload.endswith("_string"):
+        cost = cost.plus(args[0].known.scaled(_TRAVERSAL))
+    return Call(cost)
+
+
+def _equality(args: _Operands) -> Call | None:
+    first, second = args
+    if first.type != second.type or first.type.kind != "opaque":
+        return None
+    match first.type.name:
+        case "optional_type":
+            return None
+        case "kubernetes.NamedFormat":
+            return Call(Estimate(1, 64).scaled(_TRAVERSAL))
+        case "kubernetes.URL":
+            size = ONE if second.size is None else second.size
+            return Call(Estimate(1, size.most).scaled(_TRAVERSAL))
+        case _:
+            return Call(ONE)
+
+
+def _walking(target: Operand, element_size: ElementSize) -> Call:
+    elements = element_size(target)
+    if elements is None:
+        return Call(target.known.scaled(_TRAVERSAL))
+    of, size = elements
+    cost = ONE
+    if of.kind in ("string", "bytes"):
+        cost = cost.plus(size.scaled(_TRAVERSAL))
+    return Call(target.known.times(cost))
+
+
+def _of_texts(
+    name: str, target: Operand, args: _Operands, element_size: ElementSize
+) -> Call | None:
+    size = target.known
+    match name:
+        case "lowerAscii" | "upperAscii" | "substring" | "trim":
+            return Call(size.scaled(_TRAVERSAL), size)
+        case "replace":
+            return Call(size.scaled(2 * _TRAVERSAL), _replaced(size, args[0].known, args[1].known))
+        case "split":
+            most = size.most
+            if len(args) > 1 and isinstance(args[1].node, nodes.Literal):
+                most = args[1].node.value % (LARGEST + 1)
+            return Call(size.scaled(2 * _TRAVERSAL), Estimate(0, most))
+        case "join":
+            joined = Estimate(0, 0)
+            if (elements := element_size(target)) is not None:
+                joined = size.times(elements[1])
+            if args:
+                between = Estimate(max(0, size.least - 1), max(0, size.most - 1))
+                joined = joined.plus(args[0].known.times(between))
+            return Call(joined.scaled(_TRAVERSAL), joined)
+        case "find" | "findAll":
+            text = size.plus(ONE).scaled(_TRAVERSAL)
+            return Call(text.times(args[0].known.scaled(_REGEX)), Estimate(0, size.most))
+        case _:
+            return None
+
+
+def _replaced(size: Estimate, old: Estimate, new: Estimate) -> Estimate:
+    """How long a text gets by replacing one part with another as often as it may stand there."""
+    if old.least == 0:
+        most_often, most_kept = min(LARGEST, size.most + 1), size.most
+    elif new.most <= old.least:
+        most_often, most_kept = 0, size.most
+    else:
+        most_often, most_kept = ceil(float(size.most) / float(old.least)), 0
+    if old.most == 0:
+        least_often, least_kept = min(LARGEST, size.least + 1), size.least
+    elif old.most <= new.least:
+        least_often, least_kept = 0, size.least
+    else:
+        least_often, least_kept = ceil(float(size.least) / float(old.most)), 0
+    often = Estimate(least_often, most_often)
+    return often.times(new).plus(Estimate(least_kept, most_kept))
+
+
+def _of_cel(overload: str, target: Operand | None, args: _Operands) -> Call | None:
+    if overload in _COMPARES:
+        most = min(args[0].known.most, args[1].known.most)
+        return Call(Estimate(1 if most > 0 else 0, most).scaled(_TRAVERSAL))
+    if overload in ("starts_with_string", "ends_with_string"):
+        return Call(args[0].known.scaled(_TRAVERSAL))
+    if overload == "in_list":
+        return Call(args[1].known.scaled(1))
+    if overload in ("add_string", "add_bytes", "add_list"):
+        size = args[0].known.plus(args[1].known)
+        return Call(ONE if overload == "add_list" else size.scaled(_TRAVERSAL), size)
+    if overload in _CONVERTED:
+        size = args[0].known
+        return Call(size.scaled(_TRAVERSAL), _CONVERTED[overload](size))
+    if target is None:
+        return None
+    if overload == "string_format":
+        return Call(target.known.scaled(_TRAVERSAL))
+    if overload == "matches_string":
+        text = target.known.plus(ONE).scaled(_TRAVERSAL)
+        return Call(text.times(args[0].known.scaled(_REGEX)))
+    if overload == "contains_string":
+        return Call(target.known.scaled(_TRAVERSAL).times(args[0].known.scaled(_TRAVERSAL)))
+    return None
+
+
+_CONVERTED: Final[Mapping[str, Callable[[Estimate], Estimate]]] = {
+    "bytes_to_string": lambda size: Estimate(size.least // 4, size.most),
+    "string_to_bytes": lambda size: Estimate(size.least, (size.most * 4) % (LARGEST + 1)),
+    "strings_quote": lambda size: Estimate(
+        (size.least + 2) % (LARGEST + 1), (size.most * 2 + 2) % (LARGEST + 1)
+    ),
+}

@@ -1,0 +1,289 @@
+"""One rule of a schema: compiled, and asked about a value."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final, NamedTuple
+
+from steersman_cluster.apiserver.cel import cel_types
+from steersman_cluster.apiserver.cel.compiler.checker import Checked
+from steersman_cluster.apiserver.cel.compiler.compilation import checked_expression
+from steersman_cluster.apiserver.cel.compiler.planner import Plan
+from steersman_cluster.apiserver.cel.errors import CostExceeded, NotCompiled, NotEvaluated
+from steersman_cluster.apiserver.cel.schemas.cost_estimator import estimated
+from steersman_cluster.apiserver.cel.schemas.declared_schemas import Declared
+from steersman_cluster.apiserver.cel.values import NONE, Optional
+from steersman_cluster.apiserver.meta.field_errors import (
+    OMITTED,
+    FieldError,
+    duplicate,
+    forbidden,
+    invalid,
+    required,
+)
+from steersman_cluster.apiserver.schema.field_paths import BadPath, resolved
+
+# What all the rules for one object may cost together.
+BUDGET: Final = 10_000_000
+_LONGEST_MESSAGE: Final = 5 * 1024
+_VARIABLES: Final = ("self", "oldSelf")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Problem:
+    """Why a rule does not compile: in ``rule`` or in ``messageExpression``."""
+
+    where: str
+    detail: str
+
+
+class Failure(NamedTuple):
+    """What is wrong with a value, and whether that is let through where nothing has changed."""
+
+    error: FieldError
+    ratchets: bool
+
+
+class Exhausted(Exception):
+    """No further rule is to be asked; what was found last says why."""
+
+    def __init__(self, error: FieldError) -> None:
+        super().__init__(str(error))
+        self.error = error
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rule:
+    """A rule, or why it is none."""
+
+    written: Mapping[str, Any]
+    plan: Plan | None = None
+    message_plan: Plan | None = None
+    problems: tuple[Problem, ...] = ()
+    uses_old: bool = False
+    cost: int = 0
+    message_cost: int = 0
+    field_path: str = ""
+    # Trimmed as messages show it.
+    shown: str = field(default="")
+
+    @property
+    def optional_old(self) -> bool:
+        return bool(self.written.get("optionalOldSelf"))
+
+    def failure(
+        self, value: Any, old: Any, told_old: Any, budget: "Budget", type_name: str, path: str
+    ) -> Failure | None:
+        """What is wrong by this rule; ``old`` is ``NONE`` if there is nothing old.
+
+        Its message sees ``told_old`` as ``oldSelf``, which is never optional there. Raises
+        ``Exhausted`` if the budget ends here.
+        """
+        if self.plan is None:
+            return self._broken(type_name, path)
+        if self.uses_old and old is NONE and not self.optional_old:
+            return None
+        before = (Optional(old) if old is not NONE else NONE) if self.optional_old else old
+        try:
+            result, cost = self.plan.evaluate((value, before))
+        except NotEvaluated as error:
+            budget.spend(error.cost, type_name, path)
+            return Failure(invalid(path, type_name, self._failed(error.message)), False)
+        except CostExceeded as error:
+            why = (
+                f"'{error}': no further validation rules will be run due to call cost exceeds limit"
+                f" for rule: {self.shown}"
+            )
+            raise Exhausted(invalid(path, type_name, why)) from None
+        budget.spend(cost, type_name, path)
+        if result is True:
+            return None
+        return Failure(self._false(value, told_old, budget, type_name, path), not self.uses_old)
+
+    def _broken(self, type_name: str, path: str) -> Failure | None:
+        if not self.problems:
+            return None
+        why = f"rule compile error: {self.problems[0].detail}"
+        return Failure(invalid(path, type_name, why), False)
+
+    def _failed(self, message: str) -> str:
+        if message.startswith("no such overload"):
+            return (
+                f"'{message}': call arguments did not match a supported operator, function or macro"
+                f" signature for rule: {self.shown}"
+            )
+        return f"{message} evaluating rule: {self.shown}"
+
+    def _false(
+        self, value: Any, old: Any, budget: "Budget", type_name: str, path: str
+    ) -> FieldError:
+        if self.field_path:
+            path = f"{path}.{self.field_path}" if path != "<nil>" else self.field_path
+        detail = self._message(value, old, budget, type_name, path)
+        told = OMITTED if type_name in ("object", "array") else value
+        match self.written.get("reason"):
+            case "FieldValueForbidden":
+                return forbidden(path, detail)
+            case "FieldValueRequired":
+                return required(path, detail)
+            case "FieldValueDuplicate":
+                return duplicate(path, told)
+            case _:
+                return invalid(path, told, detail)
+
+    def _message(self, value: Any, old: Any, budget: "Budget", type_name: str, path: str) -> str:
+        if self.message_plan is not None:
+            text = self._told(self.message_plan, (value, old), budget, type_name, path)
+            if text is not None:
+                return text
+        message = self.written.get("message") or ""
+        return message.strip() if message else f"failed rule: {self.shown}"
+
+    def _told(
+        self, plan: Plan, values: tuple[Any, Any], budget: "Budget", type_name: str, path: str
+    ) -> str | None:
+        """The message, unless it has no value that would do as one."""
+        why = (
+            "messageExpression evaluation failed due to running out of cost budget, no further"
+            " validation rules will be run"
+        )
+        try:
+            text, cost = plan.evaluate(values)
+        except NotEvaluated as error:
+            budget.spend(error.cost, type_name, path, why)
+            return None
+        except CostExceeded:
+            said = self.written["messageExpression"]
+            why = (
+                "no further validation rules will be run due to call cost exceeds limit for"
+                f' messageExpression: "{said}"'
+            )
+            raise Exhausted(invalid(path, type_name, why)) from None
+        budget.spend(cost, type_name, path, why)
+        text = str(text).strip()
+        fits = 0 < len(text.encode()) <= _LONGEST_MESSAGE and "\n" not in text
+        return text if fits else None
+
+
+class Budget:
+    """What is left for the rules of one object."""
+
+    __slots__ = ("left",)
+
+    def __init__(self) -> None:
+        self.left = BUDGET
+
+    def spend(
+        self,
+        cost: int,
+        type_name: str,
+        path: str,
+        why: str = "validation failed due to running out of cost budget, no further validation"
+        " rules will be run",
+    ) -> None:
+        if cost > self.left:
+            raise Exhausted(invalid(path, type_name, why))
+        self.left -= cost
+
+
+def compiled_rule(
+    written: Mapping[str, Any],
+    declared: Declared,
+    schema: Mapping[str, Any],
+    *,
+    estimates: bool,
+) -> Rule:
+    """The rule as it stands in ``schema``, which declares ``declared``.
+
+    Unless it ``estimates``, nobody will want to know what the rule may cost.
+    """
+    text = written.get("rule") or ""
+    shown = (written.get("message") or "").strip() or text.strip()
+    if not text.strip():
+        return Rule(written=written, shown=shown)
+    optional = written.get("optionalOldSelf")
+    types = {
+        "self": declared.type,
+        "oldSelf": cel_types.optional_of(declared.type) if optional else declared.type,
+    }
+    try:
+        checked = checked_expression(text, types)
+    except NotCompiled as error:
+        return _uncompiled(written, shown, f"compilation failed: {error}")
+    if checked.result != cel_types.BOOL:
+        return _uncompiled(written, shown, "cel expression must evaluate to a bool")
+    try:
+        plan = Plan(checked, _VARIABLES)
+    except NotCompiled as error:
+        return _uncompiled(written, shown, str(error), uses_old=_uses_old(checked))
+    message = _compiled_message(written, types, declared if estimates else None)
+    return Rule(
+        written=written,
+        shown=shown,
+        plan=plan,
+        uses_old=_uses_old(checked),
+        cost=estimated(checked, declared).most if estimates else 0,
+        message_plan=message.plan,
+        message_cost=message.cost,
+        problems=message.problems,
+        field_path=_field_path(written.get("fieldPath") or "", schema),
+    )
+
+
+def _uncompiled(
+    written: Mapping[str, Any], shown: str, detail: str, *, uses_old: bool = False
+) -> Rule:
+    problems = (Problem(where="rule", detail=detail),)
+    return Rule(written=written, shown=shown, problems=problems, uses_old=uses_old)
+
+
+def _uses_old(checked: Checked) -> bool:
+    return "oldSelf" in checked.idents.values()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Message:
+    plan: Plan | None = None
+    cost: int = 0
+    problems: tuple[Problem, ...] = ()
+
+
+def _compiled_message(
+    written: Mapping[str, Any],
+    types: Mapping[str, cel_types.CelType],
+    declared: Declared | None,
+) -> _Message:
+    text = written.get("messageExpression") or ""
+    if not text:
+        return _Message()
+    try:
+        checked = checked_expression(text, types)
+        if checked.result != cel_types.STRING:
+            raise NotCompiled("messageExpression must evaluate to a string")
+        plan = Plan(checked, _VARIABLES)
+    except NotCompiled as error:
+        detail = str(error)
+        if detail.startswith("program instantiation"):
+            detail = f"messageExpression {detail.removeprefix('program ')}"
+        elif not detail.startswith("messageExpression"):
+            detail = f"messageExpression compilation failed: {detail}"
+        return _Message(problems=(Problem(where="messageExpression", detail=detail),))
+    return _Message(plan=plan, cost=0 if declared is None else estimated(checked, declared).most)
+
+
+def _field_path(path: str, schema: Mapping[str, Any]) -> str:
+    """The path as errors show it."""
+    if not path:
+        return ""
+    try:
+        steps = resolved(path, schema).steps
+    except BadPath:
+        return ""
+    shown = ""
+    for step in steps:
+        if schema.get("properties"):
+            shown += f".{step}" if shown else step
+            schema = schema["properties"][step]
+        else:
+            shown += f"[{step}]"
+            schema = schema["additionalProperties"]
+    return shown

@@ -1,0 +1,88 @@
+"""Values that were written when their schema was another one, and no longer fit it."""
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from steersman_cluster.apiserver.cel.value_conversion import Convert
+from steersman_cluster.apiserver.cel.values import Broken
+
+_SCALARS: Final[Mapping[str, tuple[str, tuple[type, ...]]]] = {
+    "boolean": ("bool", (bool,)),
+    "integer": ("int", (int,)),
+    "number": ("float", (int, float)),
+    "string": ("string", (str,)),
+}
+_GO_TYPES: Final = {bool: "bool", int: "int64", float: "float64", str: "string"}
+
+
+def soundness(written: Mapping[str, Any]) -> Convert:
+    """What gives a value with a ``Broken`` where it is of another type than the schema's.
+
+    A list or a map with something of another type in it is broken as a whole.
+    """
+    if written.get("x-kubernetes-int-or-string"):
+        return _as_it_is
+    match written.get("type"):
+        case "object":
+            return _object(written)
+        case "array":
+            return _list(written)
+        case str() as kind if kind in _SCALARS:
+            return _scalar(kind)
+        case _:
+            return _as_it_is
+
+
+def _as_it_is(value: Any) -> Any:
+    return value
+
+
+def _scalar(kind: str) -> Convert:
+    wanted, fitting = _SCALARS[kind]
+
+    def sound(value: Any) -> Any:
+        if type(value) in fitting:
+            return value
+        found = _GO_TYPES.get(type(value), "other")
+        return Broken(f"invalid data, expected {wanted}, got {found}")
+
+    return sound
+
+
+def _object(written: Mapping[str, Any]) -> Convert:
+    inside = {name: soundness(each) for name, each in (written.get("properties") or {}).items()}
+    additional = written.get("additionalProperties")
+    values = soundness(additional) if isinstance(additional, Mapping) else None
+    broken = Broken("invalid data, expected a map for the provided schema with type=object")
+
+    def sound(value: Any) -> Any:
+        if not isinstance(value, dict):
+            return broken
+        if values is not None:
+            return _whole(value, value.values(), values)
+        found = {
+            name: each(value[name]) for name, each in inside.items() if value.get(name) is not None
+        }
+        if all(each is value[name] for name, each in found.items()):
+            return value
+        return {**value, **found}
+
+    return sound
+
+
+def _list(written: Mapping[str, Any]) -> Convert:
+    items = written.get("items")
+    element = soundness(items) if isinstance(items, Mapping) else _as_it_is
+    broken = Broken("invalid data, expected an array for the provided schema with type=array")
+
+    def sound(value: Any) -> Any:
+        return _whole(value, value, element) if isinstance(value, list) else broken
+
+    return sound
+
+
+def _whole(value: Any, elements: Any, each_of: Convert) -> Any:
+    for each in elements:
+        if each is not None and type(found := each_of(each)) is Broken:
+            return found
+    return value

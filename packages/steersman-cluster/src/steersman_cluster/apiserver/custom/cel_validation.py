@@ -1,0 +1,57 @@
+"""The rules in CEL of a custom resource, asked about its objects once everything else was."""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Final
+
+from steersman_cluster.apiserver.meta.field_errors import FieldError, invalid
+from steersman_cluster.apiserver.meta.rules import Object
+from steersman_cluster.apiserver.schema.node import UNSET
+
+if TYPE_CHECKING:
+    from steersman_cluster.apiserver.cel.schemas.schema_rules import SchemaRules
+
+# Rules in CEL expect values of the right shape.
+_BLOCKING: Final = frozenset(
+    (
+        "FieldValueNotSupported",
+        "FieldValueRequired",
+        "FieldValueTooLong",
+        "FieldValueTooMany",
+        "FieldValueTypeInvalid",
+    )
+)
+_NOT_CHECKED: Final = (
+    "some validation rules were not checked because the object was invalid; correct the existing"
+    " errors to complete validation"
+)
+
+
+class Judging:
+    """Asks the rules of one schema; they are compiled when the first object is asked about."""
+
+    def __init__(self, written: Mapping[str, Any]) -> None:
+        self._written = written
+        self._rules: SchemaRules | None = None
+        # Of the object that was asked about last, so that its warnings need no second look.
+        self._latest: tuple[Object, list[str]] | None = None
+
+    def completed(
+        self, errors: list[FieldError], new: Object, old: Any = UNSET
+    ) -> list[FieldError]:
+        """What is wrong, with what the rules say; or a word about rules that cannot be asked."""
+        if any(each.type in _BLOCKING for each in errors):
+            return [*errors, invalid("<nil>", None, _NOT_CHECKED)]
+        if self._rules is None:
+            # Only here and only now: a server of kinds without rules does not load CEL.
+            from steersman_cluster.apiserver.cel.schemas.schema_rules import SchemaRules
+
+            self._rules = SchemaRules(self._written, is_resource=True)
+        found = self._rules.judged(new, old)
+        self._latest = (new, found.warnings)
+        return [*errors, *found.errors]
+
+    def warnings(self, new: Object) -> list[str]:
+        """What was wrong with an object just judged, but had been so before."""
+        if self._latest is None or self._latest[0] is not new:
+            return []
+        return self._latest[1]

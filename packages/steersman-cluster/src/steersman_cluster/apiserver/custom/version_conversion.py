@@ -1,0 +1,127 @@
+"""Between the versions of a custom resource: from what is kept to what is shown, and back."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from functools import partial
+
+from steersman.units import same_json
+from steersman_cluster.apiserver.custom.webhook_conversion import Conversion, Remembered
+from steersman_cluster.apiserver.meta.rules import Object, RuleContext
+from steersman_cluster.apiserver.request.resources import Served
+from steersman_cluster.apiserver.request.webhook_answers import Known
+from steersman_cluster.apiserver.schema.defaults import Defaults, copied
+from steersman_cluster.apiserver.schema.node import UNSET, Schema
+from steersman_cluster.apiserver.schema.pruner import accept
+from steersman_cluster.apiserver.webhooks.addresses import place_of
+
+
+def converting(
+    served: Served, crd: Object, version: Object, schemas: Mapping[str, Schema]
+) -> Served:
+    """``served`` with the way to the stored version and back.
+
+    Where there is nothing to convert, nothing is given, so that objects are shown as they are kept.
+    """
+    spec, generation = crd["spec"], crd["metadata"].get("generation", 1)
+    stored = next(each for each in spec["versions"] if each.get("storage"))
+    if stored is version and generation == 1:
+        # Nothing was ever kept in another version, or by another schema.
+        return _with_default_status(served)
+    every = {f"{spec['group']}/{name}": _Version(schema) for name, schema in schemas.items()}
+    shown, kept = (f"{spec['group']}/{each['name']}" for each in (version, stored))
+    if spec["conversion"]["strategy"] == "Webhook":
+        webhook = spec["conversion"]["webhook"]
+        by_webhook = partial(_by_webhook, served, webhook, every, shown, kept, Remembered())
+        return replace(served, for_request=by_webhook)
+
+    def from_stored(obj: Object) -> Object:
+        return every[shown].known_of({**_read(obj, every), "apiVersion": shown})
+
+    def to_stored(obj: Object) -> Object:
+        renamed = {**obj, "apiVersion": kept}
+        if same_json(version.get("schema"), stored.get("schema")):
+            return renamed
+        return every[kept].kept(every[kept].known_of(copied(renamed)))
+
+    return replace(served, from_stored=from_stored, to_stored=to_stored)
+
+
+def _with_default_status(served: Served) -> Served:
+    """``served`` with the default of a status that the object was created without.
+
+    A create drops the status after defaults are filled, so it is missing from what is kept.
+    """
+    schema = served.schema.properties.get("status")
+    if schema is None or schema.default is UNSET:
+        return served
+    status = copied(schema.default)
+    Defaults(schema).fill(status)
+
+    def from_stored(obj: Object) -> Object:
+        return obj if "status" in obj else {**obj, "status": copied(status)}
+
+    return replace(served, from_stored=from_stored)
+
+
+class _Version:
+    """What one version makes of objects."""
+
+    def __init__(self, schema: Schema) -> None:
+        self._schema = schema
+        self._defaults = Defaults(schema)
+
+    def filled(self, obj: Object) -> Object:
+        """The object, changed, with all defaults."""
+        self._defaults.fill(obj)
+        return obj
+
+    def kept(self, obj: Object) -> Object:
+        """The same for what is about to be kept, but for a status, which is filled in on read."""
+        has_status = "status" in obj
+        self._defaults.fill(obj)
+        if not has_status:
+            obj.pop("status", None)
+        return obj
+
+    def known_of(self, obj: Object) -> Object:
+        """The object, changed, without what the version does not know."""
+        accept(obj, self._schema)
+        return obj
+
+
+def _read(obj: Object, every: Mapping[str, _Version]) -> Object:
+    """A copy of what is kept, whole: defaults are those of the version in which it is kept."""
+    fresh: Object = copied(obj)
+    kept_in = every.get(obj["apiVersion"])
+    return fresh if kept_in is None else kept_in.filled(fresh)
+
+
+def _by_webhook(
+    served: Served,
+    webhook: Object,
+    every: Mapping[str, _Version],
+    shown: str,
+    kept: str,
+    remembered: Remembered,
+    known: Known,
+    around: RuleContext,
+) -> Served:
+    """The same for one request."""
+    conversion = Conversion(
+        webhook["conversionReviewVersions"],
+        place=lambda: place_of(webhook["clientConfig"], around),
+        known=known,
+        remembered=remembered,
+    )
+
+    def from_stored(obj: Object) -> Object:
+        return every[shown].known_of(conversion.converted(_read(obj, every), shown))
+
+    def to_stored(obj: Object) -> Object:
+        converted = every[kept].known_of(conversion.converted(copied(obj), kept))
+        return every[kept].kept(converted)
+
+    def ahead(objects: Iterable[Object]) -> None:
+        conversion.ahead((_read(each, every) for each in objects), shown)
+
+    return replace(served, from_stored=from_stored, to_stored=to_stored, ahead=ahead)

@@ -1,0 +1,142 @@
+"""Conversion by webhook: an object in another version, as somebody outside says it looks there.
+
+What is asked about an object is remembered by its content, without the metadata that a webhook
+cannot change. So an object that was shown before it was written is known afterwards too.
+"""
+
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from typing import Any, Final, NamedTuple
+
+import msgspec
+
+from steersman_cluster.apiserver.custom.conversion_reviews import (
+    CHANGED,
+    SAME,
+    UNDERSTOOD,
+    Failed,
+    Review,
+)
+from steersman_cluster.apiserver.meta.rules import Object
+from steersman_cluster.apiserver.meta.status_errors import Refusal
+from steersman_cluster.apiserver.request.webhook_answers import Known
+from steersman_cluster.apiserver.webhooks import Unanswered
+from steersman_cluster.apiserver.webhooks.addresses import Place
+
+# About how many bytes of objects one review is; the objects of a list are put into as many reviews
+# as it takes. What comes back may be several times as large before it is too much.
+MOST_REVIEWED_BYTES: Final = 1024 * 1024
+
+# Of the objects of one version, so that lists and watches ask only about what is new. As JSON; what
+# is kept takes some ten times as much. A guess.
+MOST_REMEMBERED_BYTES: Final = 16 * 1024 * 1024
+
+
+class _Question(NamedTuple):
+    """What an object looks like in another version."""
+
+    api_version: str
+    content: bytes
+
+
+class Remembered:
+    """What was answered to whoever asked before; the oldest goes where it becomes too much."""
+
+    def __init__(self) -> None:
+        self._answers: dict[_Question, Object] = {}
+        self._bytes = 0
+
+    def get(self, question: _Question) -> Object | None:
+        """The answer, if there was one."""
+        return self._answers.get(question)
+
+    def keep(self, question: _Question, answer: Object) -> None:
+        """Remember an answer, which nobody changes any more."""
+        if question in self._answers:
+            return
+        self._answers[question] = answer
+        self._bytes += len(question.content)
+        while self._bytes > MOST_REMEMBERED_BYTES:
+            oldest = next(iter(self._answers))
+            del self._answers[oldest]
+            self._bytes -= len(oldest.content)
+
+    def __repr__(self) -> str:
+        return f"<Remembered {len(self._answers)} conversions, {self._bytes} bytes>"
+
+
+class Conversion:
+    """Converts the objects that one request is about."""
+
+    def __init__(
+        self,
+        reviews: Sequence[str],
+        place: Callable[[], Place],
+        *,
+        known: Known,
+        remembered: Remembered,
+    ) -> None:
+        self._remembered = remembered
+        self._review = next((each for each in reviews if each in UNDERSTOOD), "")
+        self._place = place
+        self._known = known
+
+    def converted(self, obj: Object, api_version: str) -> Object:
+        """A copy of the object in that version, or the object where it was in it all along."""
+        if obj["apiVersion"] == api_version:
+            return obj
+        question = _question(obj, api_version)
+        answer = self._answer(question)
+        if answer is None:
+            raise Unanswered(self._reviews({question: obj}, api_version))
+        if isinstance(answer, Failed):
+            raise Refusal(500, "", answer.message)
+        self._remembered.keep(question, answer)
+        return _with_its_metadata(answer, obj)
+
+    def ahead(self, objects: Iterable[Object], api_version: str) -> None:
+        """Ask at once for all that will have to be converted."""
+        wanted: dict[_Question, Object] = {}
+        for each in objects:
+            if each["apiVersion"] != api_version:
+                question = _question(each, api_version)
+                if self._answer(question) is None:
+                    wanted[question] = each
+        if wanted:
+            raise Unanswered(self._reviews(wanted, api_version))
+
+    def _answer(self, question: _Question) -> Any:
+        found = self._known.get(question)
+        if found is None and (found := self._remembered.get(question)) is not None:
+            # From now on this request has it, whatever is forgotten meanwhile.
+            self._known[question] = found
+        return found
+
+    def _reviews(self, wanted: dict[_Question, Object], api_version: str) -> list[Review]:
+        parts: list[dict[Hashable, Object]] = []
+        free_bytes = 0
+        for question, obj in wanted.items():
+            if free_bytes <= 0:
+                parts.append({})
+                free_bytes = MOST_REVIEWED_BYTES
+            parts[-1][question] = obj
+            free_bytes -= len(question.content)
+        place = self._place()
+        return [
+            Review(objects=part, api_version=api_version, version=self._review, place=place)
+            for part in parts
+        ]
+
+
+def _question(obj: Object, api_version: str) -> _Question:
+    about = obj["metadata"]
+    seen = {name: about.get(name) for name in (*CHANGED, *(name for name, _ in SAME))}
+    return _Question(api_version, msgspec.json.encode({**obj, "metadata": seen}, order="sorted"))
+
+
+def _with_its_metadata(converted: Object, obj: Object) -> Object:
+    """A copy with the metadata that the object had, but for what a webhook may change."""
+    fresh: Object = msgspec.json.decode(msgspec.json.encode(converted))
+    about = fresh["metadata"]
+    kept = {name: value for name, value in obj["metadata"].items() if name not in CHANGED}
+    changed = {name: about[name] for name in CHANGED if about.get(name)}
+    return {**fresh, "metadata": {**kept, **changed}}

@@ -1,0 +1,182 @@
+"""What is served, as discovery describes it."""
+
+import re
+from base64 import b64encode
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from hashlib import sha256
+
+from steersman.names import GroupVersionKind
+from steersman_cluster.apiserver.meta.group_versions import GROUP_PRIORITY, VERSION_PRIORITY, Claim
+from steersman_cluster.apiserver.schema.builtin_schemas import BuiltinResource
+
+# Kinds that are stored in another version than the one that says so, or in another group.
+_STORED_ELSEWHERE = {
+    GroupVersionKind("events.k8s.io", "v1", "Event"): GroupVersionKind("", "v1", "Event"),
+    GroupVersionKind("autoscaling", "v1", "HorizontalPodAutoscaler"): GroupVersionKind(
+        "autoscaling", "v2", "HorizontalPodAutoscaler"
+    ),
+    **{
+        GroupVersionKind(group, "v1", kind): GroupVersionKind(group, "v1beta1", kind)
+        for group, kind in (
+            ("admissionregistration.k8s.io", "MutatingAdmissionPolicy"),
+            ("admissionregistration.k8s.io", "MutatingAdmissionPolicyBinding"),
+            ("apiextensions.k8s.io", "CustomResourceDefinition"),
+        )
+    },
+}
+
+# The order in which kubectl looks for a name that several groups have.
+_GROUPS = (
+    "apiregistration.k8s.io",
+    "apps",
+    "events.k8s.io",
+    "authentication.k8s.io",
+    "authorization.k8s.io",
+    "autoscaling",
+    "batch",
+    "certificates.k8s.io",
+    "networking.k8s.io",
+    "policy",
+    "rbac.authorization.k8s.io",
+    "storage.k8s.io",
+    "admissionregistration.k8s.io",
+    "apiextensions.k8s.io",
+    "scheduling.k8s.io",
+    "coordination.k8s.io",
+    "node.k8s.io",
+    "discovery.k8s.io",
+    "resource.k8s.io",
+    "flowcontrol.apiserver.k8s.io",
+)
+_GROUP_PLACES = {group: place for place, group in enumerate(_GROUPS)}
+
+_VERSION = re.compile(r"v([1-9][0-9]*)(?:(alpha|beta)([1-9][0-9]*))?")
+_STABILITY = {None: 0, "beta": 1, "alpha": 2}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DiscoveredSubresource:
+    """A part of a resource with a path of its own: ``status``, ``scale``."""
+
+    name: str
+    gvk: GroupVersionKind  # of what it takes and gives
+    verbs: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DiscoveredResource:
+    """A kind in one of its versions, where it is served, and what can be asked of it."""
+
+    gvk: GroupVersionKind
+    plural: str
+    singular: str
+    namespaced: bool
+    verbs: tuple[str, ...]
+    short_names: tuple[str, ...] = ()
+    categories: tuple[str, ...] = ()
+    subresources: tuple[DiscoveredSubresource, ...] = ()
+    stored_as: GroupVersionKind | None = None  # None: it is answered and forgotten
+    custom: bool = False
+
+    @property
+    def storage_version_hash(self) -> str | None:
+        """What tells clients that another version is stored now."""
+        if self.stored_as is None:
+            return None
+        stored = f"{self.stored_as.group}/{self.stored_as.version}/{self.stored_as.kind}"
+        return b64encode(sha256(stored.encode()).digest()[:8]).decode()
+
+
+def stored_version(gvk: GroupVersionKind) -> GroupVersionKind:
+    """The version, and perhaps the group, that a real server keeps a built-in kind in."""
+    return _STORED_ELSEWHERE.get(gvk, gvk)
+
+
+def discovered_builtin(resource: BuiltinResource) -> DiscoveredResource:
+    """A built-in kind."""
+    gvk = resource.gvk
+    return DiscoveredResource(
+        gvk=gvk,
+        plural=resource.plural,
+        singular=resource.singular,
+        namespaced=resource.namespaced,
+        verbs=resource.verbs,
+        short_names=resource.short_names,
+        categories=resource.categories,
+        subresources=tuple(
+            DiscoveredSubresource(
+                name=name,
+                gvk=GroupVersionKind(
+                    found.get("group", gvk.group), found.get("version", gvk.version), found["kind"]
+                ),
+                verbs=tuple(found["verbs"]),
+            )
+            for name, found in resource.subresources.items()
+        ),
+        # Reviews and bindings are created, never deleted.
+        stored_as=stored_version(gvk) if "delete" in resource.verbs else None,
+    )
+
+
+class Catalogue:
+    """Resources by group and version, each in the order in which discovery has them."""
+
+    def __init__(
+        self,
+        resources: Iterable[DiscoveredResource],
+        claims: Mapping[tuple[str, str], Claim] | None = None,
+    ) -> None:
+        self._claims = claims or {}
+        found: dict[str, dict[str, list[DiscoveredResource]]] = {}
+        for resource in sorted(resources, key=lambda each: each.plural):
+            versions = found.setdefault(resource.gvk.group, {})
+            versions.setdefault(resource.gvk.version, []).append(resource)
+        for group, version in self._claims:
+            found.setdefault(group, {}).setdefault(version, [])
+        self._groups = {
+            group: {version: found[group][version] for version in self._versions(found, group)}
+            for group in sorted(found, key=lambda each: self._group_order(each, found[each]))
+        }
+
+    def _versions(self, found: Mapping[str, Iterable[str]], group: str) -> list[str]:
+        def preference(version: str) -> int:
+            claim = self._claims.get((group, version))
+            return -(claim.version_priority if claim else VERSION_PRIORITY)
+
+        return sorted(in_order(found[group]), key=preference)
+
+    def _group_order(self, group: str, versions: Iterable[str]) -> tuple[int, int, str]:
+        claims = (self._claims.get((group, version)) for version in versions)
+        highest = max(each.group_priority if each else GROUP_PRIORITY for each in claims)
+        return (_GROUP_PLACES.get(group, len(_GROUPS)), -highest, group)
+
+    def is_remote(self, group: str, version: str) -> bool:
+        """Whether another server would know what is in it."""
+        claim = self._claims.get((group, version))
+        return claim is not None and claim.remote
+
+    def groups(self) -> Iterator[str]:
+        """All but the core group, which has a path of its own."""
+        return (group for group in self._groups if group != "")
+
+    def versions(self, group: str) -> list[str]:
+        """The preferred one first; none of a group that is not there."""
+        return list(self._groups.get(group, ()))
+
+    def resources(self, group: str, version: str) -> list[DiscoveredResource]:
+        """By name; none of a version that is not there."""
+        return self._groups.get(group, {}).get(version, [])
+
+
+def in_order(versions: Iterable[str]) -> list[str]:
+    """Versions as Kubernetes prefers them: v10, v2, v1, v2beta1, v1alpha1, then all others."""
+    return sorted(versions, key=_version_order)
+
+
+def _version_order(version: str) -> tuple[int, int, int, str]:
+    found = _VERSION.fullmatch(version)
+    if found is None:
+        return (len(_STABILITY), 0, 0, version)
+    major, stability, minor = found.groups()
+    return (_STABILITY[stability], -int(major), -int(minor or 0), version)

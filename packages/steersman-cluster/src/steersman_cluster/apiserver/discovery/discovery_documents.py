@@ -1,0 +1,139 @@
+"""Discovery as it is answered: by path and by what the caller accepts, each document made once."""
+
+from collections.abc import Iterable, Mapping
+from hashlib import sha512
+
+import msgspec
+import yaml
+
+from steersman_cluster.apiserver.discovery import group_documents
+from steersman_cluster.apiserver.discovery.aggregated_messages import encode_aggregated
+from steersman_cluster.apiserver.discovery.discovered_resources import Catalogue, DiscoveredResource
+from steersman_cluster.apiserver.discovery.group_documents import Document
+from steersman_cluster.apiserver.meta.group_versions import Claim
+from steersman_cluster.apiserver.request.negotiation import (
+    JSON,
+    UNDERSTOOD,
+    YAML,
+    check_route,
+    document_language,
+    language_of_form,
+)
+from steersman_cluster.apiserver.request.protobuf_responses import encode_document
+from steersman_cluster.apiserver.schema.protobuf.messages import PROTOBUF
+
+_AGGREGATED = {"g": "apidiscovery.k8s.io", "v": "v2", "as": "APIGroupDiscoveryList"}
+# Those are for people to read.
+_LAID_OUT = ("/", "/version")
+
+
+class DiscoveryDocument(msgspec.Struct, frozen=True, kw_only=True):
+    """An answer, ready to be sent."""
+
+    body: bytes
+    content_type: str = JSON
+    etag: str | None = None  # of an aggregated one, which clients keep
+
+    @property
+    def headers(self) -> dict[str, str]:
+        """All that the answer needs."""
+        if self.etag is None:
+            return {"Cache-Control": "no-cache, private", "Content-Type": self.content_type}
+        return {
+            "Cache-Control": "public",
+            "Content-Type": self.content_type,
+            "Etag": self.etag,
+            "Vary": "Accept",
+        }
+
+
+class Discovery:
+    """What is served at one moment; a kind that comes or goes makes a new one."""
+
+    def __init__(
+        self,
+        resources: Iterable[DiscoveredResource],
+        *,
+        server_address: str,
+        other_paths: Iterable[str] = (),
+        claims: Mapping[tuple[str, str], Claim] | None = None,
+    ) -> None:
+        self._catalogue = Catalogue(resources, claims or {})
+        self._server_address = server_address
+        self._other_paths = tuple(other_paths)
+        self._made: dict[tuple[str, bool, str], DiscoveryDocument] = {}
+
+    def find(self, path: str, *, accept: str = "") -> DiscoveryDocument | None:
+        """The document at ``path``, without a slash at its end; None where there is none."""
+        language = language_of_form(accept, _AGGREGATED) if path in ("/api", "/apis") else ""
+        is_aggregated = language != ""
+        # Controllers ask for the same again and again, and nearly always in JSON.
+        if not is_aggregated and accept in ("", JSON):
+            language = JSON
+        if (made := self._made.get((path, is_aggregated, language))) is not None:
+            return made
+        content = self._aggregated(path) if is_aggregated else self._classic(path)
+        if content is None:
+            return None
+        language = language or self._language(path, accept)
+        made = self._made[path, is_aggregated, language] = _made(
+            content, language, is_aggregated=is_aggregated, laid_out=path in _LAID_OUT
+        )
+        return made
+
+    def _language(self, path: str, accept: str) -> str:
+        match path.split("/")[1:]:
+            case [""]:
+                return JSON
+            case ["version"]:
+                check_route(accept, (JSON,))
+                return JSON
+            case ["api", *_]:
+                check_route(accept, UNDERSTOOD)
+            case ["apis", group, version]:
+                if not any(each.custom for each in self._catalogue.resources(group, version)):
+                    check_route(accept, UNDERSTOOD)
+            case _:
+                pass
+        return document_language(accept)
+
+    def _aggregated(self, path: str) -> Document:
+        groups = [""] if path == "/api" else self._catalogue.groups()
+        return group_documents.aggregated(self._catalogue, groups)
+
+    def _classic(self, path: str) -> Document | None:
+        match path.split("/")[1:]:
+            case [""]:
+                return group_documents.paths(self._catalogue, self._other_paths)
+            case ["version"]:
+                return group_documents.version()
+            case ["api"]:
+                return group_documents.api_versions(self._server_address)
+            case ["api", version]:
+                return group_documents.resource_list(self._catalogue, "", version)
+            case ["apis"]:
+                return group_documents.group_list(self._catalogue)
+            case ["apis", group]:
+                return group_documents.group(self._catalogue, group)
+            case ["apis", group, version] if group:
+                return group_documents.resource_list(self._catalogue, group, version)
+            case _:
+                return None
+
+
+def _made(
+    content: Document, language: str, *, is_aggregated: bool, laid_out: bool
+) -> DiscoveryDocument:
+    body = msgspec.json.encode(content)
+    # The same in every language.
+    etag = f'"{sha512(body).hexdigest().upper()}"' if is_aggregated else None
+    content_type = language
+    if is_aggregated:
+        content_type += "".join(f";{key}={value}" for key, value in _AGGREGATED.items())
+    if language == PROTOBUF:
+        body = encode_aggregated(content) if is_aggregated else encode_document(content)
+    elif language == YAML:
+        body = yaml.safe_dump(msgspec.json.decode(body), allow_unicode=True).encode()
+    else:
+        body = msgspec.json.format(body) if laid_out else body + b"\n"
+    return DiscoveryDocument(body=body, content_type=content_type, etag=etag)

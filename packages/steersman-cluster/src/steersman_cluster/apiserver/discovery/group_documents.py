@@ -1,0 +1,187 @@
+"""The documents of discovery, classic and aggregated, with the server's own order of things."""
+
+import platform
+import sys
+from collections.abc import Iterable
+from typing import Any
+
+from steersman.names import GroupVersionKind
+from steersman.openapi import VERSION
+from steersman_cluster.apiserver.discovery.discovered_resources import (
+    Catalogue,
+    DiscoveredResource,
+    DiscoveredSubresource,
+)
+
+Document = dict[str, Any]
+
+
+def api_versions(server_address: str) -> Document:
+    """``/api``."""
+    return {
+        "kind": "APIVersions",
+        "versions": ["v1"],
+        "serverAddressByClientCIDRs": [
+            {"clientCIDR": "0.0.0.0/0", "serverAddress": server_address}
+        ],
+    }
+
+
+def group_list(catalogue: Catalogue) -> Document:
+    """``/apis``."""
+    groups = [_group(catalogue, group) for group in catalogue.groups()]
+    return {"kind": "APIGroupList", "apiVersion": "v1", "groups": groups}
+
+
+def group(catalogue: Catalogue, name: str) -> Document | None:
+    """``/apis/apps``; None where there is no such group."""
+    if not name or not catalogue.versions(name):
+        return None
+    return {"kind": "APIGroup", "apiVersion": "v1", **_group(catalogue, name)}
+
+
+def resource_list(catalogue: Catalogue, group: str, version: str) -> Document | None:
+    """``/api/v1`` and ``/apis/apps/v1``; None where there is no such version."""
+    resources = catalogue.resources(group, version)
+    if not resources:
+        return None
+    # The core group's list is as old as that.
+    api_version = {"apiVersion": "v1"} if group else {}
+    return {
+        "kind": "APIResourceList",
+        **api_version,
+        "groupVersion": f"{group}/{version}" if group else version,
+        "resources": [line for each in resources for line in _lines(each)],
+    }
+
+
+def aggregated(catalogue: Catalogue, groups: Iterable[str]) -> Document:
+    """All that is known of some groups, in one document."""
+    return {
+        "kind": "APIGroupDiscoveryList",
+        "apiVersion": "apidiscovery.k8s.io/v2",
+        "metadata": {},
+        "items": [
+            found for group in groups if (found := _aggregated_group(catalogue, group))["versions"]
+        ],
+    }
+
+
+# As Go calls them.
+_MACHINES = {"x86_64": "amd64", "aarch64": "arm64"}
+
+
+def version() -> Document:
+    """``/version``."""
+    major, minor = VERSION.split(".")
+    return {
+        "major": major,
+        "minor": minor,
+        "emulationMajor": major,
+        "emulationMinor": minor,
+        "minCompatibilityMajor": major,
+        "minCompatibilityMinor": str(int(minor) - 1),
+        "gitVersion": f"v{VERSION}.3+steersman",
+        "gitCommit": "0" * 40,
+        "gitTreeState": "",
+        "buildDate": "1970-01-01T00:00:00Z",
+        # No Go here, and yet something that runs this.
+        "goVersion": f"python{platform.python_version()}",
+        "compiler": platform.python_implementation().lower(),
+        "platform": f"{sys.platform}/{_MACHINES.get(machine := platform.machine(), machine)}",
+    }
+
+
+def paths(catalogue: Catalogue, others: Iterable[str]) -> Document:
+    """``/``: every path that is worth a look."""
+    found = {"/api", "/apis", "/apis/", "/version", *others}
+    found |= {f"/api/{version}" for version in catalogue.versions("")}
+    for group in catalogue.groups():
+        found.add(f"/apis/{group}")
+        found |= {f"/apis/{group}/{version}" for version in catalogue.versions(group)}
+    return {"paths": sorted(found)}
+
+
+def _group(catalogue: Catalogue, name: str) -> Document:
+    versions = [
+        {"groupVersion": f"{name}/{version}", "version": version}
+        for version in catalogue.versions(name)
+    ]
+    return {"name": name, "versions": versions, "preferredVersion": versions[0]}
+
+
+def _lines(resource: DiscoveredResource) -> Iterable[Document]:
+    line: Document = {
+        "name": resource.plural,
+        "singularName": resource.singular,
+        "namespaced": resource.namespaced,
+        "kind": resource.gvk.kind,
+        "verbs": resource.verbs,
+        "shortNames": resource.short_names,
+        "categories": resource.categories,
+        "storageVersionHash": resource.storage_version_hash,
+    }
+    yield {name: value for name, value in line.items() if value not in (None, ())}
+    for each in resource.subresources:
+        yield {
+            "name": f"{resource.plural}/{each.name}",
+            "singularName": "",
+            "namespaced": resource.namespaced,
+            **_if_foreign(each, resource.gvk),
+            "kind": each.gvk.kind,
+            "verbs": each.verbs,
+        }
+
+
+def _if_foreign(subresource: DiscoveredSubresource, own: GroupVersionKind) -> Document:
+    """The group and version of a subresource, where they are not the resource's."""
+    gvk = subresource.gvk
+    if (gvk.group, gvk.version) == (own.group, own.version):
+        return {}
+    return {"group": gvk.group, "version": gvk.version}
+
+
+def _aggregated_group(catalogue: Catalogue, group: str) -> Document:
+    versions = (_aggregated_version(catalogue, group, each) for each in catalogue.versions(group))
+    return {
+        "metadata": {"name": group} if group else {},
+        "versions": [each for each in versions if each],
+    }
+
+
+def _aggregated_version(catalogue: Catalogue, group: str, version: str) -> Document | None:
+    """None of a version that was registered, and of which nothing is served."""
+    resources = [_aggregated_resource(each) for each in catalogue.resources(group, version)]
+    if resources:
+        return {"version": version, "resources": resources, "freshness": "Current"}
+    if catalogue.is_remote(group, version):
+        return {"version": version, "freshness": "Stale"}
+    return None
+
+
+def _aggregated_resource(resource: DiscoveredResource) -> Document:
+    found: Document = {
+        "resource": resource.plural,
+        "responseKind": _response_kind(resource.gvk, resource),
+        "scope": "Namespaced" if resource.namespaced else "Cluster",
+        "singularResource": resource.singular,
+        "verbs": resource.verbs,
+        "shortNames": resource.short_names,
+        "categories": resource.categories,
+        "subresources": tuple(
+            {
+                "subresource": each.name,
+                "responseKind": _response_kind(each.gvk, resource),
+                "verbs": each.verbs,
+            }
+            for each in resource.subresources
+        ),
+    }
+    return {name: value for name, value in found.items() if value != ()}
+
+
+def _response_kind(gvk: GroupVersionKind, resource: DiscoveredResource) -> Document:
+    own = (gvk.group, gvk.version) == (resource.gvk.group, resource.gvk.version)
+    # A built-in kind does not say which group it is in; to clients, empty means the one above.
+    group, version = ("", "") if own and not resource.custom else (gvk.group, gvk.version)
+    return {"group": group, "version": version, "kind": gvk.kind}

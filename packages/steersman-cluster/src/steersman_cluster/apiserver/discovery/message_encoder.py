@@ -1,0 +1,99 @@
+"""Protobuf messages, written from the JSON that they stand for.
+
+A message is a row of numbered values; a table says which key of an object is which of them.
+"""
+
+from collections.abc import Callable, Mapping
+from struct import pack
+from typing import Any, NamedTuple, TypeAlias
+
+import msgspec
+
+from steersman_cluster.apiserver.schema.protobuf.encoder import field_tag, sized, varint
+from steersman_cluster.apiserver.schema.protobuf.wire_format import BYTES, FIXED64, VARINT
+
+Write: TypeAlias = Callable[[Any], bytes]
+
+
+class Value(NamedTuple):
+    """How a value is written: a wire type, and what makes bytes of it."""
+
+    wire_type: int
+    write: Write
+
+
+class Field(NamedTuple):
+    """One field of a message: what stands before each value, and how it is written."""
+
+    tag: bytes
+    write: Write
+    repeated: bool
+
+
+class Message:
+    """A type of messages, and its ``value`` in another. What is in no field is left out."""
+
+    def __init__(self, fields: Mapping[str, Field], *, extensions: Field | None = None) -> None:
+        """``extensions``: where keys go that begin with ``x-``, each with its value."""
+        self._fields = fields
+        self._extensions = extensions
+        self.value = Value(BYTES, lambda content: sized(self.write(content)))
+
+    def write(self, content: Mapping[str, Any]) -> bytes:
+        """The message itself, without its size."""
+        parts: list[bytes] = []
+        for key, value in content.items():
+            if (field := self._fields.get(key)) is not None:
+                for each in value if field.repeated else (value,):
+                    parts += (field.tag, field.write(each))
+            elif self._extensions is not None and key.startswith("x-"):
+                parts += (self._extensions.tag, self._extensions.write((key, value)))
+        return b"".join(parts)
+
+
+def one(number: int, value: Value) -> Field:
+    """A field with a single value."""
+    return Field(field_tag(number, value.wire_type), value.write, repeated=False)
+
+
+def many(number: int, value: Value) -> Field:
+    """A field with a list of values."""
+    return Field(field_tag(number, value.wire_type), value.write, repeated=True)
+
+
+def wrapped(number: int, value: Value) -> Value:
+    """A message that has nothing but this."""
+    tag = field_tag(number, value.wire_type)
+    return Value(BYTES, lambda content: sized(tag + value.write(content)))
+
+
+def named(value: Value) -> Value:
+    """A message of a name and a value, from a pair of them."""
+    name_tag, value_tag = field_tag(1, BYTES), field_tag(2, value.wire_type)
+
+    def write(pair: tuple[str, Any]) -> bytes:
+        name, content = pair
+        return sized(name_tag + TEXT.write(name) + value_tag + value.write(content))
+
+    return Value(BYTES, write)
+
+
+def mapped(value: Value, *, number: int = 1) -> Value:
+    """A message that is a map: its entries, each with a name."""
+    tag, write = field_tag(number, BYTES), named(value).write
+    return Value(
+        BYTES,
+        lambda content: sized(b"".join([tag + write(pair) for pair in content.items()])),
+    )
+
+
+def either(which: Callable[[Any], Value]) -> Value:
+    """A message that is this or that, as the content says."""
+    return Value(BYTES, lambda content: which(content).write(content))
+
+
+TEXT = Value(BYTES, lambda value: sized(value.encode()))
+FLAG = Value(VARINT, varint)
+INTEGER = Value(VARINT, varint)
+NUMBER = Value(FIXED64, lambda value: pack("<d", value))
+JSON_TEXT = Value(BYTES, lambda value: sized(msgspec.json.encode(value)))

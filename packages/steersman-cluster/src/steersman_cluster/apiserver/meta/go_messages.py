@@ -1,0 +1,72 @@
+"""Values as Go's own messages name and print them; clients see those sentences, so we say them."""
+
+from decimal import Decimal
+from typing import Any, Final
+
+from steersman_cluster.apiserver.meta.go_json import Number, Pairs
+
+# What a body must be, for its kind to be told.
+TYPE_META: Final = (
+    r'struct { APIVersion string "json:\"apiVersion,omitempty\"";'
+    r' Kind string "json:\"kind,omitempty\"" }'
+)
+
+_TYPES: Final = {
+    dict: "map[string]interface {}",
+    list: "[]interface {}",
+    str: "string",
+    bool: "bool",
+    int: "int64",
+    float: "float64",
+}
+
+
+def what_is(value: Any) -> str:
+    """How the decoder calls a JSON value that is not null."""
+    match value:
+        case bool():
+            return "bool"
+        case Number() | int() | float():
+            return "number"
+        case str():
+            return "string"
+        case Pairs() | dict():
+            return "object"
+        case _:
+            return "array"
+
+
+def cannot_unmarshal(value: Any, where: str) -> str:
+    """What the decoder says to a value that does not fit."""
+    return f"json: cannot unmarshal {what_is(value)} into Go {where}"
+
+
+def go_type(value: Any) -> str:
+    """The type's name as a message shows it."""
+    return _TYPES.get(type(value), "%!s(<nil>)")
+
+
+def go_text(value: Any) -> str:
+    """The value as ``%v`` prints it."""
+    match value:
+        case None:
+            return "<nil>"
+        case bool():
+            return "true" if value else "false"
+        case float():
+            return float_text(value)
+        case dict():
+            return f"map[{' '.join(f'{key}:{go_text(value[key])}' for key in sorted(value))}]"
+        case list():
+            return f"[{' '.join(map(go_text, value))}]"
+        case _:
+            return str(value)
+
+
+def float_text(value: float) -> str:
+    """The same of a float: the shortest digits, with an exponent from a million on."""
+    digits, _, exponent = f"{Decimal(repr(value)).normalize():e}".partition("e")
+    power = int(exponent)
+    if -5 < power < 6:
+        return f"{Decimal(repr(value)).normalize():f}"
+    return f"{digits}e{'-' if power < 0 else '+'}{abs(power):02}"

@@ -1,0 +1,357 @@
+"""The rules that every object's ``metadata`` obeys, whatever its kind.
+
+``metadata`` is what decoding leaves: of the right types, without empty values.
+"""
+
+from collections.abc import Callable, Iterator
+from random import Random
+from typing import Any, Final, TypeAlias
+
+import msgspec
+
+from steersman_cluster.apiserver.meta import name_validation, status_errors
+from steersman_cluster.apiserver.meta.field_errors import (
+    FieldError,
+    forbidden,
+    immutable,
+    invalid,
+    required,
+    too_long,
+)
+
+Metadata: TypeAlias = dict[str, Any]
+
+# What generated names end in: no vowels, so that no words come about, and nothing that looks like
+# something else.
+ALPHABET = "bcdfghjklmnpqrstvwxz2456789"
+SUFFIX_LENGTH = 5
+MOST_BASE = 63 - SUFFIX_LENGTH
+
+MOST_ANNOTATION_BYTES = 256 * 1024
+MOST_MANAGER_BYTES = 128
+MOST_SUBRESOURCE_BYTES = 256
+
+# Each of them shows all owners; the real server goes on until its memory ends.
+MOST_DISPUTES = 100
+
+# What the server sets, and an author of a new object cannot.
+_SYSTEM_FIELDS = (
+    "creationTimestamp",
+    "uid",
+    "deletionTimestamp",
+    "deletionGracePeriodSeconds",
+    "selfLink",
+)
+_NEVER_CHANGES = (
+    "name",
+    "namespace",
+    "uid",
+    "creationTimestamp",
+    "deletionTimestamp",
+    "deletionGracePeriodSeconds",
+)
+
+_OWNER_FIELDS = ("apiVersion", "kind", "name", "uid", "controller", "blockOwnerDeletion")
+STANDARD_FINALIZERS = frozenset(("kubernetes", "orphan", "foregroundDeletion"))
+# Groups whose kinds may have finalizers of any name, as custom resources may.
+_FREE_FINALIZERS = frozenset(
+    (
+        "admissionregistration.k8s.io",
+        "apiextensions.k8s.io",
+        "apiregistration.k8s.io",
+        "coordination.k8s.io",
+        "node.k8s.io",
+    )
+)
+
+# Its fields as Go writes them.
+IN_ORDER = (
+    "name",
+    "generateName",
+    "namespace",
+    "selfLink",
+    "uid",
+    "resourceVersion",
+    "generation",
+    "creationTimestamp",
+    "deletionTimestamp",
+    "deletionGracePeriodSeconds",
+    "labels",
+    "annotations",
+    "ownerReferences",
+    "finalizers",
+    "managedFields",
+)
+
+
+def generate_name(base: str, rng: Random) -> str:
+    """A name that begins with ``base``, and that nobody else is likely to have."""
+    return base[:MOST_BASE] + "".join(rng.choices(ALPHABET, k=SUFFIX_LENGTH))
+
+
+def new_uid(rng: Random) -> str:
+    """A random UUID."""
+    digits = f"{rng.getrandbits(128):032x}"
+    variant = "89ab"[int(digits[16], 16) % 4]
+    return f"{digits[:8]}-{digits[8:12]}-4{digits[13:16]}-{variant}{digits[17:20]}-{digits[20:]}"
+
+
+def set_namespace(metadata: Metadata, namespace: str) -> None:
+    """Into the namespace of the request, which is ``""`` for kinds that live in none."""
+    given = metadata.get("namespace", "")
+    if given and namespace and given != namespace:
+        raise status_errors.bad_request(
+            "the namespace of the provided object does not match the namespace sent on the request"
+        )
+    if namespace:
+        metadata["namespace"] = namespace
+    else:
+        metadata.pop("namespace", None)
+
+
+def check_name(metadata: Metadata, name: str) -> None:
+    """An object that is replaced has the name it is known by."""
+    given = metadata.get("name", "")
+    if not given:
+        raise status_errors.bad_request(
+            f"the name of the object ({name} based on URL) was undeterminable:"
+            " name must be provided"
+        )
+    if given != name:
+        raise status_errors.bad_request(
+            f"the name of the object ({given}) does not match the name on the URL ({name})"
+        )
+
+
+def wipe(metadata: Metadata) -> None:
+    """Take out what only the server sets."""
+    for field in _SYSTEM_FIELDS:
+        metadata.pop(field, None)
+
+
+def prepare_create(metadata: Metadata, *, rng: Random, time: str) -> None:
+    """Give a new object, which has its name, a uid and a birthday."""
+    wipe(metadata)
+    metadata["uid"] = new_uid(rng)
+    metadata["creationTimestamp"] = time
+
+
+def refuse_resource_version(metadata: Metadata) -> None:
+    """A new object has no version; the real server takes one that is given for its own mistake."""
+    if metadata.get("resourceVersion"):
+        raise status_errors.Refusal(
+            500, "", "resourceVersion should not be set on objects to be created"
+        )
+
+
+def prepare_update(metadata: Metadata, old: Metadata) -> None:
+    """Take over from the old object what its author need not, or cannot, say."""
+    metadata.setdefault("uid", old["uid"])
+    for field in ("generation", "creationTimestamp"):
+        if field in old:
+            metadata[field] = old[field]
+        else:
+            metadata.pop(field, None)
+    if "deletionTimestamp" in old:
+        metadata["deletionTimestamp"] = old["deletionTimestamp"]
+    if "deletionGracePeriodSeconds" in old:
+        metadata.setdefault("deletionGracePeriodSeconds", old["deletionGracePeriodSeconds"])
+
+
+def drop_repeated_owners(metadata: Metadata) -> list[str]:
+    """Owners that are there twice go; the author is told so."""
+    owners = metadata.get("ownerReferences")
+    if owners is None or len(owners) < 2:
+        return []
+    kept: dict[bytes, Any] = {}
+    repeated = [
+        owner["uid"]
+        for owner in owners
+        if kept.setdefault(bytes(_in_order(owner)), owner) is not owner
+    ]
+    if not repeated:
+        return []
+    metadata["ownerReferences"] = list(kept.values())
+    return [
+        ".metadata.ownerReferences contains duplicate entries; API server dedups owner references"
+        " in 1.20+, and may reject such requests as early as 1.24; please fix your requests;"
+        f" duplicate UID(s) observed: {', '.join(repeated)}"
+    ]
+
+
+def has_standard_finalizers(group: str, *, custom: bool) -> bool:
+    """Whether finalizers of the group's kinds must be well known or name a domain."""
+    return not custom and group not in _FREE_FINALIZERS
+
+
+def validate_create(
+    metadata: Metadata,
+    *,
+    namespaced: bool,
+    name_errors: Callable[[str, bool], list[str]],
+    standard_finalizers: bool = True,
+) -> list[FieldError]:
+    """What is wrong with a new object's metadata."""
+    errors: list[FieldError] = []
+    if base := metadata.get("generateName"):
+        errors += [invalid("metadata.generateName", base, why) for why in name_errors(base, True)]
+    if name := metadata.get("name"):
+        errors += [invalid("metadata.name", name, why) for why in name_errors(name, False)]
+    else:
+        errors.append(required("metadata.name", "name or generateName is required"))
+    errors += _namespace_errors(metadata.get("namespace", ""), namespaced=namespaced)
+    errors += _common_errors(metadata, {})
+    if standard_finalizers:
+        errors += _finalizer_name_errors(metadata)
+    return errors
+
+
+def validate_update(
+    metadata: Metadata, old: Metadata, *, standard_finalizers: bool = True
+) -> list[FieldError]:
+    """What is wrong with metadata that replaces ``old``, after ``prepare_update``."""
+    errors = _common_errors(metadata, old) + _change_errors(metadata, old)
+    if standard_finalizers:
+        errors += _finalizer_name_errors(metadata)
+    return errors
+
+
+def _change_errors(metadata: Metadata, old: Metadata) -> list[FieldError]:
+    errors: list[FieldError] = []
+    if "deletionTimestamp" in old:
+        added = set(metadata.get("finalizers", ())) - set(old.get("finalizers", ()))
+        if added:
+            listed = ", ".join(f'"{each}"' for each in sorted(added))
+            why = (
+                "no new finalizers can be added if the object is being deleted,"
+                f" found new finalizers []string{{{listed}}}"
+            )
+            errors.append(forbidden("metadata.finalizers", why))
+    for field in _NEVER_CHANGES:
+        if (now := metadata.get(field)) != old.get(field):
+            empty = "" if field in ("name", "namespace", "uid") else None
+            errors.append(immutable(f"metadata.{field}", empty if now is None else now))
+    return errors
+
+
+def _namespace_errors(namespace: str, *, namespaced: bool) -> Iterator[FieldError]:
+    if not namespaced:
+        if namespace:
+            yield forbidden("metadata.namespace", "not allowed on this type")
+    elif not namespace:
+        yield required("metadata.namespace")
+    else:
+        for why in name_validation.dns_label(namespace):
+            yield invalid("metadata.namespace", namespace, why)
+
+
+def _common_errors(metadata: Metadata, old: Metadata) -> list[FieldError]:
+    errors: list[FieldError] = []
+    if (generation := metadata.get("generation", 0)) < 0:
+        errors.append(invalid("metadata.generation", generation, name_validation.NOT_NEGATIVE))
+    for field, errors_of in _CHECKS:
+        value = metadata.get(field)
+        if value and value != old.get(field):  # what stays as it was has been looked at
+            errors += errors_of(value)
+    return errors
+
+
+def label_errors(labels: dict[str, str]) -> Iterator[FieldError]:
+    """What is wrong with labels."""
+    for key, value in labels.items():
+        for why in name_validation.label_key(key):
+            yield invalid("metadata.labels", key, why)
+        for why in name_validation.label_value(value):
+            yield invalid("metadata.labels", value, why)
+
+
+def annotation_errors(annotations: dict[str, str]) -> Iterator[FieldError]:
+    """What is wrong with annotations."""
+    size = 0
+    for key, value in annotations.items():
+        size += len(key.encode()) + len(value.encode())
+        for why in name_validation.label_key(key.lower()):
+            yield invalid("metadata.annotations", key, why)
+    if size > MOST_ANNOTATION_BYTES:
+        yield too_long("metadata.annotations", "", MOST_ANNOTATION_BYTES)
+
+
+def _owner_errors(owners: list[dict[str, Any]]) -> Iterator[FieldError]:
+    where = "metadata.ownerReferences"
+    controller = ""
+    disputed = 0
+    for owner in owners:
+        # Those of a resource inside another may lack what Go would have written for them.
+        api_version, kind = owner.get("apiVersion", ""), owner.get("kind", "")
+        if not api_version or api_version.count("/") > 1 or api_version.endswith("/"):
+            yield invalid(f"{where}.apiVersion", api_version, "version must not be empty")
+        for field in ("kind", "name", "uid"):
+            if not owner.get(field):
+                yield invalid(f"{where}.{field}", "", "must not be empty")
+        if (api_version, kind) == ("v1", "Event"):
+            why = "/v1, Kind=Event is disallowed from being an owner"
+            yield invalid(where, _in_order(owner), why)
+        if owner.get("controller"):
+            described = f"{kind}/{owner.get('name', '')}"
+            if controller:
+                disputed += 1
+                if disputed > MOST_DISPUTES:
+                    continue
+                why = (
+                    "Only one reference can have Controller set to true."
+                    f' Found "true" in references for {controller} and {described}'
+                )
+                yield invalid(where, [_in_order(each) for each in owners], why)
+            else:
+                controller = described
+
+
+def _in_order(owner: dict[str, Any]) -> msgspec.Raw:
+    """An owner as Go shows it, which sorts maps and not the fields of its types."""
+    return msgspec.Raw(
+        msgspec.json.encode({name: owner[name] for name in _OWNER_FIELDS if name in owner})
+    )
+
+
+def _finalizer_errors(finalizers: list[str]) -> Iterator[FieldError]:
+    for finalizer in finalizers:
+        for why in name_validation.label_key(finalizer):
+            yield invalid("metadata.finalizers", finalizer, why)
+    if "orphan" in finalizers and "foregroundDeletion" in finalizers:
+        why = "finalizer orphan and foregroundDeletion cannot be both set"
+        yield invalid("metadata.finalizers", finalizers, why)
+
+
+def _finalizer_name_errors(metadata: Metadata) -> Iterator[FieldError]:
+    for index, finalizer in enumerate(metadata.get("finalizers", ())):
+        if "/" not in finalizer and finalizer not in STANDARD_FINALIZERS:
+            why = "name is neither a standard finalizer name nor is it fully qualified"
+            yield invalid(f"metadata.finalizers[{index}]", finalizer, why)
+
+
+def _managed_field_errors(managed: list[dict[str, Any]]) -> Iterator[FieldError]:
+    for index, entry in enumerate(managed):
+        where = f"metadata.managedFields[{index}]"
+        if (operation := entry.get("operation", "")) not in ("Apply", "Update"):
+            yield invalid(f"{where}.operation", operation, "must be `Apply` or `Update`")
+        if (fields_type := entry.get("fieldsType", "FieldsV1")) != "FieldsV1":
+            yield invalid(f"{where}.fieldsType", fields_type, "must be `FieldsV1`")
+        manager = entry.get("manager", "")
+        if len(manager.encode()) > MOST_MANAGER_BYTES:
+            yield too_long(f"{where}.manager", "", MOST_MANAGER_BYTES)
+        # Nearly all are printable as a whole.
+        for at, character in () if manager.isprintable() else enumerate(manager):
+            if not character.isprintable():
+                why = f"invalid character U+{ord(character):04X} (at position {at})"
+                yield invalid(f"{where}.manager", manager, why)
+        if len(entry.get("subresource", "").encode()) > MOST_SUBRESOURCE_BYTES:
+            yield too_long(f"{where}.subresource", "", MOST_SUBRESOURCE_BYTES)
+
+
+_CHECKS: Final[tuple[tuple[str, Callable[[Any], Iterator[FieldError]]], ...]] = (
+    ("labels", label_errors),
+    ("annotations", annotation_errors),
+    ("ownerReferences", _owner_errors),
+    ("finalizers", _finalizer_errors),
+    ("managedFields", _managed_field_errors),
+)

@@ -1,0 +1,142 @@
+"""What the server does with objects of one kind, beyond what the schema says.
+
+A kind's rules are plain functions over plain JSON. They may change only the new object that they
+are given, which is fresh and belongs to the request; an old one is what is stored, and everybody's.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from random import Random
+from typing import Any, Literal, Protocol, TypeAlias
+
+from steersman.clock import Clock
+from steersman.names import GroupResource
+from steersman_cluster.apiserver.meta.field_errors import FieldError
+from steersman_cluster.apiserver.meta.users import User
+
+Object: TypeAlias = dict[str, Any]
+
+
+class RuleContext(Protocol):
+    """What a rule may use beside the object: time, chance, and other stored objects."""
+
+    @property
+    def clock(self) -> Clock: ...
+
+    @property
+    def rng(self) -> Random: ...
+
+    def find(self, resource: GroupResource, namespace: str, name: str) -> Object | None:
+        """The stored object, or None; cluster-scoped ones are in namespace ``""``."""
+        ...
+
+    def every(self, resource: GroupResource, *, namespace: str = "") -> Iterable[Object]:
+        """All stored objects of a resource, in every namespace or one."""
+        ...
+
+
+class ObjectReader(RuleContext, Protocol):
+    """The stored objects, for those who derive something from them and keep it."""
+
+    def last_change(self, *resources: GroupResource) -> int:
+        """The revision at which any of the resources last changed."""
+        ...
+
+
+def _nothing(*_: object) -> None:
+    pass
+
+
+def _no(*_: object) -> bool:
+    return False
+
+
+def _no_errors(*_: object) -> list[FieldError]:
+    return []
+
+
+def _no_sentences(*_: object) -> list[str]:
+    return []
+
+
+def name_and_namespace(obj: Object) -> Mapping[str, str]:
+    """What every kind's field selectors may name."""
+    metadata = obj["metadata"]
+    return {
+        "metadata.name": metadata.get("name", ""),
+        "metadata.namespace": metadata.get("namespace", ""),
+    }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rules:
+    """Each function of a kind that differs from doing nothing.
+
+    They run in this order. Create: default, admit, prepare_create, sign, validate, validate_create,
+    judge. Update: default, admit, prepare_update, validate, validate_update, judge. Update of
+    status: default, prepare_status, validate_status. Between admit and prepare, webhooks change the
+    object; admit may then run once more. What is common to all kinds (metadata, status kept apart
+    from the rest by a status subresource, generation) is done elsewhere.
+    """
+
+    # Fills in what the author left out, in place.
+    default: Callable[[Object], None] = _nothing
+    # The new object, the old one or None, and the context: what the server's own plugins
+    # change, before webhooks see the object; in the version of the request.
+    admit: Callable[[Object, Object | None, RuleContext], None] = _nothing
+    # The new object and the context: allocates, normalises; a dry run goes through it too.
+    prepare_create: Callable[[Object, RuleContext], None] = _nothing
+    # The new object and who asks: writes into it who it is from.
+    sign: Callable[[Object, User], None] = _nothing
+    # The new object, the old one, and the context.
+    prepare_update: Callable[[Object, Object, RuleContext], None] = _nothing
+    prepare_status: Callable[[Object, Object, RuleContext], None] = _nothing
+    # The new object, and the old one where there is one.
+    validate: Callable[[Object], list[FieldError]] = _no_errors
+    validate_create: Callable[[Object], list[FieldError]] = _no_errors
+    validate_update: Callable[[Object, Object], list[FieldError]] = _no_errors
+    validate_status: Callable[[Object, Object], list[FieldError]] = _no_errors
+    # The new object, the old one or None, and the context: what the server's own plugins
+    # refuse, once everything else is right, and what they warn of.
+    judge: Callable[[Object, Object | None, RuleContext], Iterable[str]] = _no_sentences
+    # (old, new): told of every write that is stored, once it is; None: there was, or is, nothing.
+    stored: Callable[[Object | None, Object | None], None] = _nothing
+    # What is wrong with a name, in sentences; (name, is_prefix of generateName).
+    name_errors: Callable[[str, bool], list[str]] = _no_sentences
+    # Of kinds whose names follow from the rest of the object: name_errors for this one.
+    name_errors_of: Callable[[Object], Callable[[str, bool], list[str]]] | None = None
+    # What the last validation of this object found wrong but let through, as sentences for Warning
+    # headers: they are said even if the object is refused.
+    let_through: Callable[[Object], list[str]] = _no_sentences
+    # Sentences for Warning headers: (new, old or None).
+    warnings: Callable[[Object, Object | None], list[str]] = _no_sentences
+    status_warnings: Callable[[Object, Object], list[str]] = _no_sentences
+    # What field selectors may name, with the object's values.
+    selectable: Callable[[Object], Mapping[str, str]] = name_and_namespace
+
+    # An annotation that stands for a field inside the real server: seen only in whole objects.
+    hidden_annotation: str = ""
+    # The parts of an object whose change makes a new generation; none: it has no generation.
+    generation_of: tuple[str, ...] = ()
+    # When what is wrong with the metadata of a new object is told: before what validate says, after
+    # it, or only if all else is right; a kind of the last sort lets finalizers have any name.
+    metadata_turn: Literal["first", "second", "last"] = "first"
+    update_first: bool = False  # what validate_update says stands before what validate does
+    has_status: bool = False  # kept by writes of the object, written by writes of its status
+    status_on_create: bool = False  # a new object keeps the status that it was sent with
+    unconditional_update: bool = True  # a PUT without resourceVersion is fine
+    create_on_update: bool = False  # a PUT of what is not there creates it
+    settles_late: bool = False  # the first update is a write, even if it changes nothing
+    makes_up_names: bool = True  # otherwise what generateName says is the whole name
+    returns_deleted: bool = False  # DELETE answers the object; otherwise a Status
+    has_dependents: bool = True  # otherwise DELETE takes no notice of propagation policies
+    orphans: bool = False  # DELETE without a propagation policy leaves its dependents alone
+    orphan_warning: str = ""  # what is then said to whoever did not know
+    # How long an object is kept after it was last written; None: until somebody deletes it.
+    kept_seconds: float | None = None
+    # How long deletion may take, of an object for which so much (or nothing) was asked.
+    grace_seconds: Callable[[Object, int | None], int] | None = None
+    # Of kinds that go only when they are empty: what DELETE stores at first, (obj, now).
+    begin_end: Callable[[Object, str], Object] | None = None
+    # Whether something other than metadata.finalizers still holds what is being deleted.
+    is_held: Callable[[Object], bool] = _no

@@ -1,0 +1,48 @@
+"""The columns of a table, and the function that fills them for an object of a kind."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from steersman_cluster.apiserver.meta.ages import Ages
+from steersman_cluster.apiserver.meta.rules import Object
+
+Cell: TypeAlias = str | int | float | bool | None
+
+# What stands in one cell of an object's row.
+CellOf: TypeAlias = Callable[[Object, Ages], Cell]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Column:
+    """What a client is told of a column; one of priority 0 is always shown."""
+
+    name: str
+    type: str = "string"
+    format: str = ""
+    description: str = ""
+    priority: int = 0
+
+    def definition(self) -> dict[str, Any]:
+        """As it stands in a table."""
+        return {
+            "name": self.name,
+            "type": self.type,
+            "format": self.format,
+            "description": self.description,
+            "priority": self.priority,
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Printer:
+    """The columns of a kind, and what stands in them."""
+
+    columns: Sequence[Column]
+    cells: Callable[[Object, Ages], Sequence[Cell]]
+    # What a row says of its object beside the cells.
+    conditions: Callable[[Object], Sequence[Object]] | None = None
+    # By what the rows of a list are sorted, where that is not the order of the list.
+    order: Callable[[Object], Any] | None = None
+    # The real server has one way of its own to write a table without rows.
+    empty_is_null: bool = False

@@ -1,0 +1,63 @@
+"""Users, the groups that everybody has heard of, and the names of those who are no people."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+from steersman_cluster.apiserver.meta.name_validation import label_name, subdomain_name
+
+ADMINISTRATORS = "system:masters"
+AUTHENTICATED = "system:authenticated"
+UNAUTHENTICATED = "system:unauthenticated"
+NODES = "system:nodes"
+ACCOUNTS = "system:serviceaccounts"
+
+CREDENTIAL = "authentication.kubernetes.io/credential-id"
+NODE_NAME = "authentication.kubernetes.io/node-name"
+
+_ACCOUNT = "system:serviceaccount:"
+_NODE = "system:node:"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class User:
+    """A name, the groups it is in, and what else is known."""
+
+    name: str
+    groups: tuple[str, ...] = ()
+    uid: str = ""
+    extra: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
+
+    def joining(self, group: str) -> "User":
+        """The same user in a group more."""
+        return self if group in self.groups else replace(self, groups=(*self.groups, group))
+
+
+ANONYMOUS = User(name="system:anonymous", groups=(UNAUTHENTICATED,))
+
+
+def account_user(namespace: str, name: str) -> str:
+    """As whom a service account is known."""
+    return f"{_ACCOUNT}{namespace}:{name}"
+
+
+def account_groups(namespace: str) -> tuple[str, ...]:
+    """The groups that every service account of a namespace is in."""
+    return ACCOUNTS, f"{ACCOUNTS}:{namespace}"
+
+
+def account_of(user: str) -> tuple[str, str] | None:
+    """Namespace and name of the service account that a user's name stands for."""
+    if not user.startswith(_ACCOUNT):
+        return None
+    namespace, separator, name = user.removeprefix(_ACCOUNT).partition(":")
+    if not separator or label_name(namespace, False) or subdomain_name(name, False):
+        return None
+    return namespace, name
+
+
+def node_of(user: str) -> str | None:
+    """The node that a user's name stands for."""
+    if not user.startswith(_NODE):
+        return None
+    name = user.removeprefix(_NODE)
+    return None if subdomain_name(name, False) else name

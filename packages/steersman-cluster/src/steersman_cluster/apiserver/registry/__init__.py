@@ -1,0 +1,15 @@
+"""What can be done with a resource: each verb, and the subresources that have ways of their own.
+
+Takes:     a call: what was asked, of which resource, by whom, and the store
+Gives:     the answer, or the lines of a watch
+Promises:  - a write that changes nothing has no new version
+           - a patch that breaks a rule is refused and changes nothing
+           - a finalizer holds an object until it is taken away
+Never:     authenticates, or lets another request in between reading an object and replacing it
+
+``dispatcher`` chooses the handler.
+"""
+
+from steersman_cluster.apiserver.registry.dispatcher import dispatch
+
+__all__ = ["dispatch"]

@@ -1,0 +1,251 @@
+"""What was sent, as objects and patches; what is odd about it becomes warnings, or a refusal."""
+
+import re
+from dataclasses import replace
+from typing import Any
+
+import msgspec
+
+from steersman.names import GroupVersionKind
+from steersman_cluster.apiserver.apply.patches import json_patch_mistakes
+from steersman_cluster.apiserver.meta import field_errors, go_json, status_errors
+from steersman_cluster.apiserver.meta.go_messages import cannot_unmarshal, go_text
+from steersman_cluster.apiserver.meta.rules import Object
+from steersman_cluster.apiserver.registry.call import Call
+from steersman_cluster.apiserver.registry.patched_objects import (
+    shown_after_merge,
+    shown_after_operations,
+)
+from steersman_cluster.apiserver.request.negotiation import (
+    JSON,
+    JSON_PATCH,
+    MERGE_PATCH,
+    SPOKEN,
+    STRATEGIC_PATCH,
+    not_spoken,
+)
+from steersman_cluster.apiserver.request.options import WriteOptions
+from steersman_cluster.apiserver.schema.decoding.conversion_messages import misconverted
+from steersman_cluster.apiserver.schema.decoding.decoder import (
+    OtherVersion,
+    canonical,
+    decode,
+    settle,
+    warning_lines,
+)
+from steersman_cluster.apiserver.schema.decoding.inspection import duplicates
+from steersman_cluster.apiserver.schema.decoding.yaml_bodies import BadYaml, parse_yaml
+from steersman_cluster.apiserver.schema.protobuf.messages import PROTOBUF
+from steersman_cluster.apiserver.schema.pruner import accept, accept_applied, whole_floats
+
+# What the decoder says around the reason; of a patched object only the reason is told.
+_AROUND = re.compile(
+    r"the object provided is unrecognized \(must be of type \w+\): (?P<unread>.*) \(.*\)"
+    r'|\w* in version "[^"]*" cannot be handled as a \w+: (?P<unfit>.*)',
+    re.DOTALL,
+)
+
+# JSON or YAML with a number that has a point or an exponent. Prose may match as well, which costs
+# a walk through the object; the tags of images do not, and most objects have those.
+_has_pointed_number = re.compile(rb"[\s:\[,]-?\d+[.eE][\d_eE+-]*(?:[\s,\]}]|\Z)").search
+
+_NO_SCALE = 'no kind is registered for the type v1.Scale in scheme "pkg/runtime/scheme.go:111"'
+
+
+def read_body(call: Call, options: WriteOptions, content_type: str) -> Object:
+    """The object in the body, as the server would write it."""
+    if content_type == PROTOBUF and call.expected.kinds is None:
+        # No Go type says what the numbers of a custom resource would be.
+        raise not_spoken(SPOKEN)
+    try:
+        obj, complaints = decode(call.body, call.expected, content_type=content_type)
+        if call.is_pruned:
+            complaints += _pruned(obj, call)
+        call.warnings += settle(
+            complaints, call.expected, field_validation=options.field_validation
+        )
+    except OtherVersion as other:
+        call.warnings += _of_other_version(call, other.obj, options)
+        raise
+    except status_errors.Refusal:
+        if call.served.custom and not call.is_pruned:
+            # The part of the server that answers for custom resources does not know a Scale.
+            raise status_errors.bad_request(_NO_SCALE) from None
+        raise
+    return obj
+
+
+def _of_other_version(call: Call, obj: Object, options: WriteOptions) -> list[str]:
+    """What is said of an object of another version: its fields are unknown, if it is."""
+    group, _, version = str(obj.get("apiVersion") or "").partition("/")
+    if group != call.expected.gvk.group:
+        return []
+    known = next((each for each in call.versions() if each.gvk.version == version), None)
+    about = ("apiVersion", "kind", "metadata")
+    unknown = (
+        accept(obj, known.schema)
+        if known is not None
+        else [name for name in sorted(obj) if name not in about]
+    )
+    gvk = GroupVersionKind(group, version, call.expected.gvk.kind)
+    expected = replace(call.expected, gvk=gvk)
+    complaints = [f'unknown field "{each}"' for each in unknown]
+    return settle(complaints, expected, field_validation=options.field_validation)
+
+
+def _pruned(obj: Object, call: Call) -> list[str]:
+    _note_whole_floats(obj, call)
+    return [f'unknown field "{path}"' for path in accept(obj, call.schema)]
+
+
+def _note_whole_floats(obj: Object, call: Call) -> None:
+    """The real server takes 1.0 for another value than 1, until both are kept as 1.
+
+    An apply is YAML there, from which both come as 1. A new object is compared with none.
+    """
+    if call.asked.verb != "create" and _has_pointed_number(call.body):
+        call.whole_floats = whole_floats(obj)
+
+
+def patch_body(call: Call, language: str, *, lenient: bool) -> tuple[Any, list[str]]:
+    """The patch, and what is odd about it unless everybody is ``lenient``.
+
+    Each language has its own way of saying that it cannot be read.
+    """
+    try:
+        patch = msgspec.json.decode(call.body)
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        why = _syntax_error(call.body)
+    else:
+        repeated = not lenient and go_json.has_duplicates(call.body, patch)
+        complaints = duplicates(go_json.parse(call.body)) if repeated else []
+        if language == JSON_PATCH and not lenient:
+            complaints = json_patch_mistakes(patch, complaints)
+        return patch, complaints
+    if language != STRATEGIC_PATCH:
+        if not lenient:
+            why = f"error decoding patch: {why}"
+        elif language == MERGE_PATCH:
+            why = "Invalid JSON Patch"
+    raise status_errors.bad_request(why)
+
+
+def _syntax_error(body: bytes) -> str:
+    try:
+        go_json.check_syntax(body)
+    except go_json.BadSyntax as problem:
+        return str(problem)
+    return "invalid UTF-8"
+
+
+def patched_object(
+    call: Call,
+    options: WriteOptions,
+    *,
+    patched: Object,
+    language: str,
+    patch: Any,
+    mistakes: list[str],
+) -> Object:
+    """What a patch made, as an object of its own that shares nothing with the live one.
+
+    A patch that makes something else than an object of its kind is refused, and shown, as is one
+    with ``mistakes`` of its own where those are not allowed.
+    """
+    if language == STRATEGIC_PATCH:
+        # Go types have no room for another kind.
+        gvk = call.expected.gvk
+        patched = {**patched, "kind": gvk.kind, "apiVersion": gvk.api_version}
+    document = msgspec.json.encode(patched)
+
+    def unfit(why: str) -> status_errors.Refusal:
+        schema = None if call.served.custom and call.is_pruned else call.schema
+        if language == STRATEGIC_PATCH:
+            shown = go_text(patch)
+        elif language == JSON_PATCH:
+            shown = shown_after_operations(patched, patch, schema)
+        else:
+            shown = shown_after_merge(patched, patch, schema)
+        return status_errors.invalid("", "", [field_errors.invalid("patch", shown, why)])
+
+    try:
+        obj, complaints = decode(document, call.expected, content_type=JSON, is_own=True)
+        if call.is_pruned:
+            complaints += _pruned(obj, call)
+    except status_errors.Refusal as refusal:
+        if refusal.code != 400 or (found := _AROUND.fullmatch(refusal.message)) is None:
+            raise
+        why = found["unread"] or found["unfit"]
+        if language == STRATEGIC_PATCH:
+            why = misconverted(patched, call.schema) or why
+        raise unfit(why) from None
+    complaints = mistakes + complaints
+    if complaints and options.field_validation == "Strict":
+        raise unfit(f"strict decoding error: {', '.join(complaints)}")
+    if options.field_validation == "Warn":
+        call.warnings += complaints
+    return obj
+
+
+def applied_object(call: Call, *, made: Object) -> Object:
+    """What an apply made, as the server would write it. It may be changed in place."""
+    try:
+        obj, _ = canonical(made, call.expected)
+    except status_errors.Refusal as refusal:
+        if (found := _AROUND.fullmatch(refusal.message)) is None:
+            raise
+        raise _inconvertible(call, made, found["unread"] or found["unfit"]) from None
+    if call.is_pruned:
+        accept_applied(obj, call.schema)
+    return obj
+
+
+def _inconvertible(call: Call, made: Object, why: str) -> status_errors.Refusal:
+    """What was applied fits the schema, and yet is nothing that Go can read."""
+    gvk, about = call.expected.gvk, made["metadata"]
+    kind = f"{gvk.group}/{gvk.version}, Kind={gvk.kind}"
+    name = f"{about.get('namespace', '')}/{about.get('name', '')}"
+    return status_errors.Refusal(
+        500,
+        "",
+        f"failed to convert new object ({name}; {kind}) to proper version:"
+        f" unable to convert unstructured object to {kind}: {why}",
+    )
+
+
+def applied_body(call: Call) -> tuple[Object, list[str]]:
+    """The configuration that is applied, and what is odd about it.
+
+    It is YAML, of which JSON is a part.
+    """
+    try:
+        applied, complaints = _json_or_yaml(call.body)
+    except BadYaml as error:
+        raise status_errors.bad_request(
+            f"error decoding YAML: error converting YAML to JSON: {error}"
+        ) from None
+    if not isinstance(applied, dict):
+        mistake = cannot_unmarshal(applied, "value of type map[string]interface {}")
+        raise status_errors.bad_request(
+            f"error decoding YAML: error unmarshaling JSON: while decoding JSON: {mistake}"
+        )
+    return applied, complaints
+
+
+def settle_applied(call: Call, options: WriteOptions, complaints: list[str]) -> None:
+    """Warn of what is odd, or refuse it: once it is known that nothing else is wrong."""
+    if not complaints or options.field_validation == "Ignore":
+        return
+    if options.field_validation == "Strict":
+        raise status_errors.bad_request(
+            f"error strict decoding YAML: error converting YAML to JSON: {'; '.join(complaints)}"
+        )
+    call.warnings += [line for each in complaints for line in warning_lines(each)]
+
+
+def _json_or_yaml(body: bytes) -> tuple[Any, list[str]]:
+    try:
+        applied = msgspec.json.decode(body)
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return parse_yaml(body)
+    return parse_yaml(body) if go_json.has_duplicates(body, applied) else (applied, [])

@@ -1,0 +1,116 @@
+"""The built-in kinds put together: schemas, rules, and how their versions become one another."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from functools import lru_cache, partial
+
+from steersman.names import GroupResource, GroupVersionKind
+from steersman_cluster.apiserver.apply.field_manager import FieldManagement
+from steersman_cluster.apiserver.builtin.converting import STORED_RESOURCE, to_served, to_stored
+from steersman_cluster.apiserver.builtin.network.service_network import ServiceNetwork
+from steersman_cluster.apiserver.builtin.network.services import service_rules
+from steersman_cluster.apiserver.builtin.table import SERVICES, shared_rules
+from steersman_cluster.apiserver.custom import BUILTIN_SCALE, DEFINITION, DEFINITIONS
+from steersman_cluster.apiserver.meta.reset_fields import reset_fields
+from steersman_cluster.apiserver.meta.rules import Object, Rules
+from steersman_cluster.apiserver.request.resources import Registry, Served
+from steersman_cluster.apiserver.schema.builtin_schemas import BuiltinSchemas
+
+SCALE = GroupVersionKind("autoscaling", "v1", "Scale")
+
+# What clients are told when they use what is going away.
+_DEPRECATED = {
+    GroupResource("", "componentstatuses"): "v1 ComponentStatus is deprecated in v1.19+",
+    GroupResource("", "endpoints"): (
+        "v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice"
+    ),
+}
+
+# Kinds of which more than the apiVersion differs between their versions.
+_CONVERTED = frozenset(("Event", "HorizontalPodAutoscaler"))
+
+
+def builtin_served(
+    schemas: BuiltinSchemas, rules: Mapping[GroupResource, Rules]
+) -> Iterator[Served]:
+    """Every built-in resource in every version."""
+    for found in schemas.resources:
+        gvk, resource = found.gvk, GroupResource(found.gvk.group, found.plural)
+        served = Served(
+            gvk=gvk,
+            plural=found.plural,
+            singular=found.singular,
+            list_kind=f"{gvk.kind}List",
+            namespaced=found.namespaced,
+            verbs=frozenset(found.verbs),
+            schema=schemas.of(gvk),
+            rules=rules.get(resource, Rules()),
+            stored_as=str(STORED_RESOURCE.get(resource, resource)),
+            short_names=found.short_names,
+            categories=found.categories,
+            subresources=found.subresources,
+            deprecation=_DEPRECATED.get(resource),
+            scale=BUILTIN_SCALE if "scale" in found.subresources else None,
+        )
+        if gvk.kind in _CONVERTED:
+            back = partial(to_served, api_version=gvk.api_version)
+            served = replace(served, to_stored=to_stored, from_stored=back)
+        yield served
+
+
+def served_with(
+    schemas: BuiltinSchemas, network: ServiceNetwork, *, plugins: frozenset[str]
+) -> list[Served]:
+    """The same with their rules; only Services, which have a network, are a server's own."""
+    return [
+        replace(each, rules=service_rules(network)) if each.group_resource == SERVICES else each
+        for each in _shared(schemas, plugins)
+    ]
+
+
+@lru_cache(maxsize=16)
+def _shared(schemas: BuiltinSchemas, plugins: frozenset[str]) -> tuple[Served, ...]:
+    return tuple(builtin_served(schemas, {**shared_rules(plugins), DEFINITIONS: DEFINITION}))
+
+
+class Managements:
+    """Field management of every resource, made when it is first needed."""
+
+    def __init__(self, registry: Registry, schemas: BuiltinSchemas) -> None:
+        self._registry = registry
+        self._schemas = schemas
+        self._revision = -1
+        self._made: dict[tuple[int, str], FieldManagement] = {}
+
+    def of(self, served: Served, subresource: str) -> FieldManagement:
+        """That of a resource in one version, or of one of its subresources."""
+        if self._revision != self._registry.revision:
+            self._revision = self._registry.revision
+            self._made.clear()
+        key = (id(served), subresource)
+        found = self._made.get(key)
+        if found is None:
+            found = self._made[key] = self._make(served, subresource)
+        return found
+
+    def _make(self, served: Served, subresource: str) -> FieldManagement:
+        if (gvk := served.kind_of(subresource)) != served.gvk:
+            schemas = {gvk.api_version: self._schemas.of(gvk)}
+            return FieldManagement(gvk=gvk, schemas=schemas, subresource=subresource)
+        versions = self._registry.versions(served.group_resource)
+        return FieldManagement(
+            gvk=served.gvk,
+            schemas={each.gvk.api_version: each.schema for each in versions},
+            subresource=subresource,
+            reset=reset_fields(
+                served.group_resource,
+                subresource,
+                has_status=served.rules.has_status,
+                custom=served.custom,
+            ),
+            worded=_worded if len(versions) > 1 and not served.custom else None,
+        )
+
+
+def _worded(obj: Object, api_version: str) -> Object:
+    return to_served(to_stored(obj), api_version)

@@ -1,0 +1,117 @@
+"""The life of definitions: accepted, served at once, and in the end gone with all their objects.
+
+On a real control plane controllers do this a moment later; here it is done when the request that
+calls for it is answered.
+"""
+
+from steersman.names import GroupResource
+from steersman.units import format_time, same_json
+from steersman_cluster.apiserver.apply import FieldManagement
+from steersman_cluster.apiserver.custom import DEFINITIONS
+from steersman_cluster.apiserver.custom.definition_resources import served as served_by
+from steersman_cluster.apiserver.custom.definition_status import accepted, instances_gone
+from steersman_cluster.apiserver.meta.rules import Object, Rules
+from steersman_cluster.apiserver.registry import deletion
+from steersman_cluster.apiserver.registry.store import Store
+from steersman_cluster.apiserver.request.delete_options import DeleteOptions
+from steersman_cluster.apiserver.request.resources import Registry, Served
+from steersman_cluster.apiserver.schema.node import Schema
+from steersman_cluster.apiserver.storage import Entry
+
+# Who writes the status of definitions.
+SERVER = "kube-apiserver"
+
+
+class Definitions:
+    """Keeps what is served in step with the definitions that are kept."""
+
+    def __init__(
+        self,
+        store: Store,
+        registry: Registry,
+        *,
+        rules: Rules,
+        object_meta: Schema,
+        status: FieldManagement,
+    ) -> None:
+        self._store = store
+        self._registry = registry
+        self._rules = rules
+        self._object_meta = object_meta
+        self._status = status
+        self._settled = 0
+        self._ending = False  # whether a definition waits for the last of its objects
+        self._served: dict[str, tuple[Object, tuple[Served, ...]]] = {}  # of which definition, what
+
+    def settle(self) -> None:
+        """See to it that every definition has its status, and is served or gone accordingly."""
+        if self._ending:
+            self._look_once()
+        # Again after each change: a definition that goes leaves its names to another.
+        while self._store.last_change(DEFINITIONS) != self._settled:
+            self._look_once()
+
+    def _look_once(self) -> None:
+        self._settled = self._store.last_change(DEFINITIONS)
+        self._ending = False
+        for entry in self._entries():
+            self._accept(entry)
+        for entry in self._entries():
+            self._serve_or_end(entry)
+        self._forget()
+
+    def _entries(self) -> list[Entry]:
+        return self._store.view.page(str(DEFINITIONS)).entries
+
+    def _now(self) -> str:
+        return format_time(self._store.clock.now())
+
+    def _accept(self, entry: Entry) -> None:
+        crd = entry.value or {}
+        others = [each for each in self._store.every(DEFINITIONS) if each is not crd]
+        named = accepted(crd, others, now=self._now())
+        if named is not crd:
+            self._write(entry, named)
+
+    def _write(self, entry: Entry, crd: Object) -> Entry:
+        fresh = {**crd, "metadata": {**crd["metadata"]}}
+        self._status.update(entry.value, fresh, manager=SERVER, time=self._now())
+        return self._store.write(entry.key, fresh, rules=self._rules, replacing=entry)
+
+    def _serve_or_end(self, entry: Entry) -> None:
+        crd = entry.value or {}
+        name = crd["metadata"]["name"]
+        known, _ = self._served.get(name, (None, ()))
+        if known is not crd:
+            served = tuple(served_by(crd, object_meta=self._object_meta))
+            self._served[name] = (crd, served)
+            self._registry.define(name, served)
+            if known is not None and not same_json(known["spec"], crd["spec"]):
+                self._store.dismiss(name)
+        if crd["metadata"].get("deletionTimestamp"):
+            self._ending = True
+            self._end(entry, self._served[name][1])
+
+    def _end(self, entry: Entry, versions: tuple[Served, ...]) -> None:
+        """Delete what is of the definition, and then the definition."""
+        crd = entry.value or {}
+        group, plural = crd["spec"]["group"], crd["spec"]["names"]["plural"]
+        resource = str(GroupResource(group, plural))
+        if versions:
+            for each in self._store.view.page(resource).entries:
+                deletion.delete(self._store, versions[0], each, DeleteOptions())
+        if self._store.view.page(resource, limit=1).entries:
+            return  # somebody's finalizers hold them
+        ended = instances_gone(crd, now=self._now())
+        if ended["metadata"].get("finalizers"):
+            if ended is not crd:
+                self._write(entry, ended)
+        else:
+            self._store.delete(entry, rules=self._rules)
+
+    def _forget(self) -> None:
+        kept = {(entry.value or {})["metadata"]["name"] for entry in self._entries()}
+        for name in self._served.keys() - kept:
+            del self._served[name]
+            self._registry.define(name, ())
+            self._store.dismiss(name)

@@ -1,0 +1,136 @@
+"""What is there before anybody asked for it: namespaces, roles, the server's own service."""
+
+from ipaddress import IPv4Network
+from pathlib import Path
+
+import msgspec
+
+from steersman.units import format_time
+from steersman_cluster.apiserver.builtin.cluster.bootstrap import bootstrap_objects
+from steersman_cluster.apiserver.meta import object_meta
+from steersman_cluster.apiserver.meta.rules import Object
+from steersman_cluster.apiserver.registry.builtin_resources import Managements
+from steersman_cluster.apiserver.registry.store import Store
+from steersman_cluster.apiserver.request.resources import Registry, Served
+from steersman_cluster.apiserver.storage import Key
+
+POLICY = Path(__file__).parent / "policy-1.36.json"
+
+# Who has made what, as the real server has it.
+SERVER = "kube-apiserver"
+RBAC = "rbac.authorization.k8s.io"
+FLOW_CONTROL = "flowcontrol.apiserver.k8s.io"
+FLOWS_PRODUCER = "api-priority-and-fairness-config-producer-v1"
+# What rules and allocators fill into the spec belongs to nobody.
+FILLED_IN = {"Namespace": ("finalizers",), "Service": ("clusterIPs", "ipFamilies")}
+STATUS_MANAGERS = {
+    "FlowSchema": "api-priority-and-fairness-config-consumer-v1",
+    "ServiceCIDR": "kubernetes-service-cidr-controller",
+}
+
+
+# The parts of Endpoints and EndpointSlices that say where a Service leads to.
+_REACHED_BY = ("subsets", "endpoints", "ports")
+
+
+def fill(
+    store: Store,
+    registry: Registry,
+    *,
+    address: str,
+    port: int,
+    client_ca: str,
+    service_addresses: IPv4Network,
+    managements: Managements,
+) -> None:
+    """Put in place what is missing; what somebody has changed stays as it is.
+
+    Only what says where the server is reached is corrected: it may have moved since its last start.
+    """
+    now = store.clock.now()
+    policy: list[Object] = msgspec.json.decode(POLICY.read_bytes())
+    objects = bootstrap_objects(
+        address=address,
+        port=port,
+        client_ca=client_ca,
+        service_addresses=service_addresses,
+        now=now,
+    )
+    by_kind = {(each.gvk.api_version, each.gvk.kind): each for each in registry}
+    owners = _Owners(managements, time=format_time(now))
+    for obj in (*objects, *policy):
+        served = by_kind[obj["apiVersion"], obj["kind"]]
+        about = obj["metadata"]
+        key = Key(served.stored_as, served.place(about.get("namespace", ""), about["name"]))
+        found = store.view.get(key)
+        if found is not None:
+            if (moved := _moved(found.value or {}, obj)) is not None:
+                store.write(key, moved, rules=served.rules, replacing=found)
+        else:
+            object_meta.prepare_create(about, rng=store.rng, time=format_time(now))
+            owned = owners.of(obj, served)
+            store.write(key, owned, rules=served.rules, replacing=None)
+
+
+def _moved(kept: Object, wanted: Object) -> Object | None:
+    """The Service of the server, or where it leads to, corrected; None if it is right."""
+    about = kept["metadata"]
+    if (about.get("namespace"), about["name"]) != ("default", "kubernetes"):
+        return None
+    if kept["kind"] == "Service":
+        ports = wanted["spec"]["ports"]
+        parts: Object = {"spec": {**kept["spec"], "ports": ports}}
+    else:
+        parts = {name: wanted[name] for name in _REACHED_BY if name in wanted}
+    if all(kept.get(name) == value for name, value in parts.items()):
+        return None
+    fresh = {**about}
+    if "generation" in about:
+        fresh["generation"] += 1
+    return {**kept, **parts, "metadata": fresh}
+
+
+class _Owners:
+    """Objects, whose fields belong to the part of the server that has made them."""
+
+    def __init__(self, managements: Managements, *, time: str) -> None:
+        self._managements = managements
+        self._time = time
+        # Roles and bindings are many, and nearly all alike.
+        self._known: dict[tuple[str, ...], Object] = {}
+
+    def of(self, obj: Object, served: Served) -> Object:
+        """The object with its owners."""
+        if served.gvk.group != RBAC:
+            return self._with_status(self._made(obj, served), obj, served)
+        shape = _shape(obj)
+        if shape not in self._known:
+            self._known[shape] = self._made(obj, served)["metadata"]["managedFields"]
+        return {**obj, "metadata": {**obj["metadata"], "managedFields": self._known[shape]}}
+
+    def _made(self, obj: Object, served: Served) -> Object:
+        is_flow = served.gvk.group == FLOW_CONTROL
+        made = {name: value for name, value in obj.items() if name != "status"}
+        made["metadata"] = {**obj["metadata"]}
+        for name in FILLED_IN.get(served.gvk.kind, ()):
+            made["spec"] = {key: value for key, value in made["spec"].items() if key != name}
+        manager = FLOWS_PRODUCER if is_flow else SERVER
+        self._managements.of(served, "").update(None, made, manager=manager, time=self._time)
+        return {**obj, "metadata": made["metadata"]}
+
+    def _with_status(self, owned: Object, obj: Object, served: Served) -> Object:
+        manager = STATUS_MANAGERS.get(served.gvk.kind)
+        if manager is None or "status" not in obj:
+            return owned
+        head = {name: obj[name] for name in ("apiVersion", "kind", "status")}
+        status = {**head, "metadata": {"name": obj["metadata"]["name"]}}
+        return self._managements.of(served, "status").apply(
+            {**owned, "status": {}}, status, manager=manager, force=True, time=self._time
+        )
+
+
+def _shape(obj: Object) -> tuple[str, ...]:
+    """What has the same of these has the same fields, whatever their values."""
+    about = obj["metadata"]
+    labels, annotations = about.get("labels", ()), about.get("annotations", ())
+    return (obj["kind"], *obj, "labels", *labels, "annotations", *annotations)

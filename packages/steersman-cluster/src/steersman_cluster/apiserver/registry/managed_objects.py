@@ -1,0 +1,164 @@
+"""Objects that the server keeps beside others, for as long as those are there.
+
+Each version of a custom group has an APIService, and each address of a Service an IPAddress. On a
+real server they come and go a moment later; here it is when the request that calls for it is
+answered.
+"""
+
+from contextlib import suppress
+
+from steersman.names import GroupResource
+from steersman.units import format_time
+from steersman_cluster.apiserver.builtin.cluster.availability import (
+    LOCAL,
+    SERVICES,
+    SLICES,
+    judged,
+    verdict,
+)
+from steersman_cluster.apiserver.builtin.cluster.bootstrap import api_service, ip_address_of
+from steersman_cluster.apiserver.builtin.network.service_network import ServiceNetwork
+from steersman_cluster.apiserver.meta import object_meta
+from steersman_cluster.apiserver.meta.group_versions import GROUP_PRIORITY, VERSION_PRIORITY, Claim
+from steersman_cluster.apiserver.meta.rules import Object
+from steersman_cluster.apiserver.registry import deletion
+from steersman_cluster.apiserver.registry.builtin_resources import Managements
+from steersman_cluster.apiserver.registry.store import Store
+from steersman_cluster.apiserver.request.delete_options import DeleteOptions
+from steersman_cluster.apiserver.request.resources import Registry, Served
+from steersman_cluster.apiserver.storage import Entry, Key, Stale
+
+# Who makes them.
+SERVER = "kube-apiserver"
+
+_API_SERVICES = GroupResource("apiregistration.k8s.io", "apiservices")
+_ADDRESSES = GroupResource("networking.k8s.io", "ipaddresses")
+
+# Of what comes and goes with a definition; what the server begins with is there for good.
+_MANAGED = "kube-aggregator.kubernetes.io/automanaged"
+
+# What is to be looked at again when something of these has changed.
+_OWN = (str(_API_SERVICES),)
+_WITH_REMOTE = (*_OWN, str(SERVICES), str(SLICES))
+CALL_FOR_COMPANIONS = frozenset((_API_SERVICES, SERVICES, SLICES))
+
+
+class Companions:
+    """Keeps APIServices in step with definitions, and IPAddresses with Services."""
+
+    def __init__(
+        self,
+        store: Store,
+        registry: Registry,
+        *,
+        network: ServiceNetwork,
+        managements: Managements,
+    ) -> None:
+        self._store = store
+        self._registry = registry
+        self._network = network
+        self._managements = managements
+        self._settled = (-1, 0)  # as of which revision of the registry, and of what is kept
+        self._looked_at: tuple[str, ...] = _OWN
+        self._judged: dict[Key, Entry] = {}  # those of whom the verdict stands, being our own
+        self._api_services = registry.versions(_API_SERVICES)[0]
+        self._addresses = registry.versions(_ADDRESSES)[0]
+
+    def settle(self) -> None:
+        """Make what is missing, and let go of what has nobody left."""
+        # Again after each change: one may call for another.
+        while self._settled != (now := self._state()):
+            self._settled = now
+            self._register()
+        for address, service in self._network.moved():
+            if service is None:
+                self._drop(self._addresses, address)
+            else:
+                self._keep(self._addresses, ip_address_of(address, service))
+
+    def _state(self) -> tuple[int, int]:
+        shelf = self._store.log.shelf
+        last = max([shelf(each).last_revision for each in self._looked_at])
+        return self._registry.revision, min(last, self._store.view.revision)
+
+    def _register(self) -> None:
+        now = self._now()
+        wanted = {
+            f"{version}.{group}": api_service(
+                group,
+                version,
+                priorities=(GROUP_PRIORITY, VERSION_PRIORITY),
+                managed="true",
+                now=now,
+            )
+            for group, version in sorted(self._registry.defined())
+        }
+        claims: dict[tuple[str, str], Claim] = {}
+        for entry in self._store.view.page(self._api_services.stored_as).entries:
+            found = entry.value or {}
+            about, spec = found["metadata"], found["spec"]
+            desired = wanted.pop(about["name"], None)
+            managed = (about.get("labels") or {}).get(_MANAGED)
+            if managed == "true" and "deletionTimestamp" not in about:
+                self._manage(entry, desired, now)
+            else:
+                self._judge(entry, now)
+            if managed is None:
+                claims[spec.get("group", ""), spec["version"]] = Claim.of(spec)
+        for each in wanted.values():
+            self._keep(self._api_services, each)
+        self._registry.claim(claims)
+        is_remote = any(each.remote for each in claims.values())
+        self._looked_at = _WITH_REMOTE if is_remote else _OWN
+
+    def _manage(self, entry: Entry, desired: Object | None, now: str) -> None:
+        """Have what the server looks after be as it should, whatever somebody did to it."""
+        found = entry.value or {}
+        if desired is None:
+            with suppress(Stale):  # another server of the same log was quicker
+                deletion.delete(self._store, self._api_services, entry, DeleteOptions())
+        elif found["spec"] != desired["spec"]:
+            self._write(entry, {**found, "spec": desired["spec"]}, "")
+        else:
+            self._judge(entry, now)
+
+    def _judge(self, entry: Entry, now: str) -> None:
+        """Have its status say whether anybody answers."""
+        if self._judged.get(entry.key) is entry:
+            return
+        found = entry.value or {}
+        said = verdict(found, self._store)
+        now_said = judged(found, said, now=now)
+        if now_said is not found:
+            self._write(entry, now_said, "status")
+        elif said is LOCAL:
+            self._judged[entry.key] = entry
+
+    def _write(self, entry: Entry, obj: Object, part: str) -> None:
+        served, fresh = self._api_services, {**obj, "metadata": {**obj["metadata"]}}
+        management = self._managements.of(served, part)
+        management.update(entry.value, fresh, manager=SERVER, time=self._now())
+        with suppress(Stale):  # as above
+            self._store.write(entry.key, fresh, rules=served.rules, replacing=entry)
+
+    def _keep(self, served: Served, obj: Object) -> None:
+        about = obj["metadata"]
+        key = Key(served.stored_as, served.place("", about["name"]))
+        if self._store.view.get(key) is not None:
+            return
+        now = self._now()
+        object_meta.prepare_create(about, rng=self._store.rng, time=now)
+        made = {name: value for name, value in obj.items() if name != "status"}
+        self._managements.of(served, "").update(None, made, manager=SERVER, time=now)
+        owned = {**obj, "metadata": made["metadata"]}
+        with suppress(Stale):  # as above
+            self._store.write(key, owned, rules=served.rules, replacing=None)
+
+    def _drop(self, served: Served, name: str) -> None:
+        entry = self._store.entry(served, "", name)
+        if entry is not None:
+            with suppress(Stale):  # as above
+                self._store.delete(entry, rules=served.rules)
+
+    def _now(self) -> str:
+        return format_time(self._store.clock.now())

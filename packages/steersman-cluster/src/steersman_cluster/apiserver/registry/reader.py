@@ -1,0 +1,262 @@
+"""Get and list: what is kept, as of some revision, all of it or a page."""
+
+import base64
+import binascii
+from collections.abc import Callable
+from typing import Any, NamedTuple, TypeAlias
+
+import msgspec
+
+from steersman_cluster.apiserver.meta import field_errors, go_json, status_errors
+from steersman_cluster.apiserver.registry.call import Call
+from steersman_cluster.apiserver.registry.store import Store
+from steersman_cluster.apiserver.request import object_encoder
+from steersman_cluster.apiserver.request.options import EXACT, ListOptions
+from steersman_cluster.apiserver.request.request_info import Asked
+from steersman_cluster.apiserver.request.resources import Served
+from steersman_cluster.apiserver.request.selectors import parse_field_selector, parse_label_selector
+from steersman_cluster.apiserver.storage import Compacted, Entry, Page
+
+Selects: TypeAlias = Callable[[Entry], bool]
+
+_TOKEN_VERSION = "meta.k8s.io/v1"  # noqa: S105 - of continue tokens
+
+_TOO_OLD = "The provided continue parameter is too old to display a consistent list result. "
+_START_AGAIN = "You can start a new list without the continue parameter"
+_OR_GO_ON = (
+    ", or use the continue token in this response to retrieve the remainder of the results."
+    " Continuing with the provided token results in an inconsistent list - objects that were"
+    " created, modified, or deleted between the time the first chunk was returned and now may"
+    " show up in the list."
+)
+
+# Python refuses to read thousands of digits.
+_VERSION_LIMIT = 2**64
+_MOST_DIGITS = len(str(_VERSION_LIMIT))
+
+# A continue token with this revision goes on with whatever is there now.
+_NOW = -1
+
+
+class Position(NamedTuple):
+    """Where a list goes on: after which place, and as of which revision."""
+
+    after: str
+    revision: int
+
+
+def get(call: Call) -> bytes:
+    """One object."""
+    store, served, asked = call.store, call.served, call.asked
+    if asked.flag("export"):
+        raise status_errors.bad_request(
+            "the export parameter, deprecated since v1.14, is no longer supported"
+        )
+    entry = store.entry(served, asked.namespace, asked.name)
+    if entry is None:
+        raise status_errors.not_found(served.group_resource, asked.name)
+    wanted = asked.option("resourceVersion")
+    if wanted:
+        # A real server keeps no copies of Events, and has other words for a failed look at storage.
+        is_copied = served.gvk.kind != "Event"
+        read_version = version_or_failure if is_copied else parsed_version
+        not_from_the_future(read_version(wanted), store, is_copied=is_copied)
+    return call.form.one(entry, served)
+
+
+def list_(call: Call) -> bytes:
+    """Objects in order, from one revision, however many requests it takes to fetch them."""
+    store, served, asked = call.store, call.served, call.asked
+    options = ListOptions.of(asked)
+    page = selected_page(store, served, asked, options)
+    metadata = list_metadata(page, served, asked, options)
+    return call.form.many(page.entries, served, metadata=metadata)
+
+
+def list_metadata(
+    page: Page, served: Served, asked: Asked, options: ListOptions
+) -> dict[str, object]:
+    """As of when a list is, and where it goes on."""
+    metadata: dict[str, object] = {"resourceVersion": str(page.revision)}
+    if served.custom:
+        metadata = {"continue": "", **metadata}
+    if page.remaining:
+        last = page.entries[-1].key.place
+        prefix = prefix_of(served, asked)
+        metadata["continue"] = _token(Position(last.removeprefix(prefix), page.revision))
+        counted = not options.label_selector and not options.field_selector
+        if counted and options.resource_version != "0":
+            metadata["remainingItemCount"] = page.remaining
+    return metadata
+
+
+def selected_page(store: Store, served: Served, asked: Asked, options: ListOptions) -> Page:
+    """The page that was asked for."""
+    selects = selection(served, options)
+    position = _position(store, options)
+    # Whoever takes what is there, however old, gets all of it.
+    limit = 0 if options.resource_version == "0" else max(options.limit, 0)
+    prefix = prefix_of(served, asked)
+    try:
+        page = store.view.page(
+            served.stored_as,
+            prefix=prefix,
+            after=prefix + position.after if position.after else "",
+            limit=limit or None if selects is None else None,
+            revision=None if position.revision in (0, _NOW) else position.revision,
+        )
+    except Compacted:
+        if not options.continued:
+            raise status_errors.expired(
+                "The resourceVersion for the provided list is too old."
+            ) from None
+        token = _token(Position(position.after, _NOW))
+        raise status_errors.expired(
+            _TOO_OLD + _START_AGAIN + _OR_GO_ON, metadata={"continue": token}
+        ) from None
+    if selects is None:
+        return page
+    if options.field_selector:
+        object_encoder.ahead(page.entries, served)
+    return _filtered(page, selects, limit)
+
+
+def _filtered(page: Page, selects: Selects, limit: int) -> Page:
+    found: list[Entry] = []
+    for entry in page.entries:
+        if selects(entry):
+            if limit and len(found) == limit:
+                return Page(entries=found, remaining=1, revision=page.revision)
+            found.append(entry)
+    return Page(entries=found, remaining=0, revision=page.revision)
+
+
+def prefix_of(served: Served, asked: Asked) -> str:
+    """How the places begin that a request is about."""
+    return f"{asked.namespace}/" if served.namespaced and asked.namespace else ""
+
+
+def selection(served: Served, options: ListOptions) -> Selects | None:
+    """Whether what an entry holds was asked for; None where everything is."""
+    by_label = parse_label_selector(options.label_selector)
+    by_field = parse_field_selector(
+        options.field_selector,
+        known=served.selectable_fields,
+        unsupported=served.unsupported_field,
+    )
+    if by_label.is_everything and by_field.is_everything:
+        return None
+    selectable = served.rules.selectable
+
+    def selects(entry: Entry) -> bool:
+        if entry.value is None:
+            return False
+        if not by_label.matches(entry.value["metadata"].get("labels") or {}):
+            return False
+        # Only fields may differ between versions.
+        return by_field.is_everything or by_field.matches(
+            selectable(served.from_stored(entry.value))
+        )
+
+    return selects
+
+
+def parsed_version(text: str) -> int:
+    """A resourceVersion as a number; they are opaque to clients, not to us."""
+    try:
+        return _version(text)
+    except _NoVersion as problem:
+        raise status_errors.bad_request(f"invalid resource version: {problem}") from None
+
+
+def version_or_failure(text: str) -> int:
+    """The same, where the real server takes what is no number for a mistake of its own."""
+    try:
+        return _version(text)
+    except _NoVersion as problem:
+        raise status_errors.Refusal(500, "", str(problem)) from None
+
+
+class _NoVersion(Exception):
+    """It is no resourceVersion, in Go's words."""
+
+
+def _version(text: str) -> int:
+    digits = text.lstrip("0") or "0"
+    if not (text.isascii() and text.isdigit()):
+        why = "invalid syntax"
+    elif len(digits) > _MOST_DIGITS or int(digits) >= _VERSION_LIMIT:
+        why = "value out of range"
+    else:
+        return int(digits)
+    shown = field_errors.shown(text)
+    raise _NoVersion(
+        f"resourceVersion: Invalid value: {shown}: strconv.ParseUint: parsing {shown}: {why}"
+    )
+
+
+def not_from_the_future(wanted: int, store: Store, *, is_copied: bool = True) -> None:
+    """Refuse a revision that has not been yet, after nobody knows how long a wait."""
+    current = store.view.revision
+    if wanted > current:
+        raise too_large_version(wanted, current, is_copied=is_copied)
+
+
+def too_large_version(
+    wanted: int, current: int, *, is_copied: bool = True
+) -> status_errors.Refusal:
+    """The revision has not been yet; a copy may have it soon."""
+    cause = {"reason": "ResourceVersionTooLarge", "message": "Too large resource version"}
+    return status_errors.timeout(
+        f"Too large resource version: {wanted}, current: {current}",
+        causes=[cause],
+        retry_after_seconds=1 if is_copied else 0,
+    )
+
+
+def _position(store: Store, options: ListOptions) -> Position:
+    version = options.resource_version
+    if options.continued:
+        if version not in ("", "0"):
+            raise status_errors.bad_request(
+                "specifying resource version is not allowed when using continue"
+            )
+        position = _from_token(options.continued)
+        not_from_the_future(position.revision, store)
+        return position
+    if not version:
+        return Position("", 0)
+    wanted = parsed_version(version)
+    not_from_the_future(wanted, store)
+    exact = options.resource_version_match == EXACT
+    # Without a word about it, a limited list from a revision means exactly that revision.
+    implied = not options.resource_version_match and options.limit > 0
+    return Position("", wanted if exact or implied else 0)
+
+
+def _token(position: Position) -> str:
+    # The next key there can be: the zero byte is smaller than any letter.
+    fields = {"v": _TOKEN_VERSION, "rv": position.revision, "start": f"{position.after}\0"}
+    return base64.urlsafe_b64encode(msgspec.json.encode(fields)).rstrip(b"=").decode()
+
+
+def _from_token(token: str) -> Position:
+    def bad(why: str) -> status_errors.Refusal:
+        return status_errors.bad_request(f"invalid continue token: continue key is not valid{why}")
+
+    try:
+        content = base64.urlsafe_b64decode(token + "=" * (-len(token) % 4))
+        go_json.check_syntax(content)
+        fields = msgspec.json.decode(content, type=dict[str, Any])
+    except (binascii.Error, ValueError, go_json.BadSyntax) as error:
+        raise bad(f": {error}") from None
+    version, revision, start = (fields.get(name) for name in ("v", "rv", "start"))
+    if version != _TOKEN_VERSION:
+        raise bad(f": server does not recognize this encoded version {version or ''}")
+    if not isinstance(revision, int) or revision == 0:
+        raise bad(f": incorrect encoded start resourceVersion (version {_TOKEN_VERSION})")
+    if not isinstance(start, str) or not start:
+        raise bad(f": encoded start key empty (version {_TOKEN_VERSION})")
+    if any(part in ("", ".", "..") for part in start.split("/")):
+        raise bad(f": {start}")
+    return Position(start.removesuffix("\0"), revision)

@@ -1,0 +1,9 @@
+"""Subresources: parts of objects, and actions on them, with handlers of their own.
+
+Takes:     requests for ``scale``, ``eviction``, ``binding``, ``token``, ``log``, ``exec``
+Gives:     their answers
+Promises:  - a scale from an old version is a conflict
+Never:     handles a request for a whole object
+"""
+
+__all__: list[str] = []

@@ -1,0 +1,56 @@
+"""The parts of the control plane, as they are said to be doing: nobody has asked them.
+
+Where this server runs there is no scheduler and no controller manager, unless somebody brings one;
+what it keeps objects in is there for as long as it is itself.
+"""
+
+from steersman.names import GroupResource
+from steersman_cluster.apiserver.meta import status_errors
+from steersman_cluster.apiserver.meta.rules import Object
+from steersman_cluster.apiserver.registry.call import Answer, Call
+from steersman_cluster.apiserver.registry.reader import selection
+from steersman_cluster.apiserver.request.options import ListOptions
+from steersman_cluster.apiserver.storage import Entry, Key
+
+COMPONENT_STATUSES = GroupResource("", "componentstatuses")
+
+_PORTS = {"scheduler": 10259, "controller-manager": 10257}
+_ETCD = "etcd-0"
+
+
+def get(call: Call) -> Answer:
+    """One of them."""
+    for entry in _entries():
+        if entry.key.place == call.asked.name:
+            return Answer(200, call.form.one(entry, call.served))
+    raise status_errors.not_found(GroupResource("", "componentstatus"), call.asked.name)
+
+
+def list_(call: Call) -> Answer:
+    """All of them, or those that are selected; there is no revision that they are of."""
+    selects = selection(call.served, ListOptions.of(call.asked))
+    entries = [each for each in _entries() if selects is None or selects(each)]
+    return Answer(200, call.form.many(entries, call.served, metadata={}))
+
+
+def _entries() -> list[Entry]:
+    found = [(name, False, _refused(port)) for name, port in _PORTS.items()]
+    return [
+        Entry(0, Key(str(COMPONENT_STATUSES), name), _status(name, healthy, message), None)
+        for name, healthy, message in (*found, (_ETCD, True, "ok"))
+    ]
+
+
+def _status(name: str, healthy: bool, message: str) -> Object:
+    condition = {"type": "Healthy", "status": str(healthy), "message": message}
+    return {
+        "kind": "ComponentStatus",
+        "apiVersion": "v1",
+        "metadata": {"name": name},
+        "conditions": [condition],
+    }
+
+
+def _refused(port: int) -> str:
+    at = f"127.0.0.1:{port}"
+    return f'Get "https://{at}/healthz": dial tcp {at}: connect: connection refused'

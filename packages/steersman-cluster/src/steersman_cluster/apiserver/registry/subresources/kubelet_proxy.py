@@ -1,0 +1,107 @@
+"""What only a kubelet could answer: logs, commands in containers, forwarded ports.
+
+Nothing runs Pods here. Who asks is told what a real server says when the way to the kubelet ends
+where it does here: at a Pod without a node, a node without an address, or nobody who listens.
+"""
+
+from steersman.names import GroupResource
+from steersman_cluster.apiserver.meta import status_errors
+from steersman_cluster.apiserver.meta.rules import Object
+from steersman_cluster.apiserver.meta.status_errors import Refusal
+from steersman_cluster.apiserver.registry.call import Answer, Call
+
+_NODES = GroupResource("", "nodes")
+
+# The order in which a server tries what a node calls itself.
+_PREFERRED = ("Hostname", "InternalDNS", "InternalIP", "ExternalDNS", "ExternalIP")
+_KUBELET_PORT = 10250
+_CONTAINERS = ("initContainers", "containers", "ephemeralContainers")
+
+
+def log(call: Call) -> Answer:
+    """GET of a log: there is none yet where no node was chosen."""
+    pod = _pod(call)
+    container = _container(call, pod)
+    if not pod["spec"].get("nodeName"):
+        return Answer(204, b"")
+    raise _unreachable(call, pod, f"containerLogs/{_named(pod)}/{container}", method="Get")
+
+
+def execute(call: Call) -> Answer:
+    """A command in a container."""
+    return _connect(call, "exec")
+
+
+def attach(call: Call) -> Answer:
+    """Input and output of a container."""
+    return _connect(call, "attach")
+
+
+def forward_ports(call: Call) -> Answer:
+    """Ports of a Pod."""
+    pod = _pod(call)
+    raise _unreachable(call, _placed(pod), f"portForward/{_named(pod)}", method=_method(call))
+
+
+def _connect(call: Call, how: str) -> Answer:
+    pod = _pod(call)
+    container = _container(call, pod)
+    path = f"{how}/{_named(pod)}/{container}"
+    raise _unreachable(call, _placed(pod), path, method=_method(call))
+
+
+def _pod(call: Call) -> Object:
+    entry = call.entry()
+    if entry is None:
+        raise status_errors.not_found(call.served.group_resource, call.asked.name)
+    return call.live(entry)
+
+
+def _placed(pod: Object) -> Object:
+    if not pod["spec"].get("nodeName"):
+        name = pod["metadata"]["name"]
+        raise status_errors.bad_request(f"pod {name} does not have a host assigned")
+    return pod
+
+
+def _container(call: Call, pod: Object) -> str:
+    spec, name = pod["spec"], pod["metadata"]["name"]
+    names = [each["name"] for part in _CONTAINERS for each in spec.get(part) or ()]
+    wanted = call.asked.option("container")
+    if wanted:
+        if wanted not in names:
+            raise status_errors.bad_request(f"container {wanted} is not valid for pod {name}")
+        return wanted
+    if len(spec["containers"]) != 1:
+        raise status_errors.bad_request(
+            f"a container name must be specified for pod {name}, choose one of: [{' '.join(names)}]"
+        )
+    first: str = spec["containers"][0]["name"]
+    return first
+
+
+def _unreachable(call: Call, pod: Object, path: str, *, method: str) -> Refusal:
+    name = pod["spec"]["nodeName"]
+    node = call.store.find(_NODES, "", name)
+    if node is None:
+        return status_errors.not_found(_NODES, name)
+    status = node.get("status") or {}
+    addresses = status.get("addresses") or []
+    by_type = {each["type"]: each["address"] for each in reversed(addresses)}
+    host = next((by_type[each] for each in _PREFERRED if by_type.get(each)), None)
+    if host is None:
+        known = " ".join(f"{{{each['type']} {each['address']}}}" for each in addresses)
+        return Refusal(500, "", f"no preferred addresses found; known addresses: [{known}]")
+    endpoint = (status.get("daemonEndpoints") or {}).get("kubeletEndpoint") or {}
+    at = f"{host}:{endpoint.get('Port') or _KUBELET_PORT}"
+    return Refusal(
+        500, "", f'{method} "https://{at}/{path}": dial tcp {at}: connect: connection refused'
+    )
+
+
+def _named(pod: Object) -> str:
+    return f"{pod['metadata']['namespace']}/{pod['metadata']['name']}"
+
+
+def _method(call: Call) -> str:
+    return call.request.method.capitalize()

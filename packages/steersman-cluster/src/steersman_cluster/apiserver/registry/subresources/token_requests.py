@@ -1,0 +1,141 @@
+"""POST of a TokenRequest: a token for a service account, for a while."""
+
+from datetime import timedelta
+from typing import Any
+
+from steersman.names import GroupResource
+from steersman.units import format_time
+from steersman_cluster.apiserver.authn.account_tokens import ACCOUNTS, BINDABLE, claims_of
+from steersman_cluster.apiserver.meta import field_errors, object_meta, status_errors
+from steersman_cluster.apiserver.meta.field_errors import FieldError
+from steersman_cluster.apiserver.meta.rules import Object
+from steersman_cluster.apiserver.registry.call import Answer, Call
+from steersman_cluster.apiserver.registry.subresources.posted_body import read_post
+
+USUAL_SECONDS = 3600
+SHORTEST_SECONDS = 600
+LONGEST_SECONDS = 2**32
+
+# What kubelets ask for on behalf of Pods. Clients that never read their token again are given a
+# year, in which somebody may find them by the time from which they should have.
+POD_SECONDS = 3607
+POD_EXTENDED_SECONDS = 365 * 24 * 3600
+
+_NODES = BINDABLE["node"]
+_KINDS = {kind.capitalize(): kind for kind in BINDABLE}
+_GROUP_KIND = "TokenRequest.authentication.k8s.io"
+_KIND = GroupResource("authentication.k8s.io", "TokenRequest")
+
+
+def request_token(call: Call) -> Answer:
+    """Answer with the request, and the token in its status."""
+    request, options = read_post(call)
+    now = call.store.clock.now()
+    _default(request["spec"])
+    call.management.update(
+        None, request, manager=options.field_manager or call.agent, time=format_time(now)
+    )
+    if not call.admission.is_idle:
+        request = call.admission.mutated(call, request, None)
+        _default(request["spec"])
+    about, spec = request["metadata"], request["spec"]
+    account = _account(call, about)
+    own = call.account_tokens.audiences
+    audiences = spec["audiences"] = spec.get("audiences") or list(own)
+    seconds: int = spec["expirationSeconds"]
+    if errors := _duration_errors(seconds):
+        raise status_errors.invalid(_GROUP_KIND, "", errors)
+    about["uid"] = account["metadata"]["uid"]
+    about["creationTimestamp"] = format_time(now)
+    call.admission.check(call, request, None)
+    bound = _bound(call, spec.get("boundObjectRef"))
+    extended = "pod" in bound and seconds == POD_SECONDS and set(audiences) <= set(own)
+    claims = claims_of(
+        account,
+        bound=bound,
+        audiences=audiences,
+        now=now,
+        seconds=POD_EXTENDED_SECONDS if extended else seconds,
+        warn_after_seconds=seconds if extended else 0,
+        token_id=object_meta.new_uid(call.store.rng),
+    )
+    request["status"] = {
+        "token": call.account_tokens.issue(claims),
+        "expirationTimestamp": format_time(now + timedelta(seconds=seconds)),
+    }
+    return Answer(201, call.form.other(request))
+
+
+def _default(spec: dict[str, Any]) -> None:
+    if spec.get("expirationSeconds") is None:
+        spec["expirationSeconds"] = USUAL_SECONDS
+
+
+def _account(call: Call, about: dict[str, Any]) -> Object:
+    name = call.asked.name
+    if about.setdefault("name", name) != name:
+        detail = "must match the service account name if specified"
+        error = field_errors.invalid("metadata.name", about["name"], detail)
+        raise status_errors.invalid(_GROUP_KIND, name, [error])
+    account = _found(call, ACCOUNTS, call.asked.namespace, name)
+    wanted, actual = about.get("uid"), account["metadata"]["uid"]
+    if wanted and wanted != actual:
+        raise status_errors.conflict(
+            _KIND,
+            name,
+            f"the UID in the token request ({wanted}) does not match the UID of the service"
+            f" account ({actual})",
+        )
+    return account
+
+
+def _duration_errors(seconds: int) -> list[FieldError]:
+    why = ""
+    if seconds < SHORTEST_SECONDS:
+        why = "may not specify a duration less than 10 minutes"
+    elif seconds > LONGEST_SECONDS:
+        why = "may not specify a duration larger than 2^32 seconds"
+    return [field_errors.invalid("spec.expirationSeconds", seconds, why)] if why else []
+
+
+def _bound(call: Call, ref: dict[str, Any] | None) -> dict[str, Object]:
+    """What the token stands and falls with, by kind; a Pod's node is mentioned beside it."""
+    if ref is None:
+        return {}
+    group, _, version = ref.get("apiVersion", "").rpartition("/")
+    kind = _KINDS.get(ref.get("kind", ""))
+    if group or kind is None:
+        shown = f"{group}/{version}, Kind={ref.get('kind', '')}"
+        raise status_errors.bad_request(f"cannot bind token to object of type {shown}")
+    namespace = "" if kind == "node" else call.asked.namespace
+    bound = {kind: _found(call, BINDABLE[kind], namespace, ref.get("name", ""))}
+    if kind == "pod":
+        bound |= _node_of(call, bound["pod"])
+    wanted = ref.get("uid")
+    if wanted and wanted != bound[kind]["metadata"]["uid"]:
+        raise status_errors.conflict(
+            GroupResource("", ref["kind"]),
+            ref.get("name", ""),
+            f"the UID in the bound object reference ({wanted}) does not match the UID in record."
+            " The object might have been deleted and then recreated",
+        )
+    return bound
+
+
+def _node_of(call: Call, pod: Object) -> dict[str, Object]:
+    account, spec = call.asked.name, pod["spec"]
+    if spec.get("serviceAccountName", "") != account:
+        raise status_errors.bad_request(
+            f'cannot bind token for serviceaccount "{account}" to pod running with different'
+            " serviceaccount name."
+        )
+    if not (name := spec.get("nodeName")):
+        return {}
+    return {"node": call.store.find(_NODES, "", name) or {"metadata": {"name": name}}}
+
+
+def _found(call: Call, resource: GroupResource, namespace: str, name: str) -> Object:
+    found = call.store.find(resource, namespace, name)
+    if found is None:
+        raise status_errors.not_found(resource, name)
+    return found

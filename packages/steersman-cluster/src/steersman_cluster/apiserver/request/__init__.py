@@ -1,0 +1,15 @@
+"""What was asked, and how the answer goes out: requests and replies, without what is kept.
+
+Takes:     a request: its path and query, its headers, its body
+Gives:     what it asks for, its options, the object or patch in its body; replies in JSON or YAML
+Promises:  - a body is in the language that its header names
+           - list options that contradict each other are refused
+           - each warning is said once and cannot break its header
+Never:     reads or writes the store, or decides who may ask
+
+``request_info`` is where each request begins.
+"""
+
+from steersman_cluster.apiserver.request.request_info import Asked, understand
+
+__all__ = ["Asked", "understand"]

@@ -1,0 +1,178 @@
+"""How something is to be deleted: what stands in the body, or else in the query."""
+
+import re
+from dataclasses import dataclass
+
+import msgspec
+
+from steersman.names import GroupResource
+from steersman_cluster.apiserver.meta import field_errors, status_errors
+from steersman_cluster.apiserver.meta.field_errors import FieldError
+from steersman_cluster.apiserver.meta.rules import Object
+from steersman_cluster.apiserver.meta.status_errors import Refusal
+from steersman_cluster.apiserver.request.options import boolean, dry_run_errors, integer
+from steersman_cluster.apiserver.request.request_info import Asked
+from steersman_cluster.apiserver.request.resources import Served
+from steersman_cluster.apiserver.schema.decoding.decoder import Expected, canonical, decode
+
+ORPHAN, FOREGROUND = "orphan", "foregroundDeletion"
+POLICIES = ("Foreground", "Background", "Orphan")
+
+# What the decoder says around the reason; of options only the reason is told.
+_AROUND = re.compile(
+    r"the object provided is unrecognized \(must be of type DeleteOptions\): (?P<unread>.*) \(.*\)"
+    r'|DeleteOptions in version "v1" cannot be handled as a DeleteOptions: (?P<unfit>.*)',
+    re.DOTALL,
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeleteOptions:
+    """How to delete, and what must be true for it."""
+
+    dry_run: bool = False
+    grace_seconds: int | None = None
+    propagation: str | None = None
+    orphan_dependents: bool | None = None
+    uid: str | None = None
+    resource_version: str | None = None
+
+    @classmethod
+    def of(
+        cls, asked: Asked, body: bytes, *, content_type: str, expected: Expected
+    ) -> "DeleteOptions":
+        """From the body if there is one, otherwise from the query, never from both."""
+        written = _read(body, content_type, expected) if body else _from_query(asked)
+        return cls.written(written)
+
+    @classmethod
+    def written(cls, written: Object) -> "DeleteOptions":
+        """From an object of that kind."""
+        preconditions = written.get("preconditions") or {}
+        dry_run = written.get("dryRun") or []
+        policy, orphan = written.get("propagationPolicy"), written.get("orphanDependents")
+        errors: list[FieldError] = []
+        if orphan is not None and policy is not None:
+            detail = "orphanDependents and deletionPropagation cannot be both set"
+            errors.append(field_errors.invalid("propagationPolicy", policy, detail))
+        if policy is not None and policy not in POLICIES:
+            supported = [*POLICIES, "nil"]
+            errors.append(field_errors.not_supported("propagationPolicy", policy, supported))
+        errors += dry_run_errors(dry_run)
+        if errors:
+            raise status_errors.invalid("DeleteOptions.meta.k8s.io", "", errors)
+        grace = written.get("gracePeriodSeconds")
+        return cls(
+            dry_run=bool(dry_run),
+            # The shortest that is one: less than none would be no grace at all.
+            grace_seconds=1 if grace is not None and grace < 0 else grace,
+            propagation=policy,
+            orphan_dependents=orphan,
+            uid=preconditions.get("uid"),
+            resource_version=preconditions.get("resourceVersion"),
+        )
+
+    def shown(self, *, grace_seconds: int | None) -> Object:
+        """As an object of that kind."""
+        preconditions = {"uid": self.uid, "resourceVersion": self.resource_version}
+        written: Object = {
+            "gracePeriodSeconds": grace_seconds,
+            "preconditions": _without_none(preconditions) or None,
+            "orphanDependents": self.orphan_dependents,
+            "propagationPolicy": self.propagation,
+            "dryRun": ["All"] if self.dry_run else None,
+        }
+        head = {"kind": "DeleteOptions", "apiVersion": "meta.k8s.io/v1"}
+        return head | _without_none(written)
+
+    @property
+    def names_policy(self) -> bool:
+        """Whether the caller has said what becomes of dependents."""
+        return self.propagation is not None or self.orphan_dependents is not None
+
+    def check(self, obj: Object, served: Served) -> None:
+        """Refuse where the object is not the one, or not as, the caller thinks."""
+        metadata = obj["metadata"]
+        for wanted, actual, word, perhaps in (
+            (self.uid, metadata["uid"], "UID", "deleted and then recreated"),
+            (self.resource_version, metadata["resourceVersion"], "ResourceVersion", "modified"),
+        ):
+            if wanted is not None and wanted != actual:
+                if served.rules.begin_end is not None:
+                    raise status_errors.conflict(
+                        served.group_resource,
+                        metadata["name"],
+                        f"Precondition failed: {word} in precondition: {wanted},"
+                        f" {word} in object meta: {actual}",
+                    )
+                kind, _, group = served.group_kind.partition(".")
+                raise status_errors.conflict(
+                    GroupResource(group, kind),  # as clients are used to be told
+                    metadata["name"],
+                    f"the {word} in the precondition ({wanted}) does not match the {word} in"
+                    f" record ({actual}). The object might have been {perhaps}",
+                )
+
+    def finalizers(
+        self, current: list[str], *, orphans: bool, either_way: bool = False
+    ) -> list[str]:
+        """What is there, with those by which the garbage collector knows the policy.
+
+        ``orphans``: without a word about it, what belongs to the object is left alone.
+        ``either_way``: who wants no orphans wants to wait until what belongs to it is gone.
+        """
+        orphan, foreground = ORPHAN in current, FOREGROUND in current
+        if self.orphan_dependents is not None:
+            orphan = self.orphan_dependents
+            foreground = either_way and not orphan
+        elif self.propagation is not None:
+            orphan, foreground = self.propagation == "Orphan", self.propagation == "Foreground"
+        elif orphans and not foreground:
+            orphan = True
+        others = [each for each in current if each not in (ORPHAN, FOREGROUND)]
+        added = [name for name, wanted in ((ORPHAN, orphan), (FOREGROUND, foreground)) if wanted]
+        wanted = others + added
+        return current if set(wanted) == set(current) else wanted
+
+
+def _without_none(written: Object) -> Object:
+    return {name: value for name, value in written.items() if value is not None}
+
+
+def _read(body: bytes, content_type: str, expected: Expected) -> Object:
+    try:
+        if content_type != "application/json":
+            return decode(body, expected, content_type=content_type).obj
+        try:
+            written = msgspec.json.decode(body)
+        except (msgspec.DecodeError, UnicodeDecodeError):
+            return decode(body, expected, content_type=content_type).obj
+        if not isinstance(written, dict):
+            return decode(body, expected, content_type=content_type).obj
+        # Each group has options of its own, all of them the same.
+        kind, version = written.pop("kind", None), written.pop("apiVersion", None)
+        if kind not in (None, "", "DeleteOptions"):
+            raise status_errors.bad_request(
+                f'no kind "{kind}" is registered for version "{version}"'
+                ' in scheme "pkg/runtime/scheme.go:111"'
+            )
+        return canonical(written, expected).obj
+    except Refusal as refusal:
+        found = _AROUND.fullmatch(refusal.message)
+        if found is None:
+            raise
+        raise status_errors.bad_request(found["unread"] or found["unfit"]) from None
+
+
+def _from_query(asked: Asked) -> Object:
+    return {
+        "dryRun": asked.query.get("dryRun"),
+        "propagationPolicy": asked.option("propagationPolicy") or None,
+        "orphanDependents": boolean(asked, "orphanDependents"),
+        "gracePeriodSeconds": integer(asked, "gracePeriodSeconds"),
+        # Of a collection as well, where the version is that of the list: nearly always a no.
+        "preconditions": {
+            "uid": asked.option("uid") or None,
+            "resourceVersion": asked.option("resourceVersion") or None,
+        },
+    }

@@ -1,0 +1,188 @@
+"""What stands in the query: read once, checked, and refused in the words that clients know."""
+
+import msgspec
+
+from steersman.units import duration_problem
+from steersman_cluster.apiserver.meta import field_errors, status_errors
+from steersman_cluster.apiserver.meta.field_errors import FieldError
+from steersman_cluster.apiserver.request.request_info import FALSE, Asked
+from steersman_cluster.apiserver.request.selectors import selected_name
+
+LONGEST_MANAGER = 128
+EXACT, NOT_OLDER_THAN = "Exact", "NotOlderThan"
+
+_INTEGER_LIMIT = 2**63
+
+
+def boolean(asked: Asked, name: str) -> bool | None:
+    """Anything but no is a yes; not there is neither."""
+    return asked.query[name][0].lower() not in FALSE if name in asked.query else None
+
+
+def integer(asked: Asked, name: str) -> int | None:
+    """A whole number; not there is none."""
+    text = asked.option(name)
+    if not text:
+        return None
+    try:
+        if text != text.strip() or "_" in text:
+            raise ValueError
+        number = int(text)
+    except ValueError:
+        why = "invalid syntax"
+    else:
+        if -_INTEGER_LIMIT <= number < _INTEGER_LIMIT:
+            return number
+        why = "value out of range"
+    shown = field_errors.shown(text)
+    raise status_errors.bad_request(f"strconv.ParseInt: parsing {shown}: {why}")
+
+
+def check_deadline(asked: Asked) -> None:
+    """Refuse a deadline that is no length of time; a watch has another name for its own."""
+    text = asked.option("timeout")
+    if text and asked.verb != "watch" and (problem := duration_problem(text)):
+        raise status_errors.bad_request(f"invalid timeout specified in the request URL - {problem}")
+
+
+def _field_selector(asked: Asked) -> str:
+    """Which fields; a watch whose path has a name is of the object of that name alone."""
+    selector = asked.option("fieldSelector")
+    if not asked.name:
+        return selector
+    if selector and selected_name(selector) != asked.name:
+        raise status_errors.bad_request("fieldSelector metadata.name doesn't match requested name")
+    return selector or f"metadata.name={asked.name}"
+
+
+class ListOptions(msgspec.Struct, frozen=True, kw_only=True):
+    """Which objects, as of when, how many at a time, and for how long."""
+
+    watch: bool
+    label_selector: str
+    field_selector: str
+    resource_version: str
+    resource_version_match: str
+    limit: int
+    continued: str
+    timeout_seconds: int | None
+    bookmarks: bool
+    send_initial_events: bool | None
+
+    @classmethod
+    def of(cls, asked: Asked) -> "ListOptions":
+        """Those of a list, a watch or the deletion of a collection."""
+        options = cls(
+            watch=bool(boolean(asked, "watch")),
+            label_selector=asked.option("labelSelector"),
+            field_selector=_field_selector(asked),
+            resource_version=asked.option("resourceVersion"),
+            resource_version_match=asked.option("resourceVersionMatch"),
+            limit=integer(asked, "limit") or 0,
+            continued=asked.option("continue"),
+            timeout_seconds=integer(asked, "timeoutSeconds"),
+            bookmarks=bool(boolean(asked, "allowWatchBookmarks")),
+            send_initial_events=boolean(asked, "sendInitialEvents"),
+        )
+        if errors := (options._watch_errors() if options.watch else options._list_errors()):
+            raise status_errors.invalid("ListOptions.meta.k8s.io", "", errors)
+        return options
+
+    def _list_errors(self) -> list[FieldError]:
+        errors: list[FieldError] = []
+        where, match = "resourceVersionMatch", self.resource_version_match
+        if match:
+            if not self.resource_version:
+                detail = f"{where} is forbidden unless resourceVersion is provided"
+                errors.append(field_errors.forbidden(where, detail))
+            if self.continued:
+                detail = f"{where} is forbidden when continue is provided"
+                errors.append(field_errors.forbidden(where, detail))
+            if match not in (EXACT, NOT_OLDER_THAN):
+                errors.append(field_errors.not_supported(where, match, [EXACT, NOT_OLDER_THAN, ""]))
+            if match == EXACT and self.resource_version == "0":
+                detail = f'{where} "exact" is forbidden for resourceVersion "0"'
+                errors.append(field_errors.forbidden(where, detail))
+        if self.send_initial_events is not None:
+            detail = "sendInitialEvents is forbidden for list"
+            errors.append(field_errors.forbidden("sendInitialEvents", detail))
+        return errors
+
+    def _watch_errors(self) -> list[FieldError]:
+        errors: list[FieldError] = []
+        where, match = "resourceVersionMatch", self.resource_version_match
+        if self.send_initial_events is not None and match != NOT_OLDER_THAN:
+            detail = f"sendInitialEvents requires setting resourceVersionMatch to {NOT_OLDER_THAN}"
+            errors.append(field_errors.forbidden(where, detail))
+        # Without a revision a watch begins with what is there, as if that had been asked for.
+        implied = self.send_initial_events is None and self.resource_version in ("", "0")
+        if self.continued and not match and implied:
+            detail = f"{where} is forbidden when continue is provided"
+            errors.append(field_errors.forbidden(where, detail))
+        if match:
+            if self.send_initial_events is None:
+                detail = f"{where} is forbidden for watch unless sendInitialEvents is provided"
+                errors.append(field_errors.forbidden(where, detail))
+            if match != NOT_OLDER_THAN:
+                errors.append(field_errors.not_supported(where, match, [NOT_OLDER_THAN]))
+            if self.continued:
+                detail = f"{where} is forbidden when continue is provided"
+                errors.append(field_errors.forbidden(where, detail))
+        return errors
+
+
+class WriteOptions(msgspec.Struct, frozen=True, kw_only=True):
+    """How a write is to be made, and in whose name."""
+
+    dry_run: bool
+    field_manager: str
+    field_validation: str  # "Ignore", "Warn" or "Strict"
+    force: bool | None
+
+    @classmethod
+    def of(cls, asked: Asked, *, kind: str, is_apply: bool = False) -> "WriteOptions":
+        """Those of a create, update or patch; ``kind`` is what messages call the options."""
+        errors: list[FieldError] = []
+        manager, force = asked.option("fieldManager"), boolean(asked, "force")
+        if kind == "PatchOptions":
+            if is_apply and not manager:
+                errors.append(field_errors.required("fieldManager", "is required for apply patch"))
+            if not is_apply and force is not None:
+                detail = "may not be specified for non-apply patch"
+                errors.append(field_errors.forbidden("force", detail))
+        errors += manager_errors(manager, "fieldManager")
+        dry_run = asked.query.get("dryRun", [])
+        errors += dry_run_errors(dry_run)
+        validation = asked.option("fieldValidation")
+        if validation not in ("", "Ignore", "Warn", "Strict"):
+            supported = ["", "Ignore", "Strict", "Warn"]
+            errors.append(field_errors.not_supported("fieldValidation", validation, supported))
+        if errors:
+            raise status_errors.invalid(f"{kind}.meta.k8s.io", "", errors)
+        return cls(
+            dry_run=bool(dry_run),
+            field_manager=manager,
+            field_validation=validation or "Warn",
+            force=force,
+        )
+
+
+def dry_run_errors(dry_run: list[str]) -> list[FieldError]:
+    """A dry run is of everything, or not one."""
+    if all(each == "All" for each in dry_run):
+        return []
+    return [field_errors.not_supported("dryRun", dry_run, ["All"])]
+
+
+def manager_errors(manager: str, where: str) -> list[FieldError]:
+    """A manager's name is short, and can be printed."""
+    errors: list[FieldError] = []
+    if len(manager.encode()) > LONGEST_MANAGER:
+        errors.append(field_errors.too_long(where, "", LONGEST_MANAGER))
+    position = 0
+    for letter in () if manager.isprintable() else manager:  # nearly all are, as a whole
+        if not letter.isprintable():
+            detail = f"invalid character U+{ord(letter):04X} (at position {position})"
+            errors.append(field_errors.invalid(where, manager, detail))
+        position += len(letter.encode())
+    return errors

@@ -1,0 +1,7 @@
+"""What webhooks have answered to one request so far."""
+
+from collections.abc import Hashable
+from typing import Any, TypeAlias
+
+# By the call that was made; a failure to answer is an answer too.
+Known: TypeAlias = dict[Hashable, Any]

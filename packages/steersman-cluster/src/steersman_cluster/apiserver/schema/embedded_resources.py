@@ -1,0 +1,145 @@
+"""Resources inside custom resources: they have an apiVersion, a kind, and proper metadata."""
+
+import re
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import Any
+
+import msgspec
+
+from steersman_cluster.apiserver.meta import object_meta as rules_of_metadata
+from steersman_cluster.apiserver.meta.field_errors import FieldError, invalid, required
+from steersman_cluster.apiserver.meta.name_validation import dns_1035_label, path_segment_name
+from steersman_cluster.apiserver.schema.decoding.canonical import Canonical, Walk
+from steersman_cluster.apiserver.schema.decoding.inspection import Undecodable, inspect
+from steersman_cluster.apiserver.schema.node import Schema
+
+_unknown_field = re.compile('unknown field "(.*)"').fullmatch
+
+
+class Improper(Exception):
+    """An embedded resource cannot be read as one."""
+
+    def __init__(self, error: FieldError) -> None:
+        self.error = error
+        super().__init__(str(error))
+
+
+def make_proper(obj: dict[str, Any], schema: Schema) -> list[str]:
+    """Make the metadata of resources inside an object what ObjectMeta is; gives unknown paths."""
+    inside = _inside(obj, schema, "")
+    return sorted(path for each in inside for path in make_part_proper(*each))
+
+
+def make_part_proper(value: Any, schema: Schema, path: str) -> list[str]:
+    """The same for a part of an object, which may be a resource itself."""
+    unknown: list[str] = []
+    if schema.embedded_resource and isinstance(value, dict):
+        unknown += _proper(value, schema.properties["metadata"], path)
+    for each in _inside(value, schema, path):
+        unknown += make_part_proper(*each)
+    return unknown
+
+
+def embedded_errors(obj: dict[str, Any], schema: Schema) -> list[FieldError]:
+    """What is wrong with the resources inside an object, which have been made proper."""
+    return [error for each in _inside(obj, schema, "") for error in part_errors(*each)]
+
+
+def part_errors(value: Any, schema: Schema, path: str) -> list[FieldError]:
+    """The same for a part of an object, which may be a resource itself."""
+    found: list[FieldError] = []
+    if schema.embedded_resource and isinstance(value, dict):
+        found += _resource_errors(value, path)
+    for each in _inside(value, schema, path):
+        found += part_errors(*each)
+    return found
+
+
+def _inside(value: Any, schema: Schema, path: str) -> Iterator[tuple[Any, Schema, str]]:
+    """What is right inside a value and may be, or hold, a resource."""
+    if not schema.holds_resource:
+        return
+    if isinstance(value, dict):
+        for key, each in value.items():
+            if inner := schema.properties.get(key):
+                if inner.holds_resource:
+                    yield each, inner, f"{path}.{key}" if path else key
+            elif schema.additional is not None and schema.additional.holds_resource:
+                yield each, schema.additional, f"{path}[{key}]"
+    elif isinstance(value, list) and schema.items is not None and schema.items.holds_resource:
+        for index, each in enumerate(value):
+            yield each, schema.items, f"{path}[{index}]"
+
+
+def _proper(resource: dict[str, Any], object_meta: Schema, path: str) -> list[str]:
+    for key in ("apiVersion", "kind"):
+        if key in resource and not isinstance(resource[key], str):
+            raise Improper(invalid(f"{path}.{key}", resource[key], "must be a string"))
+    if "metadata" not in resource:
+        return []
+    metadata = resource["metadata"]
+    try:
+        inspected = inspect({} if metadata is None else metadata, object_meta)
+    except Undecodable as error:
+        raise Improper(invalid(f"{path}.metadata", metadata, str(error))) from None
+    resource["metadata"] = _canonical(object_meta)(inspected.value)
+    fields = (_unknown_field(each) for each in inspected.complaints)
+    return [f"{path}.metadata.{found[1]}" for found in fields if found]
+
+
+@lru_cache(maxsize=4)
+def _canonical(object_meta: Schema) -> Walk:
+    return Canonical().of(object_meta)
+
+
+class _Metadata(msgspec.Struct, rename="camel"):
+    name: str | None = None
+    generate_name: str | None = None
+    namespace: str | None = None
+    generation: int | None = None
+    labels: dict[str, str] | None = None
+    annotations: dict[str, str] | None = None
+    finalizers: list[str] | None = None
+    owner_references: list[dict[str, Any]] | None = None
+    managed_fields: list[dict[str, Any]] | None = None
+
+
+class _Resource(msgspec.Struct, rename="camel"):
+    api_version: str = ""
+    kind: str = ""
+    metadata: _Metadata | None = None
+
+
+def _is_well_formed(resource: dict[str, Any]) -> bool:
+    """Whether there is sense in asking more of it; a default of its author's may be anything."""
+    try:
+        msgspec.convert(resource, _Resource)
+    except msgspec.ValidationError:
+        return False
+    return True
+
+
+def _resource_errors(resource: dict[str, Any], path: str) -> Iterator[FieldError]:
+    for key in ("apiVersion", "kind"):
+        if key not in resource:
+            yield required(f"{path}.{key}")
+    if not _is_well_formed(resource):
+        return  # which the schema says, or nobody
+    api_version, kind = resource.get("apiVersion", "v1"), resource.get("kind", "Kind")
+    if not api_version:
+        yield invalid(f"{path}.apiVersion", api_version, "must not be empty")
+    elif api_version.count("/") > 1:
+        why = f"unexpected GroupVersion string: {api_version}"
+        yield invalid(f"{path}.apiVersion", api_version, why)
+    if not kind:
+        yield invalid(f"{path}.kind", kind, "must not be empty")
+    elif wrong := dns_1035_label(kind.lower()):
+        why = f"may have mixed case, but should otherwise match: {','.join(wrong)}"
+        yield invalid(f"{path}.kind", kind, why)
+    if "metadata" in resource:
+        metadata = {"name": "fakename", **(resource["metadata"] or {})}
+        for error in rules_of_metadata.validate_create(
+            metadata, namespaced="namespace" in metadata, name_errors=path_segment_name
+        ):
+            yield error._replace(field=f"{path}.{error.field}")

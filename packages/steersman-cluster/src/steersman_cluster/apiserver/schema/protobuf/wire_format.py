@@ -1,0 +1,217 @@
+"""Protobuf messages, as the JSON they stand for.
+
+A message is a row of numbered values. It says neither what they are called nor quite what they are,
+so whoever reads it must know its fields. What is wrong with one is told in the words of Go.
+"""
+
+import re
+from binascii import b2a_base64
+from collections.abc import Callable, Mapping
+from struct import unpack
+from typing import Any, NamedTuple, TypeAlias
+
+from steersman_cluster.apiserver.meta.rules import Object
+
+VARINT, FIXED64, BYTES, GROUP, GROUP_END, FIXED32 = range(6)
+_SIZES = {FIXED64: 8, FIXED32: 4}
+
+_UNREADABLE = re.compile("[\udc80-\udcff]")
+_UNEXPECTED_END = "unexpected EOF"
+_NEGATIVE_LENGTH = "proto: negative length found during unmarshaling"
+
+Read: TypeAlias = Callable[[Any], Any]
+Put: TypeAlias = Callable[[Object, Any], None]
+
+
+class Malformed(Exception):
+    """The bytes are no such message, in the words of Go."""
+
+
+class Value(NamedTuple):
+    """How a value is written: a wire type, and what makes JSON of what stands there."""
+
+    wire_type: int
+    read: Read
+
+
+class Field(NamedTuple):
+    """One field of a message: what messages call it, and what puts its value into an object."""
+
+    go_name: str
+    wire_type: int
+    put: Put
+    put_packed: Put | None = None  # many values at once, where there may be many
+
+
+class Message:
+    """A type of messages. What it does not know is passed over without a word."""
+
+    def __init__(self, name: str, fields: Mapping[int, Field]) -> None:
+        self._name = name
+        self._fields = fields
+
+    def read(self, data: bytes, into: Object) -> Object:
+        """``into``, with what the message says; raises ``Malformed``."""
+        find = self._fields.get
+        at, end = 0, len(data)
+        while at < end:
+            start, tag = at, data[at]
+            # Nearly all tags are so short, and there are many.
+            if tag < 128:
+                at += 1
+            else:
+                tag, at = _varint(data, at)
+            field, wire_type = find(tag >> 3), tag & 7
+            if field is None or wire_type == GROUP_END:
+                self._check_unknown(tag)
+                at = _past(data, start)
+                continue
+            put = field.put
+            if wire_type != field.wire_type:
+                if wire_type != BYTES or field.put_packed is None:
+                    raise Malformed(
+                        f"proto: wrong wireType = {wire_type} for field {field.go_name}"
+                    )
+                put = field.put_packed
+            if wire_type == VARINT:
+                value, at = _varint(data, at)
+                put(into, value)
+            else:
+                size, at = (8, at) if wire_type == FIXED64 else _varint(data, at)
+                start, at = at, at + size
+                if at > end:
+                    raise Malformed(_UNEXPECTED_END if size < 2**63 else _NEGATIVE_LENGTH)
+                put(into, data[start:at])
+        return into
+
+    def _check_unknown(self, tag: int) -> None:
+        if tag & 7 == GROUP_END:
+            raise Malformed(f"proto: {self._name}: wiretype end group for non-group")
+        if (number := _signed(tag >> 3, 32)) <= 0:
+            raise Malformed(f"proto: {self._name}: illegal tag {number} (wire type {tag})")
+
+
+def _varint(data: bytes, at: int) -> tuple[int, int]:
+    """A number of 64 bits, least significant seven first, and where it ends."""
+    if at < len(data) and data[at] < 128:
+        return data[at], at + 1
+    number = 0
+    for shift in range(0, 70, 7):
+        if at >= len(data):
+            raise Malformed(_UNEXPECTED_END)
+        byte = data[at]
+        at += 1
+        number |= (byte & 127) << shift
+        if byte < 128:
+            return number & (2**64 - 1), at
+    raise Malformed("proto: integer overflow")
+
+
+def _past(data: bytes, at: int) -> int:
+    """Where an unknown field ends, with all that is in it if it is a group."""
+    depth = 0
+    while at < len(data):
+        tag, at = _varint(data, at)
+        wire_type = tag & 7
+        if wire_type == VARINT:
+            _, at = _varint(data, at)
+        elif wire_type == BYTES:
+            size, at = _varint(data, at)
+            if size >= 2**63:
+                raise Malformed(_NEGATIVE_LENGTH)
+            at += size
+        elif wire_type in _SIZES:
+            at += _SIZES[wire_type]
+        elif wire_type in (GROUP, GROUP_END):
+            depth += 1 if wire_type == GROUP else -1
+        else:
+            raise Malformed(f"proto: illegal wireType {wire_type}")
+        if depth == 0 and at <= len(data):
+            return at
+    raise Malformed(_UNEXPECTED_END)
+
+
+def _signed(number: int, bits: int) -> int:
+    number &= 2**bits - 1
+    return number - 2**bits if number >> bits - 1 else number
+
+
+def _text(data: bytes) -> str:
+    try:
+        return data.decode()
+    except UnicodeDecodeError:
+        # Go puts one mark for every byte that it cannot read, not for every few.
+        return _UNREADABLE.sub("\N{REPLACEMENT CHARACTER}", data.decode(errors="surrogateescape"))
+
+
+def _base64(data: bytes) -> str:
+    return b2a_base64(data, newline=False).decode()
+
+
+def _float(data: bytes) -> float:
+    (number,) = unpack("<d", data)
+    return float(number)
+
+
+TEXT = Value(BYTES, _text)
+CONTENT = Value(BYTES, bytes)
+BASE64 = Value(BYTES, _base64)
+BOOLEAN = Value(VARINT, bool)
+INT32 = Value(VARINT, lambda number: _signed(number, 32))
+INT64 = Value(VARINT, lambda number: _signed(number, 64))
+FLOAT = Value(FIXED64, _float)
+
+
+def one(name: str, go_name: str, value: Value) -> Field:
+    """A field with one value; of many, the last."""
+    read = value.read
+
+    def put(obj: Object, written: Any) -> None:
+        obj[name] = read(written)
+
+    return Field(go_name, value.wire_type, put)
+
+
+def many(name: str, go_name: str, value: Value) -> Field:
+    """A list: its field stands there once for each element, or has all numbers in one."""
+    read = value.read
+
+    def put(obj: Object, written: Any) -> None:
+        obj.setdefault(name, []).append(read(written))
+
+    def put_packed(obj: Object, written: bytes) -> None:
+        at = 0
+        while at < len(written):
+            number, at = _varint(written, at)
+            put(obj, number)
+
+    return Field(go_name, value.wire_type, put, put_packed if value.wire_type == VARINT else None)
+
+
+def part(name: str, go_name: str, message: Message) -> Field:
+    """A message in the message; a second one adds to the first."""
+
+    def put(obj: Object, written: bytes) -> None:
+        obj[name] = message.read(written, obj.get(name, {}))
+
+    return Field(go_name, BYTES, put)
+
+
+def entries(name: str, go_name: str, value: Value) -> Field:
+    """A map: one message for each key and its value."""
+    entry = Message("Entry", {1: one("key", "Key", TEXT), 2: one("value", "Value", value)})
+
+    def put(obj: Object, written: bytes) -> None:
+        found = entry.read(written, {})
+        obj.setdefault(name, {})[found.get("key", "")] = found.get("value")
+
+    return Field(go_name, BYTES, put)
+
+
+def embedded(go_name: str, message: Message) -> Field:
+    """A message whose fields JSON has beside the others."""
+
+    def put(obj: Object, written: bytes) -> None:
+        message.read(written, obj)
+
+    return Field(go_name, BYTES, put)

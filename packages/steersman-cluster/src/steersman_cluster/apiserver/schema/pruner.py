@@ -1,0 +1,162 @@
+"""Custom resources without what their schema does not know: the body of a request, made fit.
+
+The server reads built-in kinds into Go structs, which do this by themselves: fields that nobody
+knows are dropped, nulls in places that cannot be null are nothing, and metadata is metadata.
+"""
+
+from typing import Any, Final, TypeAlias
+
+from steersman_cluster.apiserver.meta.go_json import NoFloat, no_float
+from steersman_cluster.apiserver.meta.rules import Object
+from steersman_cluster.apiserver.meta.status_errors import Refusal, bad_request
+from steersman_cluster.apiserver.schema.embedded_resources import Improper, make_proper
+from steersman_cluster.apiserver.schema.node import UNSET, Schema
+from steersman_cluster.apiserver.schema.structural import META_FIELDS
+
+# The keys and indexes that lead to a value.
+Path: TypeAlias = tuple[str | int, ...]
+
+# Nothing is known of what stands there.
+_UNKNOWN: Final = Schema()
+
+_LEAST_INTEGER: Final = -(1 << 63)
+_GREATEST_INTEGER: Final = (1 << 63) - 1
+
+
+def accept(obj: Object, schema: Schema) -> list[str]:
+    """Prune a custom resource, in place; gives the paths of the fields that were unknown.
+
+    Its own metadata has been seen to; that of resources inside it is made proper here.
+    """
+    try:
+        return prune(obj, schema) + make_proper(obj, schema)
+    except (Improper, NoFloat) as error:
+        raise _misfit(obj, error) from None
+
+
+def accept_applied(obj: Object, schema: Schema) -> None:
+    """Make the result of an apply fit, in place, without pruning it.
+
+    The real server prunes what it decodes, and an apply is merged after that: unknown fields and
+    nulls reach the rules of the kind, and are dropped when the object is read from storage.
+    """
+    try:
+        _regular(obj)
+        make_proper(obj, schema)
+    except (Improper, NoFloat) as error:
+        raise _misfit(obj, error) from None
+
+
+def _misfit(obj: Object, error: Improper | NoFloat) -> Refusal:
+    kind, version = obj["kind"], obj["apiVersion"].rpartition("/")[2]
+    return bad_request(f'{kind} in version "{version}" cannot be handled as a {kind}: {error}')
+
+
+def whole_floats(value: Any) -> list[Path]:
+    """Where whole numbers stand that were written with a point, such as ``1.0``."""
+    kind = type(value)
+    found: list[Path] = []
+    for key, each in value.items() if kind is dict else enumerate(value) if kind is list else ():
+        kind = type(each)
+        if kind is float:
+            if each.is_integer():
+                found.append((key,))
+        elif (kind is dict or kind is list) and (inside := whole_floats(each)):
+            found += [(key, *path) for path in inside]
+    return found
+
+
+def prune(value: Any, schema: Schema) -> list[str]:
+    """Drop what the schema does not know, in place, and stray nulls; gives the unknown paths."""
+    unknown: list[str] = []
+    if isinstance(value, dict):
+        _prune_object(value, schema, "", unknown, schema.preserve_unknown)
+    elif isinstance(value, list):
+        _prune_list(value, schema, "", unknown, schema.preserve_unknown)
+    return sorted(unknown)
+
+
+def _prune_object(
+    value: dict[str, Any], schema: Schema, path: str, unknown: list[str], keeps: bool
+) -> None:
+    properties, additional = schema.properties, schema.additional
+    is_resource = schema.embedded_resource
+    gone: list[str] | None = None
+    for key, each in value.items():
+        if is_resource and key in META_FIELDS:
+            if each is None and _may_not_be_null(schema, key):
+                gone = [key] if gone is None else [*gone, key]
+            continue
+        child = properties.get(key, additional)
+        if child is None:
+            if keeps:
+                value[key] = _regular(each)
+                continue
+            unknown.append(f"{path}.{key}" if path else key)
+        elif each is None:
+            if child.nullable or child.default is not UNSET:
+                continue
+        else:
+            kind = type(each)
+            if kind is dict:
+                place = f"{path}.{key}" if path else key
+                _prune_object(each, child, place, unknown, child.preserve_unknown)
+            elif kind is list:
+                place = f"{path}.{key}" if path else key
+                _prune_list(each, child, place, unknown, child.preserve_unknown)
+            elif kind is float or kind is int:
+                value[key] = _regular(each)
+            continue
+        gone = [key] if gone is None else [*gone, key]
+    if gone is not None:
+        for key in gone:
+            del value[key]
+
+
+def _may_not_be_null(resource: Schema, key: str) -> bool:
+    """Whether the author has described what all resources have, and it is nothing if it is null."""
+    said = (resource.written.get("properties") or {}).get(key)
+    return said is not None and not said.get("nullable") and said.get("default") is None
+
+
+def _prune_list(
+    value: list[Any], schema: Schema, path: str, unknown: list[str], keeps: bool
+) -> None:
+    """``keeps``: where a list may have unknown fields, so may its items."""
+    items = schema.items
+    if items is None:
+        if keeps:
+            _regular(value)
+            return
+        items = _UNKNOWN
+    keeps = keeps or items.preserve_unknown
+    for index, each in enumerate(value):
+        kind = type(each)
+        if kind is dict:
+            _prune_object(each, items, f"{path}[{index}]", unknown, keeps)
+        elif kind is list:
+            _prune_list(each, items, f"{path}[{index}]", unknown, keeps)
+        elif kind is float or kind is int:
+            value[index] = _regular(each)
+
+
+def _regular(value: Any) -> Any:
+    """Numbers as Go keeps them: whole ones are integers, unless they are too long for that."""
+    kind = type(value)
+    if kind is int:
+        return value if _LEAST_INTEGER <= value <= _GREATEST_INTEGER else _as_float(value)
+    if kind is float:
+        return int(value) if value.is_integer() and abs(value) <= _GREATEST_INTEGER else value
+    if kind is dict:
+        for key, each in value.items():
+            value[key] = _regular(each)
+    elif kind is list:
+        value[:] = map(_regular, value)
+    return value
+
+
+def _as_float(value: int) -> float:
+    try:
+        return float(value)
+    except OverflowError:
+        raise no_float(str(value)) from None

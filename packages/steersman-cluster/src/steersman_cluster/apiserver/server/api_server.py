@@ -1,0 +1,474 @@
+"""The API server: a request in, an answer out, whoever carries them."""
+
+from collections.abc import AsyncGenerator, Callable, Mapping
+from contextlib import aclosing
+from dataclasses import replace
+from functools import partial
+from random import Random
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from steersman.clock import Clock
+from steersman.names import GroupResource, GroupVersionKind, ResourceType
+from steersman.observe import AnswerFailed, Observer
+from steersman.units import format_time
+from steersman.wire import ClientCertificate, Reply, Request
+from steersman_cluster.apiserver.admission import Admission
+from steersman_cluster.apiserver.authn import AccountTokens, Authenticator
+from steersman_cluster.apiserver.authz import (
+    Attributes,
+    Authorizer,
+    Escalation,
+    Impersonation,
+    denied,
+)
+from steersman_cluster.apiserver.authz.rbac import GROUP as RBAC
+from steersman_cluster.apiserver.builtin.cluster.approvals import SIGNING_REQUEST_APPROVAL
+from steersman_cluster.apiserver.builtin.cluster.namespaces import NAMESPACE_FINALIZE, NAMESPACES
+from steersman_cluster.apiserver.builtin.network.service_network import ServiceNetwork
+from steersman_cluster.apiserver.builtin.pods.pod_parts import POD_DEBUGGING, POD_RESIZING
+from steersman_cluster.apiserver.custom import DEFINITIONS
+from steersman_cluster.apiserver.meta import object_meta, status_errors
+from steersman_cluster.apiserver.meta.rules import Object
+from steersman_cluster.apiserver.meta.status_errors import Refusal
+from steersman_cluster.apiserver.meta.users import ADMINISTRATORS, User
+from steersman_cluster.apiserver.registry.access_reviews import Reviews
+from steersman_cluster.apiserver.registry.bodies import read_body
+from steersman_cluster.apiserver.registry.builtin_resources import SCALE, Managements, served_with
+from steersman_cluster.apiserver.registry.call import Answer, Call
+from steersman_cluster.apiserver.registry.definitions import Definitions
+from steersman_cluster.apiserver.registry.dispatcher import (
+    check_place,
+    dispatch,
+    is_out_of_scope,
+    not_allowed,
+)
+from steersman_cluster.apiserver.registry.initial_objects import fill
+from steersman_cluster.apiserver.registry.managed_objects import CALL_FOR_COMPANIONS, Companions
+from steersman_cluster.apiserver.registry.store import TOO_DEEP, Store
+from steersman_cluster.apiserver.request import replies
+from steersman_cluster.apiserver.request.negotiation import (
+    PLAIN,
+    AnswerForm,
+    answer_form,
+    patch_type,
+    refusal_language,
+    wants_plain,
+)
+from steersman_cluster.apiserver.request.options import WriteOptions, check_deadline
+from steersman_cluster.apiserver.request.request_info import Asked, understand
+from steersman_cluster.apiserver.request.resources import Registry, Served
+from steersman_cluster.apiserver.request.response_encoders import WHOLE, Form
+from steersman_cluster.apiserver.request.selectors import selected_name
+from steersman_cluster.apiserver.request.webhook_answers import Known
+from steersman_cluster.apiserver.schema.builtin_schemas import OBJECT_META, BuiltinSchemas
+from steersman_cluster.apiserver.schema.decoding.decoder import Expectations, Expected
+from steersman_cluster.apiserver.schema.protobuf.messages import PROTOBUF
+from steersman_cluster.apiserver.server.compaction import History
+from steersman_cluster.apiserver.server.metrics import RequestMeasurement, ServerMetrics
+from steersman_cluster.apiserver.server.nonresource_paths import SelfDescription
+from steersman_cluster.apiserver.server.options import Terms
+from steersman_cluster.apiserver.storage import RevisionLog
+from steersman_cluster.apiserver.tables import table_of
+from steersman_cluster.apiserver.webhooks import Asking, Outbound, Unanswered
+
+if TYPE_CHECKING:
+    from steersman_cluster.apiserver.server.metrics_page import (
+        MetricsPage,  # which needs Prometheus' library
+    )
+
+METRICS = "/metrics"
+
+# What a real server takes; etcd's own limit is half of it.
+LARGEST_BODY = 3 * 1024 * 1024
+
+DELETE_OPTIONS = GroupVersionKind("", "v1", "DeleteOptions")
+
+_PODS = GroupResource("", "pods")
+_SIGNING_REQUESTS = GroupResource("certificates.k8s.io", "certificatesigningrequests")
+# Subresources that show the whole object, and let only a part of it be changed.
+_WITH_RULES_OF_THEIR_OWN = (
+    (NAMESPACES, "finalize", NAMESPACE_FINALIZE),
+    (_PODS, "ephemeralcontainers", POD_DEBUGGING),
+    (_SIGNING_REQUESTS, "approval", SIGNING_REQUEST_APPROVAL),
+    (_PODS, "resize", POD_RESIZING),
+)
+_CONNECTED = frozenset(("attach", "exec", "portforward"))
+_READS = frozenset(("get", "list", "watch"))
+FORBIDDEN = 403
+_SERVICES = GroupResource("", "services")
+
+
+class ApiServer:
+    """Kubernetes' API over one revision log.
+
+    It has no thread and no task of its own: time passes for it when it is asked something. Whatever
+    a server puts in place at its start is in the log already if that ``is_furnished``.
+    """
+
+    def __init__(
+        self,
+        *,
+        log: RevisionLog,
+        tokens: Mapping[str, User],
+        clock: Clock,
+        rng: Random,
+        observe: Observer,
+        outbound: Outbound,
+        address: str = "127.0.0.1",
+        port: int = 443,
+        client_ca: str = "",
+        terms: Terms = Terms(),
+        is_furnished: bool = False,
+    ) -> None:
+        self._observe = observe
+        self._asking = Asking(outbound, clock=clock, rng=rng)
+        clock, rng = self._asking.clock, self._asking.rng
+        self.store = Store(log, clock=clock, rng=rng)
+        self.history = History(log, clock=clock)
+        schemas = BuiltinSchemas.read()
+        network = ServiceNetwork(rng=rng, addresses=terms.service_addresses, ports=terms.node_ports)
+        self.registry = Registry(served_with(schemas, network, plugins=terms.plugins))
+        self._subresources = {
+            (resource, name): replace(self._serving(resource), rules=own)
+            for resource, name, own in _WITH_RULES_OF_THEIR_OWN
+        }
+        self._expectations = Expectations.of(schemas)
+        self._expected_options = self._expectations.builtin(DELETE_OPTIONS)
+        self._managements = Managements(self.registry, schemas)
+        self._account_tokens = AccountTokens(self.store, terms.issuing)
+        self._authenticator = Authenticator(tokens, self._account_tokens, anonymous=terms.anonymous)
+        self._authorizer = Authorizer(self.store, modes=terms.authorization)
+        self._impersonation = Impersonation(self._authorizer)
+        self._escalation = Escalation(self._authorizer)
+        self._reviews = Reviews(self._authenticator, self._authorizer, clock=clock)
+        self._definitions = Definitions(
+            self.store,
+            self.registry,
+            rules=self._serving(DEFINITIONS).rules,
+            object_meta=schemas.named(OBJECT_META),
+            status=self._managements.of(self._serving(DEFINITIONS), "status"),
+        )
+        self._admission = Admission(
+            self.store,
+            self.registry,
+            authorizer=self._authorizer,
+            expected=self._expected,
+            plugins=terms.plugins,
+        )
+        self._scale_schema = schemas.of(SCALE)
+        self.metrics = ServerMetrics()
+        self._metrics_page: MetricsPage | None = None
+        self._start_time = clock.now()
+        self._description = SelfDescription(
+            self.registry,
+            schemas,
+            account_tokens=self._account_tokens,
+            server_address=f"{address}:{port}",
+        )
+        network.rebuild(self.store.every(_SERVICES))
+        if not is_furnished:
+            fill(
+                self.store,
+                self.registry,
+                address=address,
+                port=port,
+                client_ca=client_ca,
+                service_addresses=terms.service_addresses,
+                managements=self._managements,
+            )
+        self._definitions.settle()
+        self._companions = Companions(
+            self.store, self.registry, network=network, managements=self._managements
+        )
+        self._companions.settle()
+
+    def on_first_write(self, kind: ResourceType, call: Callable[[], None]) -> bool:
+        """Call ``call`` when the first object of a kind is written, unless there is one already.
+
+        Returns whether it will be called.
+        """
+        return self.store.on_first_write(GroupResource(kind.gvk.group, kind.plural), call)
+
+    async def handle(
+        self,
+        request: Request,
+        *,
+        certificate: ClientCertificate | None = None,
+        measurement: RequestMeasurement | None = None,
+    ) -> Reply:
+        """The answer to a request; whatever goes wrong is one too."""
+        asked = understand(request)
+        warnings: list[str] = []
+        pretty, is_authorized = replies.wants_layout(request, asked), False
+        try:
+            self.history.keep_short()
+            if "timeout" in asked.query:
+                check_deadline(asked)
+            wanted = _attributes(asked)
+            user = self._user(request, certificate, wanted)
+            self._authorize(user, wanted)
+            is_authorized = True
+            served = self.registry.find(asked.group, asked.version, asked.resource)
+            if asked.resource and (served is None or is_out_of_scope(asked, served)):
+                reply = self._nowhere(asked)
+            elif served is not None:
+                if measurement is not None and (
+                    not asked.subresource or asked.subresource in served.subresources
+                ):
+                    measurement.reach_resource(asked)
+                if served.custom and served.deprecation:
+                    warnings.append(served.deprecation)  # even if no answer is acceptable
+                wished = (
+                    PLAIN
+                    if wants_plain(request)
+                    else self._wished(request, asked, served, warnings)
+                )
+                known = self._asking.begin()
+                about = request, asked, served, user, warnings, wished.form
+                try:
+                    answer = self._answer(*about, known)
+                except Unanswered as missing:
+                    again = partial(self._answer, *about)
+                    answer = await self._asking.answered(again, missing, known)
+                if isinstance(answer, AsyncGenerator):
+                    lines = self._watched(answer, request, wished.form)
+                    if measurement is not None:
+                        lines = measurement.watched(lines, is_framed=wished.language == PROTOBUF)
+                    headers = replies.STREAMS[wished.language]
+                    reply = Reply(status=200, headers=headers, stream=lines)
+                else:
+                    reply = replies.document(
+                        answer.status, answer.body, language=wished.language, pretty=pretty
+                    )
+            else:
+                if measurement is not None:
+                    measurement.reach_path(asked.path)
+                reply = self._about_itself(request, asked)
+        except Refusal as refusal:
+            reply = replies.refused(refusal, language=refusal_language(request), pretty=pretty)
+            if refusal.code == FORBIDDEN and not is_authorized:
+                reply = replies.not_sniffed(reply)
+        except RecursionError:
+            reply = replies.refused(status_errors.bad_request(TOO_DEEP))
+        except Exception as error:  # noqa: BLE001 - one request's fault is no other's
+            reply = replies.refused(self._failure(request, error))
+        if request.method == "HEAD":
+            reply = msgspec.structs.replace(reply, body=b"")
+        return replies.warned(reply, warnings)
+
+    def _wished(
+        self, request: Request, asked: Asked, served: Served, warnings: list[str]
+    ) -> AnswerForm:
+        try:
+            return answer_form(
+                request,
+                custom=served.custom,
+                watches=asked.verb == "watch",
+                lists=asked.verb in ("list", "watch"),
+                table=partial(table_of, asked, served, clock=self.store.clock),
+            )
+        except Refusal as refusal:
+            # Without details, it comes from the resource itself, which warns before it refuses.
+            if served.deprecation and not served.custom and refusal.details is None:
+                warnings.append(served.deprecation)
+            raise
+
+    async def _watched(
+        self, lines: AsyncGenerator[bytes, None], request: Request, form: Form
+    ) -> AsyncGenerator[bytes, None]:
+        """The lines of a watch; one that breaks says so in its last."""
+        async with aclosing(lines):
+            try:
+                async for each in lines:
+                    yield each
+            except Refusal as refusal:
+                yield form.failure(refusal.status())
+            except Exception as error:  # noqa: BLE001 - as above
+                yield form.failure(self._failure(request, error).status())
+
+    def _failure(self, request: Request, error: Exception) -> Refusal:
+        self._observe(AnswerFailed(method=request.method, path=request.path, error=error))
+        return status_errors.internal_error("the server failed to answer; see its log")
+
+    def _nowhere(self, asked: Asked) -> Reply:
+        """Nothing is served there; only groups of the server's own answer with a Status."""
+        if self.registry.is_remote(asked.group, asked.version):
+            return replies.unavailable()
+        if self.registry.is_builtin(asked.group):
+            raise status_errors.no_such_path()
+        return replies.nothing_there()
+
+    def _about_itself(self, request: Request, asked: Asked) -> Reply:
+        """The answer at a path that is no resource's."""
+        if asked.path == METRICS and request.method in ("GET", "HEAD"):
+            if self._metrics_page is None:
+                from steersman_cluster.apiserver.server.metrics_page import MetricsPage
+
+                self._metrics_page = MetricsPage(
+                    self.metrics, self.store, self.registry, start_time=self._start_time
+                )
+            return self._metrics_page.reply()
+        return self._description.answer(request, asked)
+
+    def _serving(self, resource: GroupResource) -> Served:
+        return self.registry.versions(resource)[0]
+
+    def _user(
+        self, request: Request, certificate: ClientCertificate | None, wanted: Attributes
+    ) -> User:
+        user = self._authenticator.user(request, certificate)
+        return self._impersonation.speaker(request, user, wanted)
+
+    def _authorize(self, user: User, wanted: Attributes) -> None:
+        decision = self._authorizer.decide(user, wanted)
+        if not decision.allowed:
+            raise denied(user, wanted, why=decision.reason)
+
+    def _answer(
+        self,
+        request: Request,
+        asked: Asked,
+        served: Served,
+        user: User,
+        warnings: list[str],
+        form: Form,
+        known: Known,
+    ) -> Answer | AsyncGenerator[bytes, None]:
+        warnings.clear()  # of a run that did not know enough
+        if request.body is not None and len(request.body) > LARGEST_BODY:
+            raise status_errors.too_large(f"limit is {LARGEST_BODY}")
+        if served.custom and served.deprecation:
+            warnings.append(served.deprecation)
+        check_place(asked, served)
+        call = self._call(request, asked, served, user, warnings, form, known)
+        if not served.custom and call.served.deprecation and _is_offered(asked, served):
+            if asked.verb == "patch":
+                patch_type(request, custom=False)  # who speaks no language of it is told only that
+            warnings.append(call.served.deprecation)
+        if not served.custom and self._reviews.answers(asked.resource):
+            return self._review(call, user)
+        try:
+            return dispatch(call)
+        finally:  # what was written is so even if it cannot be shown as was wanted
+            if asked.verb not in _READS:
+                self._settle(call.served)
+
+    def _settle(self, served: Served) -> None:
+        """Have follow from a write what follows from it."""
+        resource = served.group_resource
+        if served.custom or resource == DEFINITIONS:
+            before = self.registry.revision
+            self._definitions.settle()
+            if self.registry.revision == before:
+                return
+        elif resource not in CALL_FOR_COMPANIONS:
+            return
+        self._companions.settle()
+
+    def _call(
+        self,
+        request: Request,
+        asked: Asked,
+        served: Served,
+        user: User,
+        warnings: list[str],
+        form: Form,
+        known: Known,
+    ) -> Call:
+        scales = asked.subresource == "scale"
+        # What is sent to a container has no kind.
+        part = "" if asked.subresource in _CONNECTED else asked.subresource
+        expect = partial(self._expected, served, part)
+        if asked.subresource:
+            served = self._subresources.get((served.group_resource, asked.subresource), served)
+
+        def may(verb: str) -> None:
+            self._authorize(user, msgspec.structs.replace(_attributes(asked), verb=verb))
+
+        def check_grant(obj: Object, old: Object | None) -> None:
+            if asked.group == RBAC:
+                self._escalation.check(user, _attributes(asked), obj, old)
+
+        def elsewhere(other: Asked) -> Call:
+            there = self._serving(other.group_resource)
+            return self._call(request, other, there, user, warnings, WHOLE, known)
+
+        manage = partial(self._managements.of, served, part)
+        if served.for_request is not None:
+            served = served.for_request(known, self.store)
+        return Call(
+            request=request,
+            user=user,
+            asked=asked,
+            served=served,
+            store=self.store,
+            form=form,
+            expect=expect,
+            schema=self._scale_schema if scales else served.schema,
+            manage=manage,
+            may=may,
+            elsewhere=elsewhere,
+            check_grant=check_grant,
+            account_tokens=self._account_tokens,
+            expected_options=self._expected_options,
+            versions=lambda: self.registry.versions(served.group_resource),
+            admission=self._admission,
+            known=known,
+            learn=self._asking.learn,
+            warnings=warnings,
+        )
+
+    def _expected(self, served: Served, subresource: str) -> Expected:
+        gvk = served.kind_of(subresource)
+        if served.custom and subresource != "scale":
+            return self._expectations.custom(gvk)
+        return self._expectations.builtin(gvk)
+
+    def _review(self, call: Call, user: User) -> Answer:
+        if call.asked.name:
+            raise status_errors.no_such_path()
+        if call.asked.verb != "create":
+            raise not_allowed()
+        options = WriteOptions.of(call.asked, kind="CreateOptions")
+        review = read_body(call, options, call.content_type)
+        object_meta.set_namespace(review["metadata"], call.asked.namespace)
+        object_meta.wipe(review["metadata"])
+        call.management.update(
+            None,
+            review,
+            manager=options.field_manager or call.agent,
+            time=format_time(self.store.clock.now()),
+        )
+        review = self._admission.mutated(call, review, None)
+        self._admission.check(call, review, None)
+        answer = self._reviews.answer(call.served.plural, review, user=user)
+        return Answer(201, call.form.other(answer))
+
+
+def _attributes(asked: Asked) -> Attributes:
+    if not asked.resource:
+        return Attributes(verb=asked.verb, path=asked.path)
+    name = asked.name
+    if not name and asked.verb in ("list", "watch"):
+        # Who may read one object only may list and watch that one.
+        name = selected_name(asked.option("fieldSelector"))
+    return Attributes(
+        verb=asked.verb,
+        group=asked.group,
+        resource=asked.resource,
+        subresource=asked.subresource,
+        namespace=asked.namespace,
+        name=name,
+    )
+
+
+def _is_offered(asked: Asked, served: Served) -> bool:
+    """Whether there is a way to ask for it; that to a list is the one to a watch."""
+    return asked.verb in served.verbs or asked.verb == "watch"
+
+
+def administrator() -> User:
+    """A user who may do everything."""
+    return User(name="admin", uid="admin", groups=(ADMINISTRATORS,))

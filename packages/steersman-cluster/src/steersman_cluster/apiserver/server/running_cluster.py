@@ -1,0 +1,407 @@
+"""A server on a socket, with all that a client needs to find and trust it, for as long as a block.
+
+Its keys, its token and its kubeconfig are made at the start, and gone at the end.
+"""
+
+import csv
+import ipaddress
+import os
+import secrets
+import socket
+import ssl
+import tempfile
+from base64 import b64encode
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from contextlib import asynccontextmanager, contextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from random import Random
+from typing import TypeVar
+from urllib.parse import urlsplit
+
+import yaml
+
+from steersman.clock import Clock
+from steersman.observe import Observer
+from steersman.wire import (
+    CertificateAuthority,
+    ClientCertificate,
+    Handler,
+    Reply,
+    Request,
+    listening,
+)
+from steersman_cluster.apiserver.authn import Issuing
+from steersman_cluster.apiserver.authn.signing_keys import signing_key_in, verifying_keys_in
+from steersman_cluster.apiserver.meta.users import User
+from steersman_cluster.apiserver.server.api_server import LARGEST_BODY, ApiServer, administrator
+from steersman_cluster.apiserver.server.measured_server import MeasuredServer, NetworkServer
+from steersman_cluster.apiserver.server.options import Terms
+from steersman_cluster.apiserver.storage import RevisionLog, SqliteJournal
+from steersman_cluster.apiserver.webhooks.network import NetworkOutbound
+from steersman_cluster.errors import ClusterError
+
+LOOPBACK = "127.0.0.1"
+NAME = "steersman"
+SERVICE_NAMES = (
+    "localhost",
+    "kubernetes",
+    "kubernetes.default",
+    "kubernetes.default.svc",
+    "kubernetes.default.svc.cluster.local",
+)
+
+T = TypeVar("T")
+
+# For a port of this machine, which is open or is not.
+ANSWER_SECONDS = 1.0
+
+# Where every program in a Pod finds the address of the cluster that it runs in.
+IN_CLUSTER = "KUBERNETES_SERVICE_HOST"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClusterSettings:
+    """Where to listen, what to keep, and whose keys to use; by default all of it is temporary.
+
+    Without a certificate of somebody else's the server has ``apiserver.crt`` and its key in
+    ``cert_dir``, made if they are not there. Of the ``terms``, issuing is by the keys of service
+    accounts that are named here, if any are.
+    """
+
+    host: str = LOOPBACK
+    port: int = 0
+    kubeconfig: Path | None = None
+    data: Path | None = None
+    tls_cert_file: Path | None = None
+    tls_private_key_file: Path | None = None
+    cert_dir: Path | None = None
+    client_ca_file: Path | None = None
+    token_auth_file: Path | None = None
+    service_account_key_files: tuple[Path, ...] = ()
+    service_account_signing_key_file: Path | None = None
+    service_account_issuers: tuple[str, ...] = ()
+    api_audiences: tuple[str, ...] = ()
+    advertise_address: str | None = None
+    terms: Terms = field(default_factory=Terms)
+    even_in_a_cluster: bool = False
+    share_port: bool = False
+
+    def __post_init__(self) -> None:
+        if (self.tls_cert_file is None) != (self.tls_private_key_file is None):
+            raise ClusterError(
+                problem="a certificate and its private key belong together, and only one is given",
+                what_now="Give both --tls-cert-file and --tls-private-key-file, or neither.",
+            )
+        try:
+            ipaddress.ip_address(self.host)
+        except ValueError as error:
+            raise ClusterError(
+                problem=f"{self.host} is no IP address",
+                what_now="Give --bind-address one of this machine's, such as 127.0.0.1.",
+            ) from error
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunningCluster:
+    """How to reach a cluster, and as whom."""
+
+    url: str
+    kubeconfig: Path
+    server: ApiServer
+    measured: Handler  # the same server, which counts what it is asked from within the process
+    ca: str
+    token: str = field(repr=False)
+
+
+@asynccontextmanager
+async def running_cluster(
+    settings: ClusterSettings,
+    *,
+    clock: Clock,
+    rng: Random,
+    observe: Observer,
+    environ: Mapping[str, str],
+) -> AsyncIterator[RunningCluster]:
+    """Run a cluster while the block does, and leave nothing of it behind but its data."""
+    if IN_CLUSTER in environ and not settings.even_in_a_cluster:
+        raise ClusterError(
+            problem="this process runs inside a Kubernetes cluster, for which an embedded one is"
+            " no replacement",
+            what_now="Say --force if you mean it.",
+        )
+    token = secrets.token_urlsafe(32)
+    tokens = {token: administrator(), **_tokens_in(settings.token_auth_file)}
+    with (
+        tempfile.TemporaryDirectory(prefix="steersman-") as temporary,
+        _journal(settings.data) as journal,
+    ):
+        directory = Path(temporary)
+        ca, context = _tls(settings, directory, clock=clock)
+        outbound, entrance = NetworkOutbound(clock=clock), _Entrance()
+        async with outbound, _listening(entrance, settings, context) as port:
+            # Only now, because it tells its port. No connection has had a turn on the loop yet.
+            server = ApiServer(
+                log=RevisionLog(journal),
+                tokens=tokens,
+                clock=clock,
+                rng=rng,
+                observe=observe,
+                outbound=outbound,
+                address=settings.advertise_address or settings.host,
+                port=port,
+                client_ca=_read(settings.client_ca_file) or "",
+                terms=replace(settings.terms, issuing=_issuing(settings)),
+            )
+            entrance.server = NetworkServer(server, clock=clock, rng=rng)
+            url = f"https://{_bracketed(settings.host)}:{port}"
+            path = settings.kubeconfig or directory / "kubeconfig"
+            with _kubeconfig(path, _document(url, ca, token), url=url):
+                yield RunningCluster(
+                    url=url,
+                    kubeconfig=path,
+                    server=server,
+                    measured=MeasuredServer(server, clock=clock),
+                    ca=ca.decode(),
+                    token=token,
+                )
+
+
+class _Entrance:
+    """Hands requests to a server that is made once its port is known."""
+
+    server: Handler
+
+    async def handle(self, request: Request, *, certificate: ClientCertificate | None) -> Reply:
+        """The server's answer."""
+        return await self.server.handle(request, certificate=certificate)
+
+
+@asynccontextmanager
+async def _listening(
+    handler: Handler, settings: ClusterSettings, tls: ssl.SSLContext
+) -> AsyncIterator[int]:
+    listens = False
+    try:
+        async with listening(
+            handler,
+            host=settings.host,
+            port=settings.port,
+            tls=tls,
+            largest_body=LARGEST_BODY,
+            share_port=settings.share_port,
+        ) as port:
+            listens = True
+            yield port
+    except OSError as error:
+        if listens or error.errno is None:
+            raise
+        # Not the error's own words: asyncio puts others around them.
+        why = os.strerror(error.errno).lower()
+        raise ClusterError(
+            problem=f"cannot listen on {settings.host} port {settings.port}: {why}",
+            what_now="Choose another --port, or 0 for any that is free, or another --bind-address.",
+        ) from error
+
+
+@contextmanager
+def _journal(directory: Path | None) -> Iterator[SqliteJournal | None]:
+    if directory is None:
+        yield None
+        return
+    journal = SqliteJournal(directory)
+    try:
+        yield journal
+    finally:
+        journal.close()
+
+
+def _tls(
+    settings: ClusterSettings, directory: Path, *, clock: Clock
+) -> tuple[bytes, ssl.SSLContext]:
+    """What clients are to trust, and how the server shows that it is the one."""
+    certificate, key = settings.tls_cert_file, settings.tls_private_key_file
+    if certificate is None or key is None:
+        certificate, key = _serving_files(settings, directory, clock=clock)
+    trusted = _must_read(certificate)
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.minimum_version = ssl.TLSVersion.TLSv1_2
+    context.set_alpn_protocols(["http/1.1"])
+    try:
+        # An encrypted key is refused; nobody may be there to be asked for its password.
+        context.load_cert_chain(certificate, key, password=lambda: "")
+        if settings.client_ca_file is not None:
+            context.load_verify_locations(settings.client_ca_file)
+            context.verify_mode = ssl.CERT_OPTIONAL
+    except (OSError, ssl.SSLError) as error:
+        raise ClusterError(
+            problem=f"the certificates or keys cannot be used: {error}",
+            what_now="See that the files are there, are PEM, and belong together.",
+        ) from error
+    return trusted, context
+
+
+def _serving_files(
+    settings: ClusterSettings, directory: Path, *, clock: Clock
+) -> tuple[Path, Path]:
+    """A certificate, with that of who signed it, and its key: those that are there, or new ones."""
+    directory = settings.cert_dir or directory
+    files = directory / "apiserver.crt", directory / "apiserver.key"
+    if all(each.exists() for each in files):
+        return files
+    authority = CertificateAuthority(f"{NAME} cluster", now=clock.now())
+    names = dict.fromkeys(
+        (*SERVICE_NAMES, LOOPBACK, settings.host, settings.advertise_address or settings.host)
+    )
+    certificate, key = authority.for_server(NAME, reachable_as=names)
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+        for path, content in zip(files, (certificate + authority.pem, key), strict=True):
+            path.unlink(missing_ok=True)
+            _write_private(path, content)
+    except OSError as error:
+        raise ClusterError(
+            problem=f"the server's certificate cannot be kept in {directory}: {error.strerror}",
+            what_now="Name a directory that is yours.",
+        ) from error
+    return files
+
+
+def _issuing(settings: ClusterSettings) -> Issuing:
+    """By which keys tokens of service accounts are made and known."""
+    given = settings.terms.issuing
+    file, files = settings.service_account_signing_key_file, settings.service_account_key_files
+    return Issuing(
+        issuers=settings.service_account_issuers or given.issuers,
+        audiences=settings.api_audiences or given.audiences,
+        signing=given.signing if file is None else _keys(signing_key_in, file),
+        verifying=tuple(key for each in files for key in _keys(verifying_keys_in, each))
+        or given.verifying,
+    )
+
+
+def _keys(read: Callable[[bytes], T], path: Path) -> T:
+    try:
+        return read(_must_read(path))
+    except ValueError as error:
+        raise ClusterError(
+            problem=f"{path} holds no key for tokens of service accounts: {error}",
+            what_now="Give a file with an RSA or ECDSA key in PEM.",
+        ) from error
+
+
+def _document(url: str, ca: bytes, token: str) -> str:
+    trusted = b64encode(ca).decode()
+    return yaml.safe_dump(
+        {
+            "apiVersion": "v1",
+            "kind": "Config",
+            "clusters": [
+                {"name": NAME, "cluster": {"server": url, "certificate-authority-data": trusted}}
+            ],
+            "users": [{"name": NAME, "user": {"token": token}}],
+            "contexts": [{"name": NAME, "context": {"cluster": NAME, "user": NAME}}],
+            "current-context": NAME,
+        },
+        sort_keys=False,
+    )
+
+
+@contextmanager
+def _kubeconfig(path: Path, document: str, *, url: str) -> Iterator[None]:
+    """The file while the block runs; anybody else's file of that name is left alone."""
+    if path.exists() and not _is_ours(path):
+        raise ClusterError(
+            problem=f"{path} exists and is not of an embedded cluster",
+            what_now="Name another --kubeconfig; two can be joined with KUBECONFIG=a:b.",
+        )
+    # At our own address there is nobody but us: one that was killed had the same port.
+    if path.exists() and (other := _answering(path)) not in ("", url):
+        raise ClusterError(
+            problem=f"{path} is of an embedded cluster that still runs, at {other}",
+            what_now="Stop that one, or name another --kubeconfig.",
+        )
+    try:
+        path.unlink(missing_ok=True)
+        _write_private(path, document.encode())
+    except OSError as error:
+        raise ClusterError(
+            problem=f"{path} cannot be written: {error.strerror}",
+            what_now="Name a --kubeconfig in a directory that is there, and yours.",
+        ) from error
+    try:
+        yield
+    finally:
+        if path.exists() and path.read_text(encoding="utf-8") == document:
+            path.unlink()
+
+
+def _is_ours(path: Path) -> bool:
+    try:
+        found = yaml.safe_load(path.read_text(encoding="utf-8"))
+        return [each["name"] for each in found["clusters"]] == [NAME]
+    except (OSError, ValueError, yaml.YAMLError, KeyError, TypeError, RecursionError):
+        return False
+
+
+def _answering(path: Path) -> str:
+    """Where the cluster of this kubeconfig of ours is, if it is still there."""
+    try:
+        (found,) = yaml.safe_load(path.read_text(encoding="utf-8"))["clusters"]
+        url = str(found["cluster"]["server"])
+        parts = urlsplit(url)
+        with socket.create_connection((parts.hostname or "", parts.port or 443), ANSWER_SECONDS):
+            return url
+    except (OSError, ValueError, yaml.YAMLError, KeyError, TypeError, RecursionError):
+        return ""
+
+
+def _write_private(path: Path, content: bytes) -> None:
+    path.touch(mode=0o600, exist_ok=False)
+    path.write_bytes(content)
+
+
+def _tokens_in(path: Path | None) -> dict[str, User]:
+    """Users by their tokens, from a file with lines ``token,user,uid,"group1,group2"``."""
+    if path is None:
+        return {}
+    found: dict[str, User] = {}
+    for number, row in enumerate(csv.reader(_text(path).splitlines()), start=1):
+        if not row:
+            continue
+        if len(row) < 3 or not row[0]:
+            raise ClusterError(
+                problem=f"line {number} of {path} is not TOKEN,USER,UID or TOKEN,USER,UID,GROUPS",
+                what_now="Mend the line, or leave --token-auth-file out.",
+            )
+        groups = tuple(filter(None, row[3].split(","))) if len(row) > 3 else ()
+        found[row[0]] = User(name=row[1], uid=row[2], groups=groups)
+    return found
+
+
+def _read(path: Path | None) -> str | None:
+    return None if path is None else _text(path)
+
+
+def _text(path: Path) -> str:
+    try:
+        return _must_read(path).decode()
+    except UnicodeDecodeError as error:
+        raise ClusterError(
+            problem=f"{path} is not text in UTF-8: {error.reason} at byte {error.start}",
+            what_now="Name the file that was meant.",
+        ) from error
+
+
+def _must_read(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise ClusterError(
+            problem=f"{path} cannot be read: {error.strerror}",
+            what_now="See that it is there, and yours.",
+        ) from error
+
+
+def _bracketed(host: str) -> str:
+    return f"[{host}]" if ":" in host else host

@@ -1,0 +1,119 @@
+"""How parts of objects read in a cell."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from steersman.errors import BadValue
+from steersman.units import Quantity
+from steersman_cluster.apiserver.meta.ages import Ages
+from steersman_cluster.apiserver.meta.rules import Object
+from steersman_cluster.apiserver.meta.table_columns import CellOf
+from steersman_cluster.apiserver.tables.printers import Told, part, wide
+
+NONE, UNSET, UNKNOWN = "<none>", "<unset>", "<unknown>"
+
+_OPERATORS = {"In": "in", "NotIn": "notin"}
+
+
+def labels_text(labels: Mapping[str, str] | None) -> str:
+    """Labels in order: ``a=b,c=d``."""
+    return ",".join(f"{key}={labels[key]}" for key in sorted(labels)) if labels else NONE
+
+
+def selector_text(selector: Mapping[str, Any] | None) -> str:
+    """A label selector as one would write it in a query; empty where it selects everything."""
+    if selector is None:
+        return ""
+    labels = (selector.get("matchLabels") or {}).items()
+    requirements = [(key, f"{key}={value}") for key, value in labels]
+    requirements += [
+        (each["key"], _expression(each)) for each in selector.get("matchExpressions") or ()
+    ]
+    return ",".join([text for _, text in sorted(requirements, key=_key)])
+
+
+def _key(requirement: tuple[str, str]) -> str:
+    return requirement[0]
+
+
+def _expression(requirement: Mapping[str, Any]) -> str:
+    key, operator = requirement["key"], requirement["operator"]
+    if operator == "Exists":
+        return str(key)
+    if operator == "DoesNotExist":
+        return f"!{key}"
+    values = ",".join(sorted(requirement.get("values") or ()))
+    return f"{key} {_OPERATORS[operator]} ({values})"
+
+
+def selected(path: str) -> CellOf:
+    """The label selector at a dotted path."""
+    steps = path.split(".")
+
+    def cell(obj: Object, _: Ages) -> str:
+        return selector_text(part(obj, *steps)) or NONE
+
+    return cell
+
+
+def labelled(path: str) -> CellOf:
+    """The labels at a dotted path."""
+    steps = path.split(".")
+
+    def cell(obj: Object, _: Ages) -> str:
+        return labels_text(part(obj, *steps))
+
+    return cell
+
+
+def joined(path: str, otherwise: str = "") -> CellOf:
+    """The texts at a dotted path."""
+    steps = path.split(".")
+
+    def cell(obj: Object, _: Ages) -> str:
+        return ",".join(part(obj, *steps)) or otherwise
+
+    return cell
+
+
+def containers(spec: str) -> tuple[Told, Told]:
+    """What the containers of a Pod's spec are called, and what runs in them."""
+    path = f"{spec}.containers"
+    return wide("Containers", _each(path, "name")), wide("Images", _each(path, "image"))
+
+
+def _each(path: str, field: str) -> CellOf:
+    steps = path.split(".")
+
+    def cell(obj: Object, _: Ages) -> str:
+        return ",".join([each.get(field, "") for each in part(obj, *steps)])
+
+    return cell
+
+
+def first_few(texts: Sequence[str], most: int) -> str:
+    """The first of them, and how many more there are."""
+    shown = ",".join(texts[:most])
+    return f"{shown} + {len(texts) - most} more..." if len(texts) > most else shown
+
+
+def amount(text: str | int | None) -> str:
+    """A quantity as Kubernetes prints it; what is not there is none at all."""
+    if text is None:
+        return "0"
+    try:
+        return Quantity(text).canonical()
+    except BadValue:
+        return str(text)
+
+
+def condition(obj: Object, name: str) -> Object | None:
+    """The first condition of that type in an object's status."""
+    conditions: Iterable[Object] = part(obj, "status", "conditions")
+    return next((each for each in conditions if each.get("type") == name), None)
+
+
+def is_true(obj: Object, name: str) -> bool:
+    """Whether the object is in that condition."""
+    found = condition(obj, name)
+    return found is not None and found.get("status") == "True"

@@ -1,0 +1,122 @@
+"""Where a webhook is: from what its configuration says to an address.
+
+There is no network of Pods here. A service leads to where its endpoints are, or its external name,
+so that webhooks on this machine can be named by a service as well as by a url.
+"""
+
+from base64 import b64decode
+from collections.abc import Iterable
+from dataclasses import dataclass
+from posixpath import normpath
+from typing import Any, Final
+from urllib.parse import urlsplit, urlunsplit
+
+from steersman.names import GroupResource
+from steersman_cluster.apiserver.meta.rules import Object, RuleContext
+from steersman_cluster.apiserver.webhooks import Delivered, Outbound, Undelivered
+
+SERVICES: Final = GroupResource("", "services")
+SLICES: Final = GroupResource("discovery.k8s.io", "endpointslices")
+ENDPOINTS: Final = GroupResource("", "endpoints")
+
+_OF_SERVICE: Final = "kubernetes.io/service-name"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Place:
+    """A webhook's address; ``why_not`` says what is wrong with it, in Go's words."""
+
+    url: str
+    ca_bundle: bytes = b""
+    server_name: str = ""
+    connect_to: str = ""
+    why_not: str = ""
+
+    async def post(self, outbound: Outbound, body: bytes, *, timeout_seconds: float) -> Delivered:
+        """The answer; ``Undelivered`` names the url, as Go's HTTP client does."""
+        joint = "&" if "?" in self.url else "?"
+        url = f"{self.url}{joint}timeout={timeout_seconds:.0f}s"
+        try:
+            if self.why_not:
+                raise Undelivered(self.why_not)
+            return await outbound.post(
+                url,
+                body,
+                ca_bundle=self.ca_bundle,
+                server_name=self.server_name,
+                connect_to=self.connect_to,
+                timeout_seconds=timeout_seconds,
+            )
+        except Undelivered as undelivered:
+            raise Undelivered(f'Post "{url}": {undelivered.why}') from undelivered
+
+
+def place_of(client: Object, around: RuleContext) -> Place:
+    """Where a ``clientConfig`` says that its webhook is."""
+    trusted = b64decode(client.get("caBundle") or "").strip()
+    if (url := client.get("url")) is not None:
+        return Place(url=_tidied(url), ca_bundle=trusted)
+    service = client["service"]
+    name, namespace = service["name"], service["namespace"]
+    port, path = service.get("port", 443), service.get("path") or ""
+    host = f"{name}.{namespace}.svc"
+    try:
+        connect_to = _address(around, namespace, name, port)
+    except LookupError as problem:
+        connect_to, why_not = "", str(problem.args[0])
+    else:
+        why_not = ""
+    return Place(
+        url=_tidied(f"https://{host}:{port}/{path}"),
+        ca_bundle=trusted,
+        server_name=host,
+        connect_to=connect_to,
+        why_not=why_not,
+    )
+
+
+def _tidied(url: str) -> str:
+    """As Go's client has it: with a path, and no slashes in it that lead nowhere."""
+    parts = urlsplit(url)
+    path = normpath(f"/{parts.path}").lstrip("/")
+    return urlunsplit(parts._replace(path=f"/{path}"))
+
+
+def _address(around: RuleContext, namespace: str, name: str, port: int) -> str:
+    """Where the port of a service leads to; LookupError if nowhere."""
+    service = around.find(SERVICES, namespace, name)
+    if service is None:
+        raise LookupError(f'service "{name}" not found')
+    spec = service.get("spec") or {}
+    if spec.get("type") == "ExternalName":
+        return f"{spec['externalName']}:{port}"
+    wanted = next((each for each in spec.get("ports") or () if each["port"] == port), None)
+    if wanted is None:
+        raise LookupError(f'no service port {port} found for service "{name}"')
+    for address, number in _endpoints(around, namespace, name, wanted.get("name", "")):
+        return f"[{address}]:{number}" if ":" in address else f"{address}:{number}"
+    raise LookupError(f'no endpoints available for service "{name}"')
+
+
+def _endpoints(
+    around: RuleContext, namespace: str, service: str, port: str
+) -> Iterable[tuple[str, int]]:
+    """The addresses behind one port of a service, those that are ready."""
+    for each in around.every(SLICES):
+        about: dict[str, Any] = each["metadata"]
+        if about["namespace"] != namespace:
+            continue
+        if (about.get("labels") or {}).get(_OF_SERVICE) != service:
+            continue
+        for endpoint in each.get("endpoints") or ():
+            if (endpoint.get("conditions") or {}).get("ready", True):
+                for number in _numbers(each.get("ports"), port):
+                    yield from ((address, number) for address in endpoint["addresses"])
+    whole = around.find(ENDPOINTS, namespace, service) or {}
+    for subset in whole.get("subsets") or ():
+        for number in _numbers(subset.get("ports"), port):
+            yield from ((each["ip"], number) for each in subset.get("addresses") or ())
+
+
+def _numbers(ports: list[Object] | None, name: str) -> Iterable[int]:
+    return [each["port"] for each in ports or () if (each.get("name") or "") == name]

@@ -1,0 +1,163 @@
+"""The way out over the network: webhooks called as the real server calls them."""
+
+import errno
+import os
+import socket
+import ssl
+from types import TracebackType
+from typing import NamedTuple, Self
+from urllib.parse import parse_qsl, urlsplit
+
+from steersman.clock import Clock
+from steersman.errors import CertificateRefused, ConfigError, Unreachable
+from steersman.wire import NetworkTransport, Request, TlsSettings, tls_context
+from steersman_cluster.apiserver.webhooks import Delivered, Undelivered
+
+# A review may carry two objects of the largest size there is, and an answer a patch of one.
+LARGEST_ANSWER = 8 * 1024 * 1024
+
+# Destinations to which connections are kept. Calls to more of them work, and connect anew.
+MOST_KEPT = 100
+
+HTTPS_PORT = 443
+
+_HEADERS = (
+    ("accept", "application/json"),
+    ("content-type", "application/json"),
+    ("user-agent", "kube-apiserver-admission"),
+)
+
+# OpenSSL's codes for some of the ways in which a certificate is not accepted (X509_V_ERR_…).
+_OUT_OF_DATE = frozenset((9, 10))
+_NAMES_ANOTHER = frozenset((62, 64))
+
+
+class _Destination(NamedTuple):
+    """Where connections lead, and what has to be shown at their other end."""
+
+    origin: str
+    ca_bundle: bytes
+    server_name: str
+
+
+class _Kept:
+    """The connections to one destination."""
+
+    def __init__(self, transport: NetworkTransport) -> None:
+        self.transport = transport
+        self.calls = 0  # those that are on their way
+
+
+class NetworkOutbound:
+    """Posts over HTTPS, on connections that are kept and used again."""
+
+    def __init__(self, *, clock: Clock) -> None:
+        self._clock = clock
+        self._kept: dict[_Destination, _Kept] = {}  # the longest unused first
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        while self._kept:
+            _, kept = self._kept.popitem()
+            await kept.transport.__aexit__(None, None, None)
+
+    async def post(
+        self,
+        url: str,
+        body: bytes,
+        *,
+        ca_bundle: bytes,
+        server_name: str,
+        connect_to: str,
+        timeout_seconds: float,
+    ) -> Delivered:
+        """The answer to a JSON document; ``Undelivered`` if there is none."""
+        parts = urlsplit(url)
+        host = connect_to or parts.netloc
+        name = server_name or parts.hostname or ""
+        request = Request(
+            method="POST",
+            path=parts.path,
+            query=tuple(parse_qsl(parts.query, keep_blank_values=True)),
+            headers=_HEADERS,
+            body=body,
+        )
+        try:
+            async with self._clock.timeout(timeout_seconds):
+                kept = await self._connections(
+                    _Destination(f"https://{host}", ca_bundle, server_name)
+                )
+                kept.calls += 1
+                try:
+                    await self._let_go()
+                    async with kept.transport.open(request) as response:
+                        content = await response.read(limit_bytes=LARGEST_ANSWER)
+                        return Delivered(response.status, response.headers, content)
+                finally:
+                    kept.calls -= 1
+        except TimeoutError:
+            raise Undelivered("context deadline exceeded") from None
+        except (Unreachable, CertificateRefused) as failure:
+            raise Undelivered(_why(failure.__cause__, host=host, name=name)) from failure
+        except (ConfigError, ValueError) as failure:
+            raise Undelivered(str(failure)) from failure
+        raise Undelivered("EOF")  # as far as types tell, a timeout may swallow what is raised in it
+
+    async def _connections(self, destination: _Destination) -> _Kept:
+        kept = self._kept.pop(destination, None)
+        if kept is None:
+            settings = TlsSettings(ca_data=destination.ca_bundle or None)
+            context = tls_context(settings, source=destination.origin)
+            transport = NetworkTransport(
+                server=destination.origin,
+                tls=lambda: context,
+                clock=self._clock,
+                server_name=destination.server_name or None,
+            )
+            kept = _Kept(await transport.__aenter__())
+        self._kept[destination] = kept
+        return kept
+
+    async def _let_go(self) -> None:
+        """Close what has not been used for longest, if there is too much of it."""
+        if len(self._kept) <= MOST_KEPT:
+            return
+        unused = next((each for each, kept in self._kept.items() if not kept.calls), None)
+        if unused is not None:
+            await self._kept.pop(unused).transport.__aexit__(None, None, None)
+
+    def __repr__(self) -> str:
+        return f"<NetworkOutbound to {len(self._kept)} places>"
+
+
+def _why(cause: BaseException | None, *, host: str, name: str) -> str:
+    """What Go says where a call fails so."""
+    if isinstance(cause, ssl.SSLCertVerificationError):
+        return f"tls: failed to verify certificate: x509: {_mistrust(cause, name)}"
+    if isinstance(cause, ssl.SSLError):
+        return "tls: first record does not look like a TLS handshake"
+    if isinstance(cause, socket.gaierror):
+        return f"dial tcp: lookup {host.rpartition(':')[0] or host}: no such host"
+    if isinstance(cause, OSError) and cause.errno is not None:
+        said = os.strerror(cause.errno).lower()
+        if cause.errno in (errno.ECONNRESET, errno.EPIPE):
+            return f"read tcp: {said}"
+        port = "" if host.rpartition(":")[2].isdecimal() else f":{HTTPS_PORT}"
+        return f"dial tcp {host}{port}: connect: {said}"
+    return "EOF"
+
+
+def _mistrust(error: ssl.SSLCertVerificationError, name: str) -> str:
+    if error.verify_code in _NAMES_ANOTHER:
+        # Go would say for what it is valid, which Python does not tell.
+        return f"certificate is not valid for any names, but wanted to match {name}"
+    if error.verify_code in _OUT_OF_DATE:
+        return "certificate has expired or is not yet valid"
+    return "certificate signed by unknown authority"

@@ -1,0 +1,118 @@
+"""What a webhook answered, read as Go's client library reads it, and with its complaints."""
+
+from typing import Any
+
+import msgspec
+
+from steersman_cluster.apiserver.meta.field_errors import shown
+from steersman_cluster.apiserver.meta.go_messages import TYPE_META, cannot_unmarshal
+from steersman_cluster.apiserver.meta.rules import Object
+from steersman_cluster.apiserver.schema.decoding.yaml_bodies import BadYaml, parse_yaml
+from steersman_cluster.apiserver.schema.depth import DEEPEST, EXCEEDED, is_deep
+from steersman_cluster.apiserver.webhooks import Delivered
+
+# Of a failure that is told in plain text.
+MOST_TEXT_BYTES = 2048
+
+_WORDS = {
+    400: "the server rejected our request for an unknown reason",
+    401: "the server has asked for the client to provide credentials",
+    404: "the server could not find the requested resource",
+    405: "the server does not allow this method on the requested resource",
+    409: "the server reported a conflict",
+    422: "the server rejected our request due to an error in our request",
+    429: "the server has received too many requests and has asked us to try again later",
+    503: "the server is currently unable to handle the request",
+    504: (
+        "the server was unable to return a response in the time allotted, but may still be"
+        " processing the request"
+    ),
+}
+_STATUS = {"apiVersion": "v1", "kind": "Status", "status": "Failure"}
+# A review has its objects four levels below the top.
+_DEEPEST_REVIEW = DEEPEST + 4
+_SCHEME = "pkg/runtime/scheme.go:111"
+# Those whose own words are passed on.
+_ELOQUENT = frozenset((403, 406, 415))
+
+
+class BadAnswer(Exception):
+    """What came back is no answer; says why in Go's words."""
+
+
+def document(delivered: Delivered) -> Object:
+    """The JSON object that was answered; raises ``BadAnswer``."""
+    if not 200 <= delivered.status <= 206:
+        raise BadAnswer(_failure(delivered))
+    if not delivered.body:
+        content_type = delivered.headers.get("content-type") or "application/json"
+        raise BadAnswer(
+            f"0-length response with status code: {delivered.status}"
+            f" and content type: {content_type}"
+        )
+    try:
+        found = _parsed(delivered.body)
+    except BadYaml as problem:
+        raise BadAnswer(f"couldn't get version/kind; json parse error: {problem}") from None
+    except RecursionError:
+        raise _too_deep() from None
+    if is_deep(found, deepest=_DEEPEST_REVIEW):
+        raise _too_deep()
+    if not isinstance(found, dict):
+        why = cannot_unmarshal(found, f"value of type {TYPE_META}")
+        raise BadAnswer(f"couldn't get version/kind; json parse error: {why}")
+    for name in ("apiVersion", "kind"):
+        if not isinstance(found.get(name), str | None):
+            why = cannot_unmarshal(found[name], f"struct field .{name} of type string")
+            raise BadAnswer(f"couldn't get version/kind; json parse error: {why}")
+    return found
+
+
+def check_kind(found: Object, *, group: str, version: str, kind: str) -> None:
+    """Refuse what cannot be read as a document of that kind; one that does not say its kind can."""
+    api_version, own = found.get("apiVersion") or "", found.get("kind") or ""
+    if not api_version or not own or (api_version, own) == (f"{group}/{version}", kind):
+        return
+    if (api_version, own) == ("v1", "Status") or (
+        own == kind and api_version in (f"{group}/v1", f"{group}/v1beta1")
+    ):
+        called = f"{api_version.rpartition('/')[2]}.{own}"
+        raise BadAnswer(f"converting ({called}) to ({version}.{kind}): unknown conversion")
+    raise BadAnswer(
+        f'no kind "{own}" is registered for version "{api_version}" in scheme "{_SCHEME}"'
+    )
+
+
+def _too_deep() -> BadAnswer:
+    return BadAnswer(f"couldn't get version/kind; json parse error: {EXCEEDED}")
+
+
+def _parsed(body: bytes) -> Any:
+    try:
+        return msgspec.json.decode(body)
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return parse_yaml(body)[0]
+
+
+def _failure(delivered: Delivered) -> str:
+    """What is made of a status that is no success; a Status in the body speaks for itself."""
+    try:
+        status = msgspec.json.decode(delivered.body)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        status = None
+    if isinstance(status, dict) and _STATUS.items() <= status.items():
+        return str(status.get("message") or "")
+    content_type = delivered.headers.get("content-type", "")
+    text = "unknown"
+    if not content_type or content_type.startswith("text/"):
+        text = delivered.body[:MOST_TEXT_BYTES].decode(errors="replace").strip()
+    if delivered.status in _WORDS:
+        return _WORDS[delivered.status]
+    if delivered.status in _ELOQUENT:
+        return text
+    if delivered.status >= 500:
+        return f"an error on the server ({shown(text)}) has prevented the request from succeeding"
+    return (
+        f"the server responded with the status code {delivered.status}"
+        " but did not return more information"
+    )

@@ -1,0 +1,211 @@
+from base64 import b64encode
+from dataclasses import replace
+from typing import Any
+
+import msgspec
+import pytest
+
+from steersman_cluster.apiserver.admission.admission_requests import request_of
+from steersman_cluster.apiserver.admission.admission_reviews import (
+    Asked,
+    CallFailed,
+    Review,
+    Verdict,
+    denied,
+    verdict_of,
+)
+from steersman_cluster.apiserver.admission.attributes import DELETE
+from steersman_cluster.apiserver.admission.matcher import Place
+from steersman_cluster.apiserver.admission.webhook_configurations import Webhook, webhooks_of
+from steersman_cluster.apiserver.meta.users import User
+from steersman_cluster.apiserver.webhooks import Delivered, Undelivered
+from steersman_cluster.apiserver.webhooks.addresses import Place as Address
+from tests.outbounds import Webhooks, allow, webhook
+from tests.unit.apiserver.admission.reviewers import MAP, MAPS, request
+
+HERE = Place(MAPS, MAP)
+
+
+def a_webhook(**more: Any) -> Webhook:
+    about = {"name": "some", "uid": "1", "resourceVersion": "1"}
+    configuration = {"kind": "Some", "metadata": about, "webhooks": [webhook("a", **more)]}
+    return webhooks_of([configuration])[0]
+
+
+def answered(document: Any, *, status: int = 200, **headers: str) -> Asked:
+    body = document if isinstance(document, bytes) else msgspec.json.encode(document)
+    return Asked("the-uid", Delivered(status, headers, body))
+
+
+def review(**response: Any) -> Any:
+    given = {"uid": "the-uid", "allowed": True, **response}
+    return {"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview", "response": given}
+
+
+def test_a_review_tells_who_wants_what_and_leaves_out_what_there_is_not() -> None:
+    user = User(name="somebody", groups=("people",), extra={"key": ("one", "two")})
+    wanted = request(obj=None, old={"a": 1}, operation=DELETE, namespace="", user=user)
+
+    told = request_of(wanted, HERE)
+
+    assert told == {
+        "kind": {"group": "", "version": "v1", "kind": "ConfigMap"},
+        "resource": {"group": "", "version": "v1", "resource": "configmaps"},
+        "requestKind": {"group": "", "version": "v1", "kind": "ConfigMap"},
+        "requestResource": {"group": "", "version": "v1", "resource": "configmaps"},
+        "name": "a",
+        "operation": "DELETE",
+        "userInfo": {
+            "username": "somebody",
+            "groups": ["people"],
+            "extra": {"key": ["one", "two"]},
+        },
+        "object": None,
+        "oldObject": {"a": 1},
+        "dryRun": False,
+        "options": {"kind": "CreateOptions", "apiVersion": "meta.k8s.io/v1"},
+    }
+
+
+async def test_what_came_of_a_review_is_known_under_its_key() -> None:
+    webhooks = Webhooks(a=allow)
+    asking = Review(
+        webhook=a_webhook(admissionReviewVersions=["v2", "v1beta1", "v1"]),
+        request=request_of(request(), HERE),
+        address=Address(url="https://webhooks.example.com/a"),
+    )
+
+    known = await asking.ask(webhooks, uid="the-uid")
+
+    asked = known[asking.key]
+    assert isinstance(asked.answer, Delivered)
+    sent = msgspec.json.decode(asked.answer.body)
+    assert (asked.uid, sent["request"]["uid"]) == ("the-uid", "the-uid")
+    assert sent["apiVersion"] == "admission.k8s.io/v1beta1"
+
+
+def test_the_answer_of_one_configuration_is_none_of_another() -> None:
+    first = Review(
+        webhook=a_webhook(), request=request_of(request(), HERE), address=Address(url="https://a")
+    )
+    changed = replace(first.webhook, identity=("Some", "1", "2", 0))
+
+    assert replace(first, webhook=changed).key != first.key
+    assert replace(first, turn="again").key != first.key
+    assert replace(first, request=request_of(request(name="b"), HERE)).key != first.key
+
+
+def test_a_verdict_is_read_with_all_that_it_says() -> None:
+    patch = b64encode(b"[]").decode()
+    told = review(warnings=["one"], patch=patch, patchType="JSONPatch", status={"code": 7})
+
+    verdict = verdict_of(answered(told), a_webhook(), mutating=True)
+
+    assert verdict == Verdict(
+        allowed=True,
+        status={"code": 7},
+        warnings=["one"],
+        patch=b"[]",
+        patch_type="JSONPatch",
+    )
+
+
+@pytest.mark.parametrize(
+    ("document", "why"),
+    [
+        (review(uid="x"), 'expected response.uid="the-uid", got "x"'),
+        ({**review(), "response": None}, "webhook response was absent"),
+        (
+            {"response": {"uid": "the-uid"}},
+            "expected webhook response of admission.k8s.io/v1, Kind=AdmissionReview, got /, Kind=",
+        ),
+        (
+            review(patchType="JSONPatch"),
+            "webhook returned response.patchType but not response.patch",
+        ),
+        (review(patch="W10="), "webhook returned response.patch but not response.patchType"),
+        (
+            review(patch="W10=", patchType=""),
+            'webhook returned invalid response.patchType of ""',
+        ),
+    ],
+)
+def test_a_review_that_makes_no_sense_is_no_verdict(document: Any, why: str) -> None:
+    with pytest.raises(CallFailed) as raised:
+        verdict_of(answered(document), a_webhook(), mutating=True)
+
+    assert str(raised.value) == f"received invalid webhook response: {why}"
+
+
+@pytest.mark.parametrize("more", [{"patch": "W10="}, {"patchType": "JSONPatch"}])
+def test_a_judge_changes_nothing(more: Any) -> None:
+    with pytest.raises(CallFailed, match=r"validating webhook may not return response\.patch"):
+        verdict_of(answered(review(**more)), a_webhook(), mutating=False)
+
+
+@pytest.mark.parametrize(
+    ("document", "why"),
+    [
+        (review(allowed="yes"), "string into Go struct field AdmissionResponse.response.allowed"),
+        (review(warnings=[1]), "number into Go struct field AdmissionResponse.response.warnings"),
+        (
+            review(status={"details": "x"}),
+            "string into Go struct field Status.response.status.details of type v1.StatusDetails",
+        ),
+        (review(status={"code": True}), "bool into Go struct field Status.response.status.code"),
+        (
+            review(status={"details": {"retryAfterSeconds": "x"}}),
+            "string into Go struct field StatusDetails.response.status.details.retryAfterSeconds",
+        ),
+        ({**review(), "response": []}, "array into Go struct field AdmissionReview.response"),
+        ({"kind": "Pod", "apiVersion": "v1"}, 'no kind "Pod" is registered for version "v1"'),
+        ({"kind": "Status", "apiVersion": "v1"}, r"converting \(v1.Status\) to"),
+        (review(patch="!!"), "illegal base64 data at input byte 0"),
+    ],
+)
+def test_what_is_no_review_is_no_verdict(document: Any, why: str) -> None:
+    with pytest.raises(CallFailed, match=rf"^failed to call webhook: .*{why}"):
+        verdict_of(answered(document), a_webhook(), mutating=True)
+
+
+def test_who_was_not_reached_has_not_judged() -> None:
+    with pytest.raises(CallFailed, match=r"^failed to call webhook: EOF$"):
+        verdict_of(Asked("", Undelivered("EOF")), a_webhook(), mutating=True)
+
+
+def test_the_old_form_of_a_review_is_not_looked_at_so_closely() -> None:
+    old = a_webhook(admissionReviewVersions=["v1beta1"])
+    document = {"response": {"uid": "other", "allowed": True, "patch": "W10="}}
+
+    assert verdict_of(answered(document), old, mutating=True).patch_type == "JSONPatch"
+
+
+@pytest.mark.parametrize(
+    ("status", "code", "message"),
+    [
+        (None, 400, "denied the request without explanation"),
+        ({"message": "no", "reason": "Because"}, 400, "denied the request: no"),
+        ({"reason": "Because", "code": 200}, 400, "denied the request: Because"),
+        ({"message": "no", "code": 418}, 418, "denied the request: no"),
+        ({"message": "no", "code": 99999}, 400, "denied the request: no"),
+    ],
+)
+def test_a_denial_is_a_refusal_with_the_words_of_the_webhook(
+    status: Any, code: int, message: str
+) -> None:
+    refusal = denied(a_webhook(), status)
+
+    assert (refusal.code, refusal.message) == (
+        code,
+        f'admission webhook "a.example.com" {message}',
+    )
+
+
+def test_webhooks_are_asked_by_the_names_of_their_configurations() -> None:
+    def configuration(name: str, *names: str) -> Any:
+        about = {"name": name, "uid": name, "resourceVersion": "1"}
+        return {"kind": "Some", "metadata": about, "webhooks": [webhook(each) for each in names]}
+
+    found = webhooks_of([configuration("late", "a"), configuration("early", "c", "b")])
+
+    assert [each.name for each in found] == ["c.example.com", "b.example.com", "a.example.com"]

@@ -1,0 +1,273 @@
+"""Tokens of service accounts: good while the account is there, in time, and signed by us."""
+
+import subprocess
+import sys
+from base64 import urlsafe_b64encode
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+import pytest
+
+from steersman.names import GroupResource
+from steersman_cluster.apiserver.authn import AccountTokens, Bearer, NotAccepted
+from steersman_cluster.apiserver.authn.account_tokens import BINDABLE, ISSUER, claims_of
+from tests.unit.apiserver.authn.kept import Kept
+
+ACCOUNTS = GroupResource("", "serviceaccounts")
+
+
+class Desk:
+    """Where tokens of one account are made and shown."""
+
+    def __init__(self) -> None:
+        self.kept = Kept()
+        self.account = self.kept.account("default", "robot")
+        self.tokens = AccountTokens(self.kept.store)
+
+    def make(self, **bound: dict[str, Any]) -> str:
+        return self.tokens.issue(self.claims(**bound))
+
+    def claims(self, **bound: dict[str, Any]) -> dict[str, Any]:
+        return claims_of(
+            self.account,
+            bound=bound,
+            audiences=(ISSUER,),
+            now=self.kept.clock.now(),
+            seconds=600,
+            warn_after_seconds=0,
+            token_id="t-1",
+        )
+
+    def show(self, token: str) -> Bearer | NotAccepted | None:
+        return self.tokens.bearer(token, audiences=(ISSUER,))
+
+
+@pytest.fixture
+def desk() -> Desk:
+    return Desk()
+
+
+def test_a_token_is_its_accounts(desk: Desk) -> None:
+    shown = desk.show(desk.make())
+
+    assert isinstance(shown, Bearer)
+    assert shown.user.name == "system:serviceaccount:default:robot"
+    assert shown.user.uid == "u-1"
+    assert shown.user.groups == ("system:serviceaccounts", "system:serviceaccounts:default")
+    assert shown.user.extra == {"authentication.kubernetes.io/credential-id": ("JTI=t-1",)}
+
+
+def test_a_token_of_a_service_account_is_good_only_while_the_account_is_there(desk: Desk) -> None:
+    token = desk.make()
+
+    desk.kept.drop(ACCOUNTS, "robot", namespace="default")
+    gone = desk.show(token)
+    desk.kept.account("default", "robot", uid="u-2")
+    another = desk.show(token)
+
+    assert gone == NotAccepted('serviceaccounts "robot" not found')
+    assert another == NotAccepted("service account UID (u-2) does not match claim (u-1)")
+
+
+def test_a_token_ends_a_minute_after_its_time(desk: Desk) -> None:
+    token = desk.make()
+
+    desk.kept.clock.advance(660)
+    just_in_time = desk.show(token)
+    desk.kept.clock.advance(1)
+    too_late = desk.show(token)
+
+    assert isinstance(just_in_time, Bearer)
+    assert too_late == NotAccepted("service account token has expired")
+
+
+def test_a_token_from_the_future_is_not_good_yet(desk: Desk) -> None:
+    token = desk.make()
+
+    desk.kept.clock.advance(-61)
+
+    assert desk.show(token) == NotAccepted("service account token is not valid yet")
+
+
+@pytest.mark.parametrize("kind", BINDABLE)
+def test_a_token_goes_with_what_it_is_bound_to(kind: str, desk: Desk) -> None:
+    namespace = "" if kind == "node" else "default"
+    bound = {"metadata": {"name": "it", "namespace": namespace, "uid": "b-1"}}
+    desk.kept.keep(BINDABLE[kind], bound)
+    token = desk.make(**{kind: bound})
+
+    before = desk.show(token)
+    desk.kept.drop(BINDABLE[kind], "it", namespace=namespace)
+    after = desk.show(token)
+    desk.kept.keep(BINDABLE[kind], {"metadata": {**bound["metadata"], "uid": "b-2"}})
+    another = desk.show(token)
+
+    assert isinstance(before, Bearer)
+    assert after == NotAccepted("service account token has been invalidated")
+    why = f"{kind} UID (b-2) does not match service account {kind} ref claim (b-1)"
+    assert another == NotAccepted(why)
+
+
+def test_what_ends_has_a_minute_left(desk: Desk) -> None:
+    token = desk.make()
+    ending = {**desk.account["metadata"], "deletionTimestamp": "2026-01-01T00:00:00Z"}
+    desk.kept.keep(ACCOUNTS, {"metadata": ending})
+
+    desk.kept.clock.advance(60)
+    before = desk.show(token)
+    desk.kept.clock.advance(1)
+    after = desk.show(token)
+
+    assert isinstance(before, Bearer)
+    assert after == NotAccepted("service account default/robot has been deleted")
+
+
+def test_the_node_of_a_pod_is_only_mentioned(desk: Desk) -> None:
+    pod = {"metadata": {"name": "web", "namespace": "default", "uid": "p-1"}}
+    desk.kept.keep(BINDABLE["pod"], pod)
+
+    shown = desk.show(desk.make(pod=pod, node={"metadata": {"name": "gone"}}))
+
+    assert isinstance(shown, Bearer)
+    assert shown.user.extra["authentication.kubernetes.io/node-name"] == ("gone",)
+
+
+def part(content: object) -> str:
+    return urlsafe_b64encode(msgspec.json.encode(content)).decode().rstrip("=")
+
+
+STRANGE: list[Callable[[str, str, str], str]] = [
+    lambda head, claims, signature: f"{head}.{claims}",
+    lambda head, claims, signature: f"{head}.{claims}.{signature}.{signature}",
+    lambda head, claims, signature: f"{head}.{claims}.!",
+    lambda head, claims, signature: f"{head}.{part([])}.{signature}",
+    lambda head, claims, signature: f"{part(1)}.{claims}.{signature}",
+    lambda head, claims, signature: f"{head}.{part({'iss': 'them'})}.{signature}",
+    lambda head, claims, signature: "opaque",
+]
+
+
+@pytest.mark.parametrize("strange", STRANGE)
+def test_what_is_no_token_of_this_kind_is_left_to_others(
+    strange: Callable[[str, str, str], str], desk: Desk
+) -> None:
+    assert desk.show(strange(*desk.make().split("."))) is None
+
+
+FORGED: list[Callable[[str, str, str], str]] = [
+    lambda head, claims, signature: f"{part({'alg': 'none'})}.{claims}.",
+    lambda head, claims, signature: f"{part({'alg': 'HS256'})}.{claims}.{signature}",
+    lambda head, claims, signature: f"{head}.{claims}.",
+    lambda head, claims, signature: f"{head}.{claims}.{'A' * 86}",
+    lambda head, claims, signature: f"{head}.{claims}.{signature}AAAA",
+]
+
+
+@pytest.mark.parametrize("forged", FORGED)
+def test_what_was_not_signed_with_the_key_is_nobodys(
+    forged: Callable[[str, str, str], str], desk: Desk
+) -> None:
+    why = "go-jose/go-jose: error in cryptographic primitive"
+
+    assert desk.show(forged(*desk.make().split("."))) == NotAccepted(why)
+
+
+def test_claims_that_were_changed_are_nobodys(desk: Desk) -> None:
+    head, _, signature = desk.make().split(".")
+    claims = part({**desk.claims(), "iss": (ISSUER,)[0], "exp": 2**40})
+
+    assert isinstance(desk.show(f"{head}.{claims}.{signature}"), NotAccepted)
+
+
+def test_a_token_of_another_server_is_nobodys(desk: Desk) -> None:
+    token = Desk().make()
+
+    before_any_of_our_own = desk.show(token)
+    desk.make()
+    after = desk.show(token)
+
+    assert before_any_of_our_own == after == NotAccepted("invalid signature, no keys found")
+
+
+def test_a_token_for_others_is_told_for_whom_it_is(desk: Desk) -> None:
+    shown = desk.tokens.bearer(desk.make(), audiences=("a", "b"))
+
+    assert shown == NotAccepted(
+        'token audiences ["https://kubernetes.default.svc"] is invalid for the target audiences'
+        ' ["a" "b"]'
+    )
+
+
+def test_a_token_is_checked_again_though_its_signature_is_not(desk: Desk) -> None:
+    token = desk.make()
+    desk.show(token)
+
+    desk.kept.drop(ACCOUNTS, "robot", namespace="default")
+
+    assert isinstance(desk.show(token), NotAccepted)
+    assert token not in repr(vars(desk.tokens))
+
+
+def test_nobody_needs_cryptography_before_a_token_is_asked_for() -> None:
+    program = (
+        "import sys; import steersman_cluster.apiserver;"
+        "print('cryptography' in sys.modules, 'steersman.wire.listener' in sys.modules)"
+    )
+
+    finished = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
+
+    assert finished.stdout.strip() == "False False"
+
+
+ODD_CLAIMS: dict[str, object] = {
+    "iss": [ISSUER],
+    "aud": {"to": ISSUER},
+    "exp": "tomorrow",
+    "nbf": [],
+    "sub": 7,
+    "jti": {},
+    "kubernetes.io": "default",
+}
+
+
+@pytest.mark.parametrize("claim", ODD_CLAIMS)
+def test_a_claim_of_another_type_makes_a_token_nobodys(claim: str, desk: Desk) -> None:
+    token = desk.tokens.issue({**desk.claims(), claim: ODD_CLAIMS[claim]})
+
+    assert not isinstance(desk.show(token), Bearer)
+
+
+ODD_REFERENCES: list[object] = [
+    {"namespace": ["default"]},
+    {"namespace": "default", "serviceaccount": "robot"},
+    {"namespace": "default", "serviceaccount": {"name": {}, "uid": "u-1"}},
+    {"namespace": "default", "serviceaccount": {"name": "robot", "uid": "u-1"}, "pod": [1]},
+    {"serviceaccount": {"name": "robot"}},
+    {},
+]
+
+
+@pytest.mark.parametrize("about", ODD_REFERENCES)
+def test_a_token_that_names_no_account_is_nobodys(about: object, desk: Desk) -> None:
+    token = desk.tokens.issue({**desk.claims(), "kubernetes.io": about})
+
+    assert isinstance(desk.show(token), NotAccepted)
+
+
+def test_a_single_audience_may_stand_without_a_list(desk: Desk) -> None:
+    shown = desk.show(desk.tokens.issue({**desk.claims(), "aud": ISSUER}))
+
+    assert isinstance(shown, Bearer)
+    assert shown.audiences == (ISSUER,)
+
+
+@pytest.mark.parametrize("place", [0, 1])
+def test_a_token_that_is_nested_too_deeply_is_left_to_others(place: int, desk: Desk) -> None:
+    parts = desk.make().split(".")
+    abyss = b'{"iss":' + b"[" * 100_000 + b"]" * 100_000 + b"}"
+    parts[place] = urlsafe_b64encode(abyss).decode().rstrip("=")
+
+    assert desk.show(".".join(parts)) is None

@@ -1,0 +1,105 @@
+"""Who asks."""
+
+import hmac
+from typing import Any
+
+import pytest
+
+from steersman.wire import ClientCertificate, Request
+from steersman_cluster.apiserver.authn import AccountTokens, Authenticator, Bearer, NotAccepted
+from steersman_cluster.apiserver.meta.status_errors import Refusal
+from steersman_cluster.apiserver.meta.users import ANONYMOUS, User
+from tests.unit.apiserver.authn.kept import Kept
+
+TOKEN = "canary-of-jane"
+
+
+def authenticator(**tokens: str) -> Authenticator:
+    users = {token: User(name=name, groups=("devs",)) for name, token in tokens.items()}
+    return Authenticator(users, AccountTokens(Kept().store))
+
+
+def showing(header: str | None) -> Request:
+    headers = () if header is None else (("Authorization", header),)
+    return Request(method="GET", path="/", headers=headers)
+
+
+def test_a_token_is_its_users_who_is_then_known() -> None:
+    user = authenticator(jane=TOKEN).user(showing(f"Bearer {TOKEN}"), None)
+
+    assert (user.name, user.groups) == ("jane", ("devs", "system:authenticated"))
+
+
+def test_a_token_that_nobody_has_is_refused() -> None:
+    with pytest.raises(Refusal) as refusal:
+        authenticator(jane=TOKEN).user(showing("Bearer other"), None)
+
+    assert (refusal.value.code, refusal.value.message) == (401, "Unauthorized")
+
+
+@pytest.mark.parametrize(
+    "header", [None, "", "Bearer", "Bearer ", f"Basic {TOKEN}", TOKEN, f"Bearer  {TOKEN}"]
+)
+def test_who_shows_nothing_is_nobody_in_particular(header: str | None) -> None:
+    assert authenticator(jane=TOKEN).user(showing(header), None) == ANONYMOUS
+
+
+@pytest.mark.parametrize("header", [f"bearer {TOKEN}", f"BEARER {TOKEN} more", f" Bearer {TOKEN}"])
+def test_a_scheme_is_written_in_any_way(header: str) -> None:
+    assert authenticator(jane=TOKEN).user(showing(header), None).name == "jane"
+
+
+@pytest.mark.parametrize("header", [None, f"Bearer {TOKEN}", "Bearer other"])
+def test_a_certificate_counts_before_any_token(header: str | None) -> None:
+    certificate = ClientCertificate(common_name="kim", organizations=("ops",))
+
+    user = authenticator(jane=TOKEN).user(showing(header), certificate)
+
+    assert (user.name, user.groups) == ("kim", ("ops", "system:authenticated"))
+
+
+def test_whoever_shows_a_certificate_is_known_by_it() -> None:
+    certificate = ClientCertificate(common_name="kim", fingerprint="0123")
+
+    user = authenticator(jane=TOKEN).user(showing(None), certificate)
+
+    assert user.extra == {"authentication.kubernetes.io/credential-id": ("X509SHA256=0123",)}
+
+
+def test_a_certificate_without_a_name_is_nobodys() -> None:
+    nameless = ClientCertificate(common_name="", organizations=("system:masters",))
+    known = authenticator(jane=TOKEN)
+
+    assert known.user(showing(None), nameless) == ANONYMOUS
+    assert known.user(showing(f"Bearer {TOKEN}"), nameless).name == "jane"
+
+
+def test_a_token_is_for_the_server_and_for_nobody_else() -> None:
+    known = authenticator(jane=TOKEN)
+
+    for_us = known.bearer(TOKEN, audiences=("them", "https://kubernetes.default.svc"))
+    for_them = known.bearer(TOKEN, audiences=("them",))
+
+    assert isinstance(for_us, Bearer)
+    assert for_us.audiences == ("https://kubernetes.default.svc",)
+    assert for_them == NotAccepted("invalid bearer token")
+
+
+def test_a_token_is_compared_in_constant_time_and_never_kept_in_the_clear(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    compared: list[tuple[bytes, bytes]] = []
+    really = hmac.compare_digest
+
+    def compare(one: Any, other: Any) -> bool:
+        compared.append((one, other))
+        return really(one, other)
+
+    monkeypatch.setattr(hmac, "compare_digest", compare)
+    known = authenticator(ann="first", jane=TOKEN, kim="third")
+
+    known.user(showing("Bearer first"), None)
+
+    assert len(compared) == 3  # all of them, though the first was the one
+    assert TOKEN.encode() not in [each for pair in compared for each in pair]
+    assert TOKEN not in repr(vars(known)) + repr(known)

@@ -1,0 +1,208 @@
+"""From a definition to what is served."""
+
+from typing import Any
+
+import pytest
+
+from steersman_cluster.apiserver.custom.definition_resources import served
+from steersman_cluster.apiserver.request.resources import ScalePaths
+from steersman_cluster.apiserver.schema.node import Schema
+from tests.unit.apiserver.custom.definition_samples import definition, of, version
+from tests.unit.apiserver.custom.validation import Judge
+from tests.unit.apiserver.custom.value_samples import (
+    INTEGER,
+    MAP_LIST,
+    STRING,
+    VALUE_SAMPLES,
+    fields,
+)
+
+
+@pytest.fixture(scope="module")
+def judge() -> Judge:
+    return Judge()
+
+
+SCALE = {
+    "specReplicasPath": ".spec.size",
+    "statusReplicasPath": ".status.size",
+    "labelSelectorPath": ".status.selector",
+}
+SIZED = of(
+    fields(
+        spec=fields(size={**INTEGER, "minimum": 1, "default": 3}, list=MAP_LIST),
+        status=fields(size=INTEGER, selector=STRING),
+    ),
+    subresources={"status": {}, "scale": SCALE},
+    selectableFields=[{"jsonPath": ".spec.size"}],
+)
+
+
+def sample(**said: Any) -> dict[str, Any]:
+    return {
+        "apiVersion": "definitions.example.com/v1",
+        "kind": "Sample",
+        "metadata": {"name": "one", "namespace": "default"},
+        **said,
+    }
+
+
+def test_what_a_definition_serves_can_be_told_from_the_definition_alone(judge: Judge) -> None:
+    crd = definition(
+        version(subresources={"status": {}, "scale": SCALE}),
+        names={"plural": "samples", "kind": "Sample", "shortNames": ["s"], "categories": ["all"]},
+    )
+
+    (resource,) = judge.established(crd)
+
+    assert str(resource.gvk) == "definitions.example.com/v1 Sample"
+    assert (resource.plural, resource.singular, resource.list_kind) == (
+        "samples",
+        "sample",
+        "SampleList",
+    )
+    assert (resource.short_names, resource.categories) == (("s",), ("all",))
+    assert (resource.namespaced, resource.custom, resource.rules.has_status) == (True, True, True)
+    assert resource.scale == ScalePaths(
+        spec_replicas=("spec", "size"),
+        status_replicas=("status", "size"),
+        selector=("status", "selector"),
+    )
+    assert set(resource.subresources) == {"status", "scale"}
+    assert not resource.converts
+
+
+def test_nothing_is_served_before_the_names_are_accepted() -> None:
+    assert served(definition(), object_meta=Schema(type="object")) == ()
+
+
+def test_only_served_versions_are_served(judge: Judge) -> None:
+    crd = definition(version("v1"), version("v2", served=False, storage=False))
+
+    assert [each.gvk.version for each in judge.established(crd)] == ["v1"]
+
+
+def test_a_deprecated_version_names_the_best_that_is_not(judge: Judge) -> None:
+    crd = definition(
+        version("v1beta1", deprecated=True),
+        version("v1", storage=False),
+        version("v2alpha1", storage=False),
+        version("v1beta2", storage=False),
+        version("v0", storage=False, deprecated=True, deprecationWarning="gone soon"),
+    )
+
+    warnings = {each.gvk.version: each.deprecation for each in judge.established(crd)}
+
+    sentence = "definitions.example.com/v1beta1 Sample is deprecated"
+    assert warnings["v1beta1"] == f"{sentence}; use definitions.example.com/v1 Sample"
+    assert warnings["v0"] == "gone soon"
+    assert warnings["v1"] is None
+
+
+def test_versions_differ_in_their_schemas_and_in_nothing_else(judge: Judge) -> None:
+    crd = definition(
+        version("v1", fields(a=STRING, b=STRING)),
+        version("v2", fields(a=STRING, c={**STRING, "default": "x"}), storage=False),
+    )
+    first, second = judge.established(crd)
+    kept = sample(a="a", b="b")
+
+    shown = second.from_stored(kept)
+
+    assert shown["apiVersion"] == "definitions.example.com/v2"
+    # What is kept is read with the defaults of the version in which it is kept.
+    assert {key: shown[key] for key in shown if key in "abc"} == {"a": "a"}
+    assert second.to_stored(shown) == sample(a="a")
+    assert first.from_stored(kept) is kept
+
+
+def test_objects_are_defaulted_and_judged_by_their_schema(judge: Judge) -> None:
+    (resource,) = judge.established(SIZED)
+
+    good, bad = (
+        judge.create(resource, sample(spec={})),
+        judge.create(resource, sample(spec={"size": 0})),
+    )
+
+    assert good.obj == {**sample(spec={"size": 3}), "metadata": {"name": "one"}}
+    assert [field for field, _, _ in bad.causes] == ["spec.size"]
+
+
+def test_replicas_are_judged_where_the_scale_finds_them(judge: Judge) -> None:
+    (resource,) = judge.established(SIZED)
+
+    errors = resource.rules.validate_create(sample(spec={"size": 1 << 31}))
+
+    assert [str(each) for each in errors] == [
+        ".spec.size: Invalid value: 2147483648: should be less than or equal to 2147483647"
+    ]
+
+
+def test_a_write_of_the_status_is_judged_by_the_schema_of_the_status(judge: Judge) -> None:
+    (resource,) = judge.established(SIZED)
+    old = sample(spec={"size": 0})
+
+    errors = resource.rules.validate_status({**old, "status": {"size": "x"}}, old)
+
+    assert [each.field for each in errors] == ["status.size", ".status.size"]
+
+
+def test_what_was_there_twice_may_stay_so(judge: Judge) -> None:
+    (resource,) = judge.established(SIZED)
+    twice, once = [{"name": "a"}, {"name": "a"}], [{"name": "a"}]
+    old = sample(spec={"size": 1, "list": twice})
+    fresh = sample(spec={"size": 1, "list": once})
+
+    assert resource.rules.validate_update(old, old) == []
+    assert [each.field for each in resource.rules.validate_update(old, fresh)] == ["spec.list[1]"]
+
+
+def test_rules_that_cannot_be_asked_are_mentioned(judge: Judge) -> None:
+    rules = [{"rule": "self.a == 'x'"}]
+    schema = fields(spec={**fields(a=STRING), "x-kubernetes-validations": rules})
+    (resource,) = judge.established(of(schema))
+
+    *_, last = resource.rules.validate_create(sample(spec={"a": 5}))
+
+    assert str(last).startswith(
+        "<nil>: Invalid value: null: some validation rules were not checked"
+    )
+
+
+def test_selectable_fields_can_be_selected(judge: Judge) -> None:
+    (resource,) = judge.established(SIZED)
+
+    assert resource.rules.selectable(sample(spec={"size": 5})) == {
+        "metadata.name": "one",
+        "metadata.namespace": "default",
+        "spec.size": "5",
+    }
+
+
+def test_finalizers_without_a_domain_are_warned_of(judge: Judge) -> None:
+    (resource,) = judge.established(definition())
+    obj = sample()
+    obj["metadata"]["finalizers"] = ["mine", "a.b", "a.b/c", "orphan"]
+
+    warnings = resource.rules.warnings(obj, None)
+
+    prefer = "prefer a domain-qualified finalizer name"
+    avoid = "to avoid accidental conflicts with other finalizer writers"
+    assert warnings == [
+        f'metadata.finalizers: "a.b": {prefer} including a path (/) {avoid}',
+        f'metadata.finalizers: "mine": {prefer} {avoid}',
+    ]
+    assert resource.rules.warnings(obj, obj) == []
+
+
+def test_every_sample_value_is_judged_without_a_crash(judge: Judge) -> None:
+    schemas = {f"f{index}": schema for index, (schema, _) in enumerate(VALUE_SAMPLES)}
+    (resource,) = judge.established(of(fields(**schemas)))
+
+    codes = {
+        judge.create(resource, sample(**{f"f{index}": value})).code
+        for index, (_, values) in enumerate(VALUE_SAMPLES)
+        for value in values
+    }
+
+    assert codes == {201, 400, 422}

@@ -1,0 +1,127 @@
+"""Definitions and custom resources put to our own rules, as a request would put them."""
+
+from typing import Any, NamedTuple
+
+import msgspec
+
+from steersman.names import GroupVersionKind
+from steersman_cluster.apiserver.custom.definition_resources import served
+from steersman_cluster.apiserver.custom.definition_rules import DEFINITION
+from steersman_cluster.apiserver.custom.definition_status import accepted
+from steersman_cluster.apiserver.meta import object_meta, status_errors
+from steersman_cluster.apiserver.meta.rules import Object, RuleContext
+from steersman_cluster.apiserver.meta.status_errors import Refusal
+from steersman_cluster.apiserver.request.resources import Served
+from steersman_cluster.apiserver.schema.builtin_schemas import OBJECT_META, BuiltinSchemas
+from steersman_cluster.apiserver.schema.decoding.decoder import Expectations, decode, settle
+from steersman_cluster.apiserver.schema.node import Schema
+from steersman_cluster.apiserver.schema.pruner import accept
+
+NOW = "2026-01-01T00:00:00Z"
+DEFINITION_KIND = GroupVersionKind("apiextensions.k8s.io", "v1", "CustomResourceDefinition")
+
+# Nothing in these rules looks around.
+NOWHERE: RuleContext = None  # type: ignore[assignment]
+
+
+class Verdict(NamedTuple):
+    """What became of a request: a refusal, or the object without what the server adds to it."""
+
+    code: int
+    reason: str
+    message: str
+    causes: tuple[tuple[str, str, str], ...]
+    warnings: tuple[str, ...]
+    obj: Object | None
+
+
+def refused(status: Object, warnings: tuple[str, ...] = ()) -> Verdict:
+    """A verdict from a Status; the order of causes is nobody's promise."""
+    causes = (status.get("details") or {}).get("causes") or ()
+    return Verdict(
+        status["code"],
+        status["reason"],
+        _sorted(status["message"]),
+        tuple(sorted((each["field"], each["reason"], each["message"]) for each in causes)),
+        tuple(sorted(warnings)),
+        None,
+    )
+
+
+def _sorted(message: str) -> str:
+    # The server walks Go maps: what it lists comes in any order.
+    head, bracket, rest = message.partition(" is invalid: [")
+    return f"{head}{bracket}{''.join(sorted(rest))}"
+
+
+class Judge:
+    """Reads and judges as the server does, and keeps nothing."""
+
+    def __init__(self) -> None:
+        schemas = BuiltinSchemas.read()
+        self._expectations = Expectations(schemas)
+        self._object_meta: Schema = schemas.named(OBJECT_META)
+
+    def define(self, crd: Object) -> Verdict:
+        """Create a definition."""
+        expected = self._expectations.builtin(DEFINITION_KIND)
+        try:
+            obj, complaints = decode(msgspec.json.encode(crd), expected, content_type="")
+            warnings = settle(complaints, expected, field_validation="Warn")
+            DEFINITION.default(obj)
+            DEFINITION.prepare_create(obj, NOWHERE)
+            assert DEFINITION.name_errors_of is not None
+            errors = object_meta.validate_create(
+                obj["metadata"], namespaced=False, name_errors=DEFINITION.name_errors_of(obj)
+            )
+            errors += DEFINITION.validate_create(obj)
+            errors += DEFINITION.validate(obj)
+            warnings += DEFINITION.warnings(obj, None)
+            if errors:
+                name = obj["metadata"].get("name", "")
+                group_kind = "CustomResourceDefinition.apiextensions.k8s.io"
+                raise status_errors.invalid(group_kind, name, errors)
+        except Refusal as refusal:
+            return refused(refusal.status())
+        return Verdict(201, "", "", (), tuple(sorted(warnings)), {"spec": obj["spec"]})
+
+    def established(self, crd: Object) -> tuple[Served, ...]:
+        """What a good definition serves."""
+        expected = self._expectations.builtin(DEFINITION_KIND)
+        obj, _ = decode(msgspec.json.encode(crd), expected, content_type="")
+        DEFINITION.default(obj)
+        DEFINITION.prepare_create(obj, NOWHERE)
+        return served(accepted(obj, (), now=NOW), object_meta=self._object_meta)
+
+    def create(self, resource: Served, obj: Object, *, field_validation: str = "Warn") -> Verdict:
+        """Create a custom resource."""
+        expected = self._expectations.custom(resource.gvk)
+        rules = resource.rules
+        warnings: list[str] = []
+        try:
+            obj, complaints = decode(msgspec.json.encode(obj), expected, content_type="")
+            complaints += [f'unknown field "{each}"' for each in accept(obj, resource.schema)]
+            warnings = settle(complaints, expected, field_validation=field_validation)
+            if rules.has_status:
+                obj.pop("status", None)
+            rules.default(obj)
+            errors = object_meta.validate_create(
+                obj["metadata"],
+                namespaced="namespace" in obj["metadata"],
+                name_errors=rules.name_errors,
+            )
+            errors += rules.validate_create(obj)
+            if errors:
+                name = obj["metadata"].get("name", "")
+                raise status_errors.invalid(resource.group_kind, name, errors)
+        except Refusal as refusal:
+            return refused(refusal.status(), tuple(warnings))
+        warnings += rules.warnings(obj, None)
+        return Verdict(201, "", "", (), tuple(sorted(warnings)), bare(obj))
+
+
+def bare(obj: Object) -> Object:
+    """An object without what the server says about it."""
+    kept = ("name", "labels", "annotations", "finalizers")
+    own: dict[str, Any] = {key: value for key, value in obj["metadata"].items() if key in kept}
+    return {**obj, "metadata": own}

@@ -1,0 +1,171 @@
+"""Reviews: questions about rights, and their answers."""
+
+from typing import Any
+
+import pytest
+
+from steersman_cluster.apiserver.authn import AccountTokens, Authenticator
+from steersman_cluster.apiserver.authz import Authorizer
+from steersman_cluster.apiserver.meta.status_errors import Refusal
+from steersman_cluster.apiserver.meta.users import User
+from steersman_cluster.apiserver.registry.access_reviews import Reviews
+from tests.unit.apiserver.authn.kept import GROUP, Kept, rule, user
+
+JANE = User(name="jane", uid="u-1", groups=("devs",), extra={"b": ("2",), "a": ("1",)})
+MAY_GET = {"verb": "get", "resource": "pods"}
+
+
+def reviews() -> Reviews:
+    kept = Kept()
+    kept.role("reader", rule("get", "pods"), {"verbs": ["get"], "nonResourceURLs": ["/x"]})
+    kept.bind("reader", user("jane"))
+    kept.bind("gone", user("jane"))
+    known = Authenticator({"canary": JANE}, AccountTokens(kept.store))
+    return Reviews(known, Authorizer(kept.store), clock=kept.clock)
+
+
+def asked(plural: str, spec: dict[str, Any], **metadata: Any) -> dict[str, Any]:
+    review = {"kind": "Any", "apiVersion": "x/v1", "metadata": metadata, "spec": spec}
+    return reviews().answer(plural, review, user=JANE)
+
+
+def refused(plural: str, spec: dict[str, Any], **metadata: Any) -> list[tuple[str, str]]:
+    """Which fields are wrong, and why."""
+    with pytest.raises(Refusal) as refusal:
+        asked(plural, spec, **metadata)
+    assert refusal.value.message.startswith('.authorization.k8s.io "" is invalid: ')
+    causes = (refusal.value.details or {})["causes"]
+    return [(cause["field"], cause["message"]) for cause in causes]
+
+
+def test_somebody_may_ask_about_themselves_and_about_others() -> None:
+    reason = 'RBAC: allowed by ClusterRoleBinding "reader" of ClusterRole "reader" to User "jane"'
+    yes = {"allowed": True, "reason": reason}
+    resource, path = {"resourceAttributes": MAY_GET}, {"nonResourceAttributes": {"path": "/x"}}
+
+    about_me = asked("selfsubjectaccessreviews", resource)
+    about_jane = asked("subjectaccessreviews", {"user": "jane", **resource})
+    about_kim = asked("subjectaccessreviews", {"user": "kim", **path})
+
+    assert about_me["status"] == about_jane["status"] == yes
+    assert about_kim["status"] == {"allowed": False}
+
+
+def test_a_review_is_about_a_resource_or_a_path() -> None:
+    both = {"resourceAttributes": MAY_GET, "nonResourceAttributes": {"path": "/x"}}
+
+    assert refused("selfsubjectaccessreviews", {}) == [
+        (
+            "spec.resourceAttributes",
+            "Invalid value: null: exactly one of nonResourceAttributes or resourceAttributes must"
+            " be specified",
+        )
+    ]
+    assert refused("selfsubjectaccessreviews", both) == [
+        (
+            "spec.nonResourceAttributes",
+            'Invalid value: {"Path":"/x","Verb":""}: cannot be specified in combination with'
+            " resourceAttributes",
+        )
+    ]
+
+
+def test_a_review_is_about_somebody() -> None:
+    assert refused("subjectaccessreviews", {"resourceAttributes": MAY_GET}) == [
+        ("spec.user", 'Invalid value: "": at least one of user or group must be specified')
+    ]
+
+
+def test_a_review_has_no_name_and_no_labels() -> None:
+    spec = {"resourceAttributes": MAY_GET}
+
+    [(field, why)] = refused("selfsubjectaccessreviews", spec, name="x", managedFields=[{}])
+
+    assert field == "metadata"
+    assert why == 'Invalid value: {"name":"x","managedFields":[{}]}: must be empty'
+
+
+def test_a_review_in_a_namespace_is_about_that_namespace() -> None:
+    spec = {"user": "jane", "resourceAttributes": {**MAY_GET, "namespace": "there"}}
+    path = {"user": "jane", "nonResourceAttributes": {"path": "/x"}}
+
+    assert refused("localsubjectaccessreviews", spec, namespace="here") == [
+        (
+            "spec.resourceAttributes.namespace",
+            'Invalid value: "there": must match metadata.namespace',
+        )
+    ]
+    assert [field for field, _ in refused("localsubjectaccessreviews", path, namespace="here")] == [
+        "spec.nonResourceAttributes"
+    ]
+    assert asked("localsubjectaccessreviews", spec, namespace="there")["status"]["allowed"]
+
+
+def test_a_selector_is_one_text_or_requirements_and_is_left_out_if_unreadable() -> None:
+    def spec(**selector: Any) -> dict[str, Any]:
+        return {"resourceAttributes": {**MAY_GET, "labelSelector": selector}}
+
+    where = "spec.resourceAttributes.labelSelector"
+    requirements = [{"key": "a", "operator": "Exists"}]
+
+    assert refused("selfsubjectaccessreviews", spec())[0][0] == f"{where}.requirements"
+    both = refused("selfsubjectaccessreviews", spec(rawSelector="a", requirements=requirements))
+    assert both[0][0] == f"{where}.rawSelector"
+    status = asked("selfsubjectaccessreviews", spec(rawSelector="!!"))["status"]
+    assert status["allowed"]
+    assert status["evaluationError"] == f"{where} ignored due to parse error"
+
+
+def test_somebody_may_ask_who_they_are() -> None:
+    answer = asked("selfsubjectreviews", {}, name="left out")
+
+    assert answer["metadata"] == {"creationTimestamp": "2026-01-01T00:00:00Z"}
+    assert answer["status"] == {
+        "userInfo": {
+            "username": "jane",
+            "uid": "u-1",
+            "groups": ["devs"],
+            "extra": {"a": ["1"], "b": ["2"]},
+        }
+    }
+
+
+def test_somebody_may_ask_for_all_that_they_may() -> None:
+    answer = asked("selfsubjectrulesreviews", {"namespace": "here"}, name="left out")
+
+    assert answer == {
+        "kind": "Any",
+        "apiVersion": "x/v1",
+        "metadata": {},
+        "spec": {},
+        "status": {
+            "resourceRules": [{"verbs": ["get"], "apiGroups": [""], "resources": ["pods"]}],
+            "nonResourceRules": [{"verbs": ["get"], "nonResourceURLs": ["/x"]}],
+            "incomplete": False,
+            "evaluationError": f'clusterrole.{GROUP} "gone" not found',
+        },
+    }
+
+
+def test_a_token_is_somebodys_or_nobodys() -> None:
+    known = asked("tokenreviews", {"token": "canary"})["status"]
+    unknown = asked("tokenreviews", {"token": "other"})["status"]
+    elsewhere = asked("tokenreviews", {"token": "canary", "audiences": ["them"]})["status"]
+
+    assert (known["authenticated"], known["user"]["username"]) == (True, "jane")
+    assert known["audiences"] == ["https://kubernetes.default.svc"]
+    assert unknown == elsewhere == {"user": {}, "error": "invalid bearer token"}
+
+
+@pytest.mark.parametrize(
+    ("plural", "why"),
+    [
+        ("tokenreviews", "token is required for TokenReview in authentication"),
+        ("selfsubjectrulesreviews", "no namespace on request"),
+    ],
+)
+def test_a_review_that_asks_nothing_is_refused(plural: str, why: str) -> None:
+    with pytest.raises(Refusal) as refusal:
+        asked(plural, {})
+
+    assert (refusal.value.code, refusal.value.message) == (400, why)

@@ -1,0 +1,191 @@
+"""What becomes of an object that is deleted: a pure decision."""
+
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from steersman_cluster.apiserver.meta.status_errors import Refusal
+from steersman_cluster.apiserver.registry.deletion import Fate, fate_of, may_go
+from steersman_cluster.apiserver.request.delete_options import DeleteOptions
+from steersman_cluster.apiserver.request.resources import Served
+from tests.embedded import World
+
+NOW = datetime(2026, 1, 1, tzinfo=UTC)
+BEFORE, NOW_TEXT, IN_TEN = "2025-12-31T23:00:00Z", "2026-01-01T00:00:00Z", "2026-01-01T00:00:10Z"
+
+
+@pytest.fixture(scope="module")
+def at_once(world: World) -> Served:
+    """A kind that has no grace: ConfigMap."""
+    found = world.server.registry.find("", "v1", "configmaps")
+    assert found is not None
+    return found
+
+
+@pytest.fixture(scope="module")
+def graceful(at_once: Served) -> Served:
+    """One that has ten seconds, unless told otherwise."""
+
+    def grace_seconds(_: object, asked: int | None) -> int:
+        return 10 if asked is None else asked
+
+    return replace(at_once, rules=replace(at_once.rules, grace_seconds=grace_seconds))
+
+
+def obj(**metadata: Any) -> dict[str, Any]:
+    return {"metadata": {"name": "a", **metadata}}
+
+
+def marked(deadline: str, grace_seconds: int, **metadata: Any) -> dict[str, Any]:
+    return obj(**metadata, deletionTimestamp=deadline, deletionGracePeriodSeconds=grace_seconds)
+
+
+def fate(
+    found: dict[str, Any], served: Served, **options: Any
+) -> tuple[dict[str, Any] | None, bool]:
+    decided = fate_of(found, DeleteOptions(**options), served, now=NOW)
+    return decided.marked and decided.marked["metadata"], decided.goes
+
+
+def test_what_nobody_holds_goes_unmarked(at_once: Served) -> None:
+    assert fate(obj(), at_once) == (None, True)
+
+
+def test_what_a_finalizer_holds_is_marked_and_stays(at_once: Served) -> None:
+    expected = marked(NOW_TEXT, 0, finalizers=["x"])["metadata"]
+
+    assert fate(obj(finalizers=["x"]), at_once) == (expected, False)
+
+
+def test_what_is_marked_already_is_left_as_it_is(at_once: Served) -> None:
+    assert fate(marked(BEFORE, 0, finalizers=["x"]), at_once) == (None, False)
+
+
+def test_an_object_with_a_generation_has_a_new_one_when_it_is_marked(at_once: Served) -> None:
+    changed, _ = fate(obj(finalizers=["x"], generation=3), at_once)
+
+    assert changed is not None
+    assert changed["generation"] == 4
+
+
+POLICIES: dict[str, tuple[list[str], dict[str, Any], list[str]]] = {
+    "no word keeps what is there": (["orphan", "x"], {}, ["orphan", "x"]),
+    "background takes both away": (["orphan", "x"], {"propagation": "Background"}, ["x"]),
+    "foreground": (["x"], {"propagation": "Foreground"}, ["x", "foregroundDeletion"]),
+    "orphan": (["x"], {"propagation": "Orphan"}, ["x", "orphan"]),
+    "one for the other": (
+        ["foregroundDeletion"],
+        {"propagation": "Orphan"},
+        ["orphan"],
+    ),
+    "the old way to orphan": (["x"], {"orphan_dependents": True}, ["x", "orphan"]),
+    "the old way not to": (["orphan", "x"], {"orphan_dependents": False}, ["x"]),
+}
+
+
+@pytest.mark.parametrize("case", POLICIES)
+def test_a_policy_is_a_finalizer(case: str, at_once: Served) -> None:
+    before, options, after = POLICIES[case]
+
+    changed, _ = fate(obj(finalizers=before), at_once, **options)
+
+    assert changed is not None
+    assert changed["finalizers"] == after
+
+
+def test_what_has_grace_is_marked_with_its_end(graceful: Served) -> None:
+    assert fate(obj(), graceful) == (marked(IN_TEN, 10)["metadata"], False)
+
+
+def test_without_grace_it_is_marked_and_goes(graceful: Served) -> None:
+    assert fate(obj(), graceful, grace_seconds=0) == (marked(NOW_TEXT, 0)["metadata"], True)
+
+
+SHORTER = {
+    None: (None, False),
+    60: (None, False),
+    10: (None, False),
+    4: ("2026-01-01T00:00:04Z", False),
+    0: (NOW_TEXT, True),
+}
+
+
+@pytest.mark.parametrize("asked", SHORTER)
+def test_grace_gets_shorter_and_never_longer(asked: int | None, graceful: Served) -> None:
+    changed, goes = fate(marked(IN_TEN, 10), graceful, grace_seconds=asked)
+
+    assert (changed and changed["deletionTimestamp"], goes) == SHORTER[asked]
+
+
+def test_a_finalizer_outlasts_any_grace(graceful: Served) -> None:
+    changed, goes = fate(obj(finalizers=["x"]), graceful, grace_seconds=0)
+
+    assert changed is not None
+    assert not goes
+
+
+def test_an_update_lets_go_of_what_is_deleted_with_its_last_finalizer() -> None:
+    held = marked(BEFORE, 0, finalizers=["x"])
+
+    assert may_go(marked(BEFORE, 0), held)
+    assert not may_go(held, held)
+    assert not may_go(obj(), obj(finalizers=["x"]))
+    assert not may_go(marked(IN_TEN, 10), marked(IN_TEN, 10, finalizers=["x"]))
+
+
+def test_nothing_is_decided_by_changing_the_object(at_once: Served) -> None:
+    found = obj(finalizers=["x"])
+
+    decided = fate_of(found, DeleteOptions(propagation="Orphan"), at_once, now=NOW)
+
+    assert isinstance(decided, Fate)
+    assert found == obj(finalizers=["x"])
+
+
+REFUSED_OPTIONS: dict[str, tuple[dict[str, Any], str]] = {
+    "an unknown policy": (
+        {"propagationPolicy": "Backwards"},
+        'propagationPolicy: Unsupported value: "Backwards": supported values: "Foreground",'
+        ' "Background", "Orphan", "nil"',
+    ),
+    "two policies": (
+        {"propagationPolicy": "Orphan", "orphanDependents": True},
+        'propagationPolicy: Invalid value: "Orphan": orphanDependents and deletionPropagation'
+        " cannot be both set",
+    ),
+    "half a dry run": (
+        {"dryRun": ["Half"]},
+        'dryRun: Unsupported value: ["Half"]: supported values: "All"',
+    ),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED_OPTIONS)
+def test_options_that_make_no_sense_are_refused(case: str) -> None:
+    written, why = REFUSED_OPTIONS[case]
+
+    with pytest.raises(Refusal) as refused:
+        DeleteOptions.written(written)
+
+    assert refused.value.message == f'DeleteOptions.meta.k8s.io "" is invalid: {why}'
+
+
+async def test_options_stand_in_the_body_or_else_in_the_query(world: World, namespace: str) -> None:
+    path = f"/api/v1/namespaces/{namespace}/configmaps"
+    await world.asked("POST", path, {"metadata": {"name": "a"}})
+
+    # The body says nothing about a dry run, and so it is none.
+    body = {"apiVersion": "v1", "kind": "DeleteOptions", "propagationPolicy": "Background"}
+    await world.asked("DELETE", f"{path}/a?dryRun=All", body)
+
+    assert (await world.ask("GET", path)).names == []
+
+
+async def test_options_of_another_kind_are_refused(world: World, namespace: str) -> None:
+    path = f"/api/v1/namespaces/{namespace}/configmaps/a"
+
+    answer = await world.ask("DELETE", path, {"apiVersion": "v1", "kind": "Pod"})
+
+    assert answer.status == 400

@@ -1,0 +1,147 @@
+"""Answers with nothing but metadata."""
+
+from typing import Any
+
+import msgspec
+import pytest
+
+from steersman_cluster.apiserver.meta.rules import Object
+from steersman_cluster.apiserver.meta.status_errors import Refusal
+from steersman_cluster.apiserver.request import object_encoder
+from steersman_cluster.apiserver.request.metadata_encoder import LIST, OBJECT, MetadataOnly
+from steersman_cluster.apiserver.request.resources import Served
+from steersman_cluster.apiserver.storage import Entry, Key
+from tests.embedded import World
+
+HEAD = {"kind": OBJECT, "apiVersion": "meta.k8s.io/v1"}
+ONE, MANY = MetadataOnly(OBJECT, "v1"), MetadataOnly(LIST, "v1")
+
+
+def serving(world: World, group: str, version: str, plural: str) -> Served:
+    found = world.server.registry.find(group, version, plural)
+    assert found is not None
+    return found
+
+
+@pytest.fixture
+def served(world: World) -> Served:
+    return serving(world, "", "v1", "configmaps")
+
+
+def about(name: str, **more: Any) -> dict[str, Any]:
+    return {"name": name, "resourceVersion": "5", **more}
+
+
+def entry(metadata: dict[str, Any], *, previous: Entry | None = None, gone: bool = False) -> Entry:
+    obj: Object = {"kind": "X", "apiVersion": "v1", "metadata": metadata, "data": {"a": "b"}}
+    return Entry(5, Key("x", metadata["name"]), None if gone else obj, previous)
+
+
+def told(line: bytes) -> Any:
+    return msgspec.json.decode(line)
+
+
+def test_one_object_is_its_metadata_however_often_it_is_asked_for(served: Served) -> None:
+    kept = entry(about("a", labels={"x": "}"}))
+
+    shown = [told(ONE.one(kept, served)) for _ in range(2)]
+
+    assert shown == [{**HEAD, "metadata": about("a", labels={"x": "}"})}] * 2
+
+
+def test_a_list_is_the_metadata_of_each(served: Served) -> None:
+    entries = [entry(about("a")), entry(about("b"))]
+
+    shown = told(MANY.many(entries, served, metadata={"resourceVersion": "9", "continue": ""}))
+
+    assert (shown["kind"], shown["metadata"]) == (LIST, {"resourceVersion": "9"})
+    assert shown["items"] == [{**HEAD, "metadata": about(each)} for each in ("a", "b")]
+
+
+def test_the_items_of_an_empty_list_are_null(served: Served) -> None:
+    assert told(MANY.many([], served, metadata={}))["items"] is None
+
+
+def test_a_watch_tells_of_metadata(served: Served) -> None:
+    kept = entry(about("a"))
+    deleted = entry(about("a"), previous=kept, gone=True)
+    changed = entry(about("a", labels={"x": "y"}), previous=kept)
+
+    lines = [
+        told(ONE.event(b"ADDED", kept, served)),
+        told(ONE.departure(deleted, served)),
+        told(ONE.departure(changed, served)),
+        told(ONE.bookmark(7, served, initial_events_end=True)),
+    ]
+
+    assert [each["type"] for each in lines] == ["ADDED", "DELETED", "DELETED", "BOOKMARK"]
+    ended = {"k8s.io/initial-events-end": "true"}
+    assert [each["object"] for each in lines] == [
+        {**HEAD, "metadata": about("a")},
+        {**HEAD, "metadata": about("a")},
+        {**HEAD, "metadata": about("a")},
+        {**HEAD, "metadata": {"resourceVersion": "7", "annotations": ended}},
+    ]
+
+
+def test_whoever_wants_lists_can_watch_nothing() -> None:
+    assert (MANY.lines(), ONE.lines()) == (None, ONE)
+
+
+def test_what_is_no_list_is_not_one(served: Served) -> None:
+    review: Object = {
+        "kind": "TokenReview",
+        "apiVersion": "authentication.k8s.io/v1",
+        "metadata": {},
+    }
+
+    with pytest.raises(Refusal) as one:
+        MANY.one(entry(about("a")), served)
+    with pytest.raises(Refusal) as other:
+        MANY.other(review)
+    with pytest.raises(Refusal) as many:
+        ONE.many([], served, metadata={})
+
+    assert one.value.message.endswith("is not a list (*core.ConfigMap)")
+    assert other.value.message.endswith("is not a list (*authentication.TokenReview)")
+    assert many.value.message.endswith("is a list (*core.ConfigMapList)")
+
+
+@pytest.mark.parametrize(("others", "left"), [({}, None), ({"x": "y"}, {"x": "y"})])
+def test_what_is_a_field_inside_the_real_server_is_no_annotation(
+    world: World, others: dict[str, str], left: dict[str, str] | None
+) -> None:
+    daemon_sets = serving(world, "apps", "v1", "daemonsets")
+    hidden = {daemon_sets.rules.hidden_annotation: "1"}
+    metadata = about("a", annotations={**hidden, **others})
+
+    shown = told(ONE.one(entry(metadata), daemon_sets))["metadata"]
+
+    assert shown.get("annotations") == left
+    assert metadata["annotations"] == {**hidden, **others}
+
+
+def test_the_metadata_of_a_built_in_kind_is_that_of_what_is_kept(world: World) -> None:
+    autoscalers = serving(world, "autoscaling", "v1", "horizontalpodautoscalers")
+    metric = {"type": "Pods", "pods": {"metric": {"name": "m"}, "target": {"averageValue": "1"}}}
+    kept: Object = {
+        "kind": "HorizontalPodAutoscaler",
+        "apiVersion": "autoscaling/v2",
+        "metadata": about("a"),
+        "spec": {"maxReplicas": 3, "scaleTargetRef": {}, "metrics": [metric]},
+    }
+
+    shown = told(ONE.unkept(kept, autoscalers))
+
+    assert shown["metadata"] == about("a")
+    assert "annotations" in told(object_encoder.unkept(kept, autoscalers))["metadata"]
+
+
+@pytest.mark.parametrize(("custom", "go_type"), [(False, "autoscaling.Scale"), (True, "v1.Scale")])
+def test_a_scale_is_no_list_by_the_name_of_its_type(custom: bool, go_type: str) -> None:
+    scale = {"kind": "Scale", "apiVersion": "autoscaling/v1", "metadata": {"name": "web"}}
+
+    with pytest.raises(Refusal) as refused:
+        MANY.other(scale, custom=custom)
+
+    assert refused.value.status()["message"].endswith(f"is not a list (*{go_type})")

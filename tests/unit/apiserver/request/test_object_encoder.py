@@ -1,0 +1,134 @@
+"""Objects as bytes: each kind of place shows the same object, with its own beginning."""
+
+from dataclasses import replace
+
+import msgspec
+import pytest
+
+from steersman_cluster.apiserver.meta.rules import Object
+from steersman_cluster.apiserver.request import object_encoder
+from steersman_cluster.apiserver.request.resources import Served
+from steersman_cluster.apiserver.storage import Entry, Key
+from tests.embedded import World
+
+KEY = Key("configmaps", "default/a")
+
+
+@pytest.fixture
+def served(world: World) -> Served:
+    found = world.server.registry.find("", "v1", "configmaps")
+    assert found is not None
+    return found
+
+
+def written(revision: int, color: str, *, previous: Entry | None = None) -> Entry:
+    obj = {
+        "kind": "ConfigMap",
+        "apiVersion": "v1",
+        "metadata": {"name": "a", "resourceVersion": str(revision)},
+        "data": {"color": color},
+    }
+    return Entry(revision, KEY, obj, previous)
+
+
+def test_kind_and_api_version_come_first_and_metadata_as_everybody_writes_it() -> None:
+    obj = {
+        "data": {},
+        "metadata": {"labels": {}, "uid": "u", "name": "a"},
+        "apiVersion": "v1",
+        "kind": "ConfigMap",
+    }
+
+    ordered = object_encoder.ordered(obj)
+
+    assert list(ordered) == ["kind", "apiVersion", "metadata", "data"]
+    assert list(ordered["metadata"]) == ["name", "uid", "labels"]
+    assert ordered == obj
+
+
+def test_an_object_is_the_same_alone_in_a_list_and_in_an_event(served: Served) -> None:
+    entry = written(5, "red")
+
+    alone = msgspec.json.decode(object_encoder.one(entry, served))
+    listed = msgspec.json.decode(object_encoder.many([entry], served, metadata={}))
+    event = msgspec.json.decode(object_encoder.event(b"ADDED", entry, served))
+
+    assert alone == entry.value
+    # What the list says is not said again by each of its objects.
+    assert listed["items"] == [{"metadata": alone["metadata"], "data": alone["data"]}]
+    assert (listed["kind"], listed["apiVersion"]) == ("ConfigMapList", "v1")
+    assert event == {"type": "ADDED", "object": alone}
+
+
+@pytest.mark.parametrize("number", [0, 1, 3])
+def test_a_list_holds_every_entry_in_order(number: int, served: Served) -> None:
+    entries = [written(revision, "red") for revision in range(number)]
+
+    body = object_encoder.many(entries, served, metadata={"resourceVersion": "9"})
+
+    listed = msgspec.json.decode(body)
+    versions = [each["metadata"]["resourceVersion"] for each in listed["items"]]
+    assert versions == [str(revision) for revision in range(number)]
+    assert listed["metadata"] == {"resourceVersion": "9"}
+
+
+def test_an_entry_is_encoded_once(served: Served) -> None:
+    entry = written(5, "red")
+
+    first = object_encoder.rest_of_entry(entry, served)
+
+    assert object_encoder.rest_of_entry(entry, served) is first
+
+
+def test_a_deletion_shows_what_was_deleted_at_the_revision_of_that(served: Served) -> None:
+    deleted = Entry(6, KEY, None, written(5, "red"))
+
+    line = msgspec.json.decode(object_encoder.departure(deleted, served))
+
+    assert line["type"] == "DELETED"
+    assert line["object"]["data"] == {"color": "red"}
+    assert line["object"]["metadata"]["resourceVersion"] == "6"
+
+
+def test_who_no_longer_sees_an_object_is_shown_it_as_it_was_before(served: Served) -> None:
+    changed = written(6, "green", previous=written(5, "red"))
+
+    line = msgspec.json.decode(object_encoder.departure(changed, served))
+
+    assert line["type"] == "DELETED"
+    assert line["object"]["data"] == {"color": "red"}
+    assert line["object"]["metadata"]["resourceVersion"] == "6"
+
+
+def test_what_was_before_nothing_cannot_be_shown() -> None:
+    with pytest.raises(ValueError, match="came after nothing"):
+        object_encoder.last_seen(written(5, "red"))
+
+
+@pytest.mark.parametrize("ends", [True, False])
+def test_a_bookmark_has_nothing_but_its_revision(ends: bool, served: Served) -> None:
+    line = msgspec.json.decode(object_encoder.bookmark(7, served, initial_events_end=ends))
+
+    metadata = line["object"]["metadata"]
+    assert line["type"] == "BOOKMARK"
+    assert line["object"]["kind"] == "ConfigMap"
+    assert metadata["resourceVersion"] == "7"
+    assert metadata.get("annotations", {}) == (
+        {"k8s.io/initial-events-end": "true"} if ends else {}
+    )
+
+
+def test_an_object_in_another_version_is_converted_once_for_all_who_look(served: Served) -> None:
+    converted: list[object] = []
+
+    def convert(obj: Object) -> Object:
+        converted.append(obj)
+        return {**obj, "data": {"color": "blue"}}
+
+    entry, other = written(5, "red"), replace(served, from_stored=convert)
+
+    shown = [object_encoder.one(entry, each) for each in (other, other, served, other)]
+
+    colors = [msgspec.json.decode(each)["data"]["color"] for each in shown]
+    assert colors == ["blue", "blue", "red", "blue"]
+    assert len(converted) == 1

@@ -1,0 +1,102 @@
+"""YAML in requests: what JSON could say, and an account of what is odd about it."""
+
+from textwrap import dedent
+
+import pytest
+
+from steersman_cluster.apiserver.schema.decoding.yaml_bodies import BadYaml, parse_yaml
+
+
+def test_only_the_first_document_is_read() -> None:
+    body = dedent("""
+        name: &name web
+        labels: {app: *name, on: "1", 5: five, 1.5: half}
+        numbers: [3.0, 0.5, 0x10, 010, 0b11, 1_000, 1e3]
+        truths: [yes, "yes", off, n, ~]
+        moment: 2020-01-01
+        base: &base {a: 1}
+        merged: {<<: *base, b: 2}
+        ---
+        another: document
+    """)
+
+    value, complaints = parse_yaml(body.encode())
+
+    assert complaints == []
+    assert value == {
+        "name": "web",
+        "labels": {"app": "web", "true": "1", "5": "five", "1.5": "half"},
+        "numbers": [3, 0.5, 16, 8, 3, 1000, 1000],
+        "truths": [True, "yes", False, False, None],
+        "moment": "2020-01-01",
+        "base": {"a": 1},
+        "merged": {"a": 1, "b": 2},
+    }
+
+
+def test_no_document_is_nothing() -> None:
+    assert parse_yaml(b"").value is None
+
+
+def test_keys_that_are_there_twice_are_told_with_their_line() -> None:
+    value, complaints = parse_yaml(b"a: b\na: c\n")
+
+    assert value == {"a": "c"}
+    assert complaints == ['yaml: unmarshal errors:\n  line 2: key "a" already set in map']
+
+
+def test_the_line_of_a_key_is_that_of_what_it_holds() -> None:
+    _, complaints = parse_yaml(b"a: b\na:\n  c: d\n")
+
+    assert complaints == ['yaml: unmarshal errors:\n  line 3: key "a" already set in map']
+
+
+def test_a_number_and_its_text_are_two_keys_of_which_the_later_stays() -> None:
+    value, complaints = parse_yaml(b'1: b\n"1": c\n')
+
+    assert value == {"1": "c"}
+    assert complaints == []
+
+
+@pytest.mark.parametrize(
+    ("body", "problem"),
+    [
+        ("a: b: c", "yaml: mapping values are not allowed in this context"),
+        ("\t", "yaml: found character that cannot start any token"),
+        ("a: *b", "yaml: unknown anchor 'b' referenced"),
+        ("{[]: a}", "yaml: invalid map key"),
+        ("<<: 5", "yaml: map merge requires map or sequence of maps as the value"),
+        ("a: \x00", "yaml: control characters are not allowed"),
+        ("[" * 300, "yaml: exceeded max depth of 200"),
+    ],
+)
+def test_what_is_no_yaml_is_told_in_go_s_words(body: str, problem: str) -> None:
+    with pytest.raises(BadYaml, match="yaml: ") as told:
+        parse_yaml(body.encode())
+
+    assert str(told.value) == problem
+
+
+def test_aliases_of_aliases_do_not_fill_the_memory() -> None:
+    lines = ["a0: &a0 [x, x, x, x, x, x, x, x, x]"]
+    lines += [f"a{i}: &a{i} [{', '.join([f'*a{i - 1}'] * 9)}]" for i in range(1, 10)]
+
+    with pytest.raises(BadYaml, match="document contains excessive aliasing"):
+        parse_yaml("\n".join(lines).encode())
+
+
+def test_aliases_of_aliases_do_not_fill_the_stack() -> None:
+    deep = "[" * 150
+    lines = [f"a0: &a0 {deep}{']' * 150}"]
+    lines += [f"a{i}: &a{i} {deep}*a{i - 1}{']' * 150}" for i in range(1, 10)]
+
+    with pytest.raises(BadYaml, match="exceeded max depth"):
+        parse_yaml("\n".join(lines).encode())
+
+
+def test_what_an_alias_stands_for_can_be_changed_by_itself() -> None:
+    value, _ = parse_yaml(b"a: &a {b: [1]}\nc: *a\nd: {<<: *a}\n")
+
+    value["c"]["b"].append(2)
+
+    assert value == {"a": {"b": [1]}, "c": {"b": [1, 2]}, "d": {"b": [1]}}

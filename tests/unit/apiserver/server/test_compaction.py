@@ -1,0 +1,100 @@
+"""History is kept for five minutes at least, and for ten at most."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from steersman_cluster.apiserver.server.compaction import KEPT_SECONDS, History
+from steersman_cluster.apiserver.storage import Compacted, Key, RevisionLog, Unwritten, View
+from tests.clocks import FakeClock
+
+WEB = Key("pods", "default/web")
+
+
+def write(log: RevisionLog) -> int:
+    current = View(log).get(WEB)
+    return log.append(WEB, {}, expected=current.revision if current else 0).revision
+
+
+def test_what_happened_in_the_last_five_minutes_can_be_told() -> None:
+    clock, log = FakeClock(), RevisionLog()
+    history = History(log, clock=clock)
+    first = write(log)
+    clock.advance(KEPT_SECONDS - 1)
+    history.keep_short()
+
+    write(log)
+
+    assert len(View(log).since(first, "pods")) == 1
+
+
+def test_what_is_older_than_ten_minutes_is_forgotten() -> None:
+    clock, log = FakeClock(), RevisionLog()
+    history = History(log, clock=clock)
+    first = write(log)
+    write(log)
+
+    for _ in range(2):
+        clock.advance(KEPT_SECONDS)
+        history.keep_short()
+
+    with pytest.raises(Compacted):
+        View(log).since(first, "pods")
+
+
+def test_what_stands_is_never_forgotten() -> None:
+    clock, log = FakeClock(), RevisionLog()
+    history = History(log, clock=clock)
+    write(log)
+
+    for _ in range(3):
+        clock.advance(KEPT_SECONDS)
+        history.keep_short()
+    history.forget()
+
+    assert View(log).get(WEB) is not None
+
+
+def test_more_writes_than_memory_is_for_are_forgotten_before_their_time(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("steersman_cluster.apiserver.server.compaction.MOST_WRITES", 10)
+    log = RevisionLog()
+    history = History(log, clock=FakeClock())
+
+    for _ in range(30):
+        write(log)
+        history.keep_short()
+
+    assert log.revision - log.compacted <= 10
+    assert len(View(log).since(log.revision - 5, "pods")) == 5
+
+
+class FullDisk:
+    """Takes no compaction."""
+
+    def load(self) -> tuple[int, int, Iterator[tuple[int, Key, dict[str, Any] | None]]]:
+        return 1, 0, iter(())
+
+    def record(self, revision: int, key: Key, value: dict[str, Any] | None) -> None:
+        pass
+
+    def compact(self, revision: int) -> None:
+        raise Unwritten("history could not be forgotten")
+
+
+def test_what_cannot_be_forgotten_now_is_tried_again_after_five_minutes() -> None:
+    clock, log = FakeClock(), RevisionLog(FullDisk())
+    history = History(log, clock=clock)
+    write(log)
+    clock.advance(KEPT_SECONDS)
+    history.keep_short()
+    clock.advance(KEPT_SECONDS)
+
+    with pytest.raises(Unwritten):
+        history.keep_short()
+    history.keep_short()
+    clock.advance(KEPT_SECONDS)
+    with pytest.raises(Unwritten):
+        history.keep_short()

@@ -1,0 +1,166 @@
+"""Verbs that need the word of somebody outside run until they have it, and then in one go."""
+
+import asyncio
+from collections.abc import Callable, Hashable, Mapping
+from dataclasses import dataclass, field
+from random import Random
+from typing import Any
+
+import pytest
+
+from steersman_cluster.apiserver.meta.status_errors import Refusal
+from steersman_cluster.apiserver.request.webhook_answers import Known
+from steersman_cluster.apiserver.webhooks.request_runner import (
+    MOST_RUNS,
+    Asking,
+    NoWayOut,
+    Outbound,
+    Unanswered,
+    Undelivered,
+)
+from tests.clocks import FakeClock
+
+
+@dataclass(frozen=True, slots=True)
+class Inquiry:
+    """Somebody who says ``answer``, once ``meanwhile`` has happened."""
+
+    answer: Mapping[Hashable, Any]
+    uids: list[str] = field(default_factory=list[str])
+    meanwhile: Any = None
+
+    async def ask(self, outbound: Outbound, *, uid: str) -> Mapping[Hashable, Any]:
+        self.uids.append(uid)
+        if self.meanwhile is not None:
+            await self.meanwhile()
+        return self.answer
+
+
+def asking(clock: FakeClock | None = None) -> Asking:
+    return Asking(NoWayOut(), clock=clock or FakeClock(), rng=Random(7))
+
+
+async def answered(by: Asking, verb: Callable[[Known], Any]) -> Any:
+    """What a verb gives in the end."""
+    known = by.begin()
+    try:
+        return verb(known)
+    except Unanswered as missing:
+        return await by.answered(verb, missing, known)
+
+
+def looked_up(known: Known, *inquiries: Inquiry) -> list[Any]:
+    missing = [each for each in inquiries if not each.answer.keys() <= known.keys()]
+    if missing:
+        raise Unanswered(missing)
+    return [known[key] for each in inquiries for key in each.answer]
+
+
+async def test_a_verb_that_needs_nothing_runs_once() -> None:
+    runs: list[Known] = []
+
+    def verb(known: Known) -> str:
+        runs.append(known)
+        return "done"
+
+    assert await answered(asking(), verb) == "done"
+    assert runs == [{}]
+
+
+async def test_a_verb_is_run_again_with_what_it_asked_for() -> None:
+    first, second = Inquiry({"a": 1}), Inquiry({"b": 2})
+
+    def verb(known: Known) -> list[Any]:
+        return [*looked_up(known, first), *looked_up(known, second)]
+
+    assert await answered(asking(), verb) == [1, 2]
+    assert (len(first.uids), len(second.uids)) == (1, 1)
+
+
+async def test_inquiries_made_together_are_made_at_the_same_time() -> None:
+    both = asyncio.Barrier(2)
+    first, second = Inquiry({"a": 1}, meanwhile=both.wait), Inquiry({"b": 2}, meanwhile=both.wait)
+
+    answers = await answered(asking(), lambda known: looked_up(known, first, second))
+
+    assert answers == [1, 2]
+    assert first.uids != second.uids
+
+
+async def test_every_run_draws_what_the_first_drew_and_nobody_else_draws_it_too() -> None:
+    outside = asking()
+    drawn: list[int] = []
+    others: list[int] = []
+
+    def another(_: Known) -> None:
+        others.append(outside.rng.getrandbits(64))
+
+    inquiry = Inquiry({"a": 1}, meanwhile=lambda: answered(outside, another))
+
+    def verb(known: Known) -> None:
+        drawn.append(outside.rng.getrandbits(64))
+        looked_up(known, inquiry)
+
+    await answered(outside, verb)
+    await answered(outside, another)
+
+    first, second = drawn
+    assert first == second
+    assert len({first, *others}) == 3
+
+
+async def test_a_run_that_takes_another_way_draws_anew() -> None:
+    outside = asking()
+    inquiry = Inquiry({"a": 1})
+    drawn: list[int] = []
+
+    def verb(known: Known) -> None:
+        drawn.append(outside.rng.getrandbits(128 if known else 8))
+        looked_up(known, inquiry)
+
+    await answered(outside, verb)
+
+    assert drawn[1].bit_length() > 64
+
+
+async def test_every_run_happens_when_the_first_did() -> None:
+    clock = FakeClock()
+    outside = asking(clock)
+    times: list[Any] = []
+
+    async def slowly() -> None:
+        clock.advance(20)
+
+    inquiry = Inquiry({"a": 1}, meanwhile=slowly)
+
+    def verb(known: Known) -> None:
+        times.append(outside.clock.now())
+        looked_up(known, inquiry)
+
+    await answered(outside, verb)
+    later = outside.clock.now()
+
+    assert times[0] == times[1]
+    assert (later - times[0]).total_seconds() == 20
+
+
+async def test_a_verb_that_never_has_enough_is_given_up() -> None:
+    runs = 0
+
+    def verb(known: Known) -> None:
+        nonlocal runs
+        runs += 1
+        looked_up(known, Inquiry({runs: "again"}))
+
+    with pytest.raises(Refusal) as refused:
+        await answered(asking(), verb)
+
+    assert refused.value.code == 504
+    assert runs == MOST_RUNS + 1
+
+
+async def test_a_server_without_a_network_says_so() -> None:
+    with pytest.raises(Undelivered, match="give ApiServer an outbound"):
+        await NoWayOut().post(
+            "https://x", b"", ca_bundle=b"", server_name="", connect_to="", timeout_seconds=1.0
+        )
