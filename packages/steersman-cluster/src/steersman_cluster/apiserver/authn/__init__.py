@@ -1,4 +1,4 @@
-"""Authentication: the user who sent a request, by certificate or token.
+"""Authn finds the user who sent a request, by certificate or token.
 
 Takes:     requests with tokens and client certificates; accounts and Secrets as they are kept
 Gives:     the user, and tokens for service accounts

@@ -1,4 +1,4 @@
-"""Authorization: whether a user may do what they ask for.
+"""Authz decides whether a user may do what they ask for.
 
 Takes:     a user, the verb and resource of a request; roles and bindings as they are kept
 Gives:     a decision, and the binding that it rests on; the user that a request impersonates

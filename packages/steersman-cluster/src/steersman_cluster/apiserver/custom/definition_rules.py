@@ -286,7 +286,7 @@ def _unknown_formats(crd: Object) -> list[str]:
     return list(dict.fromkeys(found))
 
 
-# As in ``serving``: the same schema is looked at again and again.
+# As in ``definition_resources``: the same schema is looked at again and again.
 @lru_cache(maxsize=64)
 def _unknown_in(schema: bytes) -> tuple[str, ...]:
     return tuple(

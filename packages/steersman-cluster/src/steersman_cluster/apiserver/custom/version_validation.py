@@ -85,7 +85,7 @@ def version_errors(
             yield from _selectable_errors(fields, schema, at)
 
 
-# As in ``serving``: the same schema is looked at again and again.
+# As in ``definition_resources``: the same schema is looked at again and again.
 @lru_cache(maxsize=64)
 def _schema_errors(written: bytes, path: str) -> tuple[FieldError, ...]:
     return tuple(schema_errors(msgspec.json.decode(written), path, shown_rule=shown_rule))

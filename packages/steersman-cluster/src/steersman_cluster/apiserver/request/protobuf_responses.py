@@ -1,4 +1,4 @@
-"""Answers in protobuf: what ``forms`` has as JSON, as the messages of built-in types.
+"""Answers in protobuf: what ``response_encoders`` has as JSON, as the messages of built-in types.
 
 Custom resources have no messages, because no Go type numbers their fields; their metadata does.
 """

@@ -1,6 +1,6 @@
 """The forms of an answer: objects whole, by their metadata, or as the rows of a table.
 
-What is answered is found by ``verbs``; how it is shown is up to the form that the client wants.
+What is answered is found by ``registry``; how it is shown is up to the form that the client wants.
 """
 
 from collections.abc import Sequence

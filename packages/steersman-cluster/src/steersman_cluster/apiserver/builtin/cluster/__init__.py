@@ -6,7 +6,7 @@ Promises:  - what a cluster begins with follows its own rules
            - a new Node is not ready and keeps what it says of itself
            - nothing new comes into a namespace that ends
            - what was decided stays decided
-Never:     decides who may do what: ``access`` does
+Never:     decides who may do what: ``authz`` does
 """
 
 __all__: list[str] = []

@@ -1,4 +1,4 @@
-"""Subresources: parts of objects, and actions on them, with handlers of their own.
+"""The subresources, parts of objects and actions on them, each with a handler of its own.
 
 Takes:     requests for ``scale``, ``eviction``, ``binding``, ``token``, ``log``, ``exec``
 Gives:     their answers
