@@ -8,10 +8,11 @@ from typing import Any
 from steersman.cache import in_background
 from steersman.client import MergePatch
 from steersman.controller import Cached, Controller, Watch, changed
-from steersman.controller.fights import HotLoopFound, HotLoops, Wrote
-from steersman.controller.pausing import PAUSED
-from steersman.controller.reasons import Reasons
-from steersman.controller.triggers import Triggers
+from steersman.controller.loop.hot_loop import HotLoopFound, HotLoops
+from steersman.controller.pause import PAUSED
+from steersman.controller.triggers.event_handlers import Triggers
+from steersman.controller.triggers.reasons import Reasons
+from steersman.controller.writer.reports import Wrote
 from steersman.kinds import core_v1, meta_v1
 from steersman.names import ObjectKey
 from steersman.observe import TriggerFailed, Why

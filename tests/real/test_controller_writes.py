@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from steersman.client import Client, JsonPatch, Labels, MergePatch, StrategicMergePatch
-from steersman.controller.ownership import controller_of, owner_reference
+from steersman.controller.ownership.owner_references import controller_of, owner_reference
 from steersman.errors import Conflict, Invalid, NotFound, NotOurs
 from steersman.kinds import (
     Condition,

@@ -15,7 +15,7 @@ from steersman.client import Client, MergePatch, find_config, reaching
 from steersman.client.access.cluster_config import Token
 from steersman.clock import SystemClock
 from steersman.controller import Watch
-from steersman.controller.rights import Rule, as_policy_rules, by_namespace, permissions
+from steersman.controller.rbac import Rule, as_policy_rules, by_namespace, permissions
 from steersman.errors import NotFound
 from steersman.kinds import Resource, core_v1, events_v1, meta_v1, rbac_v1
 from steersman.manager import Manager, ManagerEnvironment, ManagerSettings

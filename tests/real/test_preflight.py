@@ -9,7 +9,7 @@ import yaml
 from steersman.client import Client
 from steersman.clock import SystemClock
 from steersman.controller import Context, Controller, Outcome, Watch
-from steersman.controller.rights import Rule, as_policy_rules, by_namespace, permissions
+from steersman.controller.rbac import Rule, as_policy_rules, by_namespace, permissions
 from steersman.kinds import apps_v1, core_v1, meta_v1, rbac_v1
 from steersman.manager.preflight import missing_permissions
 from steersman.observe import PermissionMissing, ignore

@@ -9,7 +9,7 @@ import pytest
 
 from steersman.client import Client, Fields
 from steersman.clock import SystemClock
-from steersman.controller.recorder import Recorder
+from steersman.controller.events.recorder import Recorder
 from steersman.errors import Forbidden
 from steersman.kinds import Resource, core_v1, events_v1, meta_v1, rbac_v1
 from steersman.observe import EventNotRecorded

@@ -8,8 +8,8 @@ from typing import Any, TypeVar
 from steersman.cache import Caches, InformerSettings, Scope, by_controller
 from steersman.client import Client, Labels
 from steersman.clock import SystemClock
-from steersman.controller.cached import CONTROLLER_INDEX, Cached
-from steersman.controller.writing import Writer
+from steersman.controller.cache_reader import CONTROLLER_INDEX, Cached
+from steersman.controller.writer.writer import Writer
 from steersman.errors import NotFound
 from steersman.kinds import Resource, Unstructured, core_v1
 from steersman.observe import Observer, Write

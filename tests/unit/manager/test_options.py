@@ -8,7 +8,7 @@ import pytest
 import steersman as sm
 from steersman.cache import InformerSettings
 from steersman.client import ClientSettings
-from steersman.controller.rights import permissions
+from steersman.controller.rbac import permissions
 from steersman.errors import BadManager, BadName, BadValue
 from steersman.kinds import Unstructured, core_v1
 from steersman.manager import HealthCheck, Manager, ManagerSettings, Runnable

@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from steersman.client import Client, ClientSettings, RetryPolicy
-from steersman.controller.rights import Rule
+from steersman.controller.rbac import Rule
 from steersman.errors import Forbidden, Unreachable
 from steersman.manager.preflight import missing_permissions
 from steersman.observe import Observation, PermissionMissing, PermissionsUnknown

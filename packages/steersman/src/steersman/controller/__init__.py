@@ -24,32 +24,38 @@ Never:     acts on import, retries on behalf of a function that has not failed, 
 from typing import TYPE_CHECKING
 
 from steersman._lazy import lazy_names
-from steersman.controller.cached import Cached
-from steersman.controller.declared_writes import Kind, Writes, as_writes, check_is_kind
-from steersman.controller.declaring import Controller, Owns, Watch, is_async
-from steersman.controller.outcomes import Done, Later, Outcome
+from steersman.controller.cache_reader import Cached
+from steersman.controller.controller import Controller
+from steersman.controller.declaration.functions import is_async
+from steersman.controller.declaration.outcomes import Done, Later, Outcome
+from steersman.controller.declaration.watches import Owns, Watch
+from steersman.controller.declaration.writes import Kind, Writes, as_writes, check_is_kind
 from steersman.errors import Permanent
 
 if TYPE_CHECKING:
     from steersman.controller import changed
-    from steersman.controller.blocking import BlockingContext, BlockingLive
-    from steersman.controller.context import Context, Live, token_text
-    from steersman.controller.lead import Leads, until_leading, while_leading
-    from steersman.controller.lifespan import NO_LIFESPAN, lifespan_value
-    from steersman.controller.loop import ControlLoop
-    from steersman.controller.ownership import controller_of, owned_by, owner_reference
-    from steersman.controller.pausing import PAUSED, is_paused
-    from steersman.controller.preparing import Prepared, prepared
-    from steersman.controller.recorder import Recorder
-    from steersman.controller.rights import (
+    from steersman.controller.context.blocking_context import BlockingContext, BlockingLive
+    from steersman.controller.context.context import Context, Live, token_text
+    from steersman.controller.context.lifespan import NO_LIFESPAN, lifespan_value
+    from steersman.controller.declaration.sources import Every, Keys, Source
+    from steersman.controller.events.recorder import Recorder
+    from steersman.controller.leadership import Leads, until_leading, while_leading
+    from steersman.controller.loop.control_loop import ControlLoop
+    from steersman.controller.loop.synced_controller import Prepared, prepared
+    from steersman.controller.ownership.owner_references import (
+        controller_of,
+        owned_by,
+        owner_reference,
+    )
+    from steersman.controller.pause import PAUSED, is_paused
+    from steersman.controller.rbac import (
         Rule,
         as_policy_rules,
         by_namespace,
         permissions,
         rule_yaml,
     )
-    from steersman.controller.sources import Every, Keys, Source
-    from steersman.controller.statuses import status_to_apply
+    from steersman.controller.status.conditions import status_to_apply
     from steersman.controller.threads import ThreadPolicy, Threads, start_thread
 
 __all__ = [
@@ -102,37 +108,37 @@ __all__ = [
 
 # What it takes to run a controller is not needed to declare one.
 _LAZY = {
-    "PAUSED": "pausing",
-    "BlockingContext": "blocking",
-    "BlockingLive": "blocking",
-    "Context": "context",
-    "token_text": "context",
-    "ControlLoop": "loop",
-    "Every": "sources",
-    "Keys": "sources",
-    "Leads": "lead",
-    "NO_LIFESPAN": "lifespan",
-    "Live": "context",
-    "Prepared": "preparing",
-    "Recorder": "recorder",
-    "Rule": "rights",
-    "Source": "sources",
+    "PAUSED": "pause",
+    "BlockingContext": "context.blocking_context",
+    "BlockingLive": "context.blocking_context",
+    "Context": "context.context",
+    "token_text": "context.context",
+    "ControlLoop": "loop.control_loop",
+    "Every": "declaration.sources",
+    "Keys": "declaration.sources",
+    "Leads": "leadership",
+    "NO_LIFESPAN": "context.lifespan",
+    "Live": "context.context",
+    "Prepared": "loop.synced_controller",
+    "Recorder": "events.recorder",
+    "Rule": "rbac",
+    "Source": "declaration.sources",
     "ThreadPolicy": "threads",
     "Threads": "threads",
     "start_thread": "threads",
-    "as_policy_rules": "rights",
-    "by_namespace": "rights",
-    "controller_of": "ownership",
-    "is_paused": "pausing",
-    "owned_by": "ownership",
-    "owner_reference": "ownership",
-    "permissions": "rights",
-    "prepared": "preparing",
-    "rule_yaml": "rights",
-    "status_to_apply": "statuses",
-    "lifespan_value": "lifespan",
-    "until_leading": "lead",
-    "while_leading": "lead",
+    "as_policy_rules": "rbac",
+    "by_namespace": "rbac",
+    "controller_of": "ownership.owner_references",
+    "is_paused": "pause",
+    "owned_by": "ownership.owner_references",
+    "owner_reference": "ownership.owner_references",
+    "permissions": "rbac",
+    "prepared": "loop.synced_controller",
+    "rule_yaml": "rbac",
+    "status_to_apply": "status.conditions",
+    "lifespan_value": "context.lifespan",
+    "until_leading": "leadership",
+    "while_leading": "leadership",
 }
 
 if not TYPE_CHECKING:  # to the type checkers, a module with __getattr__ has every attribute

@@ -1,0 +1,10 @@
+"""What a reconcile function gets beside its object: reads, writes, and why it runs.
+
+Takes:     the object, its controller's declaration, caches, a writer and a recorder
+Gives:     a ``Context``, and a ``BlockingContext`` for a plain function in a thread
+Promises:  - an ended context neither reads nor writes
+           - a write that is on its way when the context ends is cancelled
+Never:     reads or writes a kind that the controller does not declare
+"""
+
+__all__: list[str] = []  # what is public, steersman.controller offers

@@ -1,0 +1,185 @@
+"""``Permits``: what a controller's declaration allows it to touch."""
+
+from collections.abc import Iterable, Sequence
+from typing import Any, Final, NoReturn
+
+from steersman.controller.declaration.cached_kinds import cached_kinds
+from steersman.controller.declaration.declaration import Declaration
+from steersman.controller.declaration.writes import APPLY, VERBS
+from steersman.errors import UndeclaredRead, UndeclaredWrite
+from steersman.kinds import Unstructured
+
+_STATUS: Final = "status"
+
+_NO_NAMES: Final[frozenset[str]] = frozenset()
+
+# Stands where a subresource does, and is the name of none.
+_OWNED: Final = "*"
+
+
+class Permits:
+    """Says no to what is not declared, and what to declare.
+
+    Made once for a controller, because each read and write of each reconcile is asked about.
+    """
+
+    __slots__ = ("_allowed", "_controller", "_listed", "_owned", "_verbs", "_written")
+
+    def __init__(self, controller: Declaration) -> None:
+        self._controller = controller.name
+        self._owned = _identities(each.kind for each in controller.owned)
+        self._listed = _identities(
+            (*(each.kind for each in cached_kinds(controller)), *controller.reads)
+        )
+        # The names of the objects that a verb is for; None for all of them.
+        self._verbs: dict[tuple[object, str], dict[str, frozenset[str] | None]] = {}
+        self._allow(controller.kind, "patch", subresource=_STATUS)
+        for owns in controller.owned:
+            self._allow(owns.kind, *owns.verbs)
+        for writes in controller.written:
+            of = writes.kind
+            self._allow(of, *writes.verbs, subresource=writes.subresource, names=writes.names)
+            if "patch" in writes.verbs:
+                self._allow(of, "get", names=writes.names)
+        self._written = _identities(each.kind for each in controller.written)
+        # What was found to be allowed, whatever an object's name. There are as many as there are
+        # declared kinds and verbs: a class of Unstructured, which may be a new one, is left out.
+        self._allowed: set[tuple[type[Any], tuple[str, ...], str]] = set()
+
+    def check_own(self, kind: type[Any], wanted: str, verbs: tuple[str, ...]) -> None:
+        """Whether its objects may be owned; ``UndeclaredWrite`` if not, as for all writes."""
+        if (kind, verbs, _OWNED) in self._allowed:
+            return
+        identity = _identity(kind)
+        if identity not in self._owned:
+            self._refuse_write(kind, wanted, f"Add owns=({_owns(kind, verbs)},) to the controller")
+        allowed = self._verbs[identity, ""]
+        # A rule that names objects is for those, and not for all that are owned.
+        if any(allowed.get(verb, _NO_NAMES) is not None for verb in verbs):
+            self._refuse_verbs(kind, wanted, verbs)
+        self._remember(kind, verbs, _OWNED)
+
+    def check_write(
+        self,
+        kind: type[Any],
+        wanted: str,
+        verbs: tuple[str, ...],
+        *,
+        name: str,
+        subresource: str = "",
+    ) -> None:
+        """Whether this may be done to an object of this name; a new one may have none yet."""
+        if (kind, verbs, subresource) in self._allowed:
+            return
+        allowed = self._verbs.get((_identity(kind), subresource))
+        has_names = False
+        for verb in verbs:
+            if allowed is None or verb not in allowed:
+                self._refuse_verbs(kind, wanted, verbs, subresource=subresource)
+            names = allowed[verb]
+            if names is not None:
+                has_names = True
+                if name not in names:
+                    self._refuse_name(kind, wanted, name, names)
+        if not has_names:
+            self._remember(kind, verbs, subresource)
+
+    def check_get(self, kind: type[Any], name: str) -> None:
+        """Whether the server may be asked for the object; ``UndeclaredRead`` if not."""
+        identity = _identity(kind)
+        if identity in self._listed:
+            return
+        gettable = self._verbs.get((identity, ""), {})
+        if "get" not in gettable:
+            self._refuse_read(kind, f"read {kind.resource_type}")
+        names = gettable["get"]
+        if names is not None and name not in names:
+            self._refuse_read(kind, f"read {kind.resource_type} {name}")
+
+    def check_list(self, kind: type[Any]) -> None:
+        """Whether the server may be asked for all its objects; ``UndeclaredRead`` if not."""
+        if _identity(kind) not in self._listed:
+            self._refuse_read(kind, f"list {kind.resource_type}")
+
+    def may(self, kind: type[Any], verb: str) -> bool:
+        """Whether the verb is declared for some objects of the kind."""
+        return verb in self._verbs.get((_identity(kind), ""), ())
+
+    def _remember(self, kind: type[Any], verbs: tuple[str, ...], how: str) -> None:
+        if not issubclass(kind, Unstructured):
+            self._allowed.add((kind, verbs, how))
+
+    def _allow(
+        self, kind: type[Any], *verbs: str, subresource: str = "", names: tuple[str, ...] = ()
+    ) -> None:
+        allowed = self._verbs.setdefault((_identity(kind), subresource), {})
+        for verb in verbs:
+            before = allowed.get(verb, frozenset())
+            allowed[verb] = None if before is None or not names else before | set(names)
+
+    def _refuse_verbs(
+        self, kind: type[Any], wanted: str, verbs: Sequence[str], *, subresource: str = ""
+    ) -> NoReturn:
+        identity = _identity(kind)
+        declared = self._verbs.get((identity, subresource), {})
+        every = [verb for verb in VERBS if verb in declared or verb in verbs]
+        if identity in self._owned and not subresource:
+            self._refuse_write(
+                kind, wanted, f"Write owns=({_owns(kind, every)},) in the controller"
+            )
+        if identity not in self._written and not subresource and tuple(every) == APPLY:
+            self._refuse_write(kind, wanted, f"Add writes=({kind.__name__},) to the controller")
+        below = f', subresource="{subresource}"' if subresource else ""
+        rule = f"sm.Writes({kind.__name__}, verbs={_listed(every)}{below})"
+        self._refuse_write(kind, wanted, f"Add writes=({rule},) to the controller")
+
+    def _refuse_name(
+        self, kind: type[Any], wanted: str, name: str, names: frozenset[str]
+    ) -> NoReturn:
+        self._refuse_write(
+            kind,
+            wanted,
+            f"Its Writes({kind.__name__}) is for {', '.join(sorted(names))}: add the name there, or"
+            " leave the names out",
+            name=name or "without a name",
+        )
+
+    def _refuse_write(
+        self, kind: type[Any], wanted: str, what_now: str, *, name: str = ""
+    ) -> NoReturn:
+        named = f" {name}" if name else ""
+        raise UndeclaredWrite(
+            controller=self._controller,
+            wanted=f"{wanted} {kind.resource_type}{named}",
+            what_now=f"{what_now}, so that it gets the right to.",
+        )
+
+    def _refuse_read(self, kind: type[Any], wanted: str) -> NoReturn:
+        raise UndeclaredRead(
+            controller=self._controller,
+            wanted=wanted,
+            what_now=f"Add reads=({kind.__name__},) to the controller, so that it gets the right"
+            f" to.",
+        )
+
+
+def _owns(kind: type[Any], verbs: Sequence[str]) -> str:
+    """How its author would declare that it is owned."""
+    if set(verbs) <= set(APPLY):
+        return kind.__name__
+    every = [verb for verb in VERBS if verb in (*APPLY, *verbs)]
+    return f"sm.Owns({kind.__name__}, verbs={_listed(every)})"
+
+
+def _listed(verbs: Sequence[str]) -> str:
+    quoted = ", ".join(f'"{verb}"' for verb in verbs)
+    return f"({quoted},)" if len(verbs) == 1 else f"({quoted})"
+
+
+def _identities(kinds: Iterable[type[Any]]) -> frozenset[object]:
+    return frozenset(map(_identity, kinds))
+
+
+def _identity(kind: type[Any]) -> object:
+    """What stands for a class: those that Unstructured.of made for one kind are as good as one."""
+    return kind.resource_type if issubclass(kind, Unstructured) else kind

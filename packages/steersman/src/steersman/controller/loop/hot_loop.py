@@ -1,0 +1,131 @@
+"""Detectors of work that never ends: with somebody else, or of a controller with itself. Pure.
+
+Both warn when it has gone on for a while, and then each time it has gone on for twice as long: what
+lasts for ever is told a dozen times, and not each second. What has been quiet for longer than the
+window is forgotten.
+"""
+
+from collections.abc import Hashable, Iterable, Sequence
+from typing import TypeVar
+
+import msgspec
+
+from steersman.controller.streaks import Recent, Streak
+from steersman.controller.triggers.reasons import MOST_PATHS, differences
+from steersman.controller.writer.reports import Wrote
+from steersman.names import ObjectKey, ObjectRef
+from steersman.observe import Why
+
+K = TypeVar("K", bound=Hashable)
+E = TypeVar("E")
+
+LOOPS_TO_WARN = 10
+
+# A reconcile that writes more objects than this has enough to be recognized by.
+MOST_WRITES = 64
+
+
+class HotLoopFound(msgspec.Struct, frozen=True):
+    """So many reconciles in a row were woken by nothing but what they had written themselves.
+
+    ``fields`` differ between the last two writes to one object.
+    """
+
+    fields: tuple[str, ...]
+    count: int
+    seconds: float
+
+
+class HotLoops:
+    """Reconciles of a key, one after the other, each woken by what the one before had written.
+
+    A change that comes from outside has a version that no answer to a write of ours had: one such
+    among the reasons, and it is no loop. Nor is it one if nothing is written.
+    """
+
+    def __init__(self) -> None:
+        self._loops: Recent[ObjectKey, _Loop] = Recent()
+
+    def note(
+        self, key: ObjectKey, *, whys: Iterable[Why], wrote: Sequence[Wrote], now_at: float
+    ) -> HotLoopFound | None:
+        """A reconcile of the key has ended: why it began, and what it really changed."""
+        if not wrote:
+            self._loops.drop(key)
+            return None
+        loop = self._loops.get(key, now_at) or _Loop()
+        is_echo = loop.is_echo(whys)
+        warning = loop.note(wrote, is_echo=is_echo, now_at=now_at)
+        self._loops.put(key, loop, now_at)
+        return warning
+
+    def forget(self, key: ObjectKey) -> None:
+        """Keep nothing of this key."""
+        self._loops.drop(key)
+
+    def __len__(self) -> int:
+        """How many keys are remembered."""
+        return len(self._loops)
+
+    def __repr__(self) -> str:
+        return f"<HotLoops of {len(self)} keys>"
+
+
+class _Loop:
+    # Every key that is written for has one for a while, and few of them ever loop: all but the
+    # echoes is made when it is needed.
+    __slots__ = ("_bodies", "_echoes", "_streak")
+
+    def __init__(self) -> None:
+        self._echoes: tuple[tuple[ObjectRef, str], ...] = ()
+        self._streak: Streak | None = None
+        self._bodies: dict[ObjectRef, tuple[bytes | None, bytes]] | None = None
+
+    def is_echo(self, whys: Iterable[Why]) -> bool:
+        """Whether it was woken, and by nothing but its own writes."""
+        is_woken = False
+        for why in whys:
+            is_woken = True
+            # What a deletion's version will be, its answer does not say.
+            version = "" if why.event == "deleted" else why.version
+            if why.about is None or (why.about, version) not in self._echoes:
+                return False
+        return is_woken
+
+    def note(self, wrote: Sequence[Wrote], *, is_echo: bool, now_at: float) -> HotLoopFound | None:
+        # Not only those of the last reconcile: an echo may come late.
+        echoes = (*self._echoes, *[(each.ref, each.version) for each in wrote])
+        self._echoes = echoes[-MOST_WRITES:]
+        if not is_echo:
+            self._streak = self._bodies = None
+            return None
+        if self._streak is None:
+            self._streak = Streak(LOOPS_TO_WARN, now_at)
+        count, seconds, is_due = self._streak.note(now_at)
+        # Two are enough to see what differs.
+        if count >= LOOPS_TO_WARN - 1:
+            self._keep_bodies(wrote)
+        return HotLoopFound(self._fields(), count, seconds) if is_due else None
+
+    def _keep_bodies(self, wrote: Sequence[Wrote]) -> None:
+        kept = self._bodies = self._bodies or {}
+        for ref, _, body in wrote[-MOST_WRITES:]:
+            if body is not None:
+                _, last = kept.pop(ref, (None, None))
+                kept[ref] = (last, body)
+        while len(kept) > MOST_WRITES:
+            del kept[next(iter(kept))]
+
+    def _fields(self) -> tuple[str, ...]:
+        found: dict[str, None] = {}
+        for before, after in (self._bodies or {}).values():
+            if before is not None and before != after:
+                found |= dict.fromkeys(_differences(before, after))
+        return tuple(found)[:MOST_PATHS]
+
+
+def _differences(before: bytes, after: bytes) -> tuple[str, ...]:
+    try:
+        return differences(msgspec.json.decode(before), msgspec.json.decode(after))
+    except msgspec.DecodeError:  # not JSON; that the two differ is all there is to say
+        return ()

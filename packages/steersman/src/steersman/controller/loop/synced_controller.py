@@ -1,0 +1,156 @@
+"""From a controller's declaration to one that can work: caches that are whole, and its hands."""
+
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from typing import Any, Generic, TypeVar
+
+from steersman.cache import (
+    CacheOptions,
+    Caches,
+    IndexFunction,
+    Informer,
+    Scope,
+    Wanted,
+    in_background,
+    options_of,
+)
+from steersman.client import Client
+from steersman.controller.cache_reader import Cached, index_name, same_kind
+from steersman.controller.context.lifespan import NO_LIFESPAN
+from steersman.controller.controller import Controller
+from steersman.controller.declaration.cached_kinds import CachedKind, cached_kinds
+from steersman.controller.events.recorder import Recorder
+from steersman.controller.leadership import Leads
+from steersman.controller.loop.control_loop import ControlLoop
+from steersman.controller.threads import Threads
+from steersman.controller.writer.writer import Writer
+from steersman.kinds import Resource, Unstructured
+from steersman.observe import Observer
+
+Obj = TypeVar("Obj", bound=Resource | Unstructured)
+
+# For events that are still to be written at the end; they are worth a moment, and no more.
+FLUSH_SECONDS = 2.0
+
+
+class Prepared(Generic[Obj]):
+    """A controller whose caches are kept; ``loop`` gives it a life."""
+
+    def __init__(
+        self,
+        controller: Controller[Obj],
+        *,
+        informers: Mapping[type[Any], Informer[Any]],
+        client: Client,
+        caches: Caches,
+        recorder: Recorder,
+        threads: Threads,
+        observe: Observer,
+        leads: Leads | None,
+        lifespan: object,
+    ) -> None:
+        self.controller = controller
+        self._informers = {same_kind(kind): each for kind, each in informers.items()}
+        self._client = client
+        self._recorder = recorder
+        self._threads = threads
+        self._observe = observe
+        self._leads = leads
+        self._lifespan = lifespan
+        self._caches = caches
+        self._cached = Cached(
+            controller.name, {kind: each.lister for kind, each in informers.items()}
+        )
+
+    def loop(self) -> ControlLoop[Obj]:
+        """A control loop, to be run once."""
+        return ControlLoop(
+            self.controller,
+            informers=self._informers,
+            cached=self._cached,
+            client=self._client,
+            writer=Writer(
+                self._client,
+                self._caches,
+                self._cached,
+                controller=self.controller.name,
+                field_manager=self.controller.field_manager,
+                finalizer=self.controller.finalizer,
+                clock=self._client.clock,
+                observe=self._observe,
+            ),
+            recorder=self._recorder,
+            threads=self._threads,
+            observe=self._observe,
+            leads=self._leads,
+            lifespan=self._lifespan,
+        )
+
+
+@asynccontextmanager
+async def prepared(
+    controller: Controller[Obj],
+    *,
+    client: Client,
+    caches: Caches,
+    namespaces: tuple[str, ...],
+    threads: Threads,
+    instance: str,
+    observe: Observer,
+    joined: Callable[[Mapping[type[Any], Informer[Any]]], None] | None = None,
+    leads: Leads | None = None,
+    lifespan: object = NO_LIFESPAN,
+    options: Sequence[CacheOptions[Any]] = (),
+) -> AsyncIterator[Prepared[Obj]]:
+    """Follow all kinds that it declares; the block is entered once their caches are whole.
+
+    ``joined`` is called with the informers before that. ``leads`` says whether this replica leads,
+    where several may.
+    """
+    recorder = Recorder(
+        client,
+        # A qualified name, as the reporter of events has.
+        controller=controller.event_source or controller.finalizer,
+        source=controller.event_source,
+        instance=instance,
+        clock=client.clock,
+        rng=client.rng,
+        observe=observe,
+    )
+    wanted = {
+        each.kind: Wanted(_scope(each, namespaces, options), _indexes(controller, each))
+        for each in cached_kinds(controller)
+    }
+    async with caches.following_all(wanted, joined=joined) as informers, in_background() as start:
+        name = f"events of {controller.name}"
+        recorder.begin_with(lambda: start(recorder.run(), name=name))
+        yield Prepared(
+            controller,
+            informers=informers,
+            client=client,
+            caches=caches,
+            recorder=recorder,
+            threads=threads,
+            observe=observe,
+            leads=leads,
+            lifespan=lifespan,
+        )
+        await recorder.flush(within_seconds=FLUSH_SECONDS)
+
+
+def _scope(
+    cached: CachedKind, namespaces: tuple[str, ...], options: Sequence[CacheOptions[Any]]
+) -> Scope:
+    more = options_of(cached.kind, options)
+    if more is not None and more.namespaces is not None:
+        namespaces = more.namespaces
+    return Scope(
+        namespaces=namespaces if cached.kind.resource_type.namespaced else (),
+        labels=cached.labels,
+        fields=cached.fields,
+    )
+
+
+def _indexes(controller: Controller[Any], cached: CachedKind) -> dict[str, IndexFunction[Any]]:
+    named = {index_name(controller.name, name): each for name, each in cached.indexes.items()}
+    return {**cached.own_indexes, **named}

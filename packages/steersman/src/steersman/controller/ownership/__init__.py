@@ -1,0 +1,11 @@
+"""Which objects and which fields belong to a controller.
+
+Takes:     owner references and ``managedFields``
+Gives:     objects with an owner reference, the owner that controls an object, and the fields that
+           a manager holds
+Promises:  - an owner in another namespace is refused
+           - what others added does not differ
+Never:     writes to the server
+"""
+
+__all__: list[str] = []  # what is public, steersman.controller offers

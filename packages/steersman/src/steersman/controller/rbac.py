@@ -1,0 +1,301 @@
+"""What an operator needs the right to, read off its controllers: no more, and no less.
+
+- own kind: to read it, to say how it stands, and to patch it if there is a finalizer to put on it
+  or it is in ``writes``. With something owned or written also to update its finalizers: a cluster
+  may ask for that of whoever makes objects hold up their owner's deletion.
+- ``owns``: to read, and the verbs that each ``Owns`` names: what server-side apply takes, which
+  are ``create`` and ``patch``, unless it names others.
+- ``watches``: to read. ``reads``: to ask, and with ``Scale`` among them, for that of anything.
+- ``writes``: the verbs that each ``Writes`` names, of all objects or of those that it names. To
+  ``patch`` takes ``get`` as well: a patch that is refused is compared with what is there.
+- ``Runnable``: what it watches, reads and writes, in the same way.
+- events about any of these, which it can do without, and its lease.
+
+``Context`` allows the same, and no more: who changes the one changes the other.
+"""
+
+import re
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, Final, Protocol
+
+import msgspec
+from msgspec.structs import replace
+
+from steersman.cache import CacheOptions
+from steersman.controller.controller import Controller
+from steersman.controller.declaration.writes import Kind, Writes
+from steersman.kinds import Unstructured
+from steersman.names import GroupVersionKind
+
+if TYPE_CHECKING:
+    from steersman.kinds import rbac_v1
+
+_VERBS: Final = (
+    "get",
+    "list",
+    "watch",
+    "create",
+    "update",
+    "patch",
+    "delete",
+    "deletecollection",
+)
+_LIVE: Final = ("get", "list")
+_FOLLOW: Final = (*_LIVE, "watch")
+
+_SCALE: Final = GroupVersionKind("autoscaling", "v1", "Scale")
+
+# What YAML takes for text without quotes, whoever reads it.
+_BARE: Final = re.compile(r"[a-z][a-z0-9./-]*")
+_NOT_BARE: Final = frozenset({"y", "n", "yes", "no", "on", "off", "true", "false", "null"})
+
+
+class Rule(msgspec.Struct, frozen=True, kw_only=True, order=True):
+    """Some verbs on one resource: in a namespace, or everywhere; of all objects, or of some.
+
+    Without what is not needed, an operator does less, and what it does is right.
+    """
+
+    namespace: str | None = None
+    group: str
+    resource: str
+    subresource: str = ""
+    names: tuple[str, ...] = ()
+    verbs: tuple[str, ...]
+    is_needed: bool = True
+
+    @property
+    def path(self) -> str:
+        """The resource as roles name it: ``deployments``, ``deployments/status``."""
+        return f"{self.resource}/{self.subresource}" if self.subresource else self.resource
+
+    @property
+    def yaml(self) -> str:
+        """An item of the ``rules`` of a Role, on one line."""
+        (policy,) = as_policy_rules((self,))
+        fields = ", ".join(f"{key}: {_listed(values)}" for key, values in _told(policy))
+        return f"- {{{fields}}}"
+
+    def __str__(self) -> str:
+        group = f".{self.group}" if self.group else ""
+        sub = f"/{self.subresource}" if self.subresource else ""
+        named = f" {', '.join(self.names)}" if self.names else ""
+        where = f"in namespace {self.namespace}" if self.namespace else "in the whole cluster"
+        return f"{', '.join(self.verbs)} {self.resource}{group}{sub}{named} {where}"
+
+
+_ANY_SCALE: Final = Rule(group="*", resource="*", subresource="scale", verbs=("get",))
+
+
+class Declared(Protocol):
+    """What says which kinds it watches, reads and writes, without being a controller."""
+
+    @property
+    def watches(self) -> tuple[Kind, ...]:
+        """The kinds that it lists and watches."""
+        ...
+
+    @property
+    def reads(self) -> tuple[Kind, ...]:
+        """The kinds that it gets and lists."""
+        ...
+
+    @property
+    def written(self) -> tuple[Writes, ...]:
+        """What it writes."""
+        ...
+
+
+def permissions(
+    controllers: Iterable[Controller[Any]],
+    *,
+    lease: tuple[str, str] | None,
+    namespaces: Sequence[str],
+    runnables: Iterable[Declared] = (),
+    caches: Iterable[CacheOptions[Any]] = (),
+) -> tuple[Rule, ...]:
+    """All that these need, in these namespaces, or in all if there are none.
+
+    ``caches`` may name other namespaces for some kinds. ``lease`` is the namespace and name of the
+    lease that their leader holds, if they have one.
+    """
+    wanted: list[Rule] = []
+    apart: dict[tuple[str, str], Sequence[str]] = {
+        (each.kind.resource_type.gvk.group, each.kind.resource_type.plural): each.namespaces
+        for each in caches
+        if each.namespaces is not None
+    }
+
+    def want(rules: Iterable[tuple[Rule, bool]]) -> None:
+        for rule, is_namespaced in rules:
+            where = apart.get((rule.group, rule.resource), namespaces)
+            places = where if is_namespaced and where else (None,)
+            wanted.extend(replace(rule, namespace=place) for place in places)
+
+    for controller in controllers:
+        want(_wanted_by(controller))
+        own = controller.kind.resource_type
+        where = apart.get((own.gvk.group, own.plural), namespaces)
+        wanted += _events_of(controller, where)
+    for runnable in runnables:
+        want(_rule(kind, *_FOLLOW) for kind in runnable.watches)
+        want(_read(runnable.reads))
+        want(_written(runnable.written))
+    if lease is not None:
+        wanted += _lease(*lease)
+    return _merged(wanted)
+
+
+def by_namespace(rules: Iterable[Rule]) -> dict[str | None, tuple[Rule, ...]]:
+    """The rules of each Role by its namespace; those of the ClusterRole under ``None``."""
+    found: dict[str | None, tuple[Rule, ...]] = {}
+    for rule in rules:
+        found[rule.namespace] = (*found.get(rule.namespace, ()), rule)
+    return found
+
+
+def as_policy_rules(rules: Iterable[Rule]) -> "tuple[rbac_v1.PolicyRule, ...]":
+    """The rules of a Role or ClusterRole that grants all of these, wherever they are needed."""
+    # Here, because an operator that has its rights shows none of them to anybody.
+    from steersman.kinds import rbac_v1
+
+    resources: dict[tuple[str, tuple[str, ...], tuple[str, ...]], list[str]] = {}
+    for rule in _merged(replace(each, namespace=None) for each in rules):
+        resources.setdefault((rule.group, rule.verbs, rule.names), []).append(rule.path)
+    return tuple(
+        rbac_v1.PolicyRule(
+            api_groups=(group,),
+            resources=tuple(paths),
+            verbs=verbs,
+            resource_names=names or None,
+        )
+        for (group, verbs, names), paths in resources.items()
+    )
+
+
+def rule_yaml(rules: Iterable[Rule]) -> str:
+    """The same as YAML, to be pasted into a Role or ClusterRole."""
+    lines = ["rules:"]
+    for rule in as_policy_rules(rules):
+        for number, (key, values) in enumerate(_told(rule)):
+            lines.append(f"{'  ' if number else '- '}{key}: {_listed(values)}")
+    return "\n".join(lines) + "\n"
+
+
+def _wanted_by(controller: Controller[Any]) -> Iterator[tuple[Rule, bool]]:
+    """What one controller wants, each with whether that lives in namespaces."""
+    own = controller.kind
+    yield _rule(own, *_FOLLOW)
+    if _has_status(own):
+        yield _rule(own, "patch", subresource="status")
+    if controller.finalize is not None:
+        yield _rule(own, "patch")
+    if controller.owned or controller.writes:
+        rule, is_namespaced = _rule(own, "update", subresource="finalizers")
+        # Few clusters ask for it, and those say so when it is missing.
+        yield replace(rule, is_needed=False), is_namespaced
+    for owned in controller.owned:
+        yield _rule(owned.kind, *_FOLLOW, *owned.verbs)
+    for watch in controller.watches:
+        yield _rule(watch.kind, *_FOLLOW)
+    yield from _read(controller.reads)
+    yield from _written(controller.written)
+
+
+def _read(kinds: Iterable[Kind]) -> Iterator[tuple[Rule, bool]]:
+    for kind in kinds:
+        # A Scale is nowhere but below other objects, of whichever kind.
+        is_scale = kind.resource_type.gvk == _SCALE
+        yield (_ANY_SCALE, True) if is_scale else _rule(kind, *_LIVE)
+
+
+def _written(declared: Iterable[Writes]) -> Iterator[tuple[Rule, bool]]:
+    for each in declared:
+        verbs = tuple(each.verbs)
+        if each.names and "create" in verbs:
+            # By no name: what is created by POST has none yet, for those who grant rights.
+            yield _rule(each.kind, "create", subresource=each.subresource)
+            verbs = tuple(verb for verb in verbs if verb != "create")
+        if verbs:
+            yield _rule(each.kind, *verbs, subresource=each.subresource, names=each.names)
+        if "patch" in verbs:
+            yield _rule(each.kind, "get", names=each.names)
+
+
+def _rule(
+    kind: Kind, *verbs: str, subresource: str = "", names: tuple[str, ...] = ()
+) -> tuple[Rule, bool]:
+    where = kind.resource_type
+    rule = Rule(
+        group=where.gvk.group,
+        resource=where.plural,
+        subresource=subresource,
+        names=names,
+        verbs=tuple(verbs),
+    )
+    return rule, where.namespaced
+
+
+def _has_status(kind: Kind) -> bool:
+    return issubclass(kind, Unstructured) or hasattr(kind, "status")
+
+
+def _events_of(controller: Controller[Any], namespaces: Sequence[str]) -> Iterator[Rule]:
+    places: list[str | None] = [*namespaces] or [None]
+    if namespaces and not all(each.resource_type.namespaced for each in controller.cached_kinds):
+        places.append("default")  # where events about what has no namespace live
+    for place in places:
+        yield Rule(
+            group="" if controller.event_source else "events.k8s.io",
+            resource="events",
+            verbs=("create", "patch"),
+            namespace=place,
+            is_needed=False,
+        )
+
+
+def _lease(namespace: str, name: str) -> Iterator[Rule]:
+    lease = Rule(
+        group="coordination.k8s.io", resource="leases", namespace=namespace, verbs=("create",)
+    )
+    yield lease  # by no name: what is created has none yet, for those who grant rights
+    yield replace(lease, verbs=("get", "patch"), names=(name,))
+
+
+def _merged(rules: Iterable[Rule]) -> tuple[Rule, ...]:
+    """The same rights, each resource once, in one order."""
+    found: dict[Rule, tuple[set[str], bool]] = {}
+    for rule in rules:
+        place = replace(rule, verbs=(), is_needed=True)
+        verbs, is_needed = found.get(place, (set(), False))
+        found[place] = verbs | set(rule.verbs), is_needed or rule.is_needed
+    merged = (
+        replace(place, verbs=_in_order(verbs), is_needed=is_needed)
+        for place, (verbs, is_needed) in found.items()
+    )
+    return tuple(sorted(merged, key=_place))
+
+
+def _place(rule: Rule) -> tuple[str, ...]:
+    return (rule.namespace or "", rule.group, rule.resource, rule.subresource, *rule.names)
+
+
+def _in_order(verbs: Collection[str]) -> tuple[str, ...]:
+    return tuple(verb for verb in _VERBS if verb in verbs)
+
+
+def _told(rule: "rbac_v1.PolicyRule") -> Iterator[tuple[str, Sequence[str]]]:
+    yield "apiGroups", rule.api_groups or ()
+    yield "resources", rule.resources or ()
+    if rule.resource_names:
+        yield "resourceNames", rule.resource_names
+    yield "verbs", rule.verbs
+
+
+def _listed(values: Sequence[str]) -> str:
+    return f"[{', '.join(map(_quoted, values))}]"
+
+
+def _quoted(value: str) -> str:
+    is_bare = _BARE.fullmatch(value) is not None and value not in _NOT_BARE
+    return value if is_bare else msgspec.json.encode(value).decode()

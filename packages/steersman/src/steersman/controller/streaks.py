@@ -1,0 +1,69 @@
+"""Streaks: what happens again and again in quick succession, and when to warn of it. Pure.
+
+The first warning comes when a streak has gone on for a while, and each further one when it is twice
+as long: what lasts for ever is reported a dozen times, and not each second. What has been quiet for
+longer than the window is forgotten.
+"""
+
+from collections import OrderedDict, deque
+from collections.abc import Hashable
+from typing import Generic, TypeVar
+
+K = TypeVar("K", bound=Hashable)
+E = TypeVar("E")
+
+# A person who edits an object a few times in a row, or one slow rollout, stays below this.
+WINDOW_SECONDS = 60.0
+
+
+class Streak:
+    """Counts what happens in a row, and says when to warn."""
+
+    __slots__ = ("_began_at", "_count", "_latest_at", "_warn_at_count")
+
+    def __init__(self, to_warn: int, began_at: float) -> None:
+        self._began_at = began_at
+        self._count = 0
+        self._warn_at_count = to_warn
+        self._latest_at: deque[float] = deque(maxlen=to_warn)
+
+    def note(self, now_at: float) -> tuple[int, float, bool]:
+        self._count += 1
+        self._latest_at.append(now_at)
+        is_fast = now_at - self._latest_at[0] <= WINDOW_SECONDS
+        is_due = self._count >= self._warn_at_count and is_fast
+        if is_due:
+            self._warn_at_count = self._count * 2
+        return self._count, now_at - self._began_at, is_due
+
+
+class Recent(Generic[K, E]):
+    """Entries by key, of which those that nobody has touched within the window are dropped."""
+
+    def __init__(self) -> None:
+        # The longest untouched first. A plain dict takes ever longer to find that one.
+        self._entries: OrderedDict[K, tuple[float, E]] = OrderedDict()
+
+    def get(self, key: K, now_at: float) -> E | None:
+        found = self._entries.get(key)
+        return None if found is None or _is_old(found[0], now_at) else found[1]
+
+    def put(self, key: K, entry: E, now_at: float) -> None:
+        self._entries[key] = (now_at, entry)
+        self._entries.move_to_end(key)
+        while True:
+            first = next(iter(self._entries))
+            if not _is_old(self._entries[first][0], now_at):
+                return
+            del self._entries[first]
+
+    def drop(self, key: K) -> None:
+        if self._entries:
+            self._entries.pop(key, None)
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+
+def _is_old(touched_at: float, now_at: float) -> bool:
+    return now_at - touched_at > WINDOW_SECONDS

@@ -1,0 +1,391 @@
+"""A controller's writes: what is sent, what is spared, and what is remembered of it."""
+
+from collections.abc import AsyncIterator
+from typing import Any
+
+import msgspec
+import pytest
+
+from steersman.cache import CacheOptions
+from steersman.client import Labels, MergePatch
+from steersman.controller.ownership.owner_references import owned_by
+from steersman.errors import BadName, Conflict, Invalid, NotOurs, Unreachable
+from steersman.kinds import Unstructured, apps_v1, core_v1, replace
+from steersman.names import ObjectKey
+from steersman.observe import FieldFight
+from tests.cluster.informing import HERE, THERE, Scene, two_namespaces
+from tests.real.definitions import Widget, WidgetStatus
+from tests.real.objects import config_map, container, deployment
+from tests.real.writers import Desk, an_owner, at_work
+
+ConfigMap = core_v1.ConfigMap
+Deployment = apps_v1.Deployment
+KINDS = (ConfigMap, Widget, Deployment)
+
+
+@pytest.fixture
+async def scene() -> Scene:
+    """A server with two namespaces."""
+    return await two_namespaces()
+
+
+@pytest.fixture
+async def desk(scene: Scene) -> AsyncIterator[Desk]:
+    """We, at work in one of them."""
+    async with working(scene) as desk:
+        yield desk
+
+
+def working(scene: Scene, *kinds: type[Any], **rest: Any) -> Any:
+    return at_work(
+        scene.client,
+        *(kinds or KINDS),
+        namespace=HERE,
+        observe=scene.observed.append,
+        **rest,
+    )
+
+
+def sent_since(scene: Scene, start: int) -> list[Any]:
+    """The bodies of what was written, decoded."""
+    writes = [each for each in scene.way.requests[start:] if each.method != "GET"]
+    return [msgspec.json.decode(each.body or b"null") for each in writes]
+
+
+def child(color: str = "blue", name: str = "settings") -> core_v1.ConfigMap:
+    return config_map(HERE, name, labels=None, color=color)
+
+
+# What is sent
+
+
+async def test_what_is_new_is_made_only_if_nothing_is_there_and_then_known_by_its_uid(
+    scene: Scene, desk: Desk
+) -> None:
+    owner = await an_owner(scene.server, HERE)
+    start = len(scene.way.requests)
+
+    first = await desk.apply_owned(child("blue"), owner)
+    await desk.apply_owned(child("red"), owner)
+
+    new, changed = (each["metadata"] for each in sent_since(scene, start))
+    assert ("uid" in new, new["resourceVersion"]) == (False, "1")
+    assert (changed["uid"], "resourceVersion" in changed) == (first.uid, False)
+
+
+async def test_nothing_at_all_is_asked_of_the_server_for_what_would_change_nothing(
+    scene: Scene, desk: Desk
+) -> None:
+    owner = await an_owner(scene.server, HERE)
+    one = await scene.server.get(Widget, "one", namespace=HERE)
+    await scene.settle()
+    await desk.apply_owned(child(), owner)
+    await desk.apply_status(one, WidgetStatus(ready=1))
+    assert desk.verbs == ["apply", "apply status"]
+    start = len(scene.way.requests)
+
+    await desk.apply_owned(child(), owner)
+    await desk.apply_status(one, WidgetStatus(ready=1))
+
+    assert desk.verbs == []
+    assert scene.way.requests[start:] == []
+
+
+async def test_our_own_write_is_enough_to_know_that_the_next_would_change_nothing(
+    scene: Scene, desk: Desk
+) -> None:
+    owner = await an_owner(scene.server, HERE)
+    scene.way.hold()
+
+    first = await desk.apply_owned(child(), owner)
+    second = await desk.apply_owned(child(), owner)
+
+    assert desk.verbs == ["apply"]
+    assert second.resource_version == first.resource_version
+    scene.way.let_go()
+
+
+async def test_what_was_sent_and_never_answered_counts_as_carried_out_until_more_is_known(
+    scene: Scene, desk: Desk
+) -> None:
+    one = await scene.server.get(Widget, "one", namespace=HERE)
+    await scene.settle()
+    await desk.apply_status(one, WidgetStatus(ready=1))
+    scene.way.hold()  # so that the cache does not hear of it either
+
+    scene.way.answer = Unreachable("the answer was lost")
+    with pytest.raises(Unreachable):
+        await desk.apply_status(one, WidgetStatus(ready=2))
+    scene.way.answer = None
+    target = scene.server.status(Widget, "one", namespace=HERE)
+    await target.patch(MergePatch({"status": {"ready": 2}}), field_manager="us")
+    await desk.apply_status(one, WidgetStatus(ready=1))
+
+    now = await scene.server.get(Widget, "one", namespace=HERE)
+    assert now.status is not None
+    assert now.status.ready == 1
+    scene.way.let_go()
+
+
+async def test_what_was_made_in_our_name_and_is_not_heard_of_yet_is_ours(
+    scene: Scene, desk: Desk
+) -> None:
+    # So it is after an answer that was lost, and after another replica has led.
+    owner = await an_owner(scene.server, HERE)
+    scene.way.hold()
+    made = await scene.server.apply(owned_by(child("red"), owner), field_manager="us")
+
+    mended = await desk.apply_owned(child("blue"), owner)
+
+    assert (mended.uid, mended.data) == (made.uid, {"color": "blue"})
+    scene.way.let_go()
+
+
+async def test_what_somebody_made_and_is_not_heard_of_yet_is_not_ours(
+    scene: Scene, desk: Desk
+) -> None:
+    owner = await an_owner(scene.server, HERE)
+    scene.way.hold()
+    await scene.server.create(config_map(HERE, "settings", labels=None, age="7"))
+
+    with pytest.raises(NotOurs):
+        await desk.apply_owned(child(), owner)
+
+    left = await scene.server.get(ConfigMap, "settings", namespace=HERE)
+    assert left.data == {"age": "7"}
+    scene.way.let_go()
+
+
+async def test_what_an_earlier_owner_of_the_same_name_has_left_is_no_strangers(
+    scene: Scene, desk: Desk
+) -> None:
+    # It is about to be collected, and then there is room for ours.
+    await desk.apply_owned(child(), await an_owner(scene.server, HERE))
+    await scene.server.delete(ConfigMap, "owner", namespace=HERE)
+
+    again = await an_owner(scene.server, HERE)
+    with pytest.raises(Conflict, match="belongs to another ConfigMap here/owner"):
+        await desk.apply_owned(child("red"), again)
+
+    left = await scene.server.get(ConfigMap, "settings", namespace=HERE)
+    assert left.data == {"color": "blue"}
+
+
+async def test_after_a_start_nothing_is_sent_that_an_earlier_life_has_applied(
+    scene: Scene,
+) -> None:
+    owner = await an_owner(scene.server, HERE)
+    async with working(scene) as before:
+        await before.apply_owned(child(), owner)
+
+    async with working(scene) as after:
+        for _ in range(3):
+            await after.apply_owned(child(), owner)
+
+    assert not after.sent
+
+
+async def test_the_body_that_is_reported_is_that_which_was_sent_but_for_the_uid(
+    scene: Scene, desk: Desk
+) -> None:
+    owner = await an_owner(scene.server, HERE)
+    for color in ("blue", "red"):
+        await desk.apply_owned(child(color), owner)
+
+    one, other = (msgspec.json.decode(body or b"") for body in desk.bodies)
+    assert (one["data"], other["data"]) == ({"color": "blue"}, {"color": "red"})
+    assert one["metadata"] == other["metadata"]
+    seen = desk.seen(child())
+    assert seen is not None
+    assert desk.sent[1].version == seen.resource_version
+
+
+async def test_a_status_of_the_wrong_form_is_invalid_and_not_the_servers_fault(
+    scene: Scene, desk: Desk
+) -> None:
+    one = await scene.server.get(Widget, "one", namespace=HERE)
+
+    with pytest.raises(Invalid, match="ready"):
+        await desk.apply_status(one, {"ready": "soon"})
+
+
+async def test_an_object_without_a_name_is_refused_before_anything_is_sent(
+    scene: Scene, desk: Desk
+) -> None:
+    start = len(scene.way.requests)
+
+    with pytest.raises(BadName):
+        await desk.apply(core_v1.ConfigMap(data={"a": "b"}))
+
+    assert scene.way.requests[start:] == []
+
+
+# What is not known is sent
+
+
+async def test_of_a_kind_that_is_not_in_memory_everything_is_sent(scene: Scene) -> None:
+    async with working(scene, Widget) as desk:
+        for _ in range(2):
+            await desk.apply(child())
+
+        assert desk.verbs == ["apply", "apply"]
+
+
+async def test_in_a_namespace_that_is_not_in_memory_everything_is_sent(
+    scene: Scene, desk: Desk
+) -> None:
+    for _ in range(2):
+        await desk.apply(config_map(THERE, "settings", labels=None, color="blue"))
+
+    assert desk.verbs == ["apply", "apply"]
+
+
+def _without_managers(obj: Any) -> Any:
+    return replace(obj, metadata=replace(obj.metadata, managed_fields=None))
+
+
+def _without_data(obj: Any) -> Any:
+    return replace(obj, data=None)
+
+
+@pytest.mark.parametrize(("transform", "sent"), [(_without_managers, 2), (_without_data, 1)])
+async def test_a_cache_that_keeps_less_is_trusted_as_far_as_it_goes(
+    scene: Scene, transform: Any, sent: int
+) -> None:
+    async with working(scene, options=(CacheOptions(ConfigMap, transform=transform),)) as desk:
+        for _ in range(2):
+            await desk.apply(child())
+            await desk.catch_up(child())
+
+        assert desk.verbs == ["apply"] * sent
+
+
+async def test_a_value_that_the_server_writes_in_its_own_way_is_sent_once(
+    scene: Scene, desk: Desk
+) -> None:
+    amounts = core_v1.ResourceRequirements(requests={"cpu": "0.5"})  # type: ignore[dict-item]
+    web = deployment(HERE, "web", replace(container(), resources=amounts))
+    await desk.apply(web)
+    for ready in range(3):
+        status = scene.server.status(Deployment, "web", namespace=HERE)
+        await status.patch(MergePatch({"status": {"replicas": ready}}))
+        await desk.catch_up(web)
+        await desk.apply(web)
+
+    assert desk.verbs == ["apply"]
+
+
+# What is remembered
+
+
+async def test_of_objects_that_are_gone_nothing_is_remembered(scene: Scene, desk: Desk) -> None:
+    for number in range(20):
+        made = await desk.apply(child(name=f"c{number}"))
+        await desk.writer.delete(made, report=desk.report)
+        desk.writer.forget(ConfigMap, ObjectKey(HERE, made.name))
+
+    assert repr(desk.writer) == "<Writer us, 0 applied>"
+
+
+async def test_of_what_the_cache_does_not_keep_nothing_is_remembered(scene: Scene) -> None:
+    owner = await an_owner(scene.server, HERE)
+    async with working(scene, ConfigMap, labels=Labels.equal({"kept": "yes"})) as desk:
+        await desk.apply_owned(child("blue"), owner)
+        await desk.apply_owned(child("red"), owner)
+
+        assert desk.seen(child()) is None
+        assert repr(desk.writer) == "<Writer us, 0 applied>"
+
+
+async def test_a_cache_keeps_what_we_applied_and_no_other_account_of_who_wrote_what(
+    scene: Scene, desk: Desk
+) -> None:
+    await scene.server.apply(child(), field_manager="them")
+    await scene.server.patch(
+        ConfigMap,
+        "settings",
+        MergePatch({"data": {"age": "7"}}),
+        namespace=HERE,
+        field_manager="us",
+    )
+    await desk.apply(child())
+
+    for seen in (desk.seen(child()), await desk.catch_up(child())):
+        assert seen is not None
+        kept = seen.metadata.managed_fields or ()
+        assert [(each.manager, each.operation) for each in kept] == [("us", "Apply")]
+
+
+# Fights
+
+
+async def fighting(scene: Scene, desk: Desk, rounds: int, *, seconds: float = 1.0) -> None:
+    for _ in range(rounds):
+        await desk.apply(child(), force=True)
+        patch = MergePatch({"data": {"color": "red"}})
+        await scene.server.patch(ConfigMap, "settings", patch, namespace=HERE)
+        await scene.settle()
+        scene.clock.advance(seconds)
+
+
+async def test_a_fight_is_told_after_five_rounds_and_then_after_twice_as_many(
+    scene: Scene, desk: Desk
+) -> None:
+    await fighting(scene, desk, 12)
+
+    first, second = scene.seen(FieldFight)
+    assert (first.count, second.count) == (5, 10)
+    assert first.fields == ("data.color",)
+    assert first.controller == "us"
+    assert first.managers != ()
+
+
+async def test_who_is_corrected_now_and_then_is_no_enemy(scene: Scene, desk: Desk) -> None:
+    await fighting(scene, desk, 8, seconds=61.0)
+
+    assert scene.seen(FieldFight) == []
+
+
+async def test_who_changes_fields_of_their_own_is_no_enemy(scene: Scene, desk: Desk) -> None:
+    amounts = core_v1.ResourceRequirements(requests={"cpu": "0.5"})  # type: ignore[dict-item]
+    web = deployment(HERE, "web", replace(container(), resources=amounts))
+    for history in range(1, 9):
+        await desk.apply(web)
+        patch = MergePatch({"spec": {"revisionHistoryLimit": history}})
+        await scene.server.patch(Deployment, "web", patch, namespace=HERE)
+        await scene.settle()
+
+    assert scene.seen(FieldFight) == []
+    # Ours is written in another way there, so that it was sent to be on the safe side.
+    assert {each.is_change for each in desk.sent[1:]} == {False}
+
+
+async def test_who_removes_a_field_of_ours_holds_nothing(scene: Scene, desk: Desk) -> None:
+    for _ in range(6):
+        await desk.apply(child())
+        await scene.server.patch(ConfigMap, "settings", MergePatch({"data": None}), namespace=HERE)
+        await scene.settle()
+
+    (fight,) = scene.seen(FieldFight)
+    assert (fight.fields, fight.managers) == (("data.color",), ())
+
+
+async def test_an_unstructured_child_is_fought_for_alike(scene: Scene) -> None:
+    kind = Unstructured.of("v1", "ConfigMap")
+    body = {
+        "apiVersion": "v1",
+        "kind": "ConfigMap",
+        "metadata": {"name": "settings", "namespace": HERE},
+        "data": {"color": "blue"},
+    }
+    async with working(scene, kind) as desk:
+        for _ in range(6):
+            await desk.apply(kind(body), force=True)
+            patch = MergePatch({"data": {"color": "red"}})
+            await scene.server.patch(
+                ConfigMap, "settings", patch, namespace=HERE, field_manager="them"
+            )
+            await scene.settle()
+
+    (fight,) = scene.seen(FieldFight)
+    assert (fight.fields, fight.managers) == (("data.color",), ("them",))

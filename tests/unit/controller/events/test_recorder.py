@@ -1,0 +1,78 @@
+"""What a recorder makes of names and words; what it writes is tried on a server."""
+
+from datetime import UTC, datetime, timedelta
+from random import Random
+
+import pytest
+
+from steersman.client import Client
+from steersman.controller.events.recorder import Recorder, cut, event_name, reporting_name
+from steersman.names import ObjectRef
+from steersman.observe import ignore
+from tests.clocks import FakeClock
+from tests.transports import ScriptedTransport
+from tests.unit.controller.apps import app
+
+NOW = datetime(2026, 1, 1, tzinfo=UTC)
+
+
+def test_text_is_cut_between_characters_and_only_if_it_must_be() -> None:
+    assert cut("x" * 10, 10) == "x" * 10
+    assert cut("x" * 11, 10) == "x" * 7 + "…"
+    assert cut("€€€€", 10) == "€€…"
+    assert cut("€€€", 10) == "€€€"
+
+
+@pytest.mark.parametrize(
+    ("name", "begins"),
+    [("web", "web."), ("system:node", "system-node."), ("..", "role."), ("a" * 253, "aaaa")],
+)
+def test_an_events_name_is_one_that_the_server_accepts(name: str, begins: str) -> None:
+    made = event_name(ObjectRef("Role", None, name), NOW, 0, Random(0))
+
+    assert made.startswith(begins)
+    assert len(made) <= 253
+
+
+def test_events_are_named_in_the_order_in_which_they_came() -> None:
+    ref, rng = ObjectRef("Pod", "here", "web"), Random(0)
+    moments = [(NOW, 9), (NOW, 10), (NOW + timedelta(microseconds=1), 0)]
+
+    names = [event_name(ref, time, number, rng) for time, number in moments]
+
+    assert names == sorted(names)
+
+
+@pytest.mark.parametrize(
+    ("name", "reported"),
+    [
+        ("appservice", "appservice"),
+        ("apps.example.com/appservice", "apps.example.com/appservice"),
+        ("a" * 70, "a" * 63),
+        ("Not a Name!", "not-a-name"),
+        ("?", "controller"),
+    ],
+)
+def test_a_controllers_name_is_reported_so_that_the_server_takes_it(
+    name: str, reported: str
+) -> None:
+    assert reporting_name(name) == reported
+
+
+async def test_its_repr_says_how_it_stands_and_to_record_sends_nothing() -> None:
+    transport = ScriptedTransport()
+    clock = FakeClock()
+    client = Client(transport, clock=clock, rng=Random(0), observe=ignore)
+    recorder = Recorder(
+        client,
+        controller="apps.example.com/appservice",
+        instance="pod-0",
+        clock=clock,
+        rng=Random(0),
+        observe=ignore,
+    )
+    for _ in range(2):
+        recorder.record(app(), "Failed", "no luck")
+
+    assert repr(recorder) == "<Recorder of appservice: <EventRows 1 kept, 1 in line>>"
+    assert transport.requests == []

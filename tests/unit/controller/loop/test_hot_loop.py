@@ -1,0 +1,213 @@
+import json
+from typing import Any
+
+import pytest
+
+from steersman.controller.loop.hot_loop import (
+    HotLoopFound,
+    HotLoops,
+)
+from steersman.controller.streaks import WINDOW_SECONDS
+from steersman.controller.writer.field_conflicts import Corrections
+from steersman.controller.writer.reports import Wrote
+from steersman.names import ObjectKey, ObjectRef
+from steersman.observe import Why
+
+WEB = ObjectKey("here", "web")
+CHILD = ObjectRef("Deployment", "here", "web")
+ITSELF = ObjectRef("App", "here", "web")
+
+
+class Operator:
+    """Reconciles one object, and notes each reconcile; versions go on with each write."""
+
+    def __init__(self) -> None:
+        self.loops = HotLoops()
+        self.version = 100
+        self.now_at = 0.0
+        self.found: list[HotLoopFound] = []
+
+    def write(self, ref: ObjectRef = ITSELF, body: Any = None) -> Wrote:
+        self.version += 1
+        encoded = None if body is None else json.dumps(body).encode()
+        return Wrote(ref, str(self.version), encoded)
+
+    def reconcile(self, whys: list[Why], *wrote: Wrote, took_seconds: float = 1.0) -> None:
+        self.now_at += took_seconds
+        found = self.loops.note(WEB, whys=whys, wrote=wrote, now_at=self.now_at)
+        if found is not None:
+            self.found.append(found)
+
+    def loop(self, times: int, **rest: Any) -> None:
+        whys = [Why(about=ITSELF, event="added", version="1")]
+        for number in range(times):
+            wrote = self.write(body={"status": {"checked": number, "same": 1}})
+            self.reconcile(whys, wrote, **rest)
+            whys = [echo(wrote)]
+
+
+def echo(wrote: Wrote) -> Why:
+    return Why(about=wrote.ref, event="updated", version=wrote.version)
+
+
+def test_an_operator_that_keeps_waking_itself_is_told_with_the_field() -> None:
+    operator = Operator()
+
+    operator.loop(11)
+
+    assert operator.found == [HotLoopFound(("status.checked",), 10, 9.0)]
+
+
+def test_a_loop_of_hours_is_told_ten_times() -> None:
+    operator = Operator()
+
+    operator.loop(10_000)
+
+    counts = [each.count for each in operator.found]
+    assert counts == [10, 20, 40, 80, 160, 320, 640, 1280, 2560, 5120]
+    assert all(each.fields == ("status.checked",) for each in operator.found)
+
+
+def test_a_slow_loop_is_not_told() -> None:
+    operator = Operator()
+
+    operator.loop(100, took_seconds=10.0)
+
+    assert operator.found == []
+
+
+def test_a_rollout_is_no_loop() -> None:
+    operator = Operator()
+    wrote = operator.write(CHILD)
+    operator.reconcile([Why(about=ITSELF, event="added", version="1")], wrote)
+
+    for ready in range(50):
+        # The child's status is somebody else's write, and our own status follows it.
+        foreign = operator.write(CHILD)
+        whys = [echo(wrote), echo(foreign)]
+        wrote = operator.write(ITSELF, {"status": {"ready": ready}})
+        operator.reconcile(whys, wrote, took_seconds=0.1)
+
+    assert operator.found == []
+
+
+def test_a_change_from_outside_begins_the_count_anew() -> None:
+    operator = Operator()
+
+    operator.loop(10)
+    operator.reconcile([Why(about=ITSELF, event="updated", version="9999")], operator.write())
+    operator.loop(10)
+
+    assert operator.found == []
+
+
+def test_a_reconcile_that_writes_nothing_ends_the_loop() -> None:
+    operator = Operator()
+    operator.loop(10)
+
+    operator.reconcile([Why(about=ITSELF, event="updated", version=str(operator.version))])
+    operator.reconcile([Why(about=ITSELF, event="updated", version="101")], operator.write())
+
+    assert operator.found == []
+    operator.reconcile([])
+    assert len(operator.loops) == 0
+
+
+@pytest.mark.parametrize("event", ["later", "retry", "timer", "stream"])
+def test_what_is_woken_by_anything_else_as_well_is_no_loop(event: str) -> None:
+    operator = Operator()
+    wrote = operator.write()
+
+    for _ in range(50):
+        operator.reconcile([echo(wrote), Why(about=None, event=event)], wrote, took_seconds=0.1)
+        wrote = operator.write()
+
+    assert operator.found == []
+
+
+def test_a_reconcile_that_knows_no_reason_is_no_loop() -> None:
+    operator = Operator()
+
+    for _ in range(50):
+        operator.reconcile([], operator.write())
+
+    assert operator.found == []
+
+
+def test_a_child_deleted_and_made_anew_over_and_over_is_a_loop() -> None:
+    operator = Operator()
+    whys = [Why(about=ITSELF, event="added", version="1")]
+    for _ in range(11):
+        deleted, made = Wrote(CHILD, ""), operator.write(CHILD, {"spec": 1})
+        operator.reconcile(whys, deleted, made)
+        # What the version of a deletion is, only the watch tells.
+        whys = [Why(about=CHILD, event="deleted", version="7777"), echo(made)]
+
+    assert [each.count for each in operator.found] == [10]
+
+
+def test_an_echo_that_comes_late_is_still_our_own() -> None:
+    operator = Operator()
+    before = operator.write(CHILD, {"spec": 0})
+    operator.reconcile([Why(about=ITSELF, event="added", version="1")], before)
+    wrote = operator.write(ITSELF, {"status": 0})
+    operator.reconcile([Why(about=ITSELF, event="updated", version="2")], wrote)
+
+    for number in range(10):
+        whys = [echo(before), echo(wrote)]
+        before, wrote = wrote, operator.write(ITSELF, {"status": number})
+        operator.reconcile(whys, wrote)
+
+    assert [(each.fields, each.count) for each in operator.found] == [(("status",), 10)]
+
+
+def test_fields_of_several_objects_are_named_together() -> None:
+    operator = Operator()
+    whys = [Why(about=ITSELF, event="added", version="1")]
+    for number in range(11):
+        wrote = [
+            operator.write(CHILD, {"spec": {"at": number}}),
+            operator.write(ITSELF, {"status": {"at": number}}),
+        ]
+        operator.reconcile(whys, *wrote)
+        whys = [echo(each) for each in wrote]
+
+    assert operator.found[0].fields == ("spec.at", "status.at")
+
+
+def test_bodies_that_are_no_json_have_no_fields() -> None:
+    operator = Operator()
+    whys = [Why(about=ITSELF, event="added", version="1")]
+    for number in range(11):
+        wrote = Wrote(ITSELF, str(number), b"\xff%d" % number)
+        operator.reconcile(whys, wrote)
+        whys = [echo(wrote)]
+
+    assert operator.found == [HotLoopFound((), 10, 9.0)]
+
+
+def test_of_keys_that_are_quiet_nothing_is_kept() -> None:
+    loops, corrections = HotLoops(), Corrections()
+    for number in range(5000):
+        key = ObjectKey("here", str(number))
+        loops.note(key, whys=(), wrote=[Wrote(ITSELF, str(number))], now_at=number / 10)
+        corrections.note(key, b"wanted", number / 10)
+
+    # A window's worth, at ten a second.
+    assert len(loops) <= WINDOW_SECONDS * 10 + 1
+    assert len(corrections) <= WINDOW_SECONDS * 10 + 1
+    loops.forget(ObjectKey("here", "4999"))
+    corrections.forget(ObjectKey("here", "4999"))
+    assert len(loops) == len(corrections) == WINDOW_SECONDS * 10
+
+
+def test_one_who_writes_very_much_is_known_by_the_last_of_it() -> None:
+    operator = Operator()
+    whys: list[Why] = []
+    for number in range(15):
+        children = [ObjectRef("Pod", "here", str(each)) for each in range(500)]
+        wrote = [operator.write(child, {"spec": number}) for child in children]
+        operator.reconcile(whys, *wrote)
+        whys = [echo(each) for each in wrote[-8:]]
+
+    assert operator.found[0].fields == ("spec",)

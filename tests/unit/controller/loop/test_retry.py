@@ -1,0 +1,154 @@
+"""What is done after a reconcile."""
+
+import pytest
+
+from steersman.controller import Done, Later, Permanent
+from steersman.controller.loop.retry import fingerprint, judge
+from steersman.errors import (
+    Conflict,
+    Forbidden,
+    NotLeading,
+    ReconcileTimedOut,
+    Unavailable,
+    Unreachable,
+)
+from steersman.kinds import Resource, Unstructured, core_v1, metadata_only, replace
+from steersman.kinds.meta_v1 import ObjectMeta
+from tests.real.definitions import WidgetStatus, widget
+
+ANSWER = {"wanted": "apply X", "code": 409, "reason": "R", "message": "no"}
+
+
+def test_done_is_the_end_of_it() -> None:
+    verdict = judge(Done(), None, failures=0)
+
+    assert (verdict.outcome, verdict.is_failure, verdict.is_final) == ("done", False, False)
+
+
+def test_later_without_a_time_waits_for_a_change() -> None:
+    assert judge(Later(), None, failures=0).after_seconds is None
+    assert judge(Later(after_seconds=30), None, failures=0).after_seconds == 30
+
+
+@pytest.mark.parametrize("seconds", [0, -1, float("nan"), float("inf")])
+def test_later_needs_a_time_that_comes(seconds: float) -> None:
+    with pytest.raises(ValueError, match="after_seconds must be a positive number"):
+        Later(after_seconds=seconds)
+
+
+def test_what_is_permanent_is_final_and_said_in_an_event() -> None:
+    verdict = judge(Done(), Permanent("no such image"), failures=0)
+
+    assert verdict.is_final
+    assert not verdict.is_failure
+    assert verdict.note == ("Permanent", "no such image")
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        Unreachable("gone"),
+        Unavailable(**ANSWER),  # type: ignore[arg-type]
+        Conflict(**ANSWER),  # type: ignore[arg-type]
+        NotLeading(wanted="PATCH /x"),
+    ],
+)
+def test_trouble_that_says_nothing_about_the_object_is_no_event(error: Exception) -> None:
+    verdict = judge(Done(), error, failures=0)
+
+    assert verdict.is_failure
+    assert verdict.note is None
+
+
+def test_conflicts_that_do_not_end_are_an_event() -> None:
+    verdict = judge(Done(), Conflict(**ANSWER), failures=3)  # type: ignore[arg-type]
+
+    assert verdict.note is not None
+    assert verdict.note[0] == "Conflict"
+
+
+@pytest.mark.parametrize(
+    ("error", "outcome", "reason"),
+    [
+        (Forbidden(**ANSWER), "failed", "Forbidden"),  # type: ignore[arg-type]
+        (
+            ReconcileTimedOut(controller="c", ref="r", timeout_seconds=1),
+            "timed out",
+            "ReconcileTimedOut",
+        ),
+        (KeyError("secret"), "failed", "ReconcileFailed"),
+    ],
+)
+def test_trouble_with_the_object_is_said_where_its_author_looks(
+    error: Exception, outcome: str, reason: str
+) -> None:
+    verdict = judge(Done(), error, failures=0)
+
+    assert verdict.outcome == outcome
+    assert verdict.note is not None
+    assert verdict.note[0] == reason
+    assert "secret" not in verdict.note[1]
+
+
+def test_a_status_is_no_change_and_a_label_is() -> None:
+    before = widget("here", "one")
+    with_status = replace(before, status=WidgetStatus(ready=1))
+    labelled = replace(before, metadata=replace(before.metadata, labels={"a": "b"}))
+
+    assert fingerprint(before) == fingerprint(with_status)
+    assert fingerprint(before) != fingerprint(labelled)
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        (core_v1.ConfigMap(data={"a": "b"}), core_v1.ConfigMap(data={"a": "c"})),
+        (core_v1.ConfigMap(data={"a": "b"}), core_v1.ConfigMap(binary_data={"a": b"b"})),
+        (core_v1.Secret(data={"a": b"b"}), core_v1.Secret(data={"a": b"c"})),
+        (core_v1.ServiceAccount(), core_v1.ServiceAccount(automount_service_account_token=False)),
+        (
+            Unstructured({"apiVersion": "v1", "kind": "ConfigMap", "data": {"a": "b"}}),
+            Unstructured({"apiVersion": "v1", "kind": "ConfigMap", "data": {"a": "c"}}),
+        ),
+        (
+            metadata_only(core_v1.Secret)(metadata=ObjectMeta(name="x", resource_version="1")),
+            metadata_only(core_v1.Secret)(metadata=ObjectMeta(name="x", resource_version="2")),
+        ),
+    ],
+)
+def test_an_object_without_a_generation_changes_with_its_content(
+    before: Resource, after: Resource
+) -> None:
+    assert fingerprint(before) == fingerprint(before)
+    assert fingerprint(before) != fingerprint(after)
+
+
+def test_a_status_and_the_rest_of_the_metadata_are_no_change_without_a_generation() -> None:
+    before = core_v1.Node(metadata=ObjectMeta(name="x", resource_version="1"))
+    after = core_v1.Node(
+        metadata=ObjectMeta(name="x", resource_version="2", finalizers=("example.com/x",)),
+        status=core_v1.NodeStatus(phase="Running"),
+    )
+    bare = {"apiVersion": "v1", "kind": "Node"}
+
+    assert fingerprint(before) == fingerprint(after)
+    assert fingerprint(Unstructured(bare)) == fingerprint(
+        Unstructured({**bare, "status": {"phase": "Running"}})
+    )
+
+
+def test_the_content_of_an_object_with_a_generation_is_not_compared() -> None:
+    before = widget("here", "one")
+    counted = replace(before, metadata=replace(before.metadata, generation=3))
+
+    assert fingerprint(counted) == fingerprint(replace(counted, spec=replace(counted.spec, size=9)))
+
+
+def test_an_error_that_cannot_be_shown_is_an_error_all_the_same() -> None:
+    class Shy(Permanent):
+        def __str__(self) -> str:
+            raise LookupError
+
+    verdict = judge(Done(), Shy("x"), failures=0)
+
+    assert verdict.note == ("Permanent", "an error of Shy that cannot be shown")

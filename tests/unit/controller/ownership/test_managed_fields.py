@@ -1,0 +1,307 @@
+"""Which fields are ours, and whether they are as we applied them."""
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from steersman.controller.ownership.managed_fields import (
+    differing,
+    holds,
+    is_just_so,
+    lost,
+    only_held,
+    paths_in,
+    shown,
+    stated,
+)
+
+FIELDS = {
+    "f:metadata": {"f:labels": {"f:app.example.com/name": {}, "f:tier": {}}},
+    "f:spec": {
+        "f:replicas": {},
+        "f:selector": {},
+        "f:template": {
+            "f:spec": {
+                "f:containers": {
+                    'k:{"name":"web"}': {".": {}, "f:image": {}, "f:name": {}},
+                    'k:{"name":"side"}': {".": {}, "f:image": {}, "f:name": {}},
+                }
+            }
+        },
+    },
+}
+
+
+def body(*containers: dict[str, Any], **spec: Any) -> dict[str, Any]:
+    """An object of which we hold all that FIELDS says."""
+    both = containers or ({"name": "web", "image": "a"}, {"name": "side", "image": "b"})
+    return {
+        "metadata": {"labels": {"app.example.com/name": "x", "tier": "front"}},
+        "spec": {
+            "replicas": 2,
+            "selector": {"matchLabels": {"a": "b"}},
+            "template": {"spec": {"containers": list(both)}},
+            **spec,
+        },
+    }
+
+
+def found(live: Any, wanted: Any = None, fields: Any = FIELDS) -> tuple[str, ...]:
+    return shown(differing(fields, live, body() if wanted is None else wanted))
+
+
+WEB, SIDE = {"name": "web", "image": "a"}, {"name": "side", "image": "b"}
+
+
+def test_what_is_as_it_was_applied_does_not_differ() -> None:
+    assert found(body()) == ()
+
+
+def test_what_others_added_does_not_differ() -> None:
+    live = body({"name": "theirs"}, {**WEB, "tty": True}, SIDE, paused=True)
+    live["metadata"]["labels"]["theirs"] = "yes"
+    live["status"] = {"ready": 1}
+
+    assert found(live) == ()
+
+
+@pytest.mark.parametrize(
+    ("live", "path"),
+    [
+        (body(replicas=3), "spec.replicas"),
+        (body(replicas=None), "spec.replicas"),
+        (body(selector={"matchLabels": {"a": "c"}}), "spec.selector"),
+        (body({**WEB, "image": "c"}, SIDE), "spec.template.spec.containers[name=web].image"),
+        (body(WEB), "spec.template.spec.containers[name=side]"),
+        (body(WEB, WEB, SIDE), "spec.template.spec.containers[name=web]"),
+        (body(SIDE, WEB), "spec.template.spec.containers"),
+        (body(template="nonsense"), "spec.template.spec"),
+        ({**body(), "metadata": None}, "metadata.labels"),
+    ],
+)
+def test_what_is_different_is_named(live: Any, path: str) -> None:
+    assert found(live) == (path,)
+
+
+def test_a_label_with_a_prefix_can_be_read() -> None:
+    live = body()
+    del live["metadata"]["labels"]["app.example.com/name"]
+
+    assert found(live) == ("metadata.labels[app.example.com/name]",)
+
+
+def test_a_key_that_the_server_filled_in_is_taken_for_what_it_is() -> None:
+    fields: dict[str, Any] = {
+        "f:ports": {'k:{"port":80,"protocol":"TCP"}': {".": {}, "f:port": {}}}
+    }
+    live = {"ports": [{"port": 80, "protocol": "TCP"}, {"port": 80, "protocol": "UDP"}]}
+
+    assert found(live, {"ports": [{"port": 80}]}, fields) == ()
+
+
+def test_a_set_has_values() -> None:
+    fields: dict[str, Any] = {"f:finalizers": {'v:"a"': {}, 'v:"b"': {}}}
+    wanted = {"finalizers": ["a", "b"]}
+
+    assert found({"finalizers": ["b", "c", "a"]}, wanted, fields) == ()
+    assert found({"finalizers": ["b"]}, wanted, fields) == ('finalizers["a"]',)
+    assert found({"finalizers": None}, wanted, fields) == ('finalizers["a"]', 'finalizers["b"]')
+
+
+def test_what_was_lost_is_named_once() -> None:
+    now = {
+        "f:spec": {
+            "f:selector": {},
+            "f:template": {
+                "f:spec": {"f:containers": {'k:{"name":"web"}': {".": {}, "f:name": {}}}}
+            },
+        },
+        "f:metadata": FIELDS["f:metadata"],
+    }
+
+    assert shown(lost(FIELDS, now)) == (
+        "spec.replicas",
+        "spec.template.spec.containers[name=web].image",
+        "spec.template.spec.containers[name=side]",
+    )
+    assert lost(FIELDS, FIELDS) == ()
+
+
+def test_who_holds_the_whole_holds_its_parts() -> None:
+    path = ("f:spec", "f:selector", "f:matchLabels")
+
+    assert holds(FIELDS, path)
+    assert holds(FIELDS, path[:2])
+    assert not holds(FIELDS, ("f:spec", "f:paused"))
+
+
+def test_a_few_paths_say_enough() -> None:
+    many: dict[str, Any] = {f"f:field{number}": {} for number in range(100)}
+
+    assert len(shown(paths_in(many))) == 10
+
+
+def test_what_a_body_says_is_just_so_where_it_is_held_and_there_beside_what_others_say() -> None:
+    others = {"name": "others", "image": "c"}
+    live = body({**WEB, "tty": True}, others, SIDE, paused=True)
+
+    assert is_just_so(FIELDS, live, body())
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        body(paused=True),
+        body({**WEB, "tty": True}, SIDE),
+        body(WEB, SIDE, {"name": "new"}),
+        {**body(), "metadata": {"labels": {"tier": "front", "new": "a"}}},
+        {**body(), "spec": "something else"},
+        body(template={"spec": {"containers": "something else"}}),
+        body(template={"spec": {"containers": {"name": "web"}}}),
+    ],
+)
+def test_what_is_said_and_not_held_is_not_just_so_though_it_is_there(said: Any) -> None:
+    assert not is_just_so(FIELDS, said, said)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        body(WEB),
+        body({"name": "web"}, SIDE),
+        {"spec": body()["spec"]},
+        {**body(), "metadata": {"labels": {"tier": "front"}}},
+    ],
+)
+def test_what_is_held_and_not_said_is_not_just_so(said: Any) -> None:
+    assert not is_just_so(FIELDS, body(), said)
+
+
+@pytest.mark.parametrize(
+    "live",
+    [
+        body(WEB),
+        body({**WEB, "image": "other"}, SIDE),
+        body(SIDE, WEB),
+        body(WEB, SIDE, SIDE),
+        body(replicas=3),
+        body(selector={"matchLabels": {"a": "b", "c": "d"}}),
+        {**body(), "spec": "something else"},
+        body(template={"spec": {"containers": "something else"}}),
+    ],
+)
+def test_what_is_there_otherwise_than_it_is_said_is_not_just_so(live: Any) -> None:
+    assert not is_just_so(FIELDS, live, body())
+
+
+@pytest.mark.parametrize(
+    ("live", "wanted"),
+    [({"on": 1}, {"on": True}), ({"on": False}, {"on": 0}), ({"on": [0]}, {"on": [False]})],
+)
+def test_a_boolean_in_the_place_of_the_same_number_differs(live: Any, wanted: Any) -> None:
+    fields: dict[str, Any] = {"f:on": {}}
+
+    assert not is_just_so(fields, live, wanted)
+    assert shown(differing(fields, live, wanted)) == ("on",)
+
+
+def test_a_boolean_in_a_set_is_not_the_same_number() -> None:
+    fields: dict[str, Any] = {"f:flags": {"v:true": {}}}
+
+    assert not is_just_so(fields, {"flags": [1]}, {"flags": [True]})
+    assert shown(differing(fields, {"flags": [1]}, {"flags": [True]})) == ("flags[true]",)
+
+
+def test_a_list_item_is_known_by_keys_that_the_server_adds_to() -> None:
+    fields: dict[str, Any] = {
+        "f:ports": {'k:{"port":80,"protocol":"TCP"}': {".": {}, "f:port": {}}}
+    }
+    live = {"ports": [{"port": 80, "protocol": "TCP"}]}
+
+    assert is_just_so(fields, live, {"ports": [{"port": 80}]})
+    assert not is_just_so(fields, live, {"ports": [{"port": 81}]})
+
+
+def test_an_item_that_two_steps_may_stand_for_is_not_just_so() -> None:
+    fields: dict[str, Any] = {
+        "f:ports": {
+            'k:{"port":80,"protocol":"TCP"}': {".": {}, "f:port": {}},
+            'k:{"port":80,"protocol":"UDP"}': {".": {}, "f:port": {}},
+        }
+    }
+    live = {"ports": [{"port": 80, "protocol": "TCP"}, {"port": 80, "protocol": "UDP"}]}
+
+    assert not is_just_so(fields, live, {"ports": [{"port": 80}]})
+
+
+def test_values_of_a_set_are_just_so_whoever_else_has_some_and_in_what_order() -> None:
+    fields: dict[str, Any] = {"f:finalizers": {'v:"a"': {}, 'v:"b"': {}}}
+    live = {"finalizers": ["b", "others", "a"]}
+
+    assert is_just_so(fields, live, {"finalizers": ["a", "b"]})
+    assert not is_just_so(fields, live, {"finalizers": ["a"]})
+    assert not is_just_so(fields, live, {"finalizers": ["a", "b", "others"]})
+    assert not is_just_so(fields, {"finalizers": ["a"]}, {"finalizers": ["a", "b"]})
+
+
+def test_which_object_it_is_belongs_to_nobody() -> None:
+    head = {"apiVersion": "v1", "kind": "A", "metadata": {"name": "a", "namespace": "b"}}
+
+    assert stated(head) == {}
+    assert stated({**head, "metadata": {"name": "a", "labels": {}}}) == {"metadata": {"labels": {}}}
+
+
+objects = st.dictionaries(
+    st.sampled_from("abcde"),
+    st.recursive(
+        st.integers() | st.booleans() | st.text(max_size=3),
+        lambda inner: st.dictionaries(st.sampled_from("abcde"), inner, min_size=1, max_size=3),
+        max_leaves=8,
+    ),
+    min_size=1,
+    max_size=4,
+)
+
+
+def owned(value: Any) -> dict[str, Any]:
+    return (
+        {f"f:{name}": owned(below) for name, below in value.items()}
+        if isinstance(value, dict)
+        else {}
+    )
+
+
+@given(objects, st.data())
+def test_one_changed_value_is_all_that_differs(obj: dict[str, Any], data: st.DataObject) -> None:
+    fields = owned(obj)
+    path = data.draw(st.sampled_from(sorted(paths_in(fields))))
+
+    def changed(value: Any, steps: tuple[str, ...]) -> Any:
+        if not steps:
+            return ["another"]
+        name = steps[0].removeprefix("f:")
+        return {**value, name: changed(value[name], steps[1:])}
+
+    assert list(differing(fields, obj, obj)) == []
+    assert list(differing(fields, changed(obj, path), obj)) == [path]
+    assert list(differing(fields, obj, changed(obj, path))) == [path]
+    assert is_just_so(fields, obj, obj)
+    assert not is_just_so(fields, changed(obj, path), obj)
+    assert not is_just_so(fields, obj, changed(obj, path))
+    assert not is_just_so(fields, {**obj, "z": 1}, {**obj, "z": 1})
+
+
+def test_of_a_value_only_what_is_held_is_left() -> None:
+    there = body(
+        {"name": "web", "image": "a", "tty": True}, {"name": "theirs", "image": "c"}, replicas=3
+    )
+    there["spec"]["paused"] = True
+
+    left = only_held(FIELDS, there)
+
+    containers = left["spec"]["template"]["spec"]["containers"]
+    assert containers == [{"name": "web", "image": "a"}]
+    assert left["spec"]["replicas"] == 3
+    assert "paused" not in left["spec"]

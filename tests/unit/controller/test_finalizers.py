@@ -1,0 +1,66 @@
+"""Patches for our finalizer."""
+
+from datetime import UTC, datetime
+from typing import Any
+
+import msgspec
+import pytest
+
+from steersman.controller.finalizers import has_finalizer, patch_to_add, patch_to_remove
+from steersman.kinds import Codec, Unstructured, core_v1, meta_v1
+
+OURS, THEIRS = "example.com/us", "example.com/them"
+AnyConfigMap = Unstructured.of("v1", "ConfigMap")
+
+
+def typed(*finalizers: str, **metadata: Any) -> Any:
+    return core_v1.ConfigMap(
+        metadata=meta_v1.ObjectMeta(
+            name="a", uid="1", resource_version="2", finalizers=finalizers or None, **metadata
+        )
+    )
+
+
+def untyped(*finalizers: str, **metadata: Any) -> Any:
+    return AnyConfigMap(msgspec.json.decode(Codec().encode(typed(*finalizers, **metadata))))
+
+
+FORMS = pytest.mark.parametrize("form", [typed, untyped])
+
+
+def patched(patch: Any) -> Any:
+    return patch.body["metadata"]
+
+
+@FORMS
+def test_it_is_put_beside_others_on_the_object_that_was_read(form: Any) -> None:
+    assert patched(patch_to_add(form(THEIRS), OURS)) == {
+        "uid": "1",
+        "resourceVersion": "2",
+        "finalizers": [THEIRS, OURS],
+    }
+
+
+@FORMS
+def test_it_is_taken_off_alone(form: Any) -> None:
+    assert patched(patch_to_remove(form(OURS, THEIRS), OURS)) == {
+        "uid": "1",
+        "resourceVersion": "2",
+        "finalizers": [THEIRS],
+    }
+    assert patched(patch_to_remove(form(OURS), OURS))["finalizers"] is None
+
+
+@FORMS
+def test_what_is_so_already_takes_no_patch(form: Any) -> None:
+    assert patch_to_add(form(OURS), OURS) is None
+    assert patch_to_remove(form(THEIRS), OURS) is None
+    assert (has_finalizer(form(OURS), OURS), has_finalizer(form(), OURS)) == (True, False)
+
+
+@FORMS
+def test_it_is_never_put_on_an_object_that_is_being_deleted(form: Any) -> None:
+    ending = {"deletion_timestamp": datetime(2026, 1, 1, tzinfo=UTC)}
+
+    assert patch_to_add(form(THEIRS, **ending), OURS) is None
+    assert patch_to_remove(form(OURS, **ending), OURS) is not None

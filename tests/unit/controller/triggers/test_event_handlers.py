@@ -1,0 +1,685 @@
+from collections.abc import AsyncIterator, Iterable
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime
+from random import Random
+from typing import Any
+
+import pytest
+
+from steersman.cache import Added, Deleted, Delta, Sync, Updated, in_background, key_of
+from steersman.controller import Cached, Controller, Owns, Watch, changed
+from steersman.controller.pause import PAUSED
+from steersman.controller.triggers.event_handlers import Handler, Triggers
+from steersman.controller.triggers.mappings import TRIES_WHEN_GONE
+from steersman.kinds import Unstructured, apps_v1, core_v1, meta_v1
+from steersman.names import ObjectKey, ObjectRef
+from steersman.observe import TriggerFailed, Why
+from steersman.workqueue import LOW_PRIORITY
+from tests.clocks import ManualClock
+from tests.embedded import turns
+from tests.unit.controller.apps import App, Fleet, app, widget
+
+WEB = ObjectKey("here", "web")
+API = ObjectKey("here", "api")
+ConfigMap = core_v1.ConfigMap
+
+
+async def reconcile(obj: Any, ctx: Any) -> Any: ...
+
+
+class Scene:
+    """The triggers of a controller, and what comes of what they are told."""
+
+    def __init__(self, kind: Any = App, **declared: Any) -> None:
+        self.controller = Controller(kind, reconcile=reconcile, **declared)
+        self.clock = ManualClock()
+        self.whys: list[Why] = []
+        self.woken: list[tuple[ObjectKey, int]] = []
+        self.failed: list[TriggerFailed] = []
+        self.events: list[tuple[str, str, str]] = []
+        self.triggers = Triggers(
+            self.controller,
+            cached=Cached("app", {}),
+            add=self.add,
+            clock=self.clock,
+            rng=Random(0),
+            observe=self.failed.append,  # type: ignore[arg-type]
+            recorder=self,
+        )
+
+    def add(self, key: ObjectKey, why: Why, priority: int) -> None:
+        self.woken.append((key, priority))
+        self.whys.append(why)
+
+    def record(self, obj: Any, reason: str, note: str, *, type: str) -> None:
+        self.events.append((str(obj.ref), f"{type} {reason}", note))
+
+    @property
+    def own(self) -> Handler:
+        return self.triggers.own
+
+    @property
+    def owned(self) -> Handler:
+        return self.triggers.owned(self.controller.owned[0])
+
+    @property
+    def watched(self) -> Handler:
+        return self.triggers.watched(self.controller.watches[0])
+
+    @asynccontextmanager
+    async def retrying(self) -> AsyncIterator[None]:
+        async with in_background() as start:
+            start(self.triggers.retrying(), name="retrying")
+            await turns()
+            yield
+
+    async def wait(self, seconds: float) -> None:
+        self.clock.advance(seconds)
+        await turns()
+
+    def taken(self) -> list[tuple[ObjectKey, int]]:
+        woken, self.woken = self.woken, []
+        return woken
+
+
+def added(obj: Any, *, is_initial: bool = False) -> Delta[Any]:
+    return Added(obj, key_of(obj), is_initial)
+
+
+def updated(old: Any, obj: Any) -> Delta[Any]:
+    return Updated(old, obj, key_of(obj))
+
+
+def deleted(obj: Any) -> Delta[Any]:
+    return Deleted(obj, key_of(obj), "9")
+
+
+def sync(obj: Any) -> Delta[Any]:
+    return Sync(obj, key_of(obj))
+
+
+def never(old: Any, new: Any) -> bool:
+    return False
+
+
+# Its own kind
+
+
+def test_what_was_there_and_what_is_told_again_waits_behind_what_has_changed() -> None:
+    scene = Scene()
+
+    for delta in (
+        added(app(), is_initial=True),
+        added(app()),
+        updated(app(), app(version="2")),
+        sync(app()),
+        deleted(app()),
+    ):
+        scene.own(delta)
+
+    assert [priority for _, priority in scene.woken] == [LOW_PRIORITY, 0, 0, LOW_PRIORITY, 0]
+    assert {key for key, _ in scene.woken} == {WEB}
+    assert [why.event for why in scene.whys] == ["initial", "added", "updated", "resync", "deleted"]
+
+
+def test_a_reason_names_the_object_its_version_and_what_has_changed() -> None:
+    scene = Scene()
+
+    scene.own(updated(app(size=1), app(size=2, version="2")))
+
+    (why,) = scene.whys
+    assert (why.about, why.version) == (ObjectRef("App", "here", "web"), "2")
+    assert why.changed_fields == ("spec.size",)
+
+
+def test_a_predicate_decides_on_changes_and_on_new_objects() -> None:
+    scene = Scene(when=changed.generation)
+
+    scene.own(added(app()))
+    scene.own(updated(app(size=1), app(size=1, version="2")))
+    scene.own(updated(app(size=1), app(size=2, version="3")))
+
+    assert [why.version for why in scene.whys] == ["1", "3"]
+
+
+def test_a_predicate_is_not_asked_about_deletions_and_resyncs() -> None:
+    scene = Scene(when=never)
+
+    scene.own(added(app()))
+    scene.own(updated(app(), app(version="2")))
+    assert scene.woken == []
+
+    scene.own(sync(app()))
+    scene.own(deleted(app()))
+    assert [why.event for why in scene.whys] == ["resync", "deleted"]
+
+
+@pytest.mark.parametrize("make", [app, widget])
+def test_a_deletion_that_is_asked_for_always_passes(make: Any) -> None:
+    kind = App if make is app else Unstructured.of("example.com/v1", "Widget")
+    scene = Scene(kind, when=never)
+    asked: dict[str, Any] = (
+        {"deletion_timestamp": datetime(2026, 1, 1, tzinfo=UTC)}
+        if make is app
+        else {"deletionTimestamp": "2026-01-01T00:00:00Z"}
+    )
+
+    scene.own(updated(make(), make(**asked)))
+    scene.own(added(make(**asked)))
+
+    assert len(scene.woken) == 2
+
+
+@pytest.mark.parametrize("make", [app, widget])
+def test_pausing_an_object_and_letting_it_go_on_always_passes(make: Any) -> None:
+    kind = App if make is app else Unstructured.of("example.com/v1", "Widget")
+    scene = Scene(kind, when=never)
+    free, paused = make(annotations={PAUSED: "false"}), make(annotations={PAUSED: "true"})
+
+    scene.own(updated(free, paused))
+    scene.own(updated(paused, free))
+    scene.own(updated(paused, paused))
+
+    assert len(scene.woken) == 2
+
+
+def test_a_predicate_that_raises_counts_as_true_and_is_told() -> None:
+    scene = Scene(when=changed.fields("spec.sise"))
+
+    scene.own(updated(app(), app(version="2")))
+
+    assert scene.taken() == [(WEB, 0)]
+    (failed,) = scene.failed
+    assert (failed.role, failed.wait_seconds) == ("predicate", None)
+    assert failed.function == "fields('spec.sise')"
+    assert failed.ref == ObjectRef("App", "here", "web")
+    ((ref, reason, note),) = scene.events
+    assert (ref, reason) == ("App here/web", "Warning PredicateFailed")
+    assert "'sise' is not a field of Spec" in note
+
+
+def test_a_predicate_that_would_have_to_be_awaited_is_told_so() -> None:
+    async def grows(old: Any, new: Any) -> bool:
+        return False
+
+    scene = Scene(when=grows)
+
+    scene.own(added(app()))
+
+    assert scene.taken() == [(WEB, 0)]
+    assert "make it a plain function" in str(scene.failed[0].error)
+
+
+# What it owns
+
+
+def deployment(
+    owner: str | None = "web",
+    *,
+    version: str = "1",
+    namespace: str | None = "here",
+    api_version: str = "app.example.com/v1",
+    kind: str = "App",
+    controller: bool | None = True,
+    generation: int = 1,
+) -> apps_v1.Deployment:
+    owners = () if owner is None else (reference(owner, api_version, kind, controller),)
+    return apps_v1.Deployment(
+        metadata=meta_v1.ObjectMeta(
+            name="child",
+            namespace=namespace,
+            resource_version=version,
+            generation=generation,
+            owner_references=owners,
+        )
+    )
+
+
+def reference(
+    name: str, api_version: str, kind: str, controller: bool | None
+) -> meta_v1.OwnerReference:
+    return meta_v1.OwnerReference(
+        api_version=api_version, kind=kind, name=name, uid=f"uid-{name}", controller=controller
+    )
+
+
+def owning(**rest: Any) -> Scene:
+    return Scene(owns=(Owns(apps_v1.Deployment, **rest),))
+
+
+def test_whatever_happens_to_a_child_wakes_the_owner_that_controls_it() -> None:
+    scene = owning()
+
+    for delta in (
+        added(deployment(), is_initial=True),
+        added(deployment()),
+        updated(deployment(), deployment(version="2")),
+        sync(deployment()),
+        deleted(deployment()),
+    ):
+        scene.owned(delta)
+
+    assert scene.woken == [(WEB, LOW_PRIORITY), (WEB, 0), (WEB, 0), (WEB, LOW_PRIORITY), (WEB, 0)]
+    assert [why.event for why in scene.whys] == ["initial", "added", "updated", "resync", "deleted"]
+    assert {str(why.about) for why in scene.whys} == {"Deployment here/child"}
+
+
+@pytest.mark.parametrize(
+    "child",
+    [
+        deployment(None),
+        deployment(controller=None),
+        deployment(controller=False),
+        deployment(kind="Application"),
+        deployment(api_version="other.example.com/v1"),
+        deployment(api_version="v1"),
+        deployment(namespace=None),
+    ],
+)
+def test_a_child_of_somebody_else_wakes_nobody(child: apps_v1.Deployment) -> None:
+    scene = owning()
+
+    scene.owned(added(child))
+
+    assert scene.woken == []
+
+
+def test_an_owner_is_found_whatever_version_the_reference_names() -> None:
+    scene = owning()
+
+    scene.owned(added(deployment(api_version="app.example.com/v1alpha1")))
+
+    assert scene.taken() == [(WEB, 0)]
+
+
+def test_an_owner_that_lives_in_no_namespace_is_found() -> None:
+    scene = Scene(Fleet, owns=(apps_v1.Deployment,))
+
+    scene.owned(added(deployment(kind="Fleet")))
+
+    assert scene.taken() == [(ObjectKey(None, "web"), 0)]
+
+
+def test_an_owner_in_the_core_group_is_found() -> None:
+    scene = Scene(ConfigMap, owns=(apps_v1.Deployment,))
+
+    scene.owned(added(deployment(api_version="v1", kind="ConfigMap")))
+
+    assert scene.taken() == [(WEB, 0)]
+
+
+def test_a_child_without_a_class_of_its_own_wakes_its_owner_too() -> None:
+    scene = Scene(owns=(Unstructured.of("example.com/v1", "Widget"),))
+    owners = [
+        {"apiVersion": "v1", "kind": "ConfigMap", "name": "x", "uid": "1"},
+        {
+            "apiVersion": "app.example.com/v1",
+            "kind": "App",
+            "name": "web",
+            "uid": "2",
+            "controller": True,
+        },
+    ]
+
+    scene.owned(added(widget(ownerReferences=owners)))
+    scene.owned(added(widget(ownerReferences=owners[:1])))
+    scene.owned(added(widget()))
+
+    assert scene.taken() == [(WEB, 0)]
+
+
+def test_a_child_that_changes_hands_wakes_both_whatever_the_predicate_says() -> None:
+    scene = owning(when=never)
+
+    scene.owned(updated(deployment("web"), deployment("api")))
+    both = scene.taken()
+    scene.owned(updated(deployment("web"), deployment(None)))
+    scene.owned(updated(deployment(None), deployment("api")))
+    scene.owned(updated(deployment("web"), deployment("web", version="2")))
+
+    assert sorted(both) == [(API, 0), (WEB, 0)]
+    assert scene.taken() == [(WEB, 0), (API, 0)]
+
+
+def test_a_predicate_decides_which_changes_of_a_child_wake_its_owner() -> None:
+    scene = owning(when=changed.generation)
+
+    scene.owned(updated(deployment(), deployment(version="2")))
+    scene.owned(updated(deployment(), deployment(version="3", generation=2)))
+    scene.owned(deleted(deployment(version="4")))
+
+    assert [why.version for why in scene.whys] == ["3", "4"]
+
+
+# What it watches
+
+
+def config(*apps: str, version: str = "1", name: str = "config") -> core_v1.ConfigMap:
+    metadata = meta_v1.ObjectMeta(name=name, namespace="here", resource_version=version)
+    return ConfigMap(metadata=metadata, data=dict.fromkeys(apps, ""))
+
+
+def apps_using(obj: core_v1.ConfigMap, cached: Cached) -> Iterable[ObjectKey]:
+    return [ObjectKey("here", name) for name in obj.data or {}]
+
+
+def watching(to: Any = apps_using, **rest: Any) -> Scene:
+    return Scene(watches=(Watch(ConfigMap, to=to, **rest),))
+
+
+def test_a_change_wakes_those_it_was_about_and_those_it_is_about_each_once() -> None:
+    scene = watching()
+
+    scene.watched(updated(config("web", "api"), config("api", "db", version="2")))
+
+    assert scene.taken() == [(WEB, 0), (API, 0), (ObjectKey("here", "db"), 0)]
+    assert {why.changed_fields for why in scene.whys} == {("data.web", "data.db")}
+
+
+def test_what_is_there_comes_and_goes_wakes_those_it_is_about() -> None:
+    scene = watching()
+
+    for delta in (
+        added(config("web"), is_initial=True),
+        added(config("web")),
+        sync(config("web")),
+        deleted(config("web")),
+    ):
+        scene.watched(delta)
+
+    assert scene.taken() == [(WEB, LOW_PRIORITY), (WEB, 0), (WEB, LOW_PRIORITY), (WEB, 0)]
+
+
+def test_a_mapping_may_give_objects_of_the_controllers_kind() -> None:
+    scene = watching(lambda obj, cached: (each for each in [app("web"), API, app("web")]))
+
+    scene.watched(added(config()))
+
+    assert scene.taken() == [(WEB, 0), (API, 0)]
+
+
+def test_a_kind_that_is_only_read_wakes_nobody() -> None:
+    scene = watching(None)
+
+    scene.watched(added(config("web")))
+
+    assert scene.woken == []
+
+
+def test_a_predicate_decides_which_changes_are_mapped() -> None:
+    scene = watching(when=changed.fields(("data", "web")))
+
+    scene.watched(updated(config("api"), config("api", "db", version="2")))
+    assert scene.taken() == []
+
+    scene.watched(updated(config(), config("web", version="3")))
+    scene.watched(deleted(config("web")))
+    assert scene.taken() == [(WEB, 0), (WEB, 0)]
+
+
+@pytest.mark.parametrize(
+    ("returned", "said"),
+    [
+        (None, "it returned None"),
+        ([None], "it gave None"),
+        ("web", "return an iterable of keys"),
+        (WEB, "return an iterable of keys"),
+        ([config()], "it gave an object of ConfigMap; give ObjectKey(namespace, name)"),
+        ([ObjectKey(None, "web")], "App lives in a namespace"),
+    ],
+)
+def test_a_mapping_that_gives_something_else_is_told_what_to_give(returned: Any, said: str) -> None:
+    def mapping(obj: Any, cached: Cached) -> Any:
+        return returned
+
+    scene = watching(mapping)
+
+    scene.watched(added(config()))
+
+    (failed,) = scene.failed
+    assert isinstance(failed.error, TypeError)
+    assert said in str(failed.error)
+    assert failed.role == "mapping"
+    assert failed.function.endswith("mapping")
+    assert failed.ref == ObjectRef("ConfigMap", "here", "config")
+    assert scene.events[0][:2] == ("ConfigMap here/config", "Warning MappingFailed")
+
+
+class Mapping:
+    """A mapping that fails while the test wants it to."""
+
+    def __init__(self) -> None:
+        self.is_broken = True
+        self.asked: list[str] = []
+
+    def __call__(self, obj: Any, cached: Cached) -> Iterable[ObjectKey]:
+        self.asked.append(obj.resource_version)
+        if self.is_broken:
+            raise LookupError("hunter2")
+        return apps_using(obj, cached)
+
+
+async def test_a_mapping_that_fails_is_asked_again_until_it_answers() -> None:
+    mapping = Mapping()
+    scene = watching(mapping)
+
+    async with scene.retrying():
+        scene.watched(added(config("web")))
+        for _ in range(3):
+            await scene.wait(60)
+        failed = list(scene.failed)
+        mapping.is_broken = False
+        await scene.wait(60)
+        await scene.wait(6000)
+
+    assert scene.woken == [(WEB, 0)]
+    assert [why.event for why in scene.whys] == ["mapped"]
+    assert str(scene.whys[0].about) == "ConfigMap here/config"
+    waits = [each.wait_seconds or 0 for each in failed]
+    assert len(waits) == 4
+    assert waits == sorted(waits)
+    assert mapping.asked == ["1"] * 5
+    assert scene.triggers.num_failing == 0
+
+
+async def test_no_wait_is_longer_than_five_minutes() -> None:
+    scene = watching(Mapping())
+
+    async with scene.retrying():
+        scene.watched(added(config("web")))
+        for _ in range(30):
+            await scene.wait(300)
+
+    waits = [each.wait_seconds or 0 for each in scene.failed]
+    assert len(waits) > 20
+    assert 270 <= max(waits) <= 300
+
+
+async def test_a_mapping_is_asked_again_about_the_last_state_and_the_one_last_answered_for() -> (
+    None
+):
+    mapping = Mapping()
+    scene = watching(mapping)
+    first, second, third = config("web"), config("db", version="2"), config("api", version="3")
+
+    async with scene.retrying():
+        scene.watched(updated(first, second))
+        scene.watched(updated(second, third))
+        mapping.asked.clear()
+        mapping.is_broken = False
+        await scene.wait(10)
+
+    assert mapping.asked == ["1", "3"]
+    assert scene.taken() == [(WEB, 0), (API, 0)]
+
+
+async def test_a_change_that_is_answered_for_makes_up_for_what_was_not() -> None:
+    mapping = Mapping()
+    scene = watching(mapping, when=changed.fields("data"))
+    first, second = config("web"), config("api", version="2")
+
+    async with scene.retrying():
+        scene.watched(updated(first, second))
+        mapping.is_broken = False
+        # Of itself, nothing that matters.
+        scene.watched(updated(second, config("api", version="3")))
+        woken = scene.taken()
+        await scene.wait(600)
+
+    assert woken == [(WEB, 0), (API, 0)]
+    assert scene.triggers.num_failing == 0
+    assert scene.woken == []
+
+
+async def test_those_that_a_deleted_object_was_about_are_woken_as_well() -> None:
+    mapping = Mapping()
+    scene = watching(mapping)
+
+    async with scene.retrying():
+        scene.watched(deleted(config("web")))
+        await scene.wait(10)
+        mapping.is_broken = False
+        await scene.wait(10)
+
+    assert scene.taken() == [(WEB, 0)]
+    # Nobody looks for an event on what is not there.
+    assert scene.events == []
+
+
+async def test_about_an_object_that_is_gone_a_mapping_is_asked_ten_times() -> None:
+    mapping = Mapping()
+    scene = watching(mapping)
+
+    async with scene.retrying():
+        scene.watched(added(config("web")))
+        for _ in range(20):
+            await scene.wait(300)
+        mapping.asked.clear()
+        scene.watched(deleted(config("web", version="2")))
+        for _ in range(10):
+            await scene.wait(60)
+
+    assert mapping.asked == ["2"] * TRIES_WHEN_GONE
+    assert scene.failed[-1].wait_seconds is None
+    assert scene.triggers.num_failing == 0
+
+
+async def test_an_object_made_anew_does_not_hide_the_one_that_was_deleted() -> None:
+    mapping = Mapping()
+    scene = watching(mapping)
+
+    async with scene.retrying():
+        scene.watched(deleted(config("web")))
+        scene.watched(added(config("api", version="5")))
+        mapping.is_broken = False
+        await scene.wait(10)
+
+    assert scene.taken() == [(WEB, 0), (API, 0)]
+
+
+async def test_a_mapping_that_answered_begins_with_a_short_wait_when_it_fails_again() -> None:
+    mapping = Mapping()
+    scene = watching(mapping)
+
+    async with scene.retrying():
+        scene.watched(added(config("web")))
+        for _ in range(20):
+            await scene.wait(300)
+        mapping.is_broken = False
+        await scene.wait(300)
+        mapping.is_broken = True
+        scene.watched(updated(config("web"), config("web", version="2")))
+
+    before, after = (each.wait_seconds or 0 for each in scene.failed[-2:])
+    assert before > 100
+    assert after <= 0.1
+
+
+async def test_what_has_changed_does_not_wait_because_it_was_there_at_the_start() -> None:
+    mapping = Mapping()
+    scene = watching(mapping)
+
+    async with scene.retrying():
+        scene.watched(added(config("web"), is_initial=True))
+        scene.watched(added(config("api", name="other"), is_initial=True))
+        scene.watched(updated(config("web"), config("web", version="2")))
+        mapping.is_broken = False
+        await scene.wait(10)
+
+    assert sorted(scene.taken()) == [(API, LOW_PRIORITY), (WEB, 0)]
+
+
+async def test_of_an_object_made_and_deleted_over_and_over_little_is_kept() -> None:
+    mapping = Mapping()
+    scene = watching(mapping)
+
+    for number in range(50):
+        scene.watched(added(config("web", version=f"{number}")))
+        scene.watched(deleted(config("web", version=f"{number}.5")))
+    mapping.asked.clear()
+    scene.watched(added(config("web", version="last")))
+
+    assert mapping.asked == ["46.5", "47.5", "48.5", "49.5", "last"]
+
+
+async def test_one_object_that_cannot_be_mapped_delays_no_other() -> None:
+    def mapping(obj: core_v1.ConfigMap, cached: Cached) -> Iterable[ObjectKey]:
+        if obj.name == "bad":
+            raise LookupError
+        return apps_using(obj, cached)
+
+    scene = watching(mapping)
+
+    async with scene.retrying():
+        scene.watched(added(config("web", name="bad")))
+        scene.watched(added(config("api", name="good")))
+
+    assert scene.taken() == [(API, 0)]
+
+
+async def test_a_half_answer_wakes_those_that_are_known() -> None:
+    def mapping(obj: core_v1.ConfigMap, cached: Cached) -> Iterable[ObjectKey]:
+        if obj.resource_version == "1":
+            raise LookupError
+        return apps_using(obj, cached)
+
+    scene = watching(mapping)
+
+    scene.watched(updated(config("web"), config("api", version="2")))
+
+    assert scene.taken() == [(API, 0)]
+    assert scene.triggers.num_failing == 1
+
+
+async def test_a_thousand_failing_objects_leave_nothing_behind_once_they_are_answered_for() -> None:
+    mapping = Mapping()
+    scene = watching(mapping)
+
+    async with scene.retrying():
+        for number in range(1000):
+            scene.watched(added(config("web", name=f"config-{number}")))
+        failing = scene.triggers.num_failing
+        mapping.is_broken = False
+        for _ in range(30):
+            await scene.wait(1)
+
+    assert failing == 1000
+    assert scene.triggers.num_failing == 0
+    assert len(scene.woken) == 1000
+
+
+def test_an_event_does_not_say_what_the_error_quotes() -> None:
+    scene = watching(Mapping())
+
+    scene.watched(added(config()))
+
+    assert scene.events[0][2] == (
+        "Mapping raised LookupError; the operator's log says where and why"
+    )
+
+
+def test_what_it_says_of_itself_is_how_many_fail() -> None:
+    scene = watching(Mapping())
+    scene.watched(added(config()))
+
+    assert repr(scene.triggers) == "<Triggers of app, 1 mappings failing>"

@@ -1,0 +1,353 @@
+import asyncio
+from collections.abc import AsyncIterator, Iterable
+from contextlib import asynccontextmanager
+from itertools import pairwise
+from random import Random
+from typing import Any
+
+import pytest
+
+from steersman.cache import Indexer, Lister, Scope, in_background
+from steersman.controller.cache_reader import Cached
+from steersman.controller.declaration.sources import Every, Keys, Source
+from steersman.controller.triggers.source_runner import run_source
+from steersman.errors import BadValue
+from steersman.names import ObjectKey
+from steersman.observe import SourceFailed, Why
+from steersman.workqueue import LOW_PRIORITY
+from tests.clocks import ManualClock
+from tests.embedded import turns
+from tests.unit.controller.apps import App, app, widget
+
+WEB = ObjectKey("here", "web")
+API = ObjectKey("here", "api")
+
+
+class Scene:
+    """A controller of Apps, of which some are there, and what its sources do."""
+
+    def __init__(self, *names: str) -> None:
+        self.clock = ManualClock()
+        self.added: list[tuple[ObjectKey, str, int]] = []
+        self.failed: list[SourceFailed] = []
+        objects = Indexer[App](failed=lambda *_: None)
+        for name in names:
+            objects.put(app(name), ObjectKey("here", name))
+        lister = Lister(
+            objects, resource_type=App.resource_type, scope=Scope(), is_whole=lambda: True
+        )
+        self.cached = Cached("app", {App: lister})
+
+    def add(self, key: ObjectKey, why: Why, priority: int) -> None:
+        self.added.append((key, why.event, priority))
+
+    @asynccontextmanager
+    async def running(self, source: Source) -> AsyncIterator[None]:
+        async with in_background() as start:
+            work = run_source(
+                source,
+                controller="app",
+                cached=self.cached,
+                kind=App,
+                add=self.add,
+                clock=self.clock,
+                rng=Random(0),
+                observe=self.failed.append,  # type: ignore[arg-type]
+            )
+            start(work, name="source")
+            await turns()
+            yield
+
+    async def wait(self, seconds: float) -> None:
+        self.clock.advance(seconds)
+        await turns()
+
+    @property
+    def waits(self) -> list[float]:
+        return [each.wait_seconds for each in self.failed]
+
+
+# Every
+
+
+async def test_all_objects_are_woken_every_so_often_and_wait_behind_what_has_changed() -> None:
+    scene = Scene("web", "api")
+
+    async with scene.running(Every(100)):
+        await scene.wait(89)
+        early = list(scene.added)
+        await scene.wait(22)
+        first = list(scene.added)
+        await scene.wait(111)
+
+    assert early == []
+    assert first == [(WEB, "timer", LOW_PRIORITY), (API, "timer", LOW_PRIORITY)]
+    assert scene.added == first * 2
+    assert scene.failed == []
+
+
+async def test_two_with_the_same_period_do_not_keep_in_step() -> None:
+    scene = Scene("web")
+
+    async with scene.running(Every(100)):
+        moments = []
+        for second in range(2000):
+            await scene.wait(1)
+            if scene.added:
+                moments.append(second)
+                scene.added.clear()
+
+    waits = {after - before for before, after in pairwise(moments)}
+    assert len(waits) > 5
+    assert min(waits) >= 89
+    assert max(waits) <= 111
+
+
+async def test_only_those_are_woken_that_a_function_chooses_as_keys_or_objects() -> None:
+    scene = Scene("web", "api", "db")
+
+    def chosen(cached: Cached) -> Iterable[ObjectKey | App]:
+        yield API
+        yield from (each for each in cached.list(App) if each.name == "web")
+        yield API
+
+    async with scene.running(Every(10, keys=chosen)):
+        await scene.wait(11)
+
+    assert [key for key, *_ in scene.added] == [API, WEB]
+
+
+async def test_a_function_that_raises_is_asked_again_before_the_period_is_over() -> None:
+    scene = Scene("web")
+    problems = [LookupError("not yet"), LookupError("nor now")]
+
+    def chosen(cached: Cached) -> list[ObjectKey]:
+        if problems:
+            raise problems.pop(0)
+        return [WEB]
+
+    async with scene.running(Every(3600, keys=chosen)):
+        await scene.wait(3960)
+        for _ in range(2):
+            await scene.wait(scene.waits[-1])
+        added = list(scene.added)
+        await scene.wait(3000)
+
+    assert [str(each.error) for each in scene.failed] == ["not yet", "nor now"]
+    assert scene.failed[0].source.startswith("every 3600 s, ")
+    assert scene.waits[0] < scene.waits[1] < 3
+    assert added == scene.added == [(WEB, "timer", LOW_PRIORITY)]
+
+
+async def test_a_failing_function_is_not_asked_more_often_than_its_period() -> None:
+    scene = Scene("web")
+
+    def chosen(cached: Cached) -> list[ObjectKey]:
+        raise LookupError
+
+    async with scene.running(Every(0.1, keys=chosen)):
+        for _ in range(5):
+            await scene.wait(0.12)
+
+    assert len(scene.failed) == 5
+    assert all(0.09 <= wait <= 0.11 for wait in scene.waits)
+
+
+@pytest.mark.parametrize(
+    ("returned", "said"),
+    [
+        (None, "it returned None"),
+        (WEB, "return an iterable of keys"),
+        (app(), "return an iterable of keys"),
+        ("web", "return an iterable of keys"),
+        (["web"], "it gave an object of str; give ObjectKey"),
+        ([("here", "web")], "an object of tuple"),
+        ([widget()], "or an object of App"),
+        ([ObjectKey(None, "web")], "App lives in a namespace"),
+        ([ObjectKey("here", "")], "under a name"),
+    ],
+)
+async def test_a_function_that_gives_something_else_is_told_what_to_give(
+    returned: Any, said: str
+) -> None:
+    scene = Scene("web")
+
+    async with scene.running(Every(1, keys=lambda _: returned)):
+        await scene.wait(1.1)
+
+    (failed,) = scene.failed
+    assert isinstance(failed.error, TypeError)
+    assert said in str(failed.error)
+    assert scene.added == []
+
+
+async def test_a_function_that_would_have_to_be_awaited_is_told_so() -> None:
+    scene = Scene("web")
+
+    async def chosen(cached: Cached) -> list[ObjectKey]:
+        return []
+
+    async with scene.running(Every(1, keys=chosen)):  # type: ignore[arg-type]
+        await scene.wait(1.1)
+
+    assert "make it a plain function" in str(scene.failed[0].error)
+
+
+@pytest.mark.parametrize("seconds", [0, -1, float("inf"), float("nan")])
+def test_a_period_is_a_positive_number(seconds: float) -> None:
+    with pytest.raises(BadValue, match="positive number of seconds"):
+        Every(seconds)
+
+
+# Keys
+
+
+class Outside:
+    """A stream that the test feeds: keys, errors, or ``None`` for its end."""
+
+    def __init__(self) -> None:
+        self.coming: asyncio.Queue[Any] = asyncio.Queue()
+        self.opened = 0
+        self.closed = 0
+
+    async def open(self) -> AsyncIterator[ObjectKey]:
+        self.opened += 1
+        try:
+            while (each := await self.coming.get()) is not None:
+                if isinstance(each, BaseException):
+                    raise each
+                yield each
+        finally:
+            self.closed += 1
+
+    async def give(self, *things: Any) -> None:
+        for each in things:
+            self.coming.put_nowait(each)
+        await turns()
+
+
+async def test_keys_from_outside_are_as_urgent_as_changes() -> None:
+    scene, outside = Scene(), Outside()
+
+    async with scene.running(Keys(outside.open)):
+        await outside.give(WEB, API, WEB)
+
+    assert scene.added == [(WEB, "stream", 0), (API, "stream", 0), (WEB, "stream", 0)]
+    assert scene.failed == []
+    assert outside.closed == 1
+
+
+async def test_a_stream_that_fails_or_ends_is_opened_again_later_and_later() -> None:
+    scene, outside = Scene(), Outside()
+
+    async with scene.running(Keys(outside.open, name="hooks")):
+        for end in (OSError("lost"), None, OSError("lost"), None):
+            await outside.give(WEB, end)
+            await scene.wait(scene.waits[-1])
+        await outside.give(API)
+
+    assert [str(each.error) for each in scene.failed] == ["lost", "None", "lost", "None"]
+    assert {each.source for each in scene.failed} == {"hooks"}
+    assert scene.waits == sorted(scene.waits)
+    assert 0.9 <= scene.waits[0] <= 1
+    assert [key for key, *_ in scene.added] == [WEB] * 4 + [API]
+    assert outside.opened == outside.closed == 5
+
+
+async def test_nobody_waits_longer_than_a_minute_for_a_stream() -> None:
+    scene = Scene()
+
+    def broken() -> AsyncIterator[ObjectKey]:
+        raise OSError("no way there")
+
+    async with scene.running(Keys(broken)):
+        for _ in range(20):
+            await scene.wait(60)
+
+    assert len(scene.failed) > 20
+    assert 54 <= max(scene.waits) <= 60
+
+
+async def test_a_stream_that_has_worked_for_long_begins_with_a_short_wait() -> None:
+    scene, outside = Scene(), Outside()
+
+    async with scene.running(Keys(outside.open)):
+        for _ in range(5):
+            await outside.give(OSError("lost"))
+            await scene.wait(60)
+        scene.clock.advance(60)
+        await outside.give(OSError("lost"))
+
+    assert scene.waits[-2] > 10
+    assert scene.waits[-1] <= 1
+
+
+async def test_what_is_no_key_is_told_and_the_stream_goes_on() -> None:
+    scene, outside = Scene(), Outside()
+
+    async with scene.running(Keys(outside.open)):
+        await outside.give("here/web", app(), ObjectKey(None, "web"), WEB)
+
+    assert [type(each.error) for each in scene.failed] == [TypeError] * 3
+    assert "give ObjectKey(namespace, name) of App" in str(scene.failed[0].error)
+    assert "lives in a namespace" in str(scene.failed[2].error)
+    assert scene.waits == [0.0] * 3
+    assert [key for key, *_ in scene.added] == [WEB]
+    assert outside.opened == 1
+
+
+async def test_what_is_no_stream_is_told_and_tried_again() -> None:
+    scene = Scene()
+
+    async def forgot_to_yield() -> list[ObjectKey]:
+        return [WEB]
+
+    async with scene.running(Keys(forgot_to_yield)):  # type: ignore[arg-type]
+        await scene.wait(1)
+
+    assert len(scene.failed) == 2
+    assert "write it as `async def` with `yield`" in str(scene.failed[0].error)
+
+
+async def test_a_stream_whose_own_wait_was_cancelled_is_opened_again() -> None:
+    scene, outside = Scene(), Outside()
+
+    async with scene.running(Keys(outside.open)):
+        await outside.give(asyncio.CancelledError())
+        await scene.wait(1)
+        await outside.give(WEB)
+
+    assert str(scene.failed[0].error) == "what it waited for was cancelled"
+    assert len(scene.added) == 1
+
+
+async def test_a_stream_that_never_waits_lets_others_have_their_turn_and_is_closed() -> None:
+    scene = Scene()
+    is_closed = False
+
+    async def endless() -> AsyncIterator[ObjectKey]:
+        nonlocal is_closed
+        try:
+            while True:
+                yield WEB
+        finally:
+            is_closed = True
+
+    async with scene.running(Keys(endless)):
+        assert scene.added
+
+    assert is_closed
+
+
+def test_a_stream_is_a_function_to_be_called() -> None:
+    async def stream() -> AsyncIterator[ObjectKey]:
+        yield WEB
+
+    with pytest.raises(BadValue, match="without calling it"):
+        Keys(stream())  # type: ignore[arg-type]
+
+
+def test_a_source_is_named_after_its_function_unless_it_has_a_name() -> None:
+    assert Keys(Outside().open).title == "Outside.open"
+    assert Keys(Outside().open, name="hooks").title == "hooks"
+    assert Every(30).title == "every 30 s"

@@ -1,0 +1,53 @@
+"""What the server's refusals mean."""
+
+from typing import Any
+
+import pytest
+
+from steersman.controller.writer.write_errors import (
+    held_fields,
+    invalid,
+    is_failed_test,
+    is_misfit,
+    is_other_object,
+)
+from steersman.errors import ApiError, Cause, Conflict, Invalid, ServerFailed
+
+
+def error(kind: type[ApiError], message: str = "no", *causes: Cause) -> ApiError:
+    return kind(wanted="apply it", code=422, reason="", message=message, causes=causes)
+
+
+UID = Cause(reason="FieldValueInvalid", message="field is immutable", field="metadata.uid")
+HELD = Cause(reason="FieldManagerConflict", message='conflict with "them"', field=".spec.size")
+
+
+@pytest.mark.parametrize(
+    ("refusal", "is_so"),
+    [
+        (error(Invalid, "no", UID), True),
+        (error(Invalid, "no", HELD), False),
+        (error(Conflict, "no", UID), False),
+    ],
+)
+def test_a_uid_that_cannot_be_changed_is_another_objects(refusal: Any, is_so: bool) -> None:
+    assert is_other_object(refusal) is is_so
+
+
+def test_a_test_that_failed_has_no_cause() -> None:
+    assert is_failed_test(error(Invalid))
+    assert not is_failed_test(error(Invalid, "no", UID))
+    assert not is_failed_test(error(Conflict))
+
+
+def test_the_fields_that_others_hold_are_named() -> None:
+    assert held_fields(error(Conflict, "no", HELD, UID)) == ("spec.size",)
+    assert held_fields(error(Conflict)) == ()
+
+
+def test_what_is_of_the_wrong_form_is_invalid_whatever_the_server_calls_it() -> None:
+    said = "failed to create typed patch object (a/b; v1, Kind=A): .status.ready: expected numeric"
+
+    assert is_misfit(error(ServerFailed, said))
+    assert not is_misfit(error(ServerFailed, "out of memory"))
+    assert "status.ready" in str(invalid(error(ServerFailed, said)))
