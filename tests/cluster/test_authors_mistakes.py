@@ -94,13 +94,13 @@ async def test_an_exit_in_predicates_mappings_indexes_and_sources_ends_nothing(
     def when(old: Widget | None, new: Widget) -> bool:
         raise SystemExit
 
-    def mapped(obj: core_v1.ConfigMap, cached: sm.Cached) -> Iterable[Widget]:
+    def mapped(obj: core_v1.ConfigMap, cached: sm.CacheReader) -> Iterable[Widget]:
         raise SystemExit
 
     def index(obj: Widget) -> Iterable[str]:
         raise SystemExit
 
-    def chosen(cached: sm.Cached) -> Iterable[ObjectKey]:
+    def chosen(cached: sm.CacheReader) -> Iterable[ObjectKey]:
         raise SystemExit
 
     async def stream() -> AsyncIterator[ObjectKey]:

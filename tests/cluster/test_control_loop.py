@@ -8,7 +8,7 @@ import steersman as sm
 from steersman import changed
 from steersman.cache import InformerSettings
 from steersman.client import MergePatch
-from steersman.controller import PAUSED, ThreadPolicy, Threads, prepared
+from steersman.controller import PAUSED, ThreadPolicy, ThreadPool, synced_controller
 from steersman.errors import (
     BadOutcome,
     NotOurs,
@@ -531,7 +531,7 @@ async def test_children_that_are_no_longer_wanted_are_pruned(scene: Scene) -> No
 async def test_another_kind_wakes_those_that_it_is_mapped_to(scene: Scene) -> None:
     looked: list[str] = []
 
-    def users(config: core_v1.ConfigMap, cached: sm.Cached) -> Iterable[Widget]:
+    def users(config: core_v1.ConfigMap, cached: sm.CacheReader) -> Iterable[Widget]:
         return cached.by_index(Widget, "color", config.name)
 
     async def reconcile(obj: Widget, ctx: sm.Context) -> sm.Outcome:
@@ -594,12 +594,12 @@ async def test_nothing_is_kept_of_an_object_that_is_gone(scene: Scene) -> None:
     caches = scene.caches(settings=InformerSettings(kept_managers=managers))
     async with (
         caches.running(),
-        prepared(
+        synced_controller(
             owning(reconcile),
             client=scene.client,
             caches=caches,
             namespaces=(HERE,),
-            threads=Threads(1, policy=ThreadPolicy.CONCURRENT, observe=ignore),
+            threads=ThreadPool(1, policy=ThreadPolicy.CONCURRENT, observe=ignore),
             instance="test",
             observe=ignore,
         ) as ready,

@@ -8,7 +8,7 @@ from typing import Any
 import steersman as sm
 from steersman.cache import InformerSettings
 from steersman.client import MergePatch
-from steersman.controller import ControlLoop, ThreadPolicy, Threads, prepared
+from steersman.controller import ControlLoop, ThreadPolicy, ThreadPool, synced_controller
 from steersman.errors import BadOutcome, Invalid, NotInScope, Permanent
 from steersman.kinds import core_v1, meta_v1
 from steersman.observe import ReconcileFinished, ReconcileSkipped, ignore
@@ -32,12 +32,12 @@ async def looping(
     caches = scene.caches(settings=InformerSettings(kept_managers=managers))
     async with (
         caches.running(),
-        prepared(
+        synced_controller(
             controller,
             client=scene.client,
             caches=caches,
             namespaces=(HERE,),
-            threads=Threads(1, policy=ThreadPolicy.CONCURRENT, observe=ignore),
+            threads=ThreadPool(1, policy=ThreadPolicy.CONCURRENT, observe=ignore),
             instance="test",
             observe=ignore,
         ) as ready,
@@ -238,7 +238,7 @@ async def test_objects_of_all_namespaces_can_be_listed(scene: Scene) -> None:
     counted: list[tuple[int, int]] = []
 
     async def reconcile(obj: Widget, ctx: sm.Context) -> sm.Outcome:
-        counted.append((len(ctx.list(ConfigMap)), len(ctx.list(ConfigMap, everywhere=True))))
+        counted.append((len(ctx.list(ConfigMap)), len(ctx.list(ConfigMap, all_namespaces=True))))
         return sm.Done()
 
     meta = meta_v1.ObjectMeta(name="far", namespace="there")

@@ -70,7 +70,7 @@ async def test_a_rollout_that_comes_to_an_end_is_no_hot_loop(scene: Scene) -> No
         await ctx.apply_status(obj, WidgetStatus(ready=step))
         return sm.Done()
 
-    def everyone(obj: core_v1.ConfigMap, cached: sm.Cached) -> list[Widget]:
+    def everyone(obj: core_v1.ConfigMap, cached: sm.CacheReader) -> list[Widget]:
         return cached.list(Widget)
 
     controller = sm.Controller(

@@ -338,7 +338,7 @@ async def test_caches_are_limited_and_transformed_by_kind(scene: Scene) -> None:
     seen: list[tuple[str, str, dict[str, str]]] = []
 
     async def look(obj: Widget, ctx: sm.Context) -> sm.Outcome:
-        found = ctx.list(ConfigMap, everywhere=True)
+        found = ctx.list(ConfigMap, all_namespaces=True)
         seen.extend((each.namespace or "", each.name, dict(each.data or {})) for each in found)
         return sm.Done()
 

@@ -19,7 +19,7 @@ def config_map(name: str, namespace: str | None = None, **data: str) -> core_v1.
     return ConfigMap(metadata=meta_v1.ObjectMeta(name=name, namespace=namespace), data=data)
 
 
-def referenced_by(obj: Any, cached: sm.Cached) -> Iterable[ObjectKey]:
+def referenced_by(obj: Any, cached: sm.CacheReader) -> Iterable[ObjectKey]:
     """Each Widget refers to the ConfigMap whose name is its color."""
     users = [each for each in cached.list(Widget) if each.spec.color == obj.name]
     return [ObjectKey(each.namespace, each.name) for each in users]
@@ -92,7 +92,7 @@ async def test_a_kind_is_owned_and_watched_at_once_through_one_informer(scene: S
 
 
 async def test_one_change_that_wakes_an_owner_in_two_ways_is_one_reason(scene: Scene) -> None:
-    def to_owner(obj: core_v1.ConfigMap, cached: sm.Cached) -> Iterable[ObjectKey]:
+    def to_owner(obj: core_v1.ConfigMap, cached: sm.CacheReader) -> Iterable[ObjectKey]:
         return [ObjectKey(HERE, "one")] if obj.name == "of-one" else []
 
     controller = sm.Controller(
@@ -143,7 +143,7 @@ async def test_objects_of_the_own_kind_are_mapped_to_others_of_it(scene: Scene) 
         seen.extend((obj.name, why.event, str(why.about)) for why in ctx.whys)
         return sm.Done()
 
-    def peers(obj: Widget, cached: sm.Cached) -> Iterable[Widget]:
+    def peers(obj: Widget, cached: sm.CacheReader) -> Iterable[Widget]:
         return [each for each in cached.list(Widget) if each.name != obj.name]
 
     controller = sm.Controller(
@@ -173,7 +173,7 @@ async def test_objects_of_the_own_kind_are_mapped_to_others_of_it(scene: Scene) 
 async def test_two_watches_of_one_kind_are_mapped_and_retried_apart(scene: Scene) -> None:
     failures: list[str] = []
 
-    def broken(obj: core_v1.ConfigMap, cached: sm.Cached) -> Iterable[ObjectKey]:
+    def broken(obj: core_v1.ConfigMap, cached: sm.CacheReader) -> Iterable[ObjectKey]:
         if obj.name == "blue" and len(failures) < 2:
             failures.append(obj.name)
             raise RuntimeError("not yet")

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from steersman.client import Client
-from steersman.controller.events.recorder import LONGEST_NOTE, Recorder
+from steersman.controller.events.recorder import LONGEST_NOTE, EventRecorder
 from steersman.errors import Forbidden, Unreachable
 from steersman.kinds import Unstructured, core_v1, meta_v1, rbac_v1
 from steersman.names import ObjectRef
@@ -63,7 +63,7 @@ class Scene:
             rng=Random(0),
             observe=self.world.observed.append,
         )
-        self.recorder = Recorder(
+        self.recorder = EventRecorder(
             client,
             controller="apps.example.com/appservice",
             instance="pod-0",

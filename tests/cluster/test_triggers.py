@@ -7,7 +7,7 @@ from typing import Any
 
 from steersman.cache import in_background
 from steersman.client import MergePatch
-from steersman.controller import Cached, Controller, Watch, changed
+from steersman.controller import CacheReader, Controller, Watch, changed
 from steersman.controller.loop.hot_loop import HotLoopFound, HotLoops
 from steersman.controller.pause import PAUSED
 from steersman.controller.triggers.event_handlers import Triggers
@@ -43,7 +43,7 @@ class Watchman:
         listers = {kind: informer.lister for kind, informer in self.informers.items()}
         self.triggers = Triggers(
             self.controller,
-            cached=Cached("widget", listers),
+            cached=CacheReader("widget", listers),
             add=self.add,
             clock=scene.clock,
             rng=Random(0),
@@ -184,7 +184,7 @@ async def test_a_child_that_vanished_while_nobody_could_see_wakes_its_owner(scen
 
 
 async def test_a_watched_object_wakes_those_that_use_it(scene: Scene) -> None:
-    def users(config: core_v1.ConfigMap, cached: Cached) -> Iterable[Widget]:
+    def users(config: core_v1.ConfigMap, cached: CacheReader) -> Iterable[Widget]:
         return [each for each in cached.list(Widget) if each.spec.color == config.name]
 
     watchman = Watchman(scene, watches=(Watch(ConfigMap, to=users),))
@@ -202,7 +202,7 @@ async def test_a_watched_object_wakes_those_that_use_it(scene: Scene) -> None:
 async def test_a_mapping_that_fails_wakes_its_objects_once_it_can_without_another_change(
     scene: Scene,
 ) -> None:
-    def users(config: core_v1.ConfigMap, cached: Cached) -> Iterable[ObjectKey]:
+    def users(config: core_v1.ConfigMap, cached: CacheReader) -> Iterable[ObjectKey]:
         if config.name != "late":
             return []
         # Breaks until the Widget is there.

@@ -15,7 +15,7 @@ from steersman.client import Client, MergePatch, find_config, reaching
 from steersman.client.access.cluster_config import Token
 from steersman.clock import SystemClock
 from steersman.controller import Watch
-from steersman.controller.rbac import Rule, as_policy_rules, by_namespace, permissions
+from steersman.controller.rbac import RbacRule, permissions, policy_rules, rules_by_namespace
 from steersman.errors import NotFound
 from steersman.kinds import Resource, core_v1, events_v1, meta_v1, rbac_v1
 from steersman.manager import Manager, ManagerEnvironment, ManagerSettings
@@ -87,13 +87,13 @@ CONTROLLER = sm.Controller(
 )
 
 
-async def grant(client: Client, home: str, rules: tuple[Rule, ...]) -> None:
+async def grant(client: Client, home: str, rules: tuple[RbacRule, ...]) -> None:
     """Give the account ``operator`` these rights, and no others."""
     subject = rbac_v1.Subject(kind="ServiceAccount", name="operator", namespace=home)
     name = f"least-{home}"
-    for place, of_place in by_namespace(rules).items():
+    for place, of_place in rules_by_namespace(rules).items():
         meta = meta_v1.ObjectMeta(name=name, namespace=place)
-        granted = as_policy_rules(of_place)
+        granted = policy_rules(of_place)
         role, binding = (
             (rbac_v1.ClusterRole, rbac_v1.ClusterRoleBinding)
             if place is None
@@ -221,7 +221,7 @@ async def test_an_operator_that_lacks_a_right_goes_on_by_itself_once_it_has_it(
         name = f"least-{namespace}"
         mended = rbac_v1.Role(
             metadata=meta_v1.ObjectMeta(name=name, namespace=namespace),
-            rules=as_policy_rules(by_namespace(rules)[namespace]),
+            rules=policy_rules(rules_by_namespace(rules)[namespace]),
         )
         await client.apply(mended, field_manager="test", force=True)
         await until(is_made)

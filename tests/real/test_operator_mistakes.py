@@ -83,7 +83,7 @@ async def test_a_mapping_that_raises(
     is_broken = True
     read: list[str | None] = []
 
-    def users(obj: core_v1.ConfigMap, cached: sm.Cached) -> Iterable[Widget]:
+    def users(obj: core_v1.ConfigMap, cached: sm.CacheReader) -> Iterable[Widget]:
         if is_broken and obj.name == "settings":
             raise KeyError("password=hunter2")
         return cached.list(Widget)

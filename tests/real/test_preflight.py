@@ -9,7 +9,7 @@ import yaml
 from steersman.client import Client
 from steersman.clock import SystemClock
 from steersman.controller import Context, Controller, Outcome, Watch
-from steersman.controller.rbac import Rule, as_policy_rules, by_namespace, permissions
+from steersman.controller.rbac import RbacRule, permissions, policy_rules, rules_by_namespace
 from steersman.kinds import apps_v1, core_v1, meta_v1, rbac_v1
 from steersman.manager.preflight import missing_permissions
 from steersman.observe import PermissionMissing, ignore
@@ -34,20 +34,20 @@ CONTROLLER = Controller(
 )
 
 
-def needed(namespace: str, *namespaces: str) -> tuple[Rule, ...]:
+def needed(namespace: str, *namespaces: str) -> tuple[RbacRule, ...]:
     return permissions([CONTROLLER], lease=(namespace, "operator"), namespaces=namespaces)
 
 
 @asynccontextmanager
 async def operator_with(
-    client: Client, control_plane: ControlPlane, home: str, rules: Sequence[Rule]
+    client: Client, control_plane: ControlPlane, home: str, rules: Sequence[RbacRule]
 ) -> AsyncIterator[Client]:
     """A client of an account that has exactly these rights."""
     token = await new_account(client, home, "operator")
     subject = rbac_v1.Subject(kind="ServiceAccount", name="operator", namespace=home)
     name = f"operator-of-{home}"
-    for place, of_place in by_namespace(rules).items():
-        granted = as_policy_rules(of_place)
+    for place, of_place in rules_by_namespace(rules).items():
+        granted = policy_rules(of_place)
         meta = meta_v1.ObjectMeta(name=name, namespace=place)
         if place is None:
             await client.create(rbac_v1.ClusterRole(metadata=meta, rules=granted))
@@ -63,14 +63,14 @@ async def operator_with(
             )
     async with connected(control_plane, observe=ignore, token=token) as operator:
         yield operator
-    if None in by_namespace(rules):
+    if None in rules_by_namespace(rules):
         await client.delete(rbac_v1.ClusterRoleBinding, name)
         await client.delete(rbac_v1.ClusterRole, name)
 
 
 async def missing_soon(
-    operator: Client, rules: Sequence[Rule], seen: Seen, *, number: int
-) -> tuple[Rule, ...]:
+    operator: Client, rules: Sequence[RbacRule], seen: Seen, *, number: int
+) -> tuple[RbacRule, ...]:
     """What is missing once the server has heard of the roles, which takes it some milliseconds."""
     clock = SystemClock()
     async with clock.timeout(30.0):

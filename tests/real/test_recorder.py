@@ -9,7 +9,7 @@ import pytest
 
 from steersman.client import Client, Fields
 from steersman.clock import SystemClock
-from steersman.controller.events.recorder import Recorder
+from steersman.controller.events.recorder import EventRecorder
 from steersman.errors import Forbidden
 from steersman.kinds import Resource, core_v1, events_v1, meta_v1, rbac_v1
 from steersman.observe import EventNotRecorded
@@ -20,10 +20,10 @@ from tests.real.seeing import Seen
 
 
 @asynccontextmanager
-async def recording(client: Client, seen: Seen) -> AsyncIterator[Recorder]:
+async def recording(client: Client, seen: Seen) -> AsyncIterator[EventRecorder]:
     """A recorder at work; when the block ends, everything is written."""
     clock = SystemClock()
-    recorder = Recorder(
+    recorder = EventRecorder(
         client,
         controller="example.com/widgets",
         instance="widgets-0",

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 from steersman.cache import Caches, InformerSettings, Scope, by_controller
 from steersman.client import Client, Labels
 from steersman.clock import SystemClock
-from steersman.controller.cache_reader import CONTROLLER_INDEX, Cached
+from steersman.controller.cache_reader import CONTROLLER_INDEX, CacheReader
 from steersman.controller.writer.writer import Writer
 from steersman.errors import NotFound
 from steersman.kinds import Resource, Unstructured, core_v1
@@ -28,7 +28,7 @@ class Desk:
         self,
         client: Client,
         caches: Caches,
-        cached: Cached,
+        cached: CacheReader,
         *,
         manager: str,
         observe: Observer,
@@ -117,7 +117,7 @@ async def at_work(
             )
             listers[kind] = informer.lister
             informers.append(informer)
-        desk = Desk(client, caches, Cached(manager, listers), manager=manager, observe=observe)
+        desk = Desk(client, caches, CacheReader(manager, listers), manager=manager, observe=observe)
         for informer in informers:
             informer.add_handler(lambda delta: desk.heard.set())
         yield desk

@@ -72,7 +72,7 @@ def record_of(site: Site) -> core_v1.ConfigMap:
     return recipes.config_map(name, {"target": site.name}, namespace=ZONE)
 
 
-def sites_using(config: core_v1.ConfigMap, cached: sm.Cached) -> Iterable[Site]:
+def sites_using(config: core_v1.ConfigMap, cached: sm.CacheReader) -> Iterable[Site]:
     return cached.by_index(Site, "config", f"{config.namespace}/{config.name}")
 
 

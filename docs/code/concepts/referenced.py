@@ -17,7 +17,7 @@ class Login(sm.CustomResource[Spec, sm.Part], group="hello.example.com", version
     """Credentials in the form that a client reads, kept up to date with a Secret."""
 
 
-def logins_of(secret: core_v1.Secret, cached: sm.Cached) -> Iterable[Login]:
+def logins_of(secret: core_v1.Secret, cached: sm.CacheReader) -> Iterable[Login]:
     """The Logins that refer to this Secret."""
     logins = cached.list(Login, namespace=secret.namespace)
     return [login for login in logins if login.spec.credentials == secret.name]

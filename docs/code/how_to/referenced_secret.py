@@ -26,7 +26,7 @@ class Site(sm.CustomResource[Spec, Status], group="sites.example.com", version="
     """A web server with a password."""
 
 
-def sites_of(secret: core_v1.Secret, cached: sm.Cached) -> Iterable[Site]:
+def sites_of(secret: core_v1.Secret, cached: sm.CacheReader) -> Iterable[Site]:
     """The Sites that refer to this Secret."""
     sites = cached.list(Site, namespace=secret.namespace)
     return [site for site in sites if site.spec.credentials == secret.name]

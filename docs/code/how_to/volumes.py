@@ -75,7 +75,7 @@ async def reconcile(database: Database, ctx: sm.Context) -> sm.Outcome:
     return sm.Done(status=status) if ready.is_true else sm.Later(status=status)
 
 
-def database_of(claim: core_v1.PersistentVolumeClaim, cached: sm.Cached) -> list[Database]:
+def database_of(claim: core_v1.PersistentVolumeClaim, cached: sm.CacheReader) -> list[Database]:
     """The Database to whose StatefulSet the claim belongs: data-NAME-NUMBER."""
     name = claim.name.removeprefix("data-").rpartition("-")[0]
     found = cached.get(Database, name, namespace=claim.namespace)

@@ -56,7 +56,7 @@ class Operator:
         return sm.Done(status={"registry": self.registry})
 
 
-def who_uses(config: core_v1.ConfigMap, cached: sm.Cached) -> Iterable[App]:
+def who_uses(config: core_v1.ConfigMap, cached: sm.CacheReader) -> Iterable[App]:
     return [app for app in cached.list(App) if app.spec.config == config.name]
 
 

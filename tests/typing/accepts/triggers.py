@@ -28,15 +28,15 @@ def grows(old: App | None, new: App) -> bool:
     return old is None or new.spec.size > old.spec.size
 
 
-def apps_using(config: core_v1.ConfigMap, cached: sm.Cached) -> Iterable[App]:
+def apps_using(config: core_v1.ConfigMap, cached: sm.CacheReader) -> Iterable[App]:
     return cached.by_index(App, "config", config.name)
 
 
-def apps_by_label(secret: core_v1.Secret, cached: sm.Cached) -> Iterable[sm.ObjectKey]:
+def apps_by_label(secret: core_v1.Secret, cached: sm.CacheReader) -> Iterable[sm.ObjectKey]:
     yield sm.ObjectKey(secret.namespace, secret.labels["app"])
 
 
-def small_ones(cached: sm.Cached) -> list[App]:
+def small_ones(cached: sm.CacheReader) -> list[App]:
     return [app for app in cached.list(App) if app.spec.size == 0]
 
 

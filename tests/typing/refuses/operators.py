@@ -34,7 +34,7 @@ def plainly(app: App, ctx: sm.BlockingContext) -> sm.Outcome:
     return sm.Later(30)  # refused
 
 
-def by_name(config: core_v1.ConfigMap, cached: sm.Cached) -> list[str]:
+def by_name(config: core_v1.ConfigMap, cached: sm.CacheReader) -> list[str]:
     return [config.name]
 
 

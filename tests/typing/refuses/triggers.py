@@ -19,19 +19,19 @@ def one_argument(new: core_v1.Pod) -> bool:
     return True
 
 
-def names_of(config: core_v1.ConfigMap, cached: sm.Cached) -> Iterable[str]:
+def names_of(config: core_v1.ConfigMap, cached: sm.CacheReader) -> Iterable[str]:
     return (config.name,)
 
 
-async def awaited(config: core_v1.ConfigMap, cached: sm.Cached) -> list[sm.ObjectKey]:
+async def awaited(config: core_v1.ConfigMap, cached: sm.CacheReader) -> list[sm.ObjectKey]:
     return []
 
 
-def nobody(config: core_v1.ConfigMap, cached: sm.Cached) -> None:
+def nobody(config: core_v1.ConfigMap, cached: sm.CacheReader) -> None:
     return None
 
 
-def keys(config: core_v1.ConfigMap, cached: sm.Cached) -> list[sm.ObjectKey]:
+def keys(config: core_v1.ConfigMap, cached: sm.CacheReader) -> list[sm.ObjectKey]:
     return []
 
 

@@ -54,7 +54,7 @@ def test_what_it_owns_can_be_said_short_or_long() -> None:
     assert controller.cached_kinds == (Widget, core_v1.ConfigMap, apps_v1.Deployment)
 
 
-def nowhere(obj: Any, cached: sm.Cached) -> list[Widget]:
+def nowhere(obj: Any, cached: sm.CacheReader) -> list[Widget]:
     return []
 
 

@@ -7,11 +7,11 @@ import yaml
 
 from steersman.controller import Context, Controller, Outcome, Owns, Watch, Writes
 from steersman.controller.rbac import (
-    Rule,
-    as_policy_rules,
-    by_namespace,
+    RbacRule,
     permissions,
-    rule_yaml,
+    policy_rules,
+    rules_by_namespace,
+    rules_yaml,
 )
 from steersman.kinds import Unstructured, apps_v1, autoscaling_v1, core_v1, rbac_v1
 from tests.unit.controller.apps import App
@@ -113,7 +113,7 @@ def test_what_it_declares_is_what_it_may_do_and_no_more(
 def test_who_reads_scales_may_ask_for_that_of_anything() -> None:
     rules = permissions([controller(reads=(autoscaling_v1.Scale,))], lease=None, namespaces=())
 
-    assert Rule(group="*", resource="*", subresource="scale", verbs=("get",)) in rules
+    assert RbacRule(group="*", resource="*", subresource="scale", verbs=("get",)) in rules
     assert not [rule for rule in rules if rule.resource == "scales"]
 
 
@@ -136,7 +136,7 @@ def test_with_namespaces_the_rights_are_in_those_and_what_has_none_is_still_ever
     )
 
     per_role = {
-        place: {rule.path for rule in rules} for place, rules in by_namespace(found).items()
+        place: {rule.path for rule in rules} for place, rules in rules_by_namespace(found).items()
     }
     of_namespaces = {
         App.resource_type.plural,
@@ -195,14 +195,14 @@ def test_the_order_of_declarations_makes_no_difference() -> None:
 
 def test_policy_rules_put_together_what_has_the_same_verbs() -> None:
     rules = (
-        Rule(group="apps", resource="deployments", verbs=("get",), namespace="one"),
-        Rule(group="apps", resource="deployments", verbs=("get",), namespace="two"),
-        Rule(group="apps", resource="statefulsets", verbs=("get",)),
-        Rule(group="apps", resource="deployments", subresource="status", verbs=("patch",)),
-        Rule(group="", resource="secrets", verbs=("get",), names=("true",)),
+        RbacRule(group="apps", resource="deployments", verbs=("get",), namespace="one"),
+        RbacRule(group="apps", resource="deployments", verbs=("get",), namespace="two"),
+        RbacRule(group="apps", resource="statefulsets", verbs=("get",)),
+        RbacRule(group="apps", resource="deployments", subresource="status", verbs=("patch",)),
+        RbacRule(group="", resource="secrets", verbs=("get",), names=("true",)),
     )
 
-    assert as_policy_rules(rules) == (
+    assert policy_rules(rules) == (
         rbac_v1.PolicyRule(
             api_groups=("",), resources=("secrets",), verbs=("get",), resource_names=("true",)
         ),
@@ -217,11 +217,11 @@ def test_policy_rules_put_together_what_has_the_same_verbs() -> None:
 
 def test_the_yaml_says_the_same_and_can_be_pasted() -> None:
     rules = (
-        Rule(group="", resource="secrets", verbs=("get",), names=("true", "web-1", "1e3")),
-        Rule(group="apps", resource="deployments", subresource="status", verbs=("patch",)),
+        RbacRule(group="", resource="secrets", verbs=("get",), names=("true", "web-1", "1e3")),
+        RbacRule(group="apps", resource="deployments", subresource="status", verbs=("patch",)),
     )
 
-    text = rule_yaml(rules)
+    text = rules_yaml(rules)
 
     assert text == (
         "rules:\n"

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from steersman.controller import ThreadPolicy, Threads, start_thread
+from steersman.controller import ThreadPolicy, ThreadPool, start_thread
 from steersman.controller.threads import LoopCaller
 from steersman.errors import ContextEnded, ExitRaised
 from steersman.observe import Observation, ThreadsExhausted
@@ -36,7 +36,7 @@ async def test_a_function_in_a_thread_has_its_calls_done_in_the_loop(
     observed: list[Observation],
 ) -> None:
     loop_thread = threading.get_ident()
-    threads = Threads(1, policy=ThreadPolicy.CONCURRENT, observe=observed.append)
+    threads = ThreadPool(1, policy=ThreadPolicy.CONCURRENT, observe=observed.append)
 
     async def where() -> int:
         return threading.get_ident()
@@ -52,7 +52,7 @@ async def test_a_function_in_a_thread_has_its_calls_done_in_the_loop(
 
 
 async def test_what_it_raises_comes_out(observed: list[Observation]) -> None:
-    threads = Threads(1, policy=ThreadPolicy.CONCURRENT, observe=observed.append)
+    threads = ThreadPool(1, policy=ThreadPolicy.CONCURRENT, observe=observed.append)
 
     async def fail() -> None:
         raise LookupError("in the loop")
@@ -72,7 +72,7 @@ async def test_what_it_raises_comes_out(observed: list[Observation]) -> None:
 async def test_the_loop_goes_on_while_a_thread_works(
     observed: list[Observation], hang: threading.Event
 ) -> None:
-    threads = Threads(1, policy=ThreadPolicy.CONCURRENT, observe=observed.append)
+    threads = ThreadPool(1, policy=ThreadPolicy.CONCURRENT, observe=observed.append)
     job = await threads.start(lambda _: hang.wait(), holder="one", ended=ended)
 
     async with asyncio.TaskGroup() as group:
@@ -87,7 +87,7 @@ async def test_the_loop_goes_on_while_a_thread_works(
 async def test_when_all_threads_are_busy_those_who_hold_them_are_named(
     observed: list[Observation], hang: threading.Event
 ) -> None:
-    threads = Threads(2, policy=ThreadPolicy.CONCURRENT, observe=observed.append)
+    threads = ThreadPool(2, policy=ThreadPolicy.CONCURRENT, observe=observed.append)
     jobs = [
         await threads.start(lambda _: hang.wait(), holder=name, ended=ended)
         for name in ("one", "two")
@@ -108,7 +108,7 @@ async def test_when_all_threads_are_busy_those_who_hold_them_are_named(
 async def test_a_thread_whose_task_is_gone_can_do_nothing_more_and_holds_its_place(
     observed: list[Observation], hang: threading.Event
 ) -> None:
-    threads = Threads(1, policy=ThreadPolicy.CONCURRENT, observe=observed.append)
+    threads = ThreadPool(1, policy=ThreadPolicy.CONCURRENT, observe=observed.append)
     told: list[Exception] = []
 
     async def nothing() -> None:
@@ -128,17 +128,17 @@ async def test_a_thread_whose_task_is_gone_can_do_nothing_more_and_holds_its_pla
         waiting.cancel()
 
     assert not job.has_ended
-    assert repr(threads) == "<Threads 1 of 1 busy, 0 waiting>"
+    assert repr(threads) == "<ThreadPool 1 of 1 busy, 0 waiting>"
     hang.set()
     await job.ended()
     assert [str(each) for each in told] == [str(ended())]
-    assert repr(threads) == "<Threads 0 of 1 busy, 0 waiting>"
+    assert repr(threads) == "<ThreadPool 0 of 1 busy, 0 waiting>"
 
 
 async def test_a_thread_that_waits_for_the_loop_is_let_go_when_its_task_ends(
     observed: list[Observation],
 ) -> None:
-    threads = Threads(1, policy=ThreadPolicy.CONCURRENT, observe=observed.append)
+    threads = ThreadPool(1, policy=ThreadPolicy.CONCURRENT, observe=observed.append)
     asked = asyncio.Event()
 
     async def hang_for_ever() -> None:
@@ -158,7 +158,7 @@ async def test_a_thread_that_waits_for_the_loop_is_let_go_when_its_task_ends(
 
 
 async def test_a_thread_that_cannot_be_started_holds_no_place(observed: list[Observation]) -> None:
-    threads = Threads(1, policy=ThreadPolicy.CONCURRENT, observe=observed.append)
+    threads = ThreadPool(1, policy=ThreadPolicy.CONCURRENT, observe=observed.append)
     usual = threading.stack_size(2**46)  # more than any machine has to give
     try:
         with pytest.raises(RuntimeError, match="can't start new thread"):
@@ -174,7 +174,7 @@ async def test_a_thread_that_cannot_be_started_holds_no_place(observed: list[Obs
 async def test_a_function_that_ends_its_thread_does_not_end_the_operator(
     observed: list[Observation],
 ) -> None:
-    threads = Threads(1, policy=ThreadPolicy.CONCURRENT, observe=observed.append)
+    threads = ThreadPool(1, policy=ThreadPolicy.CONCURRENT, observe=observed.append)
 
     def function(_: LoopCaller) -> None:
         raise SystemExit(2)

@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from steersman.client import Client, ClientSettings, RetryPolicy
-from steersman.controller.rbac import Rule
+from steersman.controller.rbac import RbacRule
 from steersman.errors import Forbidden, Unreachable
 from steersman.manager.preflight import missing_permissions
 from steersman.observe import Observation, PermissionMissing, PermissionsUnknown
@@ -16,14 +16,14 @@ from steersman.wire import Request
 from tests.clocks import FakeClock
 from tests.transports import Answer, Scripted, ScriptedTransport, refusing, saying
 
-PODS = Rule(group="", resource="pods", verbs=("get", "list", "watch"))
-STATUS = Rule(
+PODS = RbacRule(group="", resource="pods", verbs=("get", "list", "watch"))
+STATUS = RbacRule(
     group="apps", resource="deployments", subresource="status", verbs=("patch",), namespace="one"
 )
-LEASE = Rule(
+LEASE = RbacRule(
     group="coordination.k8s.io", resource="leases", verbs=("get",), names=("a", "b"), namespace="n"
 )
-EVENTS = Rule(group="events.k8s.io", resource="events", verbs=("create",), is_needed=False)
+EVENTS = RbacRule(group="events.k8s.io", resource="events", verbs=("create",), is_needed=False)
 
 
 class Scene:
@@ -44,7 +44,7 @@ class Scene:
             settings=ClientSettings(retry=RetryPolicy(attempts=1)),
         )
 
-    async def missing(self, *rules: Rule) -> tuple[Rule, ...]:
+    async def missing(self, *rules: RbacRule) -> tuple[RbacRule, ...]:
         return await missing_permissions(self._client, rules, observe=self.observed.append)
 
     def _answer(self, request: Request) -> Scripted:
@@ -142,7 +142,9 @@ async def test_a_server_that_cannot_be_asked_is_an_error_and_not_a_group_of_them
 
 async def test_only_a_few_questions_are_put_at_once() -> None:
     scene = Scene()
-    rules = [Rule(group="", resource="pods", verbs=("get",), namespace=f"n{n}") for n in range(100)]
+    rules = [
+        RbacRule(group="", resource="pods", verbs=("get",), namespace=f"n{n}") for n in range(100)
+    ]
 
     await scene.missing(*rules)
 

@@ -15,7 +15,7 @@ from typing import Final
 
 from steersman.cache import Informer, in_background, key_of, on
 from steersman.client import Client, MergePatch
-from steersman.controller import Recorder, controller_of, owned_by, status_to_apply
+from steersman.controller import EventRecorder, controller_of, owned_by, status_to_apply
 from steersman.errors import Forbidden, Invalid, NotOurs, QueueClosed
 from steersman.kinds import Condition, apps_v1, core_v1, covers, is_ready, recipes
 from steersman.names import ObjectKey, ObjectRef
@@ -55,7 +55,7 @@ class Controller:
             clock=client.clock,
             observe=observe,
         )
-        self.recorder = Recorder(
+        self.recorder = EventRecorder(
             client,
             controller=NAME,
             instance=NAME,

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from steersman.client import Client, Trust, connect, find_config
     from steersman.controller import (
         BlockingContext,
-        Cached,
+        CacheReader,
         Context,
         Controller,
         Done,
@@ -62,7 +62,7 @@ __all__ = [
     "BlockingContext",
     "BucketPolicy",
     "CacheOptions",
-    "Cached",
+    "CacheReader",
     "Cel",
     "Client",
     "Column",
@@ -109,7 +109,7 @@ _LAZY = {
     "BlockingContext": "controller",
     "BucketPolicy": "workqueue",
     "CacheOptions": "cache",
-    "Cached": "controller",
+    "CacheReader": "controller",
     "Cel": "kinds",
     "Client": "client",
     "Column": "kinds",

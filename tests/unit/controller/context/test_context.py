@@ -8,7 +8,7 @@ import pytest
 
 import steersman as sm
 from steersman.client import Client, MergePatch
-from steersman.controller import Cached, Context
+from steersman.controller import CacheReader, Context
 from steersman.controller.declaration.access import Permits
 from steersman.errors import ContextEnded, UndeclaredWrite
 from steersman.kinds import core_v1, meta_v1
@@ -56,7 +56,7 @@ def context_of(writer: Any, controller: sm.Controller[App]) -> Context:
         controller,
         app(),
         permits=Permits(controller),
-        cached=Cached(controller.name, {}),
+        cached=CacheReader(controller.name, {}),
         client=Client(ScriptedTransport(), clock=clock, rng=Random(0), observe=ignore),
         writer=writer,
         recorder=writer,

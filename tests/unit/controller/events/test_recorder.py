@@ -6,7 +6,7 @@ from random import Random
 import pytest
 
 from steersman.client import Client
-from steersman.controller.events.recorder import Recorder, cut, event_name, reporting_name
+from steersman.controller.events.recorder import EventRecorder, cut, event_name, reporting_name
 from steersman.names import ObjectRef
 from steersman.observe import ignore
 from tests.clocks import FakeClock
@@ -63,7 +63,7 @@ async def test_its_repr_says_how_it_stands_and_to_record_sends_nothing() -> None
     transport = ScriptedTransport()
     clock = FakeClock()
     client = Client(transport, clock=clock, rng=Random(0), observe=ignore)
-    recorder = Recorder(
+    recorder = EventRecorder(
         client,
         controller="apps.example.com/appservice",
         instance="pod-0",
@@ -74,5 +74,5 @@ async def test_its_repr_says_how_it_stands_and_to_record_sends_nothing() -> None
     for _ in range(2):
         recorder.record(app(), "Failed", "no luck")
 
-    assert repr(recorder) == "<Recorder of appservice: <EventRows 1 kept, 1 in line>>"
+    assert repr(recorder) == "<EventRecorder of appservice: <EventRows 1 kept, 1 in line>>"
     assert transport.requests == []

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from steersman.cache import Added, Deleted, Delta, Sync, Updated, in_background, key_of
-from steersman.controller import Cached, Controller, Owns, Watch, changed
+from steersman.controller import CacheReader, Controller, Owns, Watch, changed
 from steersman.controller.pause import PAUSED
 from steersman.controller.triggers.event_handlers import Handler, Triggers
 from steersman.controller.triggers.mappings import TRIES_WHEN_GONE
@@ -39,7 +39,7 @@ class Scene:
         self.events: list[tuple[str, str, str]] = []
         self.triggers = Triggers(
             self.controller,
-            cached=Cached("app", {}),
+            cached=CacheReader("app", {}),
             add=self.add,
             clock=self.clock,
             rng=Random(0),
@@ -359,7 +359,7 @@ def config(*apps: str, version: str = "1", name: str = "config") -> core_v1.Conf
     return ConfigMap(metadata=metadata, data=dict.fromkeys(apps, ""))
 
 
-def apps_using(obj: core_v1.ConfigMap, cached: Cached) -> Iterable[ObjectKey]:
+def apps_using(obj: core_v1.ConfigMap, cached: CacheReader) -> Iterable[ObjectKey]:
     return [ObjectKey("here", name) for name in obj.data or {}]
 
 
@@ -429,7 +429,7 @@ def test_a_predicate_decides_which_changes_are_mapped() -> None:
     ],
 )
 def test_a_mapping_that_gives_something_else_is_told_what_to_give(returned: Any, said: str) -> None:
-    def mapping(obj: Any, cached: Cached) -> Any:
+    def mapping(obj: Any, cached: CacheReader) -> Any:
         return returned
 
     scene = watching(mapping)
@@ -452,7 +452,7 @@ class Mapping:
         self.is_broken = True
         self.asked: list[str] = []
 
-    def __call__(self, obj: Any, cached: Cached) -> Iterable[ObjectKey]:
+    def __call__(self, obj: Any, cached: CacheReader) -> Iterable[ObjectKey]:
         self.asked.append(obj.resource_version)
         if self.is_broken:
             raise LookupError("hunter2")
@@ -623,7 +623,7 @@ async def test_of_an_object_made_and_deleted_over_and_over_little_is_kept() -> N
 
 
 async def test_one_object_that_cannot_be_mapped_delays_no_other() -> None:
-    def mapping(obj: core_v1.ConfigMap, cached: Cached) -> Iterable[ObjectKey]:
+    def mapping(obj: core_v1.ConfigMap, cached: CacheReader) -> Iterable[ObjectKey]:
         if obj.name == "bad":
             raise LookupError
         return apps_using(obj, cached)
@@ -638,7 +638,7 @@ async def test_one_object_that_cannot_be_mapped_delays_no_other() -> None:
 
 
 async def test_a_half_answer_wakes_those_that_are_known() -> None:
-    def mapping(obj: core_v1.ConfigMap, cached: Cached) -> Iterable[ObjectKey]:
+    def mapping(obj: core_v1.ConfigMap, cached: CacheReader) -> Iterable[ObjectKey]:
         if obj.resource_version == "1":
             raise LookupError
         return apps_using(obj, cached)

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from steersman.cache import Indexer, Lister, Scope, in_background
-from steersman.controller.cache_reader import Cached
+from steersman.controller.cache_reader import CacheReader
 from steersman.controller.declaration.sources import Every, Keys, Source
 from steersman.controller.triggers.source_runner import run_source
 from steersman.errors import BadValue
@@ -36,7 +36,7 @@ class Scene:
         lister = Lister(
             objects, resource_type=App.resource_type, scope=Scope(), is_whole=lambda: True
         )
-        self.cached = Cached("app", {App: lister})
+        self.cached = CacheReader("app", {App: lister})
 
     def add(self, key: ObjectKey, why: Why, priority: int) -> None:
         self.added.append((key, why.event, priority))
@@ -106,7 +106,7 @@ async def test_two_with_the_same_period_do_not_keep_in_step() -> None:
 async def test_only_those_are_woken_that_a_function_chooses_as_keys_or_objects() -> None:
     scene = Scene("web", "api", "db")
 
-    def chosen(cached: Cached) -> Iterable[ObjectKey | App]:
+    def chosen(cached: CacheReader) -> Iterable[ObjectKey | App]:
         yield API
         yield from (each for each in cached.list(App) if each.name == "web")
         yield API
@@ -121,7 +121,7 @@ async def test_a_function_that_raises_is_asked_again_before_the_period_is_over()
     scene = Scene("web")
     problems = [LookupError("not yet"), LookupError("nor now")]
 
-    def chosen(cached: Cached) -> list[ObjectKey]:
+    def chosen(cached: CacheReader) -> list[ObjectKey]:
         if problems:
             raise problems.pop(0)
         return [WEB]
@@ -142,7 +142,7 @@ async def test_a_function_that_raises_is_asked_again_before_the_period_is_over()
 async def test_a_failing_function_is_not_asked_more_often_than_its_period() -> None:
     scene = Scene("web")
 
-    def chosen(cached: Cached) -> list[ObjectKey]:
+    def chosen(cached: CacheReader) -> list[ObjectKey]:
         raise LookupError
 
     async with scene.running(Every(0.1, keys=chosen)):
@@ -184,7 +184,7 @@ async def test_a_function_that_gives_something_else_is_told_what_to_give(
 async def test_a_function_that_would_have_to_be_awaited_is_told_so() -> None:
     scene = Scene("web")
 
-    async def chosen(cached: Cached) -> list[ObjectKey]:
+    async def chosen(cached: CacheReader) -> list[ObjectKey]:
         return []
 
     async with scene.running(Every(1, keys=chosen)):  # type: ignore[arg-type]

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from steersman.cache import Indexer, Lister, Scope
-from steersman.controller import Cached
+from steersman.controller import CacheReader
 from steersman.kinds import apps_v1, core_v1, meta_v1, replace
 from steersman.names import ObjectKey
 from steersman_cluster.workloads.pods import SELECTOR_INDEX, HolderOf, by_selector, is_counted_anew
@@ -16,7 +16,7 @@ ReplicaSet = apps_v1.ReplicaSet
 WHOM = HolderOf(ReplicaSet)
 
 
-def holding(*sets: ReplicaSet) -> Cached:
+def holding(*sets: ReplicaSet) -> CacheReader:
     """A cache of these ReplicaSets."""
 
     def failed(index: str, key: ObjectKey, error: Exception) -> None:
@@ -33,7 +33,7 @@ def holding(*sets: ReplicaSet) -> Cached:
         scope=Scope(),
         is_whole=lambda: True,
     )
-    return Cached("they", {ReplicaSet: lister})
+    return CacheReader("they", {ReplicaSet: lister})
 
 
 def names(keys: Iterable[ObjectKey]) -> list[str]:

@@ -24,7 +24,7 @@ Never:     acts on import, retries on behalf of a function that has not failed, 
 from typing import TYPE_CHECKING
 
 from steersman._lazy import lazy_names
-from steersman.controller.cache_reader import Cached
+from steersman.controller.cache_reader import CacheReader
 from steersman.controller.controller import Controller
 from steersman.controller.declaration.functions import is_async
 from steersman.controller.declaration.outcomes import Done, Later, Outcome
@@ -34,14 +34,14 @@ from steersman.errors import Permanent
 
 if TYPE_CHECKING:
     from steersman.controller import changed
-    from steersman.controller.context.blocking_context import BlockingContext, BlockingLive
-    from steersman.controller.context.context import Context, Live, token_text
+    from steersman.controller.context.blocking_context import BlockingContext, BlockingLiveReader
+    from steersman.controller.context.context import Context, LiveReader, token_text
     from steersman.controller.context.lifespan import NO_LIFESPAN, lifespan_value
     from steersman.controller.declaration.sources import Every, Keys, Source
-    from steersman.controller.events.recorder import Recorder
-    from steersman.controller.leadership import Leads, until_leading, while_leading
+    from steersman.controller.events.recorder import EventRecorder
+    from steersman.controller.leadership import IsLeader, run_while_leader, wait_until_leader
     from steersman.controller.loop.control_loop import ControlLoop
-    from steersman.controller.loop.synced_controller import Prepared, prepared
+    from steersman.controller.loop.synced_controller import SyncedController, synced_controller
     from steersman.controller.ownership.owner_references import (
         controller_of,
         owned_by,
@@ -49,45 +49,43 @@ if TYPE_CHECKING:
     )
     from steersman.controller.pause import PAUSED, is_paused
     from steersman.controller.rbac import (
-        Rule,
-        as_policy_rules,
-        by_namespace,
+        RbacRule,
         permissions,
-        rule_yaml,
+        policy_rules,
+        rules_by_namespace,
+        rules_yaml,
     )
     from steersman.controller.status.conditions import status_to_apply
-    from steersman.controller.threads import ThreadPolicy, Threads, start_thread
+    from steersman.controller.threads import ThreadPolicy, ThreadPool, start_thread
 
 __all__ = [
     "NO_LIFESPAN",
     "PAUSED",
     "BlockingContext",
-    "BlockingLive",
-    "Cached",
+    "BlockingLiveReader",
+    "CacheReader",
     "Context",
     "ControlLoop",
     "Controller",
     "Done",
+    "EventRecorder",
     "Every",
+    "IsLeader",
     "Keys",
     "Kind",
     "Later",
-    "Leads",
-    "Live",
+    "LiveReader",
     "Outcome",
     "Owns",
     "Permanent",
-    "Prepared",
-    "Recorder",
-    "Rule",
+    "RbacRule",
     "Source",
+    "SyncedController",
     "ThreadPolicy",
-    "Threads",
+    "ThreadPool",
     "Watch",
     "Writes",
-    "as_policy_rules",
     "as_writes",
-    "by_namespace",
     "changed",
     "check_is_kind",
     "controller_of",
@@ -97,48 +95,50 @@ __all__ = [
     "owned_by",
     "owner_reference",
     "permissions",
-    "prepared",
-    "rule_yaml",
+    "policy_rules",
+    "rules_by_namespace",
+    "rules_yaml",
+    "run_while_leader",
     "start_thread",
     "status_to_apply",
+    "synced_controller",
     "token_text",
-    "until_leading",
-    "while_leading",
+    "wait_until_leader",
 ]
 
 # What it takes to run a controller is not needed to declare one.
 _LAZY = {
     "PAUSED": "pause",
     "BlockingContext": "context.blocking_context",
-    "BlockingLive": "context.blocking_context",
+    "BlockingLiveReader": "context.blocking_context",
     "Context": "context.context",
     "token_text": "context.context",
     "ControlLoop": "loop.control_loop",
     "Every": "declaration.sources",
     "Keys": "declaration.sources",
-    "Leads": "leadership",
+    "IsLeader": "leadership",
     "NO_LIFESPAN": "context.lifespan",
-    "Live": "context.context",
-    "Prepared": "loop.synced_controller",
-    "Recorder": "events.recorder",
-    "Rule": "rbac",
+    "LiveReader": "context.context",
+    "SyncedController": "loop.synced_controller",
+    "EventRecorder": "events.recorder",
+    "RbacRule": "rbac",
     "Source": "declaration.sources",
     "ThreadPolicy": "threads",
-    "Threads": "threads",
+    "ThreadPool": "threads",
     "start_thread": "threads",
-    "as_policy_rules": "rbac",
-    "by_namespace": "rbac",
+    "policy_rules": "rbac",
+    "rules_by_namespace": "rbac",
     "controller_of": "ownership.owner_references",
     "is_paused": "pause",
     "owned_by": "ownership.owner_references",
     "owner_reference": "ownership.owner_references",
     "permissions": "rbac",
-    "prepared": "loop.synced_controller",
-    "rule_yaml": "rbac",
+    "synced_controller": "loop.synced_controller",
+    "rules_yaml": "rbac",
     "status_to_apply": "status.conditions",
     "lifespan_value": "context.lifespan",
-    "until_leading": "leadership",
-    "while_leading": "leadership",
+    "wait_until_leader": "leadership",
+    "run_while_leader": "leadership",
 }
 
 if not TYPE_CHECKING:  # to the type checkers, a module with __getattr__ has every attribute

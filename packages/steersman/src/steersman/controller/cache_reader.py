@@ -1,4 +1,4 @@
-"""``Cached``: what a controller may read from memory, and nothing else."""
+"""``CacheReader``: what a controller may read from memory, and nothing else."""
 
 from collections.abc import Mapping
 from typing import Any, TypeVar
@@ -15,7 +15,7 @@ Obj = TypeVar("Obj", bound=Resource | Unstructured)
 CONTROLLER_INDEX = "controller"
 
 
-class Cached:
+class CacheReader:
     """Reads from the caches of the kinds that a controller declares."""
 
     def __init__(self, controller: str, listers: Mapping[type[Any], Lister[Any]]) -> None:

@@ -23,12 +23,12 @@ T = TypeVar("T")
 LEAD_SECONDS: Final = 0.1
 
 # Whether this replica leads, by its own clock. It is asked from threads as well.
-Leads: TypeAlias = Callable[[], bool]
+IsLeader: TypeAlias = Callable[[], bool]
 
 
 @coroutine
-def while_leading(
-    work: Coroutine[Any, Any, T], leads: Leads, *, wanted: str
+def run_while_leader(
+    work: Coroutine[Any, Any, T], leads: IsLeader, *, wanted: str
 ) -> Generator[Any, None, T]:
     """Await ``work``, and cancel it where it would go on without the lead; ``NotLeading`` then."""
     thrown: BaseException | None = None
@@ -56,7 +56,7 @@ def while_leading(
         raise NotLeading(wanted=wanted, was_stopped=True) from None
 
 
-async def until_leading(leads: Leads, clock: Clock) -> None:
+async def wait_until_leader(leads: IsLeader, clock: Clock) -> None:
     """Wait until this replica leads; at once if it does."""
     while not leads():
         await clock.sleep(LEAD_SECONDS)

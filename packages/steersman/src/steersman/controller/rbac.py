@@ -50,7 +50,7 @@ _BARE: Final = re.compile(r"[a-z][a-z0-9./-]*")
 _NOT_BARE: Final = frozenset({"y", "n", "yes", "no", "on", "off", "true", "false", "null"})
 
 
-class Rule(msgspec.Struct, frozen=True, kw_only=True, order=True):
+class RbacRule(msgspec.Struct, frozen=True, kw_only=True, order=True):
     """Some verbs on one resource: in a namespace, or everywhere; of all objects, or of some.
 
     Without what is not needed, an operator does less, and what it does is right.
@@ -72,7 +72,7 @@ class Rule(msgspec.Struct, frozen=True, kw_only=True, order=True):
     @property
     def yaml(self) -> str:
         """An item of the ``rules`` of a Role, on one line."""
-        (policy,) = as_policy_rules((self,))
+        (policy,) = policy_rules((self,))
         fields = ", ".join(f"{key}: {_listed(values)}" for key, values in _told(policy))
         return f"- {{{fields}}}"
 
@@ -84,7 +84,7 @@ class Rule(msgspec.Struct, frozen=True, kw_only=True, order=True):
         return f"{', '.join(self.verbs)} {self.resource}{group}{sub}{named} {where}"
 
 
-_ANY_SCALE: Final = Rule(group="*", resource="*", subresource="scale", verbs=("get",))
+_ANY_SCALE: Final = RbacRule(group="*", resource="*", subresource="scale", verbs=("get",))
 
 
 class Declared(Protocol):
@@ -113,20 +113,20 @@ def permissions(
     namespaces: Sequence[str],
     runnables: Iterable[Declared] = (),
     caches: Iterable[CacheOptions[Any]] = (),
-) -> tuple[Rule, ...]:
+) -> tuple[RbacRule, ...]:
     """All that these need, in these namespaces, or in all if there are none.
 
     ``caches`` may name other namespaces for some kinds. ``lease`` is the namespace and name of the
     lease that their leader holds, if they have one.
     """
-    wanted: list[Rule] = []
+    wanted: list[RbacRule] = []
     apart: dict[tuple[str, str], Sequence[str]] = {
         (each.kind.resource_type.gvk.group, each.kind.resource_type.plural): each.namespaces
         for each in caches
         if each.namespaces is not None
     }
 
-    def want(rules: Iterable[tuple[Rule, bool]]) -> None:
+    def want(rules: Iterable[tuple[RbacRule, bool]]) -> None:
         for rule, is_namespaced in rules:
             where = apart.get((rule.group, rule.resource), namespaces)
             places = where if is_namespaced and where else (None,)
@@ -146,15 +146,15 @@ def permissions(
     return _merged(wanted)
 
 
-def by_namespace(rules: Iterable[Rule]) -> dict[str | None, tuple[Rule, ...]]:
+def rules_by_namespace(rules: Iterable[RbacRule]) -> dict[str | None, tuple[RbacRule, ...]]:
     """The rules of each Role by its namespace; those of the ClusterRole under ``None``."""
-    found: dict[str | None, tuple[Rule, ...]] = {}
+    found: dict[str | None, tuple[RbacRule, ...]] = {}
     for rule in rules:
         found[rule.namespace] = (*found.get(rule.namespace, ()), rule)
     return found
 
 
-def as_policy_rules(rules: Iterable[Rule]) -> "tuple[rbac_v1.PolicyRule, ...]":
+def policy_rules(rules: Iterable[RbacRule]) -> "tuple[rbac_v1.PolicyRule, ...]":
     """The rules of a Role or ClusterRole that grants all of these, wherever they are needed."""
     # Here, because an operator that has its rights shows none of them to anybody.
     from steersman.kinds import rbac_v1
@@ -173,16 +173,16 @@ def as_policy_rules(rules: Iterable[Rule]) -> "tuple[rbac_v1.PolicyRule, ...]":
     )
 
 
-def rule_yaml(rules: Iterable[Rule]) -> str:
+def rules_yaml(rules: Iterable[RbacRule]) -> str:
     """The same as YAML, to be pasted into a Role or ClusterRole."""
     lines = ["rules:"]
-    for rule in as_policy_rules(rules):
+    for rule in policy_rules(rules):
         for number, (key, values) in enumerate(_told(rule)):
             lines.append(f"{'  ' if number else '- '}{key}: {_listed(values)}")
     return "\n".join(lines) + "\n"
 
 
-def _wanted_by(controller: Controller[Any]) -> Iterator[tuple[Rule, bool]]:
+def _wanted_by(controller: Controller[Any]) -> Iterator[tuple[RbacRule, bool]]:
     """What one controller wants, each with whether that lives in namespaces."""
     own = controller.kind
     yield _rule(own, *_FOLLOW)
@@ -202,14 +202,14 @@ def _wanted_by(controller: Controller[Any]) -> Iterator[tuple[Rule, bool]]:
     yield from _written(controller.written)
 
 
-def _read(kinds: Iterable[Kind]) -> Iterator[tuple[Rule, bool]]:
+def _read(kinds: Iterable[Kind]) -> Iterator[tuple[RbacRule, bool]]:
     for kind in kinds:
         # A Scale is nowhere but below other objects, of whichever kind.
         is_scale = kind.resource_type.gvk == _SCALE
         yield (_ANY_SCALE, True) if is_scale else _rule(kind, *_LIVE)
 
 
-def _written(declared: Iterable[Writes]) -> Iterator[tuple[Rule, bool]]:
+def _written(declared: Iterable[Writes]) -> Iterator[tuple[RbacRule, bool]]:
     for each in declared:
         verbs = tuple(each.verbs)
         if each.names and "create" in verbs:
@@ -224,9 +224,9 @@ def _written(declared: Iterable[Writes]) -> Iterator[tuple[Rule, bool]]:
 
 def _rule(
     kind: Kind, *verbs: str, subresource: str = "", names: tuple[str, ...] = ()
-) -> tuple[Rule, bool]:
+) -> tuple[RbacRule, bool]:
     where = kind.resource_type
-    rule = Rule(
+    rule = RbacRule(
         group=where.gvk.group,
         resource=where.plural,
         subresource=subresource,
@@ -240,12 +240,12 @@ def _has_status(kind: Kind) -> bool:
     return issubclass(kind, Unstructured) or hasattr(kind, "status")
 
 
-def _events_of(controller: Controller[Any], namespaces: Sequence[str]) -> Iterator[Rule]:
+def _events_of(controller: Controller[Any], namespaces: Sequence[str]) -> Iterator[RbacRule]:
     places: list[str | None] = [*namespaces] or [None]
     if namespaces and not all(each.resource_type.namespaced for each in controller.cached_kinds):
         places.append("default")  # where events about what has no namespace live
     for place in places:
-        yield Rule(
+        yield RbacRule(
             group="" if controller.event_source else "events.k8s.io",
             resource="events",
             verbs=("create", "patch"),
@@ -254,17 +254,17 @@ def _events_of(controller: Controller[Any], namespaces: Sequence[str]) -> Iterat
         )
 
 
-def _lease(namespace: str, name: str) -> Iterator[Rule]:
-    lease = Rule(
+def _lease(namespace: str, name: str) -> Iterator[RbacRule]:
+    lease = RbacRule(
         group="coordination.k8s.io", resource="leases", namespace=namespace, verbs=("create",)
     )
     yield lease  # by no name: what is created has none yet, for those who grant rights
     yield replace(lease, verbs=("get", "patch"), names=(name,))
 
 
-def _merged(rules: Iterable[Rule]) -> tuple[Rule, ...]:
+def _merged(rules: Iterable[RbacRule]) -> tuple[RbacRule, ...]:
     """The same rights, each resource once, in one order."""
-    found: dict[Rule, tuple[set[str], bool]] = {}
+    found: dict[RbacRule, tuple[set[str], bool]] = {}
     for rule in rules:
         place = replace(rule, verbs=(), is_needed=True)
         verbs, is_needed = found.get(place, (set(), False))
@@ -276,7 +276,7 @@ def _merged(rules: Iterable[Rule]) -> tuple[Rule, ...]:
     return tuple(sorted(merged, key=_place))
 
 
-def _place(rule: Rule) -> tuple[str, ...]:
+def _place(rule: RbacRule) -> tuple[str, ...]:
     return (rule.namespace or "", rule.group, rule.resource, rule.subresource, *rule.names)
 
 

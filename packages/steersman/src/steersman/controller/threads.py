@@ -66,7 +66,7 @@ def start_thread(thread: threading.Thread) -> None:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-class Threads:
+class ThreadPool:
     """A bounded number of threads."""
 
     def __init__(self, most: int, *, policy: ThreadPolicy, observe: Observer) -> None:
@@ -80,7 +80,7 @@ class Threads:
         self._jobs: set[Job[Any]] = set()
 
     def __repr__(self) -> str:
-        return f"<Threads {len(self._jobs)} of {self._most} busy, {self._waiting} waiting>"
+        return f"<ThreadPool {len(self._jobs)} of {self._most} busy, {self._waiting} waiting>"
 
     async def start(
         self, function: Callable[[LoopCaller], T], *, holder: str, ended: Callable[[], ContextEnded]

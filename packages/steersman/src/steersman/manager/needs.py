@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from steersman.cache import CacheOptions
-from steersman.controller import Controller, Rule, permissions
+from steersman.controller import Controller, RbacRule, permissions
 from steersman.errors import BadSettings
 from steersman.manager.runnables import Runnable
 from steersman.manager.settings import ManagerSettings
@@ -26,7 +26,7 @@ def needed_rules(
     namespace: str,
     runnables: Sequence[Runnable] = (),
     caches: Sequence[CacheOptions[Any]] = (),
-) -> tuple[Rule, ...]:
+) -> tuple[RbacRule, ...]:
     """All that an operator with these settings needs which runs in this namespace."""
     lease = None
     if settings.leader_election:
@@ -42,12 +42,12 @@ def needed_rules(
     return rules + metrics_rules(settings)
 
 
-def metrics_rules(settings: ManagerSettings) -> tuple[Rule, ...]:
+def metrics_rules(settings: ManagerSettings) -> tuple[RbacRule, ...]:
     """Of these, what it takes to find out who may read its metrics; none if nobody else can."""
     if settings.metrics is None or settings.metrics.is_loopback:
         return ()
     return tuple(
-        Rule(group=group, resource=resource, verbs=(verb,), is_needed=False)
+        RbacRule(group=group, resource=resource, verbs=(verb,), is_needed=False)
         for group, resource, verb in METRICS_RIGHTS
     )
 

@@ -24,13 +24,13 @@ from steersman.client import Client, ClientSettings, RetryPolicy
 from steersman.controller import (
     Controller,
     ControlLoop,
-    Leads,
-    Prepared,
-    Rule,
-    Threads,
-    prepared,
-    until_leading,
-    while_leading,
+    IsLeader,
+    RbacRule,
+    SyncedController,
+    ThreadPool,
+    run_while_leader,
+    synced_controller,
+    wait_until_leader,
 )
 from steersman.errors import (
     AUTHOR_ERRORS,
@@ -109,7 +109,7 @@ class Operation:
         self._leads = self._fence.leads if settings.leader_election else None
         self._started_at = environment.clock.monotonic()
         self._is_permitted = False
-        self._missing: tuple[Rule, ...] | None = None
+        self._missing: tuple[RbacRule, ...] | None = None
         self._caches: Caches | None = None
         self._startup: Startup | None = None
         self._stopping = asyncio.Event()
@@ -249,7 +249,7 @@ class Operation:
                 self._loops = []
                 self._workers = []
 
-    async def _work(self, startup: Startup, ready: Sequence[Prepared[Any]]) -> None:
+    async def _work(self, startup: Startup, ready: Sequence[SyncedController[Any]]) -> None:
         async with asyncio.TaskGroup() as group:
             self._workers = [group.create_task(loop.run(), name=repr(loop)) for loop in self._loops]
             if startup.is_complete and len(ready) == len(self._controllers):
@@ -260,7 +260,7 @@ class Operation:
             late.cancel()
 
     async def _start_late(
-        self, startup: Startup, ready: Sequence[Prepared[Any]], group: asyncio.TaskGroup
+        self, startup: Startup, ready: Sequence[SyncedController[Any]], group: asyncio.TaskGroup
     ) -> None:
         """Start each controller whose kinds come later, when they do."""
         started = list(ready)
@@ -291,16 +291,16 @@ class Operation:
                 what_now="Catch in it what it can answer for; the manager cannot.",
             ) from error
 
-    async def _run_leading(self, runnable: Runnable, services: Services, leads: Leads) -> None:
+    async def _run_leading(self, runnable: Runnable, services: Services, leads: IsLeader) -> None:
         while True:
             work = _awaiting(runnable.run(services))
             try:
-                return await while_leading(work, leads, wanted=runnable.name)
+                return await run_while_leader(work, leads, wanted=runnable.name)
             except NotLeading:
                 # If the lead is lost, this task is cancelled soon. If the lease was renewed at the
                 # last moment, the term goes on, and so must the runnable.
                 await self._clock.sleep(LOST_LEAD_SECONDS)
-                await until_leading(leads, self._clock)
+                await wait_until_leader(leads, self._clock)
 
     # What comes before
 
@@ -332,7 +332,7 @@ class Operation:
         self._is_permitted = True
         self._reached("permissions checked")
 
-    async def _has(self, client: Client, rules: Sequence[Rule]) -> bool:
+    async def _has(self, client: Client, rules: Sequence[RbacRule]) -> bool:
         told: list[Observation] = []
         try:
             missing = await missing_permissions(client, rules, observe=told.append)
@@ -361,7 +361,7 @@ class Operation:
 
     def _new_startup(self, client: Client, caches: Caches, services: Services) -> Startup:
         settings = self._settings
-        threads = Threads(
+        threads = ThreadPool(
             settings.max_threads,
             policy=self._environment.thread_policy,
             observe=self._observe,
@@ -369,7 +369,7 @@ class Operation:
         return Startup(
             self._controllers,
             prepare=partial(
-                prepared,
+                synced_controller,
                 client=client,
                 caches=caches,
                 namespaces=settings.namespaces,

@@ -7,7 +7,7 @@ from typing import Final
 from msgspec.structs import replace
 
 from steersman.client import Client
-from steersman.controller import Rule
+from steersman.controller import RbacRule
 from steersman.errors import Forbidden, NotFound, SteersmanError
 from steersman.kinds import authorization_v1
 from steersman.observe import Observer, PermissionMissing, PermissionsUnknown
@@ -20,8 +20,8 @@ _RULES_FOR_ONE_MORE: Final = 8
 
 
 async def missing_permissions(
-    client: Client, rules: Sequence[Rule], *, observe: Observer
-) -> tuple[Rule, ...]:
+    client: Client, rules: Sequence[RbacRule], *, observe: Observer
+) -> tuple[RbacRule, ...]:
     """Of these rules what is not granted, with the missing verbs only; each is told of.
 
     Who may not even ask (which is rare) cannot know, and hears of it.
@@ -46,8 +46,8 @@ async def missing_permissions(
 
 
 async def _missing_of(
-    client: Client, rule: Rule, turn: asyncio.Semaphore, observe: Observer
-) -> Rule | None:
+    client: Client, rule: RbacRule, turn: asyncio.Semaphore, observe: Observer
+) -> RbacRule | None:
     missing: list[str] = []
     for verb in rule.verbs:
         for name in rule.names or (None,):
@@ -63,7 +63,7 @@ async def _missing_of(
     return replace(rule, verbs=tuple(missing)) if missing else None
 
 
-async def _may(client: Client, rule: Rule, verb: str, name: str | None) -> bool:
+async def _may(client: Client, rule: RbacRule, verb: str, name: str | None) -> bool:
     review = authorization_v1.SelfSubjectAccessReview(
         spec=authorization_v1.SelfSubjectAccessReviewSpec(
             resource_attributes=authorization_v1.ResourceAttributes(

@@ -13,8 +13,8 @@ from steersman.client import Client
 from steersman.clock import Clock
 from steersman.controller import (
     NO_LIFESPAN,
+    IsLeader,
     Kind,
-    Leads,
     ThreadPolicy,
     Writes,
     as_writes,
@@ -43,7 +43,7 @@ class Services(msgspec.Struct, frozen=True, kw_only=True):
     clock: Clock
     rng: Random
     observe: Observer
-    leads: Leads | None = None
+    leads: IsLeader | None = None
     lifespan_value: object = NO_LIFESPAN
 
     def lifespan(self, kind: type[T]) -> T:

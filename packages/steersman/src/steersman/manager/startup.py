@@ -11,7 +11,7 @@ from typing import Any, Final, Protocol
 
 from steersman.cache import Informer, in_background, sync_problem
 from steersman.clock import Clock
-from steersman.controller import Controller, Prepared
+from steersman.controller import Controller, SyncedController
 from steersman.errors import CacheSyncTimeout
 from steersman.observe import CacheSyncOverdue, Observer
 
@@ -29,7 +29,7 @@ class Prepare(Protocol):
         controller: Controller[Any],
         *,
         joined: Callable[[Mapping[type[Any], Informer[Any]]], None],
-    ) -> AbstractAsyncContextManager[Prepared[Any]]:
+    ) -> AbstractAsyncContextManager[SyncedController[Any]]:
         """``joined`` is called with the informers before they have synced."""
         ...
 
@@ -42,7 +42,7 @@ class _Start:
         self.joined = asyncio.Event()
         self.is_ready = asyncio.Event()
         self.informers: Mapping[type[Any], Informer[Any]] = {}
-        self.prepared: Prepared[Any] | None = None
+        self.prepared: SyncedController[Any] | None = None
         # Ready, or held up by something that may take for ever.
         self.is_settled = False
 
@@ -86,7 +86,7 @@ class Startup:
         return f"<Startup {len(self.ready)} of {len(self._starts)} controllers ready>"
 
     @property
-    def ready(self) -> tuple[Prepared[Any], ...]:
+    def ready(self) -> tuple[SyncedController[Any], ...]:
         """The controllers that can work, in the order in which they were declared."""
         return tuple(each.prepared for each in self._starts if each.prepared is not None)
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from steersman.controller import Rule
+from steersman.controller import RbacRule
 from steersman.kinds import core_v1, networking_v1
 from steersman.units import Quantity
 
@@ -22,11 +22,11 @@ class ExtraRule:
     names: tuple[str, ...] = ()
     everywhere: bool = False
 
-    def rules(self, namespaces: tuple[str, ...]) -> tuple[Rule, ...]:
+    def rules(self, namespaces: tuple[str, ...]) -> tuple[RbacRule, ...]:
         """The same for each group, resource and namespace."""
         places = (None,) if self.everywhere or not namespaces else tuple(dict.fromkeys(namespaces))
         return tuple(
-            Rule(
+            RbacRule(
                 namespace=place,
                 group=group,
                 resource=resource.partition("/")[0],

@@ -8,7 +8,7 @@ no namespace.
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
-from steersman.controller import Rule, as_policy_rules, by_namespace
+from steersman.controller import RbacRule, policy_rules, rules_by_namespace
 from steersman.kinds import core_v1, meta_v1, rbac_v1
 from steersman.manager import metrics_rules, needed_rules
 from steersman.manifests.documents import Document, as_document
@@ -51,7 +51,7 @@ def operator_grants(installation: Installation) -> tuple[Document, ...]:
     work = (*(rule for rule in needed if rule not in asides), *extra)
     return tuple(
         document
-        for place, rules in by_namespace(work).items()
+        for place, rules in rules_by_namespace(work).items()
         for document in _granted(installation, installation.name, place, rules)
     )
 
@@ -111,11 +111,11 @@ def _roles_of(spec: Mapping[str, Any]) -> Iterator[tuple[str, str, tuple[rbac_v1
 
 
 def _granted(
-    installation: Installation, name: str, place: str | None, rules: tuple[Rule, ...]
+    installation: Installation, name: str, place: str | None, rules: tuple[RbacRule, ...]
 ) -> Iterator[Document]:
     if not rules:
         return
-    policy = as_policy_rules(rules)
+    policy = policy_rules(rules)
     meta = _meta(installation, name, place)
     subject = rbac_v1.Subject(
         kind="ServiceAccount", name=installation.name, namespace=installation.namespace

@@ -3,7 +3,7 @@
 from typing import Final
 
 from steersman.cache import Deleted, Delta, Informer, Updated, in_background
-from steersman.controller import Recorder
+from steersman.controller import EventRecorder
 from steersman.errors import ApiError, Conflict, SteersmanError
 from steersman.kinds import autoscaling_v1, core_v1, replace
 from steersman.manager import Runnable, Services
@@ -76,7 +76,7 @@ class _Looking:
         self._targets = Targets(services.client)
         self._histories: dict[ObjectKey, History] = {}
         self._selectors = Selectors()
-        self._recorder = Recorder(
+        self._recorder = EventRecorder(
             services.client,
             controller=NAME,
             source=NAME,

@@ -6,7 +6,7 @@ from functools import partial
 from typing import Any, Final
 
 from steersman.controller import (
-    Cached,
+    CacheReader,
     Context,
     Controller,
     Done,
@@ -228,7 +228,7 @@ def _taints(node: Node) -> tuple[core_v1.Taint, ...]:
     return (node.spec.taints if node.spec is not None else None) or ()
 
 
-def _whom_a_node_concerns(node: Node, cached: Cached) -> list[ObjectKey]:
+def _whom_a_node_concerns(node: Node, cached: CacheReader) -> list[ObjectKey]:
     """The DaemonSets that should have a Pod there and have none, or the other way round."""
     is_gone = cached.get(Node, node.name) is None
     concerned: list[ObjectKey] = []

@@ -13,7 +13,7 @@ Never:     touches a ReplicaSet that another one controls, or makes Pods itself
 from collections.abc import Iterable
 from typing import Any, Final
 
-from steersman.controller import Cached, Controller, Watch, Writes, controller_of
+from steersman.controller import CacheReader, Controller, Watch, Writes, controller_of
 from steersman.kinds import apps_v1, core_v1
 from steersman.names import ObjectKey
 from steersman_cluster.workloads.deployments.reading import is_rolling
@@ -31,7 +31,7 @@ from steersman_cluster.workloads.settings import WorkloadSettings
 __all__ = ["controllers"]
 
 
-def _recreating(pod: core_v1.Pod, cached: Cached) -> Iterable[ObjectKey]:
+def _recreating(pod: core_v1.Pod, cached: CacheReader) -> Iterable[ObjectKey]:
     """The Deployment that waits for this Pod's end before it makes new ones."""
     holder = controller_of(pod)
     if holder is None or holder.kind != "ReplicaSet":

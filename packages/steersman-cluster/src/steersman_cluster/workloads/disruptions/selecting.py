@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from typing import Final, TypeAlias
 
-from steersman.controller import Cached, Context, Watch
+from steersman.controller import CacheReader, Context, Watch
 from steersman.kinds import apps_v1, core_v1, meta_v1, policy_v1
 from steersman.names import ObjectKey
 from steersman_cluster.workloads.pods import SELECTOR_INDEX, condition, selected_under, selects
@@ -36,7 +36,7 @@ def matters(old: Pod | None, new: Pod) -> bool:
     )
 
 
-def budgets_of(pod: Pod, cached: Cached) -> list[ObjectKey]:
+def budgets_of(pod: Pod, cached: CacheReader) -> list[ObjectKey]:
     """The budgets that the Pod is under."""
     return [ObjectKey(each.namespace, each.name) for each in _budgets(pod, cached)]
 
@@ -46,7 +46,7 @@ def is_resized(old: Sized | None, new: Sized) -> bool:
     return old is None or _size(old) != _size(new)
 
 
-def budgets_above(sized: Sized, cached: Cached) -> list[ObjectKey]:
+def budgets_above(sized: Sized, cached: CacheReader) -> list[ObjectKey]:
     """The budgets of the Pods that are made from its template."""
     template = sized.spec.template if sized.spec is not None else None
     metadata = template.metadata if template is not None else None
@@ -95,12 +95,12 @@ def go_form(selector: meta_v1.LabelSelector | None) -> str:
 WATCHED_PODS: Final = Watch(Pod, to=budgets_of, when=matters, indexes={_LABEL_INDEX: by_labels})
 
 
-def _budgets(pod: Pod, readable: Cached | Context) -> list[Budget]:
+def _budgets(pod: Pod, readable: CacheReader | Context) -> list[Budget]:
     return _selecting(pod.namespace, pod.labels, readable)
 
 
 def _selecting(
-    namespace: str | None, labels: Mapping[str, str], readable: Cached | Context
+    namespace: str | None, labels: Mapping[str, str], readable: CacheReader | Context
 ) -> list[Budget]:
     return [
         budget

@@ -3,7 +3,7 @@
 from typing import Any, Final
 
 from steersman.cache import Start, in_background
-from steersman.controller import Recorder
+from steersman.controller import EventRecorder
 from steersman.errors import SteersmanError, UnknownKind
 from steersman.kinds import Unstructured
 from steersman.manager import Services
@@ -60,7 +60,7 @@ class _Collection:
             found=self._found,
             on_first_write=on_first_write,
         )
-        self._recorder: Recorder | None = None
+        self._recorder: EventRecorder | None = None
         self._failing: dict[Work, Identity] = {}
         # As many as there is work for, and one to spare.
         self._employed = 0
@@ -148,7 +148,7 @@ class _Collection:
             return  # Nobody serves it any more, and nobody can look at it.
         if self._recorder is None:
             services = self._services
-            self._recorder = Recorder(
+            self._recorder = EventRecorder(
                 services.client,
                 controller=NAME,
                 source=NAME,

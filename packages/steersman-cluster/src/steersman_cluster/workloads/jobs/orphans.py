@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import Final
 
-from steersman.controller import Cached, Context, Done, Outcome, controller_of
+from steersman.controller import CacheReader, Context, Done, Outcome, controller_of
 from steersman.errors import NotFound
 from steersman.kinds import batch_v1, core_v1
 from steersman.names import ObjectKey
@@ -41,7 +41,7 @@ def has_ended(old: Job | None, new: Job) -> bool:
     return end_of(new) is not None and (old is None or end_of(old) is None)
 
 
-def pods_of(job: Job, cached: Cached) -> Iterable[ObjectKey]:
+def pods_of(job: Job, cached: CacheReader) -> Iterable[ObjectKey]:
     """Those of the Job that are not counted."""
     found = cached.by_index(Pod, TRACKED_INDEX, job.uid)
     return [ObjectKey(each.namespace, each.name) for each in found]

@@ -5,7 +5,7 @@ from functools import partial
 from typing import Any, Final
 
 from steersman.client import MergePatch
-from steersman.controller import Cached, Context, Controller, Done, Outcome, Watch, Writes
+from steersman.controller import CacheReader, Context, Controller, Done, Outcome, Watch, Writes
 from steersman.errors import AlreadyExists, ApiError
 from steersman.kinds import core_v1, meta_v1
 from steersman.names import ObjectKey
@@ -85,11 +85,11 @@ async def _create(ctx: Context, obj: core_v1.ServiceAccount | core_v1.ConfigMap)
             raise
 
 
-def _home_of_account(account: core_v1.ServiceAccount, cached: Cached) -> Iterable[ObjectKey]:  # noqa: ARG001
+def _home_of_account(account: core_v1.ServiceAccount, cached: CacheReader) -> Iterable[ObjectKey]:  # noqa: ARG001
     return _home(account, ACCOUNT)
 
 
-def _home_of_root_ca(found: core_v1.ConfigMap, cached: Cached) -> Iterable[ObjectKey]:  # noqa: ARG001
+def _home_of_root_ca(found: core_v1.ConfigMap, cached: CacheReader) -> Iterable[ObjectKey]:  # noqa: ARG001
     return _home(found, ROOT_CA)
 
 

@@ -6,7 +6,16 @@ from datetime import datetime, timedelta
 from functools import lru_cache
 from typing import Final
 
-from steersman.controller import Cached, Context, Controller, Done, Later, Outcome, Watch, Writes
+from steersman.controller import (
+    CacheReader,
+    Context,
+    Controller,
+    Done,
+    Later,
+    Outcome,
+    Watch,
+    Writes,
+)
 from steersman.kinds import core_v1
 from steersman_cluster.workloads.nodes.addresses import address_of, pod_address
 from steersman_cluster.workloads.nodes.annotations import SILENT, STAND_IN, STOP_SECONDS, seconds_of
@@ -128,7 +137,7 @@ def by_address(pod: core_v1.Pod) -> Iterable[str]:
     return () if spec.host_network or is_ended(pod) else (status.pod_ip,)
 
 
-def pods_of(node: core_v1.Node, cached: Cached) -> Iterable[core_v1.Pod]:
+def pods_of(node: core_v1.Node, cached: CacheReader) -> Iterable[core_v1.Pod]:
     """The Pods that were given this node."""
     return cached.by_index(core_v1.Pod, BY_NODE, node.name)
 

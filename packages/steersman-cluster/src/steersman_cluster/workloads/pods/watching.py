@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from steersman.controller import Cached, Watch, controller_of
+from steersman.controller import CacheReader, Watch, controller_of
 from steersman.kinds import Resource, core_v1
 from steersman.names import ObjectKey
 from steersman_cluster.workloads.pods.reading import condition, phase
@@ -29,7 +29,7 @@ class HolderOf:
 
     kind: type[Any]
 
-    def __call__(self, obj: Resource, cached: Cached) -> Iterable[ObjectKey]:
+    def __call__(self, obj: Resource, cached: CacheReader) -> Iterable[ObjectKey]:
         holder = controller_of(obj)
         if holder is not None:
             gvk = self.kind.resource_type.gvk
@@ -39,7 +39,7 @@ class HolderOf:
         return selecting(self.kind, obj, cached)
 
 
-def selecting(kind: type[Any], obj: Resource, cached: Cached) -> list[ObjectKey]:
+def selecting(kind: type[Any], obj: Resource, cached: CacheReader) -> list[ObjectKey]:
     """All objects of the kind whose selector matches this one's labels."""
     labels = obj.labels
     if not labels:

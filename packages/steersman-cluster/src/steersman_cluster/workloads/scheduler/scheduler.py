@@ -22,7 +22,7 @@ from steersman.cache import (
 )
 from steersman.client import StrategicMergePatch
 from steersman.clock import Clock
-from steersman.controller import Recorder
+from steersman.controller import EventRecorder
 from steersman.errors import SteersmanError
 from steersman.kinds import Resource, core_v1, meta_v1
 from steersman.manager import Runnable, Services
@@ -72,7 +72,7 @@ def scheduler(settings: WorkloadSettings) -> Runnable:
             services.caches.following(core_v1.PersistentVolumeClaim) as claims,
             in_background() as start,
         ):
-            recorder = Recorder(
+            recorder = EventRecorder(
                 services.client,
                 controller=SCHEDULER,
                 instance=SCHEDULER,
@@ -116,7 +116,7 @@ class Scheduling:
         pods: Lister[core_v1.Pod],
         namespaces: Lister[core_v1.Namespace],
         claims: Lister[core_v1.PersistentVolumeClaim],
-        recorder: Recorder,
+        recorder: EventRecorder,
         tells_routine: bool,
     ) -> None:
         self._client = services.client

@@ -6,7 +6,16 @@ from functools import partial
 from typing import Any, Final
 
 from steersman.client import MergePatch
-from steersman.controller import Cached, Context, Controller, Done, Later, Outcome, Watch, Writes
+from steersman.controller import (
+    CacheReader,
+    Context,
+    Controller,
+    Done,
+    Later,
+    Outcome,
+    Watch,
+    Writes,
+)
 from steersman.errors import ApiError, Forbidden
 from steersman.kinds import core_v1, discovery_v1, meta_v1
 from steersman.names import ObjectKey
@@ -106,7 +115,7 @@ class _Work:
             raise
         return Done()
 
-    def service_of(self, slice: Slice, cached: Cached) -> tuple[ObjectKey, ...]:
+    def service_of(self, slice: Slice, cached: CacheReader) -> tuple[ObjectKey, ...]:
         """The Service whose endpoints a slice of ours shows."""
         if cached.get(Slice, slice.name, namespace=slice.namespace) is None:
             self.written.forget(slice)
@@ -272,7 +281,7 @@ def _is_moved(old: core_v1.Node | None, new: core_v1.Node) -> bool:
     return old is None or old.labels.get(ZONE) != new.labels.get(ZONE)
 
 
-def _of_same_name(endpoints: Endpoints, _cached: Cached) -> tuple[ObjectKey, ...]:
+def _of_same_name(endpoints: Endpoints, _cached: CacheReader) -> tuple[ObjectKey, ...]:
     return (ObjectKey(endpoints.namespace, endpoints.name),)
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from steersman.client import MergePatch
-from steersman.controller import Cached, Context, Controller, Done, Outcome, Watch, Writes
+from steersman.controller import CacheReader, Context, Controller, Done, Outcome, Watch, Writes
 from steersman.kinds import core_v1, discovery_v1, meta_v1
 from steersman.names import ObjectKey
 from steersman_cluster.workloads.services import subsets
@@ -206,7 +206,7 @@ def _is_by_hand(old: Endpoints | None, new: Endpoints) -> bool:
     )
 
 
-def _without_pods(service: Service, cached: Cached) -> tuple[ObjectKey, ...]:
+def _without_pods(service: Service, cached: CacheReader) -> tuple[ObjectKey, ...]:
     """The Endpoints of a Service that has no selector, or is gone."""
     has_pods = bool(service.spec and service.spec.selector)
     if has_pods and cached.get(Service, service.name, namespace=service.namespace) is not None:
@@ -221,7 +221,7 @@ def _by_mirrored(slice: Slice) -> Iterable[str]:
     return (f"{slice.namespace}/{labels.get(SERVICE_NAME)}",)
 
 
-def _mirrored(slice: Slice, _cached: Cached) -> tuple[ObjectKey, ...]:
+def _mirrored(slice: Slice, _cached: CacheReader) -> tuple[ObjectKey, ...]:
     labels = slice.labels
     if labels.get(MANAGED_BY) != MANAGER or SERVICE_NAME not in labels:
         return ()

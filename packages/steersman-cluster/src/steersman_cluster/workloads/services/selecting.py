@@ -6,7 +6,7 @@ A Pod is found under each of its labels, a Service under one of those that it as
 from collections.abc import Iterable, Mapping
 
 from steersman.cache import key_of
-from steersman.controller import Cached, Context
+from steersman.controller import CacheReader, Context
 from steersman.kinds import core_v1
 from steersman.names import ObjectKey
 from steersman_cluster.workloads.pods import is_ready
@@ -59,7 +59,7 @@ def pods_of(service: Service, ctx: Context) -> list[Pod]:
     return sorted(found, key=lambda pod: pod.name)
 
 
-def services_of(pod: Pod, cached: Cached) -> list[ObjectKey]:
+def services_of(pod: Pod, cached: CacheReader) -> list[ObjectKey]:
     """The Services that select a Pod."""
     labels = pod.labels
     return [
@@ -70,7 +70,7 @@ def services_of(pod: Pod, cached: Cached) -> list[ObjectKey]:
     ]
 
 
-def services_on(node: core_v1.Node, cached: Cached) -> list[ObjectKey]:
+def services_on(node: core_v1.Node, cached: CacheReader) -> list[ObjectKey]:
     """The Services that have a Pod on a node."""
     return [
         key

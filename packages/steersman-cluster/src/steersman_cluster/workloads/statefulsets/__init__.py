@@ -15,7 +15,7 @@ Never:     makes two Pods of one name, or deletes a claim itself
 
 from typing import Any, Final
 
-from steersman.controller import Cached, Controller, Watch, Writes, changed
+from steersman.controller import CacheReader, Controller, Watch, Writes, changed
 from steersman.kinds import apps_v1, core_v1
 from steersman.names import ObjectKey
 from steersman_cluster.workloads.pods import (
@@ -32,7 +32,7 @@ from steersman_cluster.workloads.statefulsets.reconciling import reconcile
 __all__ = ["controllers"]
 
 
-def _whose(claim: core_v1.PersistentVolumeClaim, cached: Cached) -> list[ObjectKey]:
+def _whose(claim: core_v1.PersistentVolumeClaim, cached: CacheReader) -> list[ObjectKey]:
     return selecting(apps_v1.StatefulSet, claim, cached)
 
 

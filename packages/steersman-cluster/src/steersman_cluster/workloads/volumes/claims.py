@@ -3,7 +3,7 @@
 from typing import Final
 
 from steersman.client import MergePatch
-from steersman.controller import Cached, Context, Done, Later, Outcome
+from steersman.controller import CacheReader, Context, Done, Later, Outcome
 from steersman.errors import AlreadyExists, NotFound
 from steersman.kinds import core_v1, replace, storage_v1
 from steersman.names import ObjectKey
@@ -84,7 +84,7 @@ def by_place(volume: Volume) -> tuple[str, ...]:
     return (f"class {class_of(volume) or ''}",)
 
 
-def claims_for_volume(volume: Volume, cached: Cached) -> list[ObjectKey]:
+def claims_for_volume(volume: Volume, cached: CacheReader) -> list[ObjectKey]:
     """Whom a change of a volume is about: its claim, or those who wait for one of its class."""
     reference = volume.spec.claim_ref if volume.spec is not None else None
     if reference is not None:
@@ -94,13 +94,13 @@ def claims_for_volume(volume: Volume, cached: Cached) -> list[ObjectKey]:
     return _waiting(cached, f"class {class_of(volume) or ''}", _UNSAID)
 
 
-def claims_for_class(storage_class: StorageClass, cached: Cached) -> list[ObjectKey]:
+def claims_for_class(storage_class: StorageClass, cached: CacheReader) -> list[ObjectKey]:
     """Whom a change of a class is about: those who wait for it, or for a default."""
     among = (_UNSAID,) if is_default(storage_class) else ()
     return _waiting(cached, f"class {storage_class.name}", *among)
 
 
-def _waiting(cached: Cached, *values: str) -> list[ObjectKey]:
+def _waiting(cached: CacheReader, *values: str) -> list[ObjectKey]:
     kind = core_v1.PersistentVolumeClaim
     found = [each for value in values for each in cached.by_index(kind, WAITING_INDEX, value)]
     return [ObjectKey(each.namespace, each.name) for each in found]
@@ -143,7 +143,7 @@ async def _find(ctx: Context, claim: Claim) -> Outcome:
         await bind(ctx, volume, claim)
         return Done()
     if name is None:
-        default = default_among(ctx.list(storage_v1.StorageClass, everywhere=True))
+        default = default_among(ctx.list(storage_v1.StorageClass, all_namespaces=True))
         if default is not None:
             patch = MergePatch({"spec": {"storageClassName": default.name}})
             return await _find(ctx, await ctx.patch(claim, patch))

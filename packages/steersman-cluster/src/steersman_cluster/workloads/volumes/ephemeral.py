@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from steersman.controller import Cached, Context, Done, Later, Outcome, controller_of
+from steersman.controller import CacheReader, Context, Done, Later, Outcome, controller_of
 from steersman.errors import AlreadyExists, Forbidden, Invalid
 from steersman.kinds import core_v1, meta_v1
 from steersman_cluster.workloads.volumes.using import CLAIM_INDEX
@@ -19,7 +19,7 @@ def is_to_be_served(old: core_v1.Pod | None, new: core_v1.Pod) -> bool:
     )
 
 
-def users_of(claim: core_v1.PersistentVolumeClaim, cached: Cached) -> list[core_v1.Pod]:
+def users_of(claim: core_v1.PersistentVolumeClaim, cached: CacheReader) -> list[core_v1.Pod]:
     """Whom the end of a claim is about: those who may have to be given another one."""
     return cached.by_index(core_v1.Pod, CLAIM_INDEX, f"{claim.namespace}/{claim.name}")
 

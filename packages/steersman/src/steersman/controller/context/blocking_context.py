@@ -33,7 +33,7 @@ class BlockingContext:
         self._context = context
         self._caller = caller
         #: Reads that ask the server.
-        self.live = BlockingLive(context, caller)
+        self.live = BlockingLiveReader(context, caller)
 
     def __repr__(self) -> str:
         return f"<Blocking{repr(self._context)[1:]}"
@@ -160,18 +160,18 @@ class BlockingContext:
         kind: type[Obj],
         *,
         namespace: str | None = None,
-        everywhere: bool = False,
+        all_namespaces: bool = False,
         labels: Labels | None = None,
     ) -> list[Obj]:
         """All objects in the namespace, or in all that are held, that match the selector."""
         return self._plainly(
             lambda: self._context.list(
-                kind, namespace=namespace, everywhere=everywhere, labels=labels
+                kind, namespace=namespace, all_namespaces=all_namespaces, labels=labels
             )
         )
 
 
-class BlockingLive:
+class BlockingLiveReader:
     """Reads that ask the server, for what a cache will not do."""
 
     __slots__ = ("_caller", "_live")

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from steersman.client import Client, Fields, Labels, Patch
 from steersman.clock import Clock
-from steersman.controller.cache_reader import Cached
+from steersman.controller.cache_reader import CacheReader
 from steersman.controller.context.lifespan import NO_LIFESPAN, lifespan_value
 from steersman.controller.context.pending_calls import Call, verb
 from steersman.controller.declaration.access import Permits
 from steersman.controller.declaration.declaration import Declaration
 from steersman.controller.declaration.outcomes import Status
 from steersman.controller.declaration.writes import APPLY, Kind
-from steersman.controller.leadership import Leads
+from steersman.controller.leadership import IsLeader
 from steersman.controller.writer.reports import Wrote
 from steersman.errors import ContextEnded, NotLeading, NotOurs
 from steersman.kinds import Condition, Part, Resource, Unstructured
@@ -25,7 +25,7 @@ from steersman.observe import Why, Write
 
 if TYPE_CHECKING:
     from steersman.client import ServedResource
-    from steersman.controller.events.recorder import Recorder
+    from steersman.controller.events.recorder import EventRecorder
     from steersman.controller.writer.writer import Writer
     from steersman.kinds import autoscaling_v1
 
@@ -79,15 +79,15 @@ class Context:
         obj: Resource | Unstructured,
         *,
         permits: Permits,
-        cached: Cached,
+        cached: CacheReader,
         client: Client,
         writer: "Writer",
-        recorder: "Recorder",
+        recorder: "EventRecorder",
         clock: Clock,
         whys: tuple[Why, ...],
         failures: int,
         refused: Callable[[NotOurs], None],
-        leads: Leads | None,
+        leads: IsLeader | None,
         lifespan: object = NO_LIFESPAN,
     ) -> None:
         self._controller = controller
@@ -119,9 +119,9 @@ class Context:
         return f"<Context of {self._obj.ref} for the controller {self._controller.name}>"
 
     @property
-    def live(self) -> "Live":
+    def live(self) -> "LiveReader":
         """Reads that ask the server."""
-        return Live(
+        return LiveReader(
             self._client,
             may_get=self._may_get,
             may_list=self._may_list,
@@ -327,22 +327,24 @@ class Context:
 
     # For whoever runs it
 
-    async def hold(self, obj: Obj) -> Obj:
+    async def add_finalizer(self, obj: Obj) -> Obj:
         """Put the controller's finalizer on its object; go on with the answer."""
         held = await self._writer.add_finalizer(obj, report=self._report)
         self._obj = held
         return held
 
-    async def let_go(self, obj: Resource | Unstructured) -> None:
+    async def remove_finalizer(self, obj: Resource | Unstructured) -> None:
         """Take the controller's finalizer off its object."""
         await self._writer.remove_finalizer(obj, report=self._report)
 
-    async def say(self, obj: Resource | Unstructured, condition: Condition) -> None:
+    async def set_condition(self, obj: Resource | Unstructured, condition: Condition) -> None:
         """Put a condition on its object, beside what its status says; after the end, too."""
         await self._sent(self._writer.apply_condition(obj, condition, report=self._report))
         self._applies += 1
 
-    async def report(self, obj: Resource | Unstructured, status: Status, *, can_wait: bool) -> bool:
+    async def report_status(
+        self, obj: Resource | Unstructured, status: Status, *, can_wait: bool
+    ) -> bool:
         """Apply the status with which a look at its object ends; not yet, if that can wait.
 
         Whether there is nothing left to be said. After the end, too.
@@ -430,16 +432,16 @@ class Context:
         kind: type[Obj],
         *,
         namespace: str | None = None,
-        everywhere: bool = False,
+        all_namespaces: bool = False,
         labels: Labels | None = None,
     ) -> list[Obj]:
         """All objects in the namespace, or in all that are held, that match the selector."""
         self._check()
-        home = None if everywhere else self._home(kind, namespace)
+        home = None if all_namespaces else self._home(kind, namespace)
         return self._cached.list(kind, namespace=home, labels=labels)
 
 
-class Live:
+class LiveReader:
     """Reads that ask the server, for what a cache will not do."""
 
     __slots__ = ("_client", "_home", "_may_get", "_may_list", "calls")

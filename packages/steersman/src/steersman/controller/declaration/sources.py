@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from math import isfinite
 from typing import TypeAlias
 
-from steersman.controller.cache_reader import Cached
+from steersman.controller.cache_reader import CacheReader
 from steersman.controller.declaration.functions import name_of
 from steersman.errors import BadValue
 from steersman.kinds import Resource, Unstructured
@@ -21,7 +21,7 @@ class Every:
     """
 
     seconds: float
-    keys: Callable[[Cached], Iterable[ObjectKey | Resource | Unstructured]] | None = None
+    keys: Callable[[CacheReader], Iterable[ObjectKey | Resource | Unstructured]] | None = None
 
     def __post_init__(self) -> None:
         if not (isfinite(self.seconds) and self.seconds > 0):

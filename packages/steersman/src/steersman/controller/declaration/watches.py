@@ -6,7 +6,7 @@ from typing import Any, Generic, TypeAlias, TypeVar
 
 from steersman.cache import IndexFunction
 from steersman.client import Fields, Labels
-from steersman.controller.cache_reader import Cached
+from steersman.controller.cache_reader import CacheReader
 from steersman.controller.changed import Predicate
 from steersman.controller.declaration.writes import (
     APPLY,
@@ -21,7 +21,7 @@ from steersman.names import ObjectKey
 Other = TypeVar("Other", bound=Resource | Unstructured)
 
 # Whom a change of another object is about: objects of the controller's own kind, or their keys.
-Mapper: TypeAlias = Callable[[Other, Cached], Iterable[ObjectKey | Resource | Unstructured]]
+Mapper: TypeAlias = Callable[[Other, CacheReader], Iterable[ObjectKey | Resource | Unstructured]]
 
 
 @dataclass(frozen=True, slots=True)

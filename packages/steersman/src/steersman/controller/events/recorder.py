@@ -1,4 +1,4 @@
-"""``Recorder``: Kubernetes events about objects, for people to read with ``kubectl describe``."""
+"""``EventRecorder``: Kubernetes events about objects, as ``kubectl describe`` shows them."""
 
 import asyncio
 import re
@@ -57,7 +57,7 @@ _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _UNFIT: Final = re.compile(r"[^a-z0-9.-]+")
 
 
-class Recorder:
+class EventRecorder:
     """Writes events in the background, and never gets into the way of those who record them.
 
     One event that comes again and again is one object in the cluster with a count. Too many
@@ -270,7 +270,7 @@ class Recorder:
             self._observe(EventsDropped(controller=self._controller, count=count, reason=reason))
 
     def __repr__(self) -> str:
-        return f"<Recorder of {self._controller}: {self._rows!r}>"
+        return f"<EventRecorder of {self._controller}: {self._rows!r}>"
 
 
 def cut(text: str, longest_bytes: int) -> str:

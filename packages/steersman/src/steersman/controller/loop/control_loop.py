@@ -26,7 +26,7 @@ from steersman.cache import (
 )
 from steersman.client import Client
 from steersman.clock import Clock
-from steersman.controller.cache_reader import Cached, same_kind
+from steersman.controller.cache_reader import CacheReader, same_kind
 from steersman.controller.context.blocking_context import BlockingContext
 from steersman.controller.context.context import Context
 from steersman.controller.context.lifespan import NO_LIFESPAN
@@ -35,15 +35,15 @@ from steersman.controller.controller import Controller
 from steersman.controller.declaration.access import Permits
 from steersman.controller.declaration.functions import name_of
 from steersman.controller.declaration.outcomes import Done, Later, Outcome
-from steersman.controller.events.recorder import Recorder
+from steersman.controller.events.recorder import EventRecorder
 from steersman.controller.finalizers import has_finalizer
-from steersman.controller.leadership import Leads, while_leading
+from steersman.controller.leadership import IsLeader, run_while_leader
 from steersman.controller.loop.delayed_status import Reporting
 from steersman.controller.loop.hot_loop import HotLoops
 from steersman.controller.loop.retry import Verdict, fingerprint, judge, new_queue
 from steersman.controller.loop.workers import Workers
 from steersman.controller.pause import is_paused
-from steersman.controller.threads import Job, LoopCaller, Threads
+from steersman.controller.threads import Job, LoopCaller, ThreadPool
 from steersman.controller.triggers.event_handlers import Triggers
 from steersman.controller.triggers.reasons import Reasons, is_only_status
 from steersman.controller.writer.reports import Wrote
@@ -85,13 +85,13 @@ class ControlLoop(Generic[Obj]):
         controller: Controller[Obj],
         *,
         informers: Mapping[type[Any] | ResourceType, Informer[Any]],
-        cached: Cached,
+        cached: CacheReader,
         client: Client,
         writer: Writer,
-        recorder: Recorder,
-        threads: Threads,
+        recorder: EventRecorder,
+        threads: ThreadPool,
         observe: Observer,
-        leads: Leads | None = None,
+        leads: IsLeader | None = None,
         lifespan: object = NO_LIFESPAN,
     ) -> None:
         self._controller = controller
@@ -469,7 +469,7 @@ class ControlLoop(Generic[Obj]):
     async def _reconcile(self, key: ObjectKey, obj: Obj, context: Context) -> Outcome:
         if self._controller.finalize is not None:
             # Before the first thing that would have to be cleaned up.
-            obj = await context.hold(obj)
+            obj = await context.add_finalizer(obj)
             if obj.deletion_time is not None:
                 # Too late for a finalizer. Word of the deletion is on its way here.
                 return Done()
@@ -482,7 +482,7 @@ class ControlLoop(Generic[Obj]):
             outcome = await self._reporting.report(outcome, key, obj, context)
             if not isinstance(outcome, Done):
                 return outcome
-        await context.let_go(obj)
+        await context.remove_finalizer(obj)
         return Done()
 
     async def _call(self, function: Any, key: ObjectKey, obj: Obj, context: Context) -> Outcome:
@@ -501,7 +501,7 @@ class ControlLoop(Generic[Obj]):
             returned = await function(obj, context)
         else:
             wanted = f"the reconcile of {obj.ref}"
-            returned = await while_leading(function(obj, context), self._leads, wanted=wanted)
+            returned = await run_while_leader(function(obj, context), self._leads, wanted=wanted)
         if not isinstance(returned, Done | Later):
             if asyncio.iscoroutine(returned):
                 returned.close()  # else Python complains that nobody has awaited it
@@ -528,7 +528,7 @@ class ControlLoop(Generic[Obj]):
             type=self._controller.condition, status="False", reason=reason, message=message
         )
         try:
-            await context.say(obj, condition)
+            await context.set_condition(obj, condition)
         except SteersmanError:
             # It is said when it has failed once more. What is permanent would never do so.
             return replace(verdict, outcome="failed", is_failure=True, is_final=False)

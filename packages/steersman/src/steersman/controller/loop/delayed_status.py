@@ -60,7 +60,7 @@ class Reporting:
         # Who wants to look again by the clock has asked somebody for this, and is not asked twice.
         is_open = isinstance(outcome, Later) and outcome.after_seconds is None
         can_wait = is_open and wait_seconds >= _SHORTEST_SECONDS
-        if await context.report(obj, outcome.status, can_wait=can_wait):
+        if await context.report_status(obj, outcome.status, can_wait=can_wait):
             self.forget(key)
             return outcome
         self._waiting[key] = _Waiting(due_at, context.whys)

@@ -15,14 +15,14 @@ from steersman.cache import (
     options_of,
 )
 from steersman.client import Client
-from steersman.controller.cache_reader import Cached, index_name, same_kind
+from steersman.controller.cache_reader import CacheReader, index_name, same_kind
 from steersman.controller.context.lifespan import NO_LIFESPAN
 from steersman.controller.controller import Controller
 from steersman.controller.declaration.cached_kinds import CachedKind, cached_kinds
-from steersman.controller.events.recorder import Recorder
-from steersman.controller.leadership import Leads
+from steersman.controller.events.recorder import EventRecorder
+from steersman.controller.leadership import IsLeader
 from steersman.controller.loop.control_loop import ControlLoop
-from steersman.controller.threads import Threads
+from steersman.controller.threads import ThreadPool
 from steersman.controller.writer.writer import Writer
 from steersman.kinds import Resource, Unstructured
 from steersman.observe import Observer
@@ -33,7 +33,7 @@ Obj = TypeVar("Obj", bound=Resource | Unstructured)
 FLUSH_SECONDS = 2.0
 
 
-class Prepared(Generic[Obj]):
+class SyncedController(Generic[Obj]):
     """A controller whose caches are kept; ``loop`` gives it a life."""
 
     def __init__(
@@ -43,10 +43,10 @@ class Prepared(Generic[Obj]):
         informers: Mapping[type[Any], Informer[Any]],
         client: Client,
         caches: Caches,
-        recorder: Recorder,
-        threads: Threads,
+        recorder: EventRecorder,
+        threads: ThreadPool,
         observe: Observer,
-        leads: Leads | None,
+        leads: IsLeader | None,
         lifespan: object,
     ) -> None:
         self.controller = controller
@@ -58,7 +58,7 @@ class Prepared(Generic[Obj]):
         self._leads = leads
         self._lifespan = lifespan
         self._caches = caches
-        self._cached = Cached(
+        self._cached = CacheReader(
             controller.name, {kind: each.lister for kind, each in informers.items()}
         )
 
@@ -88,26 +88,26 @@ class Prepared(Generic[Obj]):
 
 
 @asynccontextmanager
-async def prepared(
+async def synced_controller(
     controller: Controller[Obj],
     *,
     client: Client,
     caches: Caches,
     namespaces: tuple[str, ...],
-    threads: Threads,
+    threads: ThreadPool,
     instance: str,
     observe: Observer,
     joined: Callable[[Mapping[type[Any], Informer[Any]]], None] | None = None,
-    leads: Leads | None = None,
+    leads: IsLeader | None = None,
     lifespan: object = NO_LIFESPAN,
     options: Sequence[CacheOptions[Any]] = (),
-) -> AsyncIterator[Prepared[Obj]]:
+) -> AsyncIterator[SyncedController[Obj]]:
     """Follow all kinds that it declares; the block is entered once their caches are whole.
 
     ``joined`` is called with the informers before that. ``leads`` says whether this replica leads,
     where several may.
     """
-    recorder = Recorder(
+    recorder = EventRecorder(
         client,
         # A qualified name, as the reporter of events has.
         controller=controller.event_source or controller.finalizer,
@@ -124,7 +124,7 @@ async def prepared(
     async with caches.following_all(wanted, joined=joined) as informers, in_background() as start:
         name = f"events of {controller.name}"
         recorder.begin_with(lambda: start(recorder.run(), name=name))
-        yield Prepared(
+        yield SyncedController(
             controller,
             informers=informers,
             client=client,

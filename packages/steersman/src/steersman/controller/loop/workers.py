@@ -14,7 +14,7 @@ from typing import Any, Final, Protocol
 from steersman.cache import is_cancelled
 from steersman.clock import Clock
 from steersman.controller.controller import Controller
-from steersman.controller.leadership import Leads, until_leading
+from steersman.controller.leadership import IsLeader, wait_until_leader
 from steersman.controller.loop.slow_lane import SlowLane
 from steersman.errors import QueueClosed
 from steersman.names import ObjectKey, ObjectRef
@@ -63,7 +63,7 @@ class Workers:
         queue: WorkQueue[ObjectKey],
         work: Work,
         *,
-        leads: Leads | None,
+        leads: IsLeader | None,
         clock: Clock,
         observe: Observer,
     ) -> None:
@@ -180,7 +180,7 @@ class Workers:
                 self._crowded.set()
             try:
                 if self._leads is not None:
-                    await until_leading(self._leads, self._clock)
+                    await wait_until_leader(self._leads, self._clock)
                 state = await self._work.look_at(key)
             except BaseException:
                 # A cancelled reconcile has not done its work.

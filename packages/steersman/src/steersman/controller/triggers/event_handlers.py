@@ -21,7 +21,7 @@ from typing import Any, Literal, Protocol, TypeAlias
 
 from steersman.cache import Added, Deleted, Delta, Sync, Updated
 from steersman.clock import Clock
-from steersman.controller.cache_reader import Cached
+from steersman.controller.cache_reader import CacheReader
 from steersman.controller.changed import Made
 from steersman.controller.controller import Controller
 from steersman.controller.declaration.functions import name_of
@@ -62,7 +62,7 @@ class Triggers:
         self,
         controller: Controller[Any],
         *,
-        cached: Cached,
+        cached: CacheReader,
         add: Add,
         clock: Clock,
         rng: Random,

@@ -13,7 +13,7 @@ import msgspec
 
 from steersman.cache import Deleted, Delta, Updated
 from steersman.clock import Clock
-from steersman.controller.cache_reader import Cached
+from steersman.controller.cache_reader import CacheReader
 from steersman.controller.declaration.watches import Mapper
 from steersman.controller.triggers.keys import keys_in
 from steersman.controller.triggers.source_runner import Add
@@ -87,7 +87,7 @@ class Mappings:
         kind: ResourceType,
         *,
         controller: str,
-        cached: Cached,
+        cached: CacheReader,
         add: Add,
         clock: Clock,
         rng: Random,

@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 
 from steersman.cache import is_cancelled, key_of
 from steersman.clock import Clock
-from steersman.controller.cache_reader import Cached
+from steersman.controller.cache_reader import CacheReader
 from steersman.controller.declaration.sources import Every, Keys, Source
 from steersman.controller.declaration.writes import Kind
 from steersman.controller.triggers.keys import key_in, keys_in
@@ -39,7 +39,7 @@ async def run_source(
     source: Source,
     *,
     controller: str,
-    cached: Cached,
+    cached: CacheReader,
     kind: Kind,
     add: Add,
     clock: Clock,
@@ -69,7 +69,7 @@ _Failed: TypeAlias = Callable[[Exception | None, float], None]
 
 class _Timer:
     def __init__(
-        self, source: Every, *, cached: Cached, kind: Kind, add: Add, clock: Clock
+        self, source: Every, *, cached: CacheReader, kind: Kind, add: Add, clock: Clock
     ) -> None:
         self._source = source
         self._cached = cached

@@ -17,7 +17,7 @@ import msgspec
 from steersman.cache import Caches, key_of
 from steersman.client import Client, JsonPatch, Patch, Preconditions
 from steersman.clock import Clock
-from steersman.controller.cache_reader import Cached
+from steersman.controller.cache_reader import CacheReader
 from steersman.controller.declaration.writes import Kind
 from steersman.controller.finalizers import patch_to_add, patch_to_remove
 from steersman.controller.ownership.managed_fields import fields_in, only_held
@@ -71,7 +71,7 @@ class Writer:
         self,
         client: Client,
         caches: Caches,
-        cached: Cached,
+        cached: CacheReader,
         *,
         controller: str,
         field_manager: str,
