@@ -16,7 +16,7 @@ from steersman.observe import FieldFight
 from tests.cluster.informing import HERE, THERE, Scene, two_namespaces
 from tests.real.definitions import Widget, WidgetStatus
 from tests.real.objects import config_map, container, deployment
-from tests.real.writers import Desk, an_owner, at_work
+from tests.real.writers import ControllerWriter, an_owner, running_writer
 
 ConfigMap = core_v1.ConfigMap
 Deployment = apps_v1.Deployment
@@ -30,14 +30,14 @@ async def scene() -> Scene:
 
 
 @pytest.fixture
-async def desk(scene: Scene) -> AsyncIterator[Desk]:
+async def controller(scene: Scene) -> AsyncIterator[ControllerWriter]:
     """We, at work in one of them."""
-    async with working(scene) as desk:
-        yield desk
+    async with working(scene) as controller:
+        yield controller
 
 
 def working(scene: Scene, *kinds: type[Any], **rest: Any) -> Any:
-    return at_work(
+    return running_writer(
         scene.client,
         *(kinds or KINDS),
         namespace=HERE,
@@ -60,13 +60,13 @@ def child(color: str = "blue", name: str = "settings") -> core_v1.ConfigMap:
 
 
 async def test_what_is_new_is_made_only_if_nothing_is_there_and_then_known_by_its_uid(
-    scene: Scene, desk: Desk
+    scene: Scene, controller: ControllerWriter
 ) -> None:
     owner = await an_owner(scene.server, HERE)
     start = len(scene.way.requests)
 
-    first = await desk.apply_owned(child("blue"), owner)
-    await desk.apply_owned(child("red"), owner)
+    first = await controller.apply_owned(child("blue"), owner)
+    await controller.apply_owned(child("red"), owner)
 
     new, changed = (each["metadata"] for each in sent_since(scene, start))
     assert ("uid" in new, new["resourceVersion"]) == (False, "1")
@@ -74,52 +74,52 @@ async def test_what_is_new_is_made_only_if_nothing_is_there_and_then_known_by_it
 
 
 async def test_nothing_at_all_is_asked_of_the_server_for_what_would_change_nothing(
-    scene: Scene, desk: Desk
+    scene: Scene, controller: ControllerWriter
 ) -> None:
     owner = await an_owner(scene.server, HERE)
     one = await scene.server.get(Widget, "one", namespace=HERE)
     await scene.settle()
-    await desk.apply_owned(child(), owner)
-    await desk.apply_status(one, WidgetStatus(ready=1))
-    assert desk.verbs == ["apply", "apply status"]
+    await controller.apply_owned(child(), owner)
+    await controller.apply_status(one, WidgetStatus(ready=1))
+    assert controller.verbs == ["apply", "apply status"]
     start = len(scene.way.requests)
 
-    await desk.apply_owned(child(), owner)
-    await desk.apply_status(one, WidgetStatus(ready=1))
+    await controller.apply_owned(child(), owner)
+    await controller.apply_status(one, WidgetStatus(ready=1))
 
-    assert desk.verbs == []
+    assert controller.verbs == []
     assert scene.way.requests[start:] == []
 
 
 async def test_our_own_write_is_enough_to_know_that_the_next_would_change_nothing(
-    scene: Scene, desk: Desk
+    scene: Scene, controller: ControllerWriter
 ) -> None:
     owner = await an_owner(scene.server, HERE)
     scene.way.hold()
 
-    first = await desk.apply_owned(child(), owner)
-    second = await desk.apply_owned(child(), owner)
+    first = await controller.apply_owned(child(), owner)
+    second = await controller.apply_owned(child(), owner)
 
-    assert desk.verbs == ["apply"]
+    assert controller.verbs == ["apply"]
     assert second.resource_version == first.resource_version
     scene.way.let_go()
 
 
 async def test_what_was_sent_and_never_answered_counts_as_carried_out_until_more_is_known(
-    scene: Scene, desk: Desk
+    scene: Scene, controller: ControllerWriter
 ) -> None:
     one = await scene.server.get(Widget, "one", namespace=HERE)
     await scene.settle()
-    await desk.apply_status(one, WidgetStatus(ready=1))
+    await controller.apply_status(one, WidgetStatus(ready=1))
     scene.way.hold()  # so that the cache does not hear of it either
 
     scene.way.answer = Unreachable("the answer was lost")
     with pytest.raises(Unreachable):
-        await desk.apply_status(one, WidgetStatus(ready=2))
+        await controller.apply_status(one, WidgetStatus(ready=2))
     scene.way.answer = None
     target = scene.server.status(Widget, "one", namespace=HERE)
     await target.patch(MergePatch({"status": {"ready": 2}}), field_manager="us")
-    await desk.apply_status(one, WidgetStatus(ready=1))
+    await controller.apply_status(one, WidgetStatus(ready=1))
 
     now = await scene.server.get(Widget, "one", namespace=HERE)
     assert now.status is not None
@@ -128,28 +128,28 @@ async def test_what_was_sent_and_never_answered_counts_as_carried_out_until_more
 
 
 async def test_what_was_made_in_our_name_and_is_not_heard_of_yet_is_ours(
-    scene: Scene, desk: Desk
+    scene: Scene, controller: ControllerWriter
 ) -> None:
     # So it is after an answer that was lost, and after another replica has led.
     owner = await an_owner(scene.server, HERE)
     scene.way.hold()
     made = await scene.server.apply(owned_by(child("red"), owner), field_manager="us")
 
-    mended = await desk.apply_owned(child("blue"), owner)
+    mended = await controller.apply_owned(child("blue"), owner)
 
     assert (mended.uid, mended.data) == (made.uid, {"color": "blue"})
     scene.way.let_go()
 
 
 async def test_what_somebody_made_and_is_not_heard_of_yet_is_not_ours(
-    scene: Scene, desk: Desk
+    scene: Scene, controller: ControllerWriter
 ) -> None:
     owner = await an_owner(scene.server, HERE)
     scene.way.hold()
     await scene.server.create(config_map(HERE, "settings", labels=None, age="7"))
 
     with pytest.raises(NotOurs):
-        await desk.apply_owned(child(), owner)
+        await controller.apply_owned(child(), owner)
 
     left = await scene.server.get(ConfigMap, "settings", namespace=HERE)
     assert left.data == {"age": "7"}
@@ -157,15 +157,15 @@ async def test_what_somebody_made_and_is_not_heard_of_yet_is_not_ours(
 
 
 async def test_what_an_earlier_owner_of_the_same_name_has_left_is_no_strangers(
-    scene: Scene, desk: Desk
+    scene: Scene, controller: ControllerWriter
 ) -> None:
     # It is about to be collected, and then there is room for ours.
-    await desk.apply_owned(child(), await an_owner(scene.server, HERE))
+    await controller.apply_owned(child(), await an_owner(scene.server, HERE))
     await scene.server.delete(ConfigMap, "owner", namespace=HERE)
 
     again = await an_owner(scene.server, HERE)
     with pytest.raises(Conflict, match="belongs to another ConfigMap here/owner"):
-        await desk.apply_owned(child("red"), again)
+        await controller.apply_owned(child("red"), again)
 
     left = await scene.server.get(ConfigMap, "settings", namespace=HERE)
     assert left.data == {"color": "blue"}
@@ -186,36 +186,36 @@ async def test_after_a_start_nothing_is_sent_that_an_earlier_life_has_applied(
 
 
 async def test_the_body_that_is_reported_is_that_which_was_sent_but_for_the_uid(
-    scene: Scene, desk: Desk
+    scene: Scene, controller: ControllerWriter
 ) -> None:
     owner = await an_owner(scene.server, HERE)
     for color in ("blue", "red"):
-        await desk.apply_owned(child(color), owner)
+        await controller.apply_owned(child(color), owner)
 
-    one, other = (msgspec.json.decode(body or b"") for body in desk.bodies)
+    one, other = (msgspec.json.decode(body or b"") for body in controller.bodies)
     assert (one["data"], other["data"]) == ({"color": "blue"}, {"color": "red"})
     assert one["metadata"] == other["metadata"]
-    seen = desk.seen(child())
+    seen = controller.seen(child())
     assert seen is not None
-    assert desk.sent[1].version == seen.resource_version
+    assert controller.sent[1].version == seen.resource_version
 
 
 async def test_a_status_of_the_wrong_form_is_invalid_and_not_the_servers_fault(
-    scene: Scene, desk: Desk
+    scene: Scene, controller: ControllerWriter
 ) -> None:
     one = await scene.server.get(Widget, "one", namespace=HERE)
 
     with pytest.raises(Invalid, match="ready"):
-        await desk.apply_status(one, {"ready": "soon"})
+        await controller.apply_status(one, {"ready": "soon"})
 
 
 async def test_an_object_without_a_name_is_refused_before_anything_is_sent(
-    scene: Scene, desk: Desk
+    scene: Scene, controller: ControllerWriter
 ) -> None:
     start = len(scene.way.requests)
 
     with pytest.raises(BadName):
-        await desk.apply(core_v1.ConfigMap(data={"a": "b"}))
+        await controller.apply(core_v1.ConfigMap(data={"a": "b"}))
 
     assert scene.way.requests[start:] == []
 
@@ -224,20 +224,20 @@ async def test_an_object_without_a_name_is_refused_before_anything_is_sent(
 
 
 async def test_of_a_kind_that_is_not_in_memory_everything_is_sent(scene: Scene) -> None:
-    async with working(scene, Widget) as desk:
+    async with working(scene, Widget) as controller:
         for _ in range(2):
-            await desk.apply(child())
+            await controller.apply(child())
 
-        assert desk.verbs == ["apply", "apply"]
+        assert controller.verbs == ["apply", "apply"]
 
 
 async def test_in_a_namespace_that_is_not_in_memory_everything_is_sent(
-    scene: Scene, desk: Desk
+    scene: Scene, controller: ControllerWriter
 ) -> None:
     for _ in range(2):
-        await desk.apply(config_map(THERE, "settings", labels=None, color="blue"))
+        await controller.apply(config_map(THERE, "settings", labels=None, color="blue"))
 
-    assert desk.verbs == ["apply", "apply"]
+    assert controller.verbs == ["apply", "apply"]
 
 
 def _without_managers(obj: Any) -> Any:
@@ -252,53 +252,57 @@ def _without_data(obj: Any) -> Any:
 async def test_a_cache_that_keeps_less_is_trusted_as_far_as_it_goes(
     scene: Scene, transform: Any, sent: int
 ) -> None:
-    async with working(scene, options=(CacheOptions(ConfigMap, transform=transform),)) as desk:
+    async with working(
+        scene, options=(CacheOptions(ConfigMap, transform=transform),)
+    ) as controller:
         for _ in range(2):
-            await desk.apply(child())
-            await desk.catch_up(child())
+            await controller.apply(child())
+            await controller.catch_up(child())
 
-        assert desk.verbs == ["apply"] * sent
+        assert controller.verbs == ["apply"] * sent
 
 
 async def test_a_value_that_the_server_writes_in_its_own_way_is_sent_once(
-    scene: Scene, desk: Desk
+    scene: Scene, controller: ControllerWriter
 ) -> None:
     amounts = core_v1.ResourceRequirements(requests={"cpu": "0.5"})  # type: ignore[dict-item]
     web = deployment(HERE, "web", replace(container(), resources=amounts))
-    await desk.apply(web)
+    await controller.apply(web)
     for ready in range(3):
         status = scene.server.status(Deployment, "web", namespace=HERE)
         await status.patch(MergePatch({"status": {"replicas": ready}}))
-        await desk.catch_up(web)
-        await desk.apply(web)
+        await controller.catch_up(web)
+        await controller.apply(web)
 
-    assert desk.verbs == ["apply"]
+    assert controller.verbs == ["apply"]
 
 
 # What is remembered
 
 
-async def test_of_objects_that_are_gone_nothing_is_remembered(scene: Scene, desk: Desk) -> None:
+async def test_of_objects_that_are_gone_nothing_is_remembered(
+    scene: Scene, controller: ControllerWriter
+) -> None:
     for number in range(20):
-        made = await desk.apply(child(name=f"c{number}"))
-        await desk.writer.delete(made, report=desk.report)
-        desk.writer.forget(ConfigMap, ObjectKey(HERE, made.name))
+        made = await controller.apply(child(name=f"c{number}"))
+        await controller.writer.delete(made, report=controller.report)
+        controller.writer.forget(ConfigMap, ObjectKey(HERE, made.name))
 
-    assert repr(desk.writer) == "<Writer us, 0 applied>"
+    assert repr(controller.writer) == "<Writer us, 0 applied>"
 
 
 async def test_of_what_the_cache_does_not_keep_nothing_is_remembered(scene: Scene) -> None:
     owner = await an_owner(scene.server, HERE)
-    async with working(scene, ConfigMap, labels=Labels.equal({"kept": "yes"})) as desk:
-        await desk.apply_owned(child("blue"), owner)
-        await desk.apply_owned(child("red"), owner)
+    async with working(scene, ConfigMap, labels=Labels.equal({"kept": "yes"})) as controller:
+        await controller.apply_owned(child("blue"), owner)
+        await controller.apply_owned(child("red"), owner)
 
-        assert desk.seen(child()) is None
-        assert repr(desk.writer) == "<Writer us, 0 applied>"
+        assert controller.seen(child()) is None
+        assert repr(controller.writer) == "<Writer us, 0 applied>"
 
 
 async def test_a_cache_keeps_what_we_applied_and_no_other_account_of_who_wrote_what(
-    scene: Scene, desk: Desk
+    scene: Scene, controller: ControllerWriter
 ) -> None:
     await scene.server.apply(child(), field_manager="them")
     await scene.server.patch(
@@ -308,9 +312,9 @@ async def test_a_cache_keeps_what_we_applied_and_no_other_account_of_who_wrote_w
         namespace=HERE,
         field_manager="us",
     )
-    await desk.apply(child())
+    await controller.apply(child())
 
-    for seen in (desk.seen(child()), await desk.catch_up(child())):
+    for seen in (controller.seen(child()), await controller.catch_up(child())):
         assert seen is not None
         kept = seen.metadata.managed_fields or ()
         assert [(each.manager, each.operation) for each in kept] == [("us", "Apply")]
@@ -319,9 +323,11 @@ async def test_a_cache_keeps_what_we_applied_and_no_other_account_of_who_wrote_w
 # Fights
 
 
-async def fighting(scene: Scene, desk: Desk, rounds: int, *, seconds: float = 1.0) -> None:
+async def fighting(
+    scene: Scene, controller: ControllerWriter, rounds: int, *, seconds: float = 1.0
+) -> None:
     for _ in range(rounds):
-        await desk.apply(child(), force=True)
+        await controller.apply(child(), force=True)
         patch = MergePatch({"data": {"color": "red"}})
         await scene.server.patch(ConfigMap, "settings", patch, namespace=HERE)
         await scene.settle()
@@ -329,9 +335,9 @@ async def fighting(scene: Scene, desk: Desk, rounds: int, *, seconds: float = 1.
 
 
 async def test_a_fight_is_told_after_five_rounds_and_then_after_twice_as_many(
-    scene: Scene, desk: Desk
+    scene: Scene, controller: ControllerWriter
 ) -> None:
-    await fighting(scene, desk, 12)
+    await fighting(scene, controller, 12)
 
     first, second = scene.seen(FieldFight)
     assert (first.count, second.count) == (5, 10)
@@ -340,29 +346,35 @@ async def test_a_fight_is_told_after_five_rounds_and_then_after_twice_as_many(
     assert first.managers != ()
 
 
-async def test_who_is_corrected_now_and_then_is_no_enemy(scene: Scene, desk: Desk) -> None:
-    await fighting(scene, desk, 8, seconds=61.0)
+async def test_who_is_corrected_now_and_then_is_no_enemy(
+    scene: Scene, controller: ControllerWriter
+) -> None:
+    await fighting(scene, controller, 8, seconds=61.0)
 
     assert scene.seen(FieldFight) == []
 
 
-async def test_who_changes_fields_of_their_own_is_no_enemy(scene: Scene, desk: Desk) -> None:
+async def test_who_changes_fields_of_their_own_is_no_enemy(
+    scene: Scene, controller: ControllerWriter
+) -> None:
     amounts = core_v1.ResourceRequirements(requests={"cpu": "0.5"})  # type: ignore[dict-item]
     web = deployment(HERE, "web", replace(container(), resources=amounts))
     for history in range(1, 9):
-        await desk.apply(web)
+        await controller.apply(web)
         patch = MergePatch({"spec": {"revisionHistoryLimit": history}})
         await scene.server.patch(Deployment, "web", patch, namespace=HERE)
         await scene.settle()
 
     assert scene.seen(FieldFight) == []
     # Ours is written in another way there, so that it was sent to be on the safe side.
-    assert {each.is_change for each in desk.sent[1:]} == {False}
+    assert {each.is_change for each in controller.sent[1:]} == {False}
 
 
-async def test_who_removes_a_field_of_ours_holds_nothing(scene: Scene, desk: Desk) -> None:
+async def test_who_removes_a_field_of_ours_holds_nothing(
+    scene: Scene, controller: ControllerWriter
+) -> None:
     for _ in range(6):
-        await desk.apply(child())
+        await controller.apply(child())
         await scene.server.patch(ConfigMap, "settings", MergePatch({"data": None}), namespace=HERE)
         await scene.settle()
 
@@ -378,9 +390,9 @@ async def test_an_unstructured_child_is_fought_for_alike(scene: Scene) -> None:
         "metadata": {"name": "settings", "namespace": HERE},
         "data": {"color": "blue"},
     }
-    async with working(scene, kind) as desk:
+    async with working(scene, kind) as controller:
         for _ in range(6):
-            await desk.apply(kind(body), force=True)
+            await controller.apply(kind(body), force=True)
             patch = MergePatch({"data": {"color": "red"}})
             await scene.server.patch(
                 ConfigMap, "settings", patch, namespace=HERE, field_manager="them"

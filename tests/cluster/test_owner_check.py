@@ -1,4 +1,4 @@
-"""Before a lost child is made again, its owner is asked for; and nobody else is, nor twice."""
+"""Before a lost child is created again, its owner is read once; no other object is."""
 
 import asyncio
 from random import Random
@@ -8,7 +8,7 @@ import pytest
 
 import steersman as sm
 from steersman.client import Client, MergePatch
-from steersman.controller.ownership.owner_check import Bereaved
+from steersman.controller.ownership.owner_check import OwnerCheck
 from steersman.controller.ownership.owner_references import owned_by
 from steersman.errors import Conflict
 from steersman.kinds import core_v1, meta_v1, rbac_v1
@@ -40,52 +40,54 @@ async def an_octopus(scene: Scene) -> Octopus:
     return await scene.server.create(Octopus(metadata=metadata, spec=OctopusSpec()))
 
 
-def bereaved_of(scene: Scene, owner: Any, *, is_known: bool = True) -> Bereaved:
-    """With one owner, who has lost a child; if that is known to be there."""
-    bereaved = Bereaved(scene.client)
-    bereaved.lost(owned_by(child(), owner), is_known=lambda _, uid: is_known and uid == owner.uid)
-    return bereaved
+def owner_check_of(scene: Scene, owner: Any, *, is_cached: bool = True) -> OwnerCheck:
+    """With an owner that has lost a child."""
+    owner_check = OwnerCheck(scene.client)
+    owner_check.note_lost_child(
+        owned_by(child(), owner), is_cached=lambda _, uid: is_cached and uid == owner.uid
+    )
+    return owner_check
 
 
-async def test_an_owner_that_is_there_is_asked_for_once(scene: Scene) -> None:
+async def test_an_owner_that_exists_is_read_once(scene: Scene) -> None:
     owner = await scene.server.get(Widget, "one", namespace=HERE)
-    bereaved = bereaved_of(scene, owner)
+    owner_check = owner_check_of(scene, owner)
 
-    await bereaved.check(owner, child())
-    await bereaved.check(owner, child())
+    await owner_check.check(owner, child())
+    await owner_check.check(owner, child())
 
     assert [each.path for each in scene.way.requests] == [
         f"/apis/toys.example.com/v1/namespaces/{HERE}/widgets/one"
     ]
-    assert len(bereaved) == 0
+    assert len(owner_check) == 0
 
 
-async def test_an_owner_who_has_lost_nothing_is_not_asked_for(scene: Scene) -> None:
+async def test_an_owner_that_has_lost_no_child_is_not_read(scene: Scene) -> None:
     one = await scene.server.get(Widget, "one", namespace=HERE)
     two = await scene.server.get(Widget, "two", namespace=HERE)
 
-    await bereaved_of(scene, one).check(two, child())
-    await bereaved_of(scene, one, is_known=False).check(one, child())
-    forgotten = bereaved_of(scene, one)
+    await owner_check_of(scene, one).check(two, child())
+    await owner_check_of(scene, one, is_cached=False).check(one, child())
+    forgotten = owner_check_of(scene, one)
     forgotten.forget(one.uid)
     await forgotten.check(one, child())
 
     assert scene.way.requests == []
 
 
-async def test_a_child_of_an_owner_that_is_gone_is_not_made_again(scene: Scene) -> None:
+async def test_a_child_of_a_deleted_owner_is_not_created_again(scene: Scene) -> None:
     owner = await scene.server.get(Widget, "one", namespace=HERE)
-    bereaved = bereaved_of(scene, owner)
+    owner_check = owner_check_of(scene, owner)
     await scene.server.delete(Widget, "one", namespace=HERE)
 
     with pytest.raises(Conflict, match="is gone"):
-        await bereaved.check(owner, child(name="", generate_name="web-"))
+        await owner_check.check(owner, child(name="", generate_name="web-"))
     await scene.server.create(widget(HERE, "one"))
-    with pytest.raises(Conflict, match="is another object by now"):
-        await bereaved.check(owner, child())
+    with pytest.raises(Conflict, match="is another object of the same name"):
+        await owner_check.check(owner, child())
 
 
-async def test_a_child_of_an_owner_on_its_way_out_is_not_made_again_unless_that_is_known(
+async def test_a_child_of_an_owner_in_deletion_is_not_created_again_unless_the_cache_shows_it(
     scene: Scene,
 ) -> None:
     owner = await scene.server.get(Widget, "one", namespace=HERE)
@@ -95,37 +97,37 @@ async def test_a_child_of_an_owner_on_its_way_out_is_not_made_again_unless_that_
     ending = await scene.server.get(Widget, "one", namespace=HERE)
 
     with pytest.raises(Conflict, match="is being deleted"):
-        await bereaved_of(scene, owner).check(owner, child())
-    await bereaved_of(scene, ending).check(ending, child())
+        await owner_check_of(scene, owner).check(owner, child())
+    await owner_check_of(scene, ending).check(ending, child())
 
 
-async def test_owners_without_a_class_and_without_a_namespace_are_asked_for_too(
+async def test_unstructured_and_cluster_scoped_owners_are_read_too(
     scene: Scene,
 ) -> None:
     octopus = await an_octopus(scene)
     unstructured = await scene.server.get(AnyWidget, "one", namespace=HERE)
     for owner in (octopus, unstructured):
-        bereaved = bereaved_of(scene, owner)
-        await bereaved.check(owner, child())
-        assert len(bereaved) == 0
+        owner_check = owner_check_of(scene, owner)
+        await owner_check.check(owner, child())
+        assert len(owner_check) == 0
 
     assert len(scene.way.requests) == 2
 
 
-async def test_what_is_lost_while_somebody_asks_is_asked_about_again(scene: Scene) -> None:
+async def test_a_child_that_is_lost_during_the_check_is_checked_again(scene: Scene) -> None:
     owner = await scene.server.get(Widget, "one", namespace=HERE)
     way, lost = HeldTransport(scene.way), owned_by(child(), owner)
-    bereaved = Bereaved(Client(way, clock=scene.clock, rng=Random(0), observe=ignore))
-    bereaved.lost(lost, is_known=lambda _, __: True)
+    owner_check = OwnerCheck(Client(way, clock=scene.clock, rng=Random(0), observe=ignore))
+    owner_check.note_lost_child(lost, is_cached=lambda _, __: True)
     async with asyncio.TaskGroup() as group:
-        group.create_task(bereaved.check(owner, child()))
+        group.create_task(owner_check.check(owner, child()))
         await scene.settle()
-        bereaved.lost(lost, is_known=lambda _, __: True)
+        owner_check.note_lost_child(lost, is_cached=lambda _, __: True)
         way.may_go.set()
 
-    assert len(bereaved) == 1
-    await bereaved.check(owner, child())
-    assert len(bereaved) == 0
+    assert len(owner_check) == 1
+    await owner_check.check(owner, child())
+    assert len(owner_check) == 0
 
 
 async def test_a_child_of_an_owner_without_a_namespace_comes_back(scene: Scene) -> None:

@@ -12,7 +12,7 @@ from steersman.controller.loop.hot_loop import HotLoopFound, HotLoops
 from steersman.controller.pause import PAUSED
 from steersman.controller.triggers.event_handlers import Triggers
 from steersman.controller.triggers.reasons import Reasons
-from steersman.controller.writer.reports import Wrote
+from steersman.controller.writer.reports import EffectiveWrite
 from steersman.kinds import core_v1, meta_v1
 from steersman.names import ObjectKey
 from steersman.observe import TriggerFailed, Why
@@ -240,7 +240,9 @@ class Writer:
         whys = self.watchman.reasons.take(ONE).whys
         assert whys
         answer = await patch_status(scene, ready=status)
-        wrote = Wrote(answer.ref, answer.resource_version, b'{"status":{"ready":%d}}' % status)
+        wrote = EffectiveWrite(
+            answer.ref, answer.resource_version, b'{"status":{"ready":%d}}' % status
+        )
         found = self.loops.note(ONE, whys=whys, wrote=[wrote], now_at=scene.clock.monotonic())
         if found is not None:
             self.found.append(found)

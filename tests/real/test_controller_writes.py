@@ -22,7 +22,7 @@ from steersman.observe import FieldFight
 from tests.real.definitions import AnyWidget, Widget, WidgetStatus, any_widget, widget
 from tests.real.objects import AnyConfigMap, config_map, deployment
 from tests.real.seeing import Seen
-from tests.real.writers import Desk, an_owner, at_work
+from tests.real.writers import ControllerWriter, an_owner, running_writer
 
 ConfigMap = core_v1.ConfigMap
 Deployment = apps_v1.Deployment
@@ -30,18 +30,22 @@ KINDS = (ConfigMap, AnyConfigMap, Widget, AnyWidget, Deployment)
 
 
 @pytest.fixture
-async def desk(client: Client, namespace: str, seen: Seen, widgets: None) -> AsyncIterator[Desk]:
+async def controller(
+    client: Client, namespace: str, seen: Seen, widgets: None
+) -> AsyncIterator[ControllerWriter]:
     """We, at work on a few kinds."""
-    async with at_work(client, *KINDS, namespace=namespace, observe=seen) as desk:
-        yield desk
+    async with running_writer(client, *KINDS, namespace=namespace, observe=seen) as controller:
+        yield controller
 
 
 @pytest.fixture
-async def blind(client: Client, namespace: str, seen: Seen) -> AsyncIterator[Desk]:
+async def blind(client: Client, namespace: str, seen: Seen) -> AsyncIterator[ControllerWriter]:
     """We, with a cache that shows no ConfigMaps although there are some: they lack the label."""
     labels = Labels.equal({"shown": "yes"})
-    async with at_work(client, ConfigMap, namespace=namespace, labels=labels, observe=seen) as desk:
-        yield desk
+    async with running_writer(
+        client, ConfigMap, namespace=namespace, labels=labels, observe=seen
+    ) as controller:
+        yield controller
 
 
 def settings(namespace: str, **data: str) -> core_v1.ConfigMap:
@@ -68,131 +72,135 @@ async def stored(client: Client, namespace: str, name: str = "settings") -> core
 
 @pytest.mark.parametrize("form", FORMS)
 async def test_a_child_is_made_with_its_owner_and_shown_at_once(
-    desk: Desk, namespace: str, form: Any
+    controller: ControllerWriter, namespace: str, form: Any
 ) -> None:
-    owner = await an_owner(desk.client, namespace)
+    owner = await an_owner(controller.client, namespace)
 
-    child = await desk.apply_owned(form(namespace, color="blue"), owner)
+    child = await controller.apply_owned(form(namespace, color="blue"), owner)
 
-    made = await stored(desk.client, namespace)
+    made = await stored(controller.client, namespace)
     assert made.metadata.owner_references == (owner_reference(owner),)
-    seen = desk.seen(child)
+    seen = controller.seen(child)
     assert seen is not None
     assert seen.resource_version == child.resource_version
 
 
 @pytest.mark.parametrize("form", FORMS)
 async def test_what_was_read_and_changed_can_be_applied(
-    desk: Desk, namespace: str, form: Any
+    controller: ControllerWriter, namespace: str, form: Any
 ) -> None:
-    owner = await an_owner(desk.client, namespace)
-    read = await desk.apply_owned(form(namespace, color="blue"), owner)
+    owner = await an_owner(controller.client, namespace)
+    read = await controller.apply_owned(form(namespace, color="blue"), owner)
 
     if isinstance(read, Unstructured):
-        changed = await desk.apply_owned(read.changed("data", "color", to="red"), owner)
+        changed = await controller.apply_owned(read.changed("data", "color", to="red"), owner)
     else:
-        changed = await desk.apply_owned(replace(read, data={"color": "red"}), owner)
+        changed = await controller.apply_owned(replace(read, data={"color": "red"}), owner)
 
-    assert (await stored(desk.client, namespace)).data == {"color": "red"}
+    assert (await stored(controller.client, namespace)).data == {"color": "red"}
     assert changed.uid == read.uid
 
 
 @pytest.mark.parametrize("form", FORMS)
-async def test_what_was_read_is_not_made_anew(desk: Desk, namespace: str, form: Any) -> None:
-    owner = await an_owner(desk.client, namespace)
-    read = await desk.apply_owned(form(namespace, color="blue"), owner)
-    await desk.client.delete(ConfigMap, "settings", namespace=namespace)
-    await desk.catch_up(read)
+async def test_what_was_read_is_not_made_anew(
+    controller: ControllerWriter, namespace: str, form: Any
+) -> None:
+    owner = await an_owner(controller.client, namespace)
+    read = await controller.apply_owned(form(namespace, color="blue"), owner)
+    await controller.client.delete(ConfigMap, "settings", namespace=namespace)
+    await controller.catch_up(read)
 
     with pytest.raises(Conflict):
-        await desk.apply_owned(read, owner)
+        await controller.apply_owned(read, owner)
 
     with pytest.raises(NotFound):
-        await stored(desk.client, namespace)
+        await stored(controller.client, namespace)
 
 
 async def test_a_child_deleted_behind_our_back_is_a_conflict_and_then_made_anew(
-    desk: Desk, namespace: str
+    controller: ControllerWriter, namespace: str
 ) -> None:
-    owner = await an_owner(desk.client, namespace)
-    first = await desk.apply_owned(settings(namespace, color="blue"), owner)
-    await desk.client.delete(ConfigMap, "settings", namespace=namespace)
+    owner = await an_owner(controller.client, namespace)
+    first = await controller.apply_owned(settings(namespace, color="blue"), owner)
+    await controller.client.delete(ConfigMap, "settings", namespace=namespace)
 
     try:
-        await desk.apply_owned(settings(namespace, color="red"), owner)
+        await controller.apply_owned(settings(namespace, color="red"), owner)
     except Conflict:
-        await desk.catch_up(first)
-    second = await desk.apply_owned(settings(namespace, color="red"), owner)
+        await controller.catch_up(first)
+    second = await controller.apply_owned(settings(namespace, color="red"), owner)
 
     assert second.uid != first.uid
 
 
 async def test_a_child_replaced_behind_our_back_is_a_conflict_and_then_a_strangers(
-    desk: Desk, namespace: str
+    controller: ControllerWriter, namespace: str
 ) -> None:
-    owner = await an_owner(desk.client, namespace)
-    first = await desk.apply_owned(settings(namespace, color="blue"), owner)
-    await desk.client.delete(ConfigMap, "settings", namespace=namespace)
-    await desk.client.create(settings(namespace, color="theirs"))
+    owner = await an_owner(controller.client, namespace)
+    first = await controller.apply_owned(settings(namespace, color="blue"), owner)
+    await controller.client.delete(ConfigMap, "settings", namespace=namespace)
+    await controller.client.create(settings(namespace, color="theirs"))
 
     with pytest.raises((Conflict, NotOurs)):
-        await desk.apply_owned(settings(namespace, color="red"), owner)
-    await desk.catch_up(first)
+        await controller.apply_owned(settings(namespace, color="red"), owner)
+    await controller.catch_up(first)
     with pytest.raises(NotOurs):
-        await desk.apply_owned(settings(namespace, color="red"), owner)
+        await controller.apply_owned(settings(namespace, color="red"), owner)
 
-    assert (await stored(desk.client, namespace)).data == {"color": "theirs"}
+    assert (await stored(controller.client, namespace)).data == {"color": "theirs"}
 
 
 @pytest.mark.parametrize("form", FORMS)
 async def test_an_object_that_another_controls_is_not_ours(
-    desk: Desk, namespace: str, form: Any
+    controller: ControllerWriter, namespace: str, form: Any
 ) -> None:
-    ours, theirs = [await an_owner(desk.client, namespace, name) for name in ("ours", "theirs")]
-    await desk.apply_owned(form(namespace, color="blue"), theirs)
+    ours, theirs = [
+        await an_owner(controller.client, namespace, name) for name in ("ours", "theirs")
+    ]
+    await controller.apply_owned(form(namespace, color="blue"), theirs)
 
     with pytest.raises(NotOurs) as refusal:
-        await desk.apply_owned(form(namespace, color="red"), ours, adopt=True)
+        await controller.apply_owned(form(namespace, color="red"), ours, adopt=True)
 
     assert refusal.value.actual_controller == f"ConfigMap {namespace}/theirs"
-    assert (await stored(desk.client, namespace)).data == {"color": "blue"}
+    assert (await stored(controller.client, namespace)).data == {"color": "blue"}
 
 
 async def test_an_object_that_nobody_controls_is_not_ours_unless_we_adopt_it(
-    desk: Desk, namespace: str
+    controller: ControllerWriter, namespace: str
 ) -> None:
-    owner = await an_owner(desk.client, namespace)
-    await desk.client.create(settings(namespace, color="blue"))
-    await desk.catch_up(settings(namespace))
+    owner = await an_owner(controller.client, namespace)
+    await controller.client.create(settings(namespace, color="blue"))
+    await controller.catch_up(settings(namespace))
 
     with pytest.raises(NotOurs) as refusal:
-        await desk.apply_owned(settings(namespace, age="7"), owner)
+        await controller.apply_owned(settings(namespace, age="7"), owner)
     assert refusal.value.actual_controller is None
-    assert (await stored(desk.client, namespace)).data == {"color": "blue"}
+    assert (await stored(controller.client, namespace)).data == {"color": "blue"}
 
-    adopted = await desk.apply_owned(settings(namespace, age="7"), owner, adopt=True)
+    adopted = await controller.apply_owned(settings(namespace, age="7"), owner, adopt=True)
     assert adopted.data == {"color": "blue", "age": "7"}
     assert controller_of(adopted) == owner_reference(owner)
 
 
 async def test_to_adopt_does_not_mean_to_take_fields_that_others_hold(
-    desk: Desk, namespace: str
+    controller: ControllerWriter, namespace: str
 ) -> None:
-    owner = await an_owner(desk.client, namespace)
-    await desk.client.create(settings(namespace, color="blue"))
-    await desk.catch_up(settings(namespace))
+    owner = await an_owner(controller.client, namespace)
+    await controller.client.create(settings(namespace, color="blue"))
+    await controller.catch_up(settings(namespace))
 
     with pytest.raises(NotOurs) as refusal:
-        await desk.apply_owned(settings(namespace, color="red"), owner, adopt=True)
+        await controller.apply_owned(settings(namespace, color="red"), owner, adopt=True)
 
     assert refusal.value.fields == ("data.color",)
-    left = await stored(desk.client, namespace)
+    left = await stored(controller.client, namespace)
     assert (left.data, left.metadata.owner_references) == ({"color": "blue"}, None)
 
 
 @pytest.mark.parametrize("data", [{"color": "red"}, {"age": "7"}])
 async def test_an_object_that_our_cache_does_not_show_is_not_taken_over(
-    blind: Desk, namespace: str, data: dict[str, str]
+    blind: ControllerWriter, namespace: str, data: dict[str, str]
 ) -> None:
     # Not even where no field is in dispute: who adds a reference to its owner may delete it.
     owner = await an_owner(blind.client, namespace)
@@ -207,7 +215,7 @@ async def test_an_object_that_our_cache_does_not_show_is_not_taken_over(
 
 
 async def test_a_child_of_ours_that_our_cache_does_not_show_is_put_right(
-    blind: Desk, namespace: str
+    blind: ControllerWriter, namespace: str
 ) -> None:
     owner = await an_owner(blind.client, namespace)
     await blind.apply_owned(settings(namespace, color="blue"), owner)
@@ -220,14 +228,18 @@ async def test_a_child_of_ours_that_our_cache_does_not_show_is_put_right(
     assert again.data == {"color": "blue"}
 
 
-async def test_a_controller_that_came_behind_our_back_is_named(desk: Desk, namespace: str) -> None:
-    ours, theirs = [await an_owner(desk.client, namespace, name) for name in ("ours", "theirs")]
-    await desk.apply_owned(settings(namespace, color="blue"), ours)
+async def test_a_controller_that_came_behind_our_back_is_named(
+    controller: ControllerWriter, namespace: str
+) -> None:
+    ours, theirs = [
+        await an_owner(controller.client, namespace, name) for name in ("ours", "theirs")
+    ]
+    await controller.apply_owned(settings(namespace, color="blue"), ours)
     body = {"metadata": {"ownerReferences": [_reference(theirs)]}}
-    await desk.client.patch(ConfigMap, "settings", MergePatch(body), namespace=namespace)
+    await controller.client.patch(ConfigMap, "settings", MergePatch(body), namespace=namespace)
 
     with pytest.raises(NotOurs) as refusal:
-        await desk.apply_owned(settings(namespace, color="red"), ours)
+        await controller.apply_owned(settings(namespace, color="red"), ours)
 
     assert refusal.value.actual_controller == f"ConfigMap {namespace}/theirs"
 
@@ -246,8 +258,10 @@ async def test_two_controllers_each_have_their_part_of_a_status(
     await client.create(widget(namespace, "one"))
     one = await client.get(Widget, "one", namespace=namespace)
     async with (
-        at_work(client, Widget, namespace=namespace, observe=seen, manager="first") as first,
-        at_work(client, Widget, namespace=namespace, observe=seen, manager="second") as second,
+        running_writer(client, Widget, namespace=namespace, observe=seen, manager="first") as first,
+        running_writer(
+            client, Widget, namespace=namespace, observe=seen, manager="second"
+        ) as second,
     ):
         ready = Condition.when(True, "Ready", yes="Yes", no="No")
         painted = Condition.when(False, "Painted", yes="Yes", no="No")
@@ -267,9 +281,11 @@ async def test_two_controllers_each_have_their_part_of_a_status(
     }
 
 
-async def test_a_condition_keeps_its_time_until_it_flips(desk: Desk, namespace: str) -> None:
-    await desk.client.create(widget(namespace, "one"))
-    one = await desk.catch_up(widget(namespace, "one"))
+async def test_a_condition_keeps_its_time_until_it_flips(
+    controller: ControllerWriter, namespace: str
+) -> None:
+    await controller.client.create(widget(namespace, "one"))
+    one = await controller.catch_up(widget(namespace, "one"))
     assert one is not None
 
     def status(holds: bool, message: str) -> WidgetStatus:
@@ -278,38 +294,40 @@ async def test_a_condition_keeps_its_time_until_it_flips(desk: Desk, namespace: 
         )
 
     async def since(holds: bool, message: str) -> Any:
-        answer = await desk.apply_status(one, status(holds, message))
+        answer = await controller.apply_status(one, status(holds, message))
         assert answer.status is not None
         assert answer.status.conditions is not None
         return answer.status.conditions[0].last_transition_time
 
     first = await since(False, "a")
-    await desk.client.clock.sleep(1.1)
+    await controller.client.clock.sleep(1.1)
 
     assert await since(False, "b") == first
     assert await since(True, "b") > first
 
 
 async def test_the_status_of_an_object_that_was_made_anew_is_not_told(
-    desk: Desk, namespace: str
+    controller: ControllerWriter, namespace: str
 ) -> None:
-    old = await desk.client.create(any_widget(namespace, "one", size=1))
-    await desk.client.delete(AnyWidget, "one", namespace=namespace)
-    await desk.client.create(any_widget(namespace, "one", size=2))
-    await desk.catch_up(old)
+    old = await controller.client.create(any_widget(namespace, "one", size=1))
+    await controller.client.delete(AnyWidget, "one", namespace=namespace)
+    await controller.client.create(any_widget(namespace, "one", size=2))
+    await controller.catch_up(old)
 
     with pytest.raises(Conflict):
-        await desk.apply_status(old, {"ready": 1})
+        await controller.apply_status(old, {"ready": 1})
 
-    now = await desk.client.get(AnyWidget, "one", namespace=namespace)
+    now = await controller.client.get(AnyWidget, "one", namespace=namespace)
     assert now.get("status") is None
 
 
-async def test_a_status_is_refused_by_the_schema_with_the_field(desk: Desk, namespace: str) -> None:
-    one = await desk.client.create(any_widget(namespace, "one", size=1))
+async def test_a_status_is_refused_by_the_schema_with_the_field(
+    controller: ControllerWriter, namespace: str
+) -> None:
+    one = await controller.client.create(any_widget(namespace, "one", size=1))
 
     with pytest.raises(Invalid, match="ready"):
-        await desk.apply_status(one, {"ready": "soon"})
+        await controller.apply_status(one, {"ready": "soon"})
 
 
 # Patches and deletions
@@ -324,79 +342,90 @@ PATCHES = (
 
 @pytest.mark.parametrize("patch", PATCHES)
 async def test_a_patch_is_for_the_object_that_was_read_only(
-    desk: Desk, namespace: str, patch: Any
+    controller: ControllerWriter, namespace: str, patch: Any
 ) -> None:
-    old = await desk.client.create(settings(namespace, color="blue"))
-    await desk.client.delete(ConfigMap, "settings", namespace=namespace)
-    new = await desk.client.create(settings(namespace, color="blue"))
+    old = await controller.client.create(settings(namespace, color="blue"))
+    await controller.client.delete(ConfigMap, "settings", namespace=namespace)
+    new = await controller.client.create(settings(namespace, color="blue"))
 
     with pytest.raises(Conflict, match="made anew"):
-        await desk.writer.patch(old, patch, report=desk.report)
-    assert (await stored(desk.client, namespace)).data == {"color": "blue"}
+        await controller.writer.patch(old, patch, report=controller.report)
+    assert (await stored(controller.client, namespace)).data == {"color": "blue"}
 
-    changed = await desk.writer.patch(new, patch, report=desk.report)
+    changed = await controller.writer.patch(new, patch, report=controller.report)
     assert changed.data == {"color": "red"}
-    assert [(write.verb, write.is_change) for write in desk.sent] == [("patch", True)]
+    assert [(write.verb, write.is_change) for write in controller.sent] == [("patch", True)]
 
 
-async def test_a_patch_that_is_wrong_itself_says_so(desk: Desk, namespace: str) -> None:
-    new = await desk.client.create(settings(namespace, color="blue"))
+async def test_a_patch_that_is_wrong_itself_says_so(
+    controller: ControllerWriter, namespace: str
+) -> None:
+    new = await controller.client.create(settings(namespace, color="blue"))
 
     with pytest.raises(Invalid):
-        await desk.writer.patch(
-            new, JsonPatch(JsonPatch.test("/data/color", "red")), report=desk.report
+        await controller.writer.patch(
+            new, JsonPatch(JsonPatch.test("/data/color", "red")), report=controller.report
         )
 
 
-async def test_a_scale_is_patched_for_the_object_that_was_read(desk: Desk, namespace: str) -> None:
-    web = await desk.client.create(deployment(namespace, "web"))
+async def test_a_scale_is_patched_for_the_object_that_was_read(
+    controller: ControllerWriter, namespace: str
+) -> None:
+    web = await controller.client.create(deployment(namespace, "web"))
     patch = MergePatch({"spec": {"replicas": 3}})
 
-    assert await desk.writer.patch(web, patch, subresource="scale", report=desk.report) is web
+    assert (
+        await controller.writer.patch(web, patch, subresource="scale", report=controller.report)
+        is web
+    )
 
-    now = await desk.client.get(Deployment, "web", namespace=namespace)
+    now = await controller.client.get(Deployment, "web", namespace=namespace)
     assert now.spec is not None
     assert now.spec.replicas == 3
 
 
-async def test_only_the_object_that_was_read_is_deleted(desk: Desk, namespace: str) -> None:
-    old = await desk.client.create(settings(namespace, color="old"))
-    await desk.client.delete(ConfigMap, "settings", namespace=namespace)
-    new = await desk.client.create(settings(namespace, color="new"))
+async def test_only_the_object_that_was_read_is_deleted(
+    controller: ControllerWriter, namespace: str
+) -> None:
+    old = await controller.client.create(settings(namespace, color="old"))
+    await controller.client.delete(ConfigMap, "settings", namespace=namespace)
+    new = await controller.client.create(settings(namespace, color="new"))
 
-    await desk.writer.delete(old, report=desk.report)
-    assert desk.sent == []
-    assert (await stored(desk.client, namespace)).uid == new.uid
+    await controller.writer.delete(old, report=controller.report)
+    assert controller.sent == []
+    assert (await stored(controller.client, namespace)).uid == new.uid
 
-    await desk.writer.delete(new, report=desk.report)
-    await desk.writer.delete(new, report=desk.report)
-    assert desk.verbs == ["delete"]
-    assert desk.seen(new) is None
+    await controller.writer.delete(new, report=controller.report)
+    await controller.writer.delete(new, report=controller.report)
+    assert controller.verbs == ["delete"]
+    assert controller.seen(new) is None
 
 
 async def test_what_an_owner_no_longer_wants_is_deleted_and_nothing_else(
-    desk: Desk, namespace: str
+    controller: ControllerWriter, namespace: str
 ) -> None:
-    ours, theirs = [await an_owner(desk.client, namespace, name) for name in ("ours", "theirs")]
+    ours, theirs = [
+        await an_owner(controller.client, namespace, name) for name in ("ours", "theirs")
+    ]
     for name, owner in (("a", ours), ("b", ours), ("c", theirs)):
-        await desk.apply_owned(config_map(namespace, name), owner)
-    await desk.apply_owned(widget(namespace, "w"), ours)
+        await controller.apply_owned(config_map(namespace, name), owner)
+    await controller.apply_owned(widget(namespace, "w"), ours)
     held = config_map(namespace, "going")
     held = replace(held, metadata=replace(held.metadata, finalizers=("example.com/held",)))
-    going = await desk.apply_owned(held, ours)
-    await desk.writer.delete(going, report=desk.report)
-    desk.sent.clear()
+    going = await controller.apply_owned(held, ours)
+    await controller.writer.delete(going, report=controller.report)
+    controller.sent.clear()
     keep = {(ConfigMap, ObjectKey(namespace, "a"))}
 
-    await desk.writer.prune(ours, (ConfigMap, Widget), keep=keep, report=desk.report)
-    await desk.writer.prune(ours, (ConfigMap, Widget), keep=keep, report=desk.report)
+    await controller.writer.prune(ours, (ConfigMap, Widget), keep=keep, report=controller.report)
+    await controller.writer.prune(ours, (ConfigMap, Widget), keep=keep, report=controller.report)
 
-    assert desk.verbs == ["delete", "delete"]
-    left = await desk.client.list(ConfigMap, namespace=namespace)
+    assert controller.verbs == ["delete", "delete"]
+    left = await controller.client.list(ConfigMap, namespace=namespace)
     names = {each.name for each in left.items} - {"kube-root-ca.crt"}
     assert names == {"a", "c", "going", "ours", "theirs"}
     patch = MergePatch({"metadata": {"finalizers": None}})
-    await desk.client.patch(ConfigMap, "going", patch, namespace=namespace)
+    await controller.client.patch(ConfigMap, "going", patch, namespace=namespace)
 
 
 # Finalizers
@@ -407,69 +436,71 @@ OURS = "example.com/us"
 
 @pytest.mark.parametrize("kind", [Widget, AnyWidget])
 async def test_a_finalizer_is_put_beside_others_and_taken_off_alone(
-    desk: Desk, namespace: str, kind: Any
+    controller: ControllerWriter, namespace: str, kind: Any
 ) -> None:
     made = widget(namespace, "one")
-    await desk.client.create(replace(made, metadata=replace(made.metadata, finalizers=("a.b/c",))))
-    one = await desk.client.get(kind, "one", namespace=namespace)
+    await controller.client.create(
+        replace(made, metadata=replace(made.metadata, finalizers=("a.b/c",)))
+    )
+    one = await controller.client.get(kind, "one", namespace=namespace)
 
-    with_ours = await desk.writer.add_finalizer(one, report=desk.report)
-    assert await desk.writer.add_finalizer(one, report=desk.report) is not None
-    assert desk.verbs == ["patch"]
+    with_ours = await controller.writer.add_finalizer(one, report=controller.report)
+    assert await controller.writer.add_finalizer(one, report=controller.report) is not None
+    assert controller.verbs == ["patch"]
     assert _finalizers(with_ours) == ["a.b/c", OURS]
 
     # Nobody minds what happened to the object meanwhile.
-    await desk.client.patch(
+    await controller.client.patch(
         kind, "one", MergePatch({"metadata": {"labels": {"a": "b"}}}), namespace=namespace
     )
-    without = await desk.writer.remove_finalizer(with_ours, report=desk.report)
+    without = await controller.writer.remove_finalizer(with_ours, report=controller.report)
     assert without is not None
     assert _finalizers(without) == ["a.b/c"]
-    await desk.client.patch(
+    await controller.client.patch(
         kind, "one", MergePatch({"metadata": {"finalizers": None}}), namespace=namespace
     )
 
 
 async def test_an_object_that_is_being_deleted_gets_no_finalizer_and_goes_with_its_last(
-    desk: Desk, namespace: str
+    controller: ControllerWriter, namespace: str
 ) -> None:
-    one = await desk.client.create(widget(namespace, "one"))
-    one = await desk.writer.add_finalizer(one, report=desk.report)
-    await desk.client.delete(Widget, "one", namespace=namespace)
-    ending = await desk.catch_up(one)
+    one = await controller.client.create(widget(namespace, "one"))
+    one = await controller.writer.add_finalizer(one, report=controller.report)
+    await controller.client.delete(Widget, "one", namespace=namespace)
+    ending = await controller.catch_up(one)
     assert ending is not None
-    assert await desk.writer.add_finalizer(ending, report=desk.report) is ending
+    assert await controller.writer.add_finalizer(ending, report=controller.report) is ending
 
-    await desk.writer.remove_finalizer(ending, report=desk.report)
-    assert desk.seen(one) is None
+    await controller.writer.remove_finalizer(ending, report=controller.report)
+    assert controller.seen(one) is None
     with pytest.raises(NotFound):
-        await desk.client.get(Widget, "one", namespace=namespace)
-    assert await desk.writer.remove_finalizer(ending, report=desk.report) is None
+        await controller.client.get(Widget, "one", namespace=namespace)
+    assert await controller.writer.remove_finalizer(ending, report=controller.report) is None
 
 
 async def test_an_object_of_the_same_name_gets_no_finalizer_in_its_place(
-    desk: Desk, namespace: str
+    controller: ControllerWriter, namespace: str
 ) -> None:
-    old = await desk.client.create(widget(namespace, "one"))
-    await desk.client.delete(Widget, "one", namespace=namespace)
-    await desk.client.create(widget(namespace, "one"))
+    old = await controller.client.create(widget(namespace, "one"))
+    await controller.client.delete(Widget, "one", namespace=namespace)
+    await controller.client.create(widget(namespace, "one"))
 
     with pytest.raises(Conflict):
-        await desk.writer.add_finalizer(old, report=desk.report)
+        await controller.writer.add_finalizer(old, report=controller.report)
 
-    now = await desk.client.get(Widget, "one", namespace=namespace)
+    now = await controller.client.get(Widget, "one", namespace=namespace)
     assert _finalizers(now) == []
 
 
-async def test_our_finalizer_is_never_applied(desk: Desk, namespace: str) -> None:
-    one = await desk.client.create(widget(namespace, "one"))
-    one = await desk.writer.add_finalizer(one, report=desk.report)
+async def test_our_finalizer_is_never_applied(controller: ControllerWriter, namespace: str) -> None:
+    one = await controller.client.create(widget(namespace, "one"))
+    one = await controller.writer.add_finalizer(one, report=controller.report)
 
-    await desk.apply(one, force=True)
-    await desk.writer.remove_finalizer(one, report=desk.report)
-    await desk.apply(one, force=True)
+    await controller.apply(one, force=True)
+    await controller.writer.remove_finalizer(one, report=controller.report)
+    await controller.apply(one, force=True)
 
-    now = await desk.client.get(Widget, "one", namespace=namespace)
+    now = await controller.client.get(Widget, "one", namespace=namespace)
     assert _finalizers(now) == []
 
 
@@ -483,20 +514,20 @@ def _finalizers(obj: Any) -> list[str]:
 
 
 async def test_whoever_keeps_taking_our_fields_is_named_with_the_fields(
-    desk: Desk, namespace: str, seen: Seen
+    controller: ControllerWriter, namespace: str, seen: Seen
 ) -> None:
-    owner = await an_owner(desk.client, namespace)
+    owner = await an_owner(controller.client, namespace)
     web = deployment(namespace, "web", replicas=2)
     for round in range(7):
-        await desk.apply_owned(web, owner)
-        await desk.client.patch(
+        await controller.apply_owned(web, owner)
+        await controller.client.patch(
             Deployment,
             "web",
             StrategicMergePatch(_grab(round)),
             namespace=namespace,
             field_manager="scaler",
         )
-        await desk.catch_up(web)
+        await controller.catch_up(web)
 
     (fight,) = seen.of(FieldFight)
     assert fight.managers == ("scaler",)
@@ -513,12 +544,12 @@ def _grab(round: int) -> dict[str, Any]:
 
 
 async def test_whoever_fights_us_under_our_own_name_is_named_too(
-    desk: Desk, namespace: str, seen: Seen
+    controller: ControllerWriter, namespace: str, seen: Seen
 ) -> None:
     for _ in range(7):
-        await desk.apply(settings(namespace, color="blue"))
-        await desk.client.apply(settings(namespace, color="red"), field_manager="us")
-        await desk.catch_up(settings(namespace))
+        await controller.apply(settings(namespace, color="blue"))
+        await controller.client.apply(settings(namespace, color="red"), field_manager="us")
+        await controller.catch_up(settings(namespace))
 
     (fight,) = seen.of(FieldFight)
     assert (fight.fields, fight.managers) == (("data.color",), ("us",))
@@ -540,13 +571,13 @@ async def test_controllers_that_share_an_atomic_list_in_a_status_are_named_with_
     )
     kind = networking_v1.Ingress
     async with (
-        at_work(client, kind, namespace=namespace, observe=seen, manager="first") as first,
-        at_work(client, kind, namespace=namespace, observe=seen, manager="second") as second,
+        running_writer(client, kind, namespace=namespace, observe=seen, manager="first") as first,
+        running_writer(client, kind, namespace=namespace, observe=seen, manager="second") as second,
     ):
         for _ in range(6):
-            for desk, ip in ((first, "10.0.0.1"), (second, "10.0.0.2")):
-                await desk.catch_up(door)
-                await desk.apply_status(door, _reachable_at(ip))
+            for controller, ip in ((first, "10.0.0.1"), (second, "10.0.0.2")):
+                await controller.catch_up(door)
+                await controller.apply_status(door, _reachable_at(ip))
 
     one, other = seen.of(FieldFight)
     assert (one.controller, one.managers) == ("first", ("second",))

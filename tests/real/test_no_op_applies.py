@@ -19,7 +19,7 @@ from steersman.kinds import (
 from tests.real.definitions import AnyWidget, Widget, WidgetStatus, widget
 from tests.real.objects import container, deployment
 from tests.real.seeing import Seen
-from tests.real.writers import Desk, an_owner, at_work
+from tests.real.writers import ControllerWriter, an_owner, running_writer
 
 AnyDeployment = Unstructured.of("apps/v1", "Deployment")
 Deployment = apps_v1.Deployment
@@ -206,12 +206,12 @@ LEFT_ALONE = (
 
 
 @pytest.fixture
-async def desk(client: Client, namespace: str, seen: Seen) -> AsyncIterator[Desk]:
+async def controller(client: Client, namespace: str, seen: Seen) -> AsyncIterator[ControllerWriter]:
     """We, at work on Deployments in both forms, and on Widgets."""
-    async with at_work(
+    async with running_writer(
         client, Deployment, AnyDeployment, namespace=namespace, observe=seen
-    ) as desk:
-        yield desk
+    ) as controller:
+        yield controller
 
 
 @pytest.fixture(params=["typed", "unstructured"])
@@ -221,14 +221,14 @@ def child(request: pytest.FixtureRequest, namespace: str) -> apps_v1.Deployment 
     return typed if request.param == "typed" else as_any(typed)
 
 
-async def made(desk: Desk, child: Any, namespace: str) -> core_v1.ConfigMap:
+async def made(controller: ControllerWriter, child: Any, namespace: str) -> core_v1.ConfigMap:
     """The child is there and its owner has applied it twice, the second time in vain."""
-    owner = await an_owner(desk.client, namespace)
-    await desk.apply_owned(child, owner)
-    await desk.catch_up(child)
-    assert desk.verbs == ["apply"]
-    await desk.apply_owned(child, owner)
-    assert desk.verbs == []
+    owner = await an_owner(controller.client, namespace)
+    await controller.apply_owned(child, owner)
+    await controller.catch_up(child)
+    assert controller.verbs == ["apply"]
+    await controller.apply_owned(child, owner)
+    assert controller.verbs == []
     return owner
 
 
@@ -245,59 +245,59 @@ EXPECTED = (2, [("web", "example.com/main:1"), ("side", "example.com/side:1")], 
 
 @pytest.mark.parametrize("meddling", CORRECTED, ids=lambda each: each.__name__)
 async def test_it_is_put_right_after_somebody(
-    desk: Desk, child: Any, namespace: str, meddling: Meddling
+    controller: ControllerWriter, child: Any, namespace: str, meddling: Meddling
 ) -> None:
-    owner = await made(desk, child, namespace)
-    await meddling(Other(desk.client, namespace))
-    await desk.catch_up(child)
+    owner = await made(controller, child, namespace)
+    await meddling(Other(controller.client, namespace))
+    await controller.catch_up(child)
 
-    answer = await desk.apply_owned(child, owner)
+    answer = await controller.apply_owned(child, owner)
 
-    assert desk.verbs == ["apply"]
+    assert controller.verbs == ["apply"]
     assert essence(answer) == EXPECTED
-    assert essence(await desk.client.get(Deployment, "web", namespace=namespace)) == EXPECTED
-    await desk.apply_owned(child, owner)
-    await desk.catch_up(child)
-    await desk.apply_owned(child, owner)
-    assert desk.verbs == []
+    assert essence(await controller.client.get(Deployment, "web", namespace=namespace)) == EXPECTED
+    await controller.apply_owned(child, owner)
+    await controller.catch_up(child)
+    await controller.apply_owned(child, owner)
+    assert controller.verbs == []
 
 
 @pytest.mark.parametrize("meddling", LEFT_ALONE, ids=lambda each: each.__name__)
 async def test_nothing_is_sent_after_somebody(
-    desk: Desk, child: Any, namespace: str, meddling: Meddling
+    controller: ControllerWriter, child: Any, namespace: str, meddling: Meddling
 ) -> None:
-    owner = await made(desk, child, namespace)
-    await meddling(Other(desk.client, namespace))
-    seen = await desk.catch_up(child)
+    owner = await made(controller, child, namespace)
+    await meddling(Other(controller.client, namespace))
+    seen = await controller.catch_up(child)
 
-    answer = await desk.apply_owned(child, owner)
+    answer = await controller.apply_owned(child, owner)
 
-    assert desk.verbs == []
+    assert controller.verbs == []
     assert answer is seen
-    untouched = await desk.client.get(Deployment, "web", namespace=namespace)
+    untouched = await controller.client.get(Deployment, "web", namespace=namespace)
     assert seen is not None
     assert untouched.resource_version == seen.resource_version
 
 
 async def test_another_body_is_sent_and_a_field_that_it_leaves_out_is_gone(
-    desk: Desk, child: Any, namespace: str
+    controller: ControllerWriter, child: Any, namespace: str
 ) -> None:
-    owner = await made(desk, child, namespace)
+    owner = await made(controller, child, namespace)
     less = replace(wanted(namespace), metadata=meta_v1.ObjectMeta(name="web"))
 
-    answer = await desk.apply_owned(
+    answer = await controller.apply_owned(
         as_any(less) if isinstance(child, Unstructured) else less, owner
     )
 
-    assert desk.verbs == ["apply"]
+    assert controller.verbs == ["apply"]
     assert "app" not in answer.labels
 
 
 async def test_an_object_made_anew_under_the_name_is_not_taken_for_ours(
-    desk: Desk, child: Any, namespace: str
+    controller: ControllerWriter, child: Any, namespace: str
 ) -> None:
-    owner = await made(desk, child, namespace)
-    await deletes_it(Other(desk.client, namespace))
+    owner = await made(controller, child, namespace)
+    await deletes_it(Other(controller.client, namespace))
     body = as_any(wanted(namespace))
     reference = {
         "apiVersion": "v1",
@@ -309,25 +309,25 @@ async def test_an_object_made_anew_under_the_name_is_not_taken_for_ours(
     }
     anew = body.changed("metadata", "ownerReferences", to=[reference])
     anew = anew.changed("spec", "replicas", to=9)
-    await desk.client.apply(anew, field_manager="us")
-    await desk.catch_up(child)
+    await controller.client.apply(anew, field_manager="us")
+    await controller.catch_up(child)
 
-    await desk.apply_owned(child, owner)
+    await controller.apply_owned(child, owner)
 
-    assert desk.verbs == ["apply"]
+    assert controller.verbs == ["apply"]
 
 
 async def test_what_somebody_did_before_our_cache_has_heard_of_it_is_put_right_once_it_has(
-    desk: Desk, child: Any, namespace: str
+    controller: ControllerWriter, child: Any, namespace: str
 ) -> None:
-    owner = await made(desk, child, namespace)
-    await takes_a_field_by_patch(Other(desk.client, namespace))
-    await desk.apply_owned(child, owner)
-    await desk.catch_up(child)
+    owner = await made(controller, child, namespace)
+    await takes_a_field_by_patch(Other(controller.client, namespace))
+    await controller.apply_owned(child, owner)
+    await controller.catch_up(child)
 
-    await desk.apply_owned(child, owner)
+    await controller.apply_owned(child, owner)
 
-    now = await desk.client.get(Deployment, "web", namespace=namespace)
+    now = await controller.client.get(Deployment, "web", namespace=namespace)
     assert essence(now) == EXPECTED
 
 
@@ -360,17 +360,19 @@ async def test_of_our_entry_only_the_time_tells_of_a_write_in_our_name_and_only_
 @pytest.fixture
 async def widgets_desk(
     client: Client, namespace: str, seen: Seen, widgets: None
-) -> AsyncIterator[Desk]:
+) -> AsyncIterator[ControllerWriter]:
     """We, at work on Widgets."""
-    async with at_work(client, Widget, AnyWidget, namespace=namespace, observe=seen) as desk:
-        yield desk
+    async with running_writer(
+        client, Widget, AnyWidget, namespace=namespace, observe=seen
+    ) as controller:
+        yield controller
 
 
-async def a_widget(desk: Desk, namespace: str, kind: type[Any]) -> Any:
-    await desk.client.create(widget(namespace, "one"))
-    one = await desk.client.get(kind, "one", namespace=namespace)
-    await desk.catch_up(one)
-    return desk.seen(one)
+async def a_widget(controller: ControllerWriter, namespace: str, kind: type[Any]) -> Any:
+    await controller.client.create(widget(namespace, "one"))
+    one = await controller.client.get(kind, "one", namespace=namespace)
+    await controller.catch_up(one)
+    return controller.seen(one)
 
 
 FORMS = ((Widget, WidgetStatus(ready=1)), (AnyWidget, {"ready": 1}))
@@ -378,45 +380,45 @@ FORMS = ((Widget, WidgetStatus(ready=1)), (AnyWidget, {"ready": 1}))
 
 @pytest.mark.parametrize(("kind", "status"), FORMS)
 async def test_the_same_status_is_not_sent_again_whatever_happens_to_the_rest(
-    widgets_desk: Desk, namespace: str, kind: type[Any], status: Any
+    widgets_desk: ControllerWriter, namespace: str, kind: type[Any], status: Any
 ) -> None:
-    desk = widgets_desk
-    one = await a_widget(desk, namespace, kind)
-    await desk.apply_status(one, status)
-    assert desk.verbs == ["apply status"]
+    controller = widgets_desk
+    one = await a_widget(controller, namespace, kind)
+    await controller.apply_status(one, status)
+    assert controller.verbs == ["apply status"]
     patch = MergePatch({"spec": {"size": 4}, "metadata": {"labels": {"a": "b"}}})
-    await desk.client.patch(kind, "one", patch, namespace=namespace)
+    await controller.client.patch(kind, "one", patch, namespace=namespace)
     theirs = any_status(namespace, conditions=[a_condition("Theirs")])
-    await desk.client.status(AnyWidget, "one", namespace=namespace).apply(
+    await controller.client.status(AnyWidget, "one", namespace=namespace).apply(
         theirs, field_manager="them"
     )
-    one = await desk.catch_up(one)
+    one = await controller.catch_up(one)
     assert one is not None
 
-    answer = await desk.apply_status(one, status)
+    answer = await controller.apply_status(one, status)
 
-    assert desk.verbs == []
+    assert controller.verbs == []
     assert answer is one
 
 
 @pytest.mark.parametrize(("kind", "status"), FORMS)
 @pytest.mark.parametrize("ready", [5, None])
 async def test_a_status_that_somebody_changed_is_put_right(
-    widgets_desk: Desk, namespace: str, kind: type[Any], status: Any, ready: int | None
+    widgets_desk: ControllerWriter, namespace: str, kind: type[Any], status: Any, ready: int | None
 ) -> None:
-    desk = widgets_desk
-    one = await a_widget(desk, namespace, kind)
-    await desk.apply_status(one, status)
-    await desk.client.status(kind, "one", namespace=namespace).patch(
+    controller = widgets_desk
+    one = await a_widget(controller, namespace, kind)
+    await controller.apply_status(one, status)
+    await controller.client.status(kind, "one", namespace=namespace).patch(
         MergePatch({"status": {"ready": ready}})
     )
-    one = await desk.catch_up(one)
+    one = await controller.catch_up(one)
     assert one is not None
 
-    await desk.apply_status(one, status)
+    await controller.apply_status(one, status)
 
-    assert desk.verbs == ["apply status"] * 2
-    stored = await desk.client.get(AnyWidget, "one", namespace=namespace)
+    assert controller.verbs == ["apply status"] * 2
+    stored = await controller.client.get(AnyWidget, "one", namespace=namespace)
     assert stored.get("status", "ready") == 1
 
 
@@ -463,19 +465,19 @@ async def test_after_a_start_nothing_is_sent_that_an_earlier_life_has_applied(
     kinds = (Deployment, core_v1.Service, core_v1.ConfigMap, Widget)
     made = await client.create(widget(namespace, "one"))
 
-    async def bring_in_line(desk: Desk) -> list[str]:
-        await desk.apply_owned(wanted(namespace), owner)
-        await desk.apply_owned(named, owner)
-        one = desk.seen(made)
+    async def bring_in_line(controller: ControllerWriter) -> list[str]:
+        await controller.apply_owned(wanted(namespace), owner)
+        await controller.apply_owned(named, owner)
+        one = controller.seen(made)
         assert one is not None
-        await desk.apply_status(one, status)
-        return desk.verbs
+        await controller.apply_status(one, status)
+        return controller.verbs
 
-    async with at_work(client, *kinds, namespace=namespace, observe=seen) as desk:
-        assert await bring_in_line(desk) == ["apply", "apply", "apply status"]
-        assert await bring_in_line(desk) == []
-    async with at_work(client, *kinds, namespace=namespace, observe=seen) as desk:
-        assert await bring_in_line(desk) == []
+    async with running_writer(client, *kinds, namespace=namespace, observe=seen) as controller:
+        assert await bring_in_line(controller) == ["apply", "apply", "apply status"]
+        assert await bring_in_line(controller) == []
+    async with running_writer(client, *kinds, namespace=namespace, observe=seen) as controller:
+        assert await bring_in_line(controller) == []
 
 
 async def test_after_a_start_what_the_new_version_says_differently_is_sent(
@@ -488,7 +490,9 @@ async def test_after_a_start_what_the_new_version_says_differently_is_sent(
     paused = replace(first, spec=replace(first.spec, paused=True))
 
     for body in (first, without_label, paused):
-        async with at_work(client, Deployment, namespace=namespace, observe=seen) as desk:
-            answer = await desk.apply_owned(body, owner)
-            assert desk.verbs == ["apply"]
+        async with running_writer(
+            client, Deployment, namespace=namespace, observe=seen
+        ) as controller:
+            answer = await controller.apply_owned(body, owner)
+            assert controller.verbs == ["apply"]
             assert (answer.labels == {}) is (body is without_label)

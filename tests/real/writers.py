@@ -1,4 +1,4 @@
-"""A controller's writer at work, beside others who write to the same objects."""
+"""A controller's writer, beside other clients that write to the same objects."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -21,7 +21,7 @@ Obj = TypeVar("Obj", bound=Resource | Unstructured)
 WITHIN_SECONDS = 20.0
 
 
-class Desk:
+class ControllerWriter:
     """A writer, what it reads, and what it has sent."""
 
     def __init__(
@@ -37,7 +37,7 @@ class Desk:
         self.cached = cached
         self.sent: list[Write] = []
         self.bodies: list[bytes | None] = []
-        self.heard = asyncio.Event()
+        self.changed = asyncio.Event()
         self.writer = Writer(
             client,
             caches,
@@ -74,7 +74,7 @@ class Desk:
         return self.cached.get(type(obj), obj.name, namespace=obj.namespace)
 
     async def catch_up(self, obj: Obj) -> Obj | None:
-        """Come back once the cache shows the object as it is; nobody may be writing."""
+        """Wait until the cache shows the latest version; no other write may be going on."""
         try:
             now = await self.client.get(type(obj), obj.name, namespace=obj.namespace)
         except NotFound:
@@ -82,8 +82,8 @@ class Desk:
         wanted = None if now is None else (now.uid, now.resource_version)
         async with SystemClock().timeout(WITHIN_SECONDS):
             while self._version_of(obj) != wanted:
-                self.heard.clear()
-                await self.heard.wait()
+                self.changed.clear()
+                await self.changed.wait()
         return self.seen(obj)
 
     def _version_of(self, obj: Resource | Unstructured) -> tuple[str, str] | None:
@@ -92,7 +92,7 @@ class Desk:
 
 
 @asynccontextmanager
-async def at_work(
+async def running_writer(
     client: Client,
     *kinds: type[Any],
     namespace: str,
@@ -100,7 +100,7 @@ async def at_work(
     manager: str = "us",
     labels: Labels = Labels(),
     **rest: Any,
-) -> AsyncIterator[Desk]:
+) -> AsyncIterator[ControllerWriter]:
     """A writer that reads these kinds from memory, while the block runs."""
     settings = InformerSettings(kept_managers=frozenset((manager,)), detect_mutations=True)
     caches = Caches(client, observe=observe, settings=settings, **rest)
@@ -117,10 +117,12 @@ async def at_work(
             )
             listers[kind] = informer.lister
             informers.append(informer)
-        desk = Desk(client, caches, CacheReader(manager, listers), manager=manager, observe=observe)
+        controller = ControllerWriter(
+            client, caches, CacheReader(manager, listers), manager=manager, observe=observe
+        )
         for informer in informers:
-            informer.add_handler(lambda delta: desk.heard.set())
-        yield desk
+            informer.add_handler(lambda delta: controller.changed.set())
+        yield controller
 
 
 async def an_owner(client: Client, namespace: str, name: str = "owner") -> core_v1.ConfigMap:

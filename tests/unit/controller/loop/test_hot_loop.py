@@ -8,8 +8,8 @@ from steersman.controller.loop.hot_loop import (
     HotLoops,
 )
 from steersman.controller.streaks import WINDOW_SECONDS
-from steersman.controller.writer.field_conflicts import Corrections
-from steersman.controller.writer.reports import Wrote
+from steersman.controller.writer.field_conflicts import RepeatedApplies
+from steersman.controller.writer.reports import EffectiveWrite
 from steersman.names import ObjectKey, ObjectRef
 from steersman.observe import Why
 
@@ -27,12 +27,12 @@ class Operator:
         self.now_at = 0.0
         self.found: list[HotLoopFound] = []
 
-    def write(self, ref: ObjectRef = ITSELF, body: Any = None) -> Wrote:
+    def write(self, ref: ObjectRef = ITSELF, body: Any = None) -> EffectiveWrite:
         self.version += 1
         encoded = None if body is None else json.dumps(body).encode()
-        return Wrote(ref, str(self.version), encoded)
+        return EffectiveWrite(ref, str(self.version), encoded)
 
-    def reconcile(self, whys: list[Why], *wrote: Wrote, took_seconds: float = 1.0) -> None:
+    def reconcile(self, whys: list[Why], *wrote: EffectiveWrite, took_seconds: float = 1.0) -> None:
         self.now_at += took_seconds
         found = self.loops.note(WEB, whys=whys, wrote=wrote, now_at=self.now_at)
         if found is not None:
@@ -46,7 +46,7 @@ class Operator:
             whys = [echo(wrote)]
 
 
-def echo(wrote: Wrote) -> Why:
+def echo(wrote: EffectiveWrite) -> Why:
     return Why(about=wrote.ref, event="updated", version=wrote.version)
 
 
@@ -138,7 +138,7 @@ def test_a_child_deleted_and_made_anew_over_and_over_is_a_loop() -> None:
     operator = Operator()
     whys = [Why(about=ITSELF, event="added", version="1")]
     for _ in range(11):
-        deleted, made = Wrote(CHILD, ""), operator.write(CHILD, {"spec": 1})
+        deleted, made = EffectiveWrite(CHILD, ""), operator.write(CHILD, {"spec": 1})
         operator.reconcile(whys, deleted, made)
         # What the version of a deletion is, only the watch tells.
         whys = [Why(about=CHILD, event="deleted", version="7777"), echo(made)]
@@ -179,7 +179,7 @@ def test_bodies_that_are_no_json_have_no_fields() -> None:
     operator = Operator()
     whys = [Why(about=ITSELF, event="added", version="1")]
     for number in range(11):
-        wrote = Wrote(ITSELF, str(number), b"\xff%d" % number)
+        wrote = EffectiveWrite(ITSELF, str(number), b"\xff%d" % number)
         operator.reconcile(whys, wrote)
         whys = [echo(wrote)]
 
@@ -187,18 +187,18 @@ def test_bodies_that_are_no_json_have_no_fields() -> None:
 
 
 def test_of_keys_that_are_quiet_nothing_is_kept() -> None:
-    loops, corrections = HotLoops(), Corrections()
+    loops, repeated = HotLoops(), RepeatedApplies()
     for number in range(5000):
         key = ObjectKey("here", str(number))
-        loops.note(key, whys=(), wrote=[Wrote(ITSELF, str(number))], now_at=number / 10)
-        corrections.note(key, b"wanted", number / 10)
+        loops.note(key, whys=(), wrote=[EffectiveWrite(ITSELF, str(number))], now_at=number / 10)
+        repeated.note(key, b"wanted", number / 10)
 
     # A window's worth, at ten a second.
     assert len(loops) <= WINDOW_SECONDS * 10 + 1
-    assert len(corrections) <= WINDOW_SECONDS * 10 + 1
+    assert len(repeated) <= WINDOW_SECONDS * 10 + 1
     loops.forget(ObjectKey("here", "4999"))
-    corrections.forget(ObjectKey("here", "4999"))
-    assert len(loops) == len(corrections) == WINDOW_SECONDS * 10
+    repeated.forget(ObjectKey("here", "4999"))
+    assert len(loops) == len(repeated) == WINDOW_SECONDS * 10
 
 
 def test_one_who_writes_very_much_is_known_by_the_last_of_it() -> None:

@@ -7,14 +7,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from steersman.controller.ownership.managed_fields import (
+    body_fields,
     differing,
+    held_part,
     holds,
-    is_just_so,
     lost,
-    only_held,
+    matches_exactly,
     paths_in,
-    shown,
-    stated,
+    readable_paths,
 )
 
 FIELDS = {
@@ -49,7 +49,7 @@ def body(*containers: dict[str, Any], **spec: Any) -> dict[str, Any]:
 
 
 def found(live: Any, wanted: Any = None, fields: Any = FIELDS) -> tuple[str, ...]:
-    return shown(differing(fields, live, body() if wanted is None else wanted))
+    return readable_paths(differing(fields, live, body() if wanted is None else wanted))
 
 
 WEB, SIDE = {"name": "web", "image": "a"}, {"name": "side", "image": "b"}
@@ -92,7 +92,7 @@ def test_a_label_with_a_prefix_can_be_read() -> None:
     assert found(live) == ("metadata.labels[app.example.com/name]",)
 
 
-def test_a_key_that_the_server_filled_in_is_taken_for_what_it_is() -> None:
+def test_a_key_that_the_server_defaulted_matches_its_item() -> None:
     fields: dict[str, Any] = {
         "f:ports": {'k:{"port":80,"protocol":"TCP"}': {".": {}, "f:port": {}}}
     }
@@ -121,7 +121,7 @@ def test_what_was_lost_is_named_once() -> None:
         "f:metadata": FIELDS["f:metadata"],
     }
 
-    assert shown(lost(FIELDS, now)) == (
+    assert readable_paths(lost(FIELDS, now)) == (
         "spec.replicas",
         "spec.template.spec.containers[name=web].image",
         "spec.template.spec.containers[name=side]",
@@ -129,7 +129,7 @@ def test_what_was_lost_is_named_once() -> None:
     assert lost(FIELDS, FIELDS) == ()
 
 
-def test_who_holds_the_whole_holds_its_parts() -> None:
+def test_holding_a_whole_holds_its_parts() -> None:
     path = ("f:spec", "f:selector", "f:matchLabels")
 
     assert holds(FIELDS, path)
@@ -140,14 +140,14 @@ def test_who_holds_the_whole_holds_its_parts() -> None:
 def test_a_few_paths_say_enough() -> None:
     many: dict[str, Any] = {f"f:field{number}": {} for number in range(100)}
 
-    assert len(shown(paths_in(many))) == 10
+    assert len(readable_paths(paths_in(many))) == 10
 
 
-def test_what_a_body_says_is_just_so_where_it_is_held_and_there_beside_what_others_say() -> None:
+def test_a_body_matches_the_held_fields_whatever_others_hold() -> None:
     others = {"name": "others", "image": "c"}
     live = body({**WEB, "tty": True}, others, SIDE, paused=True)
 
-    assert is_just_so(FIELDS, live, body())
+    assert matches_exactly(FIELDS, live, body())
 
 
 @pytest.mark.parametrize(
@@ -162,8 +162,8 @@ def test_what_a_body_says_is_just_so_where_it_is_held_and_there_beside_what_othe
         body(template={"spec": {"containers": {"name": "web"}}}),
     ],
 )
-def test_what_is_said_and_not_held_is_not_just_so_though_it_is_there(said: Any) -> None:
-    assert not is_just_so(FIELDS, said, said)
+def test_a_field_of_the_body_that_is_not_held_does_not_match_though_it_is_there(said: Any) -> None:
+    assert not matches_exactly(FIELDS, said, said)
 
 
 @pytest.mark.parametrize(
@@ -175,8 +175,8 @@ def test_what_is_said_and_not_held_is_not_just_so_though_it_is_there(said: Any) 
         {**body(), "metadata": {"labels": {"tier": "front"}}},
     ],
 )
-def test_what_is_held_and_not_said_is_not_just_so(said: Any) -> None:
-    assert not is_just_so(FIELDS, body(), said)
+def test_a_held_field_that_the_body_lacks_does_not_match(said: Any) -> None:
+    assert not matches_exactly(FIELDS, body(), said)
 
 
 @pytest.mark.parametrize(
@@ -192,8 +192,8 @@ def test_what_is_held_and_not_said_is_not_just_so(said: Any) -> None:
         body(template={"spec": {"containers": "something else"}}),
     ],
 )
-def test_what_is_there_otherwise_than_it_is_said_is_not_just_so(live: Any) -> None:
-    assert not is_just_so(FIELDS, live, body())
+def test_another_value_does_not_match(live: Any) -> None:
+    assert not matches_exactly(FIELDS, live, body())
 
 
 @pytest.mark.parametrize(
@@ -203,15 +203,15 @@ def test_what_is_there_otherwise_than_it_is_said_is_not_just_so(live: Any) -> No
 def test_a_boolean_in_the_place_of_the_same_number_differs(live: Any, wanted: Any) -> None:
     fields: dict[str, Any] = {"f:on": {}}
 
-    assert not is_just_so(fields, live, wanted)
-    assert shown(differing(fields, live, wanted)) == ("on",)
+    assert not matches_exactly(fields, live, wanted)
+    assert readable_paths(differing(fields, live, wanted)) == ("on",)
 
 
 def test_a_boolean_in_a_set_is_not_the_same_number() -> None:
     fields: dict[str, Any] = {"f:flags": {"v:true": {}}}
 
-    assert not is_just_so(fields, {"flags": [1]}, {"flags": [True]})
-    assert shown(differing(fields, {"flags": [1]}, {"flags": [True]})) == ("flags[true]",)
+    assert not matches_exactly(fields, {"flags": [1]}, {"flags": [True]})
+    assert readable_paths(differing(fields, {"flags": [1]}, {"flags": [True]})) == ("flags[true]",)
 
 
 def test_a_list_item_is_known_by_keys_that_the_server_adds_to() -> None:
@@ -220,11 +220,11 @@ def test_a_list_item_is_known_by_keys_that_the_server_adds_to() -> None:
     }
     live = {"ports": [{"port": 80, "protocol": "TCP"}]}
 
-    assert is_just_so(fields, live, {"ports": [{"port": 80}]})
-    assert not is_just_so(fields, live, {"ports": [{"port": 81}]})
+    assert matches_exactly(fields, live, {"ports": [{"port": 80}]})
+    assert not matches_exactly(fields, live, {"ports": [{"port": 81}]})
 
 
-def test_an_item_that_two_steps_may_stand_for_is_not_just_so() -> None:
+def test_an_item_that_two_steps_match_is_none() -> None:
     fields: dict[str, Any] = {
         "f:ports": {
             'k:{"port":80,"protocol":"TCP"}': {".": {}, "f:port": {}},
@@ -233,24 +233,26 @@ def test_an_item_that_two_steps_may_stand_for_is_not_just_so() -> None:
     }
     live = {"ports": [{"port": 80, "protocol": "TCP"}, {"port": 80, "protocol": "UDP"}]}
 
-    assert not is_just_so(fields, live, {"ports": [{"port": 80}]})
+    assert not matches_exactly(fields, live, {"ports": [{"port": 80}]})
 
 
-def test_values_of_a_set_are_just_so_whoever_else_has_some_and_in_what_order() -> None:
+def test_values_of_a_set_match_in_any_order_beside_those_of_other_managers() -> None:
     fields: dict[str, Any] = {"f:finalizers": {'v:"a"': {}, 'v:"b"': {}}}
     live = {"finalizers": ["b", "others", "a"]}
 
-    assert is_just_so(fields, live, {"finalizers": ["a", "b"]})
-    assert not is_just_so(fields, live, {"finalizers": ["a"]})
-    assert not is_just_so(fields, live, {"finalizers": ["a", "b", "others"]})
-    assert not is_just_so(fields, {"finalizers": ["a"]}, {"finalizers": ["a", "b"]})
+    assert matches_exactly(fields, live, {"finalizers": ["a", "b"]})
+    assert not matches_exactly(fields, live, {"finalizers": ["a"]})
+    assert not matches_exactly(fields, live, {"finalizers": ["a", "b", "others"]})
+    assert not matches_exactly(fields, {"finalizers": ["a"]}, {"finalizers": ["a", "b"]})
 
 
-def test_which_object_it_is_belongs_to_nobody() -> None:
+def test_no_manager_holds_the_fields_that_identify_an_object() -> None:
     head = {"apiVersion": "v1", "kind": "A", "metadata": {"name": "a", "namespace": "b"}}
 
-    assert stated(head) == {}
-    assert stated({**head, "metadata": {"name": "a", "labels": {}}}) == {"metadata": {"labels": {}}}
+    assert body_fields(head) == {}
+    assert body_fields({**head, "metadata": {"name": "a", "labels": {}}}) == {
+        "metadata": {"labels": {}}
+    }
 
 
 objects = st.dictionaries(
@@ -287,19 +289,19 @@ def test_one_changed_value_is_all_that_differs(obj: dict[str, Any], data: st.Dat
     assert list(differing(fields, obj, obj)) == []
     assert list(differing(fields, changed(obj, path), obj)) == [path]
     assert list(differing(fields, obj, changed(obj, path))) == [path]
-    assert is_just_so(fields, obj, obj)
-    assert not is_just_so(fields, changed(obj, path), obj)
-    assert not is_just_so(fields, obj, changed(obj, path))
-    assert not is_just_so(fields, {**obj, "z": 1}, {**obj, "z": 1})
+    assert matches_exactly(fields, obj, obj)
+    assert not matches_exactly(fields, changed(obj, path), obj)
+    assert not matches_exactly(fields, obj, changed(obj, path))
+    assert not matches_exactly(fields, {**obj, "z": 1}, {**obj, "z": 1})
 
 
-def test_of_a_value_only_what_is_held_is_left() -> None:
+def test_the_held_part_of_a_value_is_what_is_left() -> None:
     there = body(
         {"name": "web", "image": "a", "tty": True}, {"name": "theirs", "image": "c"}, replicas=3
     )
     there["spec"]["paused"] = True
 
-    left = only_held(FIELDS, there)
+    left = held_part(FIELDS, there)
 
     containers = left["spec"]["template"]["spec"]["containers"]
     assert containers == [{"name": "web", "image": "a"}]

@@ -9,7 +9,7 @@ from steersman.controller.ownership.owner_references import (
     controller_of,
     owned_by,
     owner_reference,
-    shown,
+    owner_text,
 )
 from steersman.errors import BadOwner
 from steersman.kinds import Codec, Unstructured, core_v1, meta_v1, rbac_v1
@@ -55,7 +55,7 @@ def test_a_child_gets_its_owners_namespace_and_is_controlled_by_it(form: Any) ->
 
 
 @FORMS
-def test_nothing_else_of_the_child_changes_and_nothing_at_all_of_what_was_given(form: Any) -> None:
+def test_the_rest_of_the_child_and_the_given_object_stay_as_they_are(form: Any) -> None:
     given = form(config_map(labels={"a": "b"}))
 
     child = owned_by(given, OWNER)
@@ -80,7 +80,7 @@ def test_other_owners_stay_unless_they_control(form: Any) -> None:
 
 
 @FORMS
-def test_who_is_controlled_by_nobody_says_so(form: Any) -> None:
+def test_an_object_without_a_controller_has_none(form: Any) -> None:
     owner = owner_reference(OWNER, controller=False)
 
     assert controller_of(form(config_map())) is None
@@ -106,20 +106,20 @@ def test_an_owner_in_another_namespace_is_refused(form: Any) -> None:
         ),
     ],
 )
-def test_what_lives_in_no_namespace_cannot_belong_to_what_lives_in_one(child: Any) -> None:
-    with pytest.raises(BadOwner, match="no namespace"):
+def test_a_cluster_scoped_object_cannot_have_an_owner_in_a_namespace(child: Any) -> None:
+    with pytest.raises(BadOwner, match="cluster-scoped"):
         owned_by(child, OWNER)
 
 
-def test_what_lives_in_no_namespace_can_own_what_lives_in_one() -> None:
+def test_a_cluster_scoped_object_can_own_one_in_a_namespace() -> None:
     child = owned_by(config_map(namespace="there"), role(uid="7"))
 
     assert child.namespace == "there"
     reference = controller_of(child)
     assert reference is not None
-    assert shown(reference, None) == "ClusterRole role"
+    assert owner_text(reference, None) == "ClusterRole role"
 
 
-def test_an_owner_that_was_never_in_the_cluster_is_refused() -> None:
+def test_an_owner_without_a_uid_is_refused() -> None:
     with pytest.raises(BadOwner, match="uid"):
         owned_by(config_map(), config_map("owner", namespace="here"))

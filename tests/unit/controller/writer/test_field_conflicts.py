@@ -2,33 +2,33 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from steersman.controller.streaks import WINDOW_SECONDS
-from steersman.controller.writer.field_conflicts import Corrections
+from steersman.controller.writer.field_conflicts import RepeatedApplies
 from steersman.names import ObjectRef
 
 CHILD = ObjectRef("Deployment", "here", "web")
 
 
 def test_putting_the_same_back_five_times_within_a_minute_is_told() -> None:
-    corrections = Corrections()
+    repeated = RepeatedApplies()
 
-    noted = [corrections.note(CHILD, b"wanted", 10.0 * number) for number in range(5)]
+    noted = [repeated.note(CHILD, b"wanted", 10.0 * number) for number in range(5)]
 
     assert [each.is_due for each in noted] == [False, False, False, False, True]
     assert (noted[-1].count, noted[-1].seconds) == (5, 40.0)
 
 
 def test_putting_it_back_now_and_then_is_not() -> None:
-    corrections = Corrections()
+    repeated = RepeatedApplies()
 
-    noted = [corrections.note(CHILD, b"wanted", 20.0 * number) for number in range(1000)]
+    noted = [repeated.note(CHILD, b"wanted", 20.0 * number) for number in range(1000)]
 
     assert not any(each.is_due for each in noted)
 
 
 def test_a_fight_that_lasts_for_a_day_is_told_a_dozen_times() -> None:
-    corrections = Corrections()
+    repeated = RepeatedApplies()
 
-    noted = [corrections.note(CHILD, b"wanted", float(second)) for second in range(24 * 3600)]
+    noted = [repeated.note(CHILD, b"wanted", float(second)) for second in range(24 * 3600)]
 
     told = [each.count for each in noted if each.is_due]
     assert told[:4] == [5, 10, 20, 40]
@@ -36,40 +36,40 @@ def test_a_fight_that_lasts_for_a_day_is_told_a_dozen_times() -> None:
 
 
 def test_wanting_something_else_is_no_correction() -> None:
-    corrections = Corrections()
+    repeated = RepeatedApplies()
 
-    noted = [corrections.note(CHILD, number % 2, float(number)) for number in range(100)]
+    noted = [repeated.note(CHILD, number % 2, float(number)) for number in range(100)]
 
     assert {each.count for each in noted} == {1}
 
 
 def test_after_a_minute_of_peace_the_next_fight_begins_from_the_start() -> None:
-    corrections = Corrections()
+    repeated = RepeatedApplies()
     for second in range(5):
-        corrections.note(CHILD, b"wanted", float(second))
+        repeated.note(CHILD, b"wanted", float(second))
 
-    again = corrections.note(CHILD, b"wanted", 4.0 + WINDOW_SECONDS + 1)
+    again = repeated.note(CHILD, b"wanted", 4.0 + WINDOW_SECONDS + 1)
 
     assert (again.count, again.seconds, again.is_due) == (1, 0.0, False)
 
 
 def test_each_object_is_fought_over_apart() -> None:
-    corrections = Corrections()
+    repeated = RepeatedApplies()
     other = ObjectRef("Service", "here", "web")
     for second in range(4):
-        corrections.note(CHILD, b"wanted", float(second))
+        repeated.note(CHILD, b"wanted", float(second))
 
-    assert not corrections.note(other, b"wanted", 5.0).is_due
-    assert corrections.note(CHILD, b"wanted", 5.0).is_due
+    assert not repeated.note(other, b"wanted", 5.0).is_due
+    assert repeated.note(CHILD, b"wanted", 5.0).is_due
 
 
 @given(st.lists(st.floats(0, 30), max_size=60))
 def test_what_is_told_happened_within_the_window(waits: list[float]) -> None:
-    corrections = Corrections()
+    repeated = RepeatedApplies()
     moments = [0.0]
     for wait in waits:
         moments.append(moments[-1] + wait)
 
     for number, moment in enumerate(moments):
-        if corrections.note(CHILD, b"wanted", moment).is_due:
+        if repeated.note(CHILD, b"wanted", moment).is_due:
             assert moment - moments[number - 4] <= WINDOW_SECONDS

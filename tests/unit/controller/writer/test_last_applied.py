@@ -5,14 +5,14 @@ from typing import Any
 import msgspec
 import pytest
 
-from steersman.controller.writer.last_applied import LastApplied, Place, entry_of
+from steersman.controller.writer.last_applied import ApplyTarget, LastApplied, entry_of
 from steersman.kinds import Codec, CustomResource, Part, Unstructured, apps_v1, core_v1, meta_v1
 from steersman.names import ObjectKey
 
 AnyDeployment = Unstructured.of("apps/v1", "Deployment")
 KEY = ObjectKey("here", "web")
-PLACE: Place = (apps_v1.Deployment.resource_type.gvk, KEY, "")
-STATUS: Place = (*PLACE[:2], "status")
+TARGET: ApplyTarget = (apps_v1.Deployment.resource_type.gvk, KEY, "")
+STATUS: ApplyTarget = (*TARGET[:2], "status")
 FIELDS = b'{"f:metadata":{"f:labels":{"f:app":{}}},"f:spec":{"f:replicas":{}}}'
 BODY = b'{"metadata":{"labels":{"app":"web"}},"spec":{"replicas":2}}'
 
@@ -59,24 +59,24 @@ def untyped(*args: Any, **rest: Any) -> Any:
 FORMS = pytest.mark.parametrize("form", [typed, untyped])
 
 
-def remembering(form: Any) -> LastApplied:
+def remembered(form: Any) -> LastApplied:
     last = LastApplied("us")
-    last.remember(PLACE, form(), BODY)
+    last.remember(TARGET, form(), BODY)
     return last
 
 
 @FORMS
 def test_nothing_is_settled_that_nobody_has_applied(form: Any) -> None:
-    assert not LastApplied("us").is_settled(PLACE, form(entries=()), BODY)
-    assert not remembering(form).is_settled(STATUS, form(), BODY)
+    assert not LastApplied("us").is_settled(TARGET, form(entries=()), BODY)
+    assert not remembered(form).is_settled(STATUS, form(), BODY)
 
 
 @FORMS
 def test_what_an_earlier_life_applied_is_settled(form: Any) -> None:
     last = LastApplied("us")
 
-    assert last.is_settled(PLACE, form(), BODY)
-    assert last.recall(PLACE) == remembering(form).recall(PLACE)
+    assert last.is_settled(TARGET, form(), BODY)
+    assert last.recall(TARGET) == remembered(form).recall(TARGET)
 
 
 @FORMS
@@ -94,15 +94,15 @@ def test_what_an_earlier_life_applied_is_settled(form: Any) -> None:
 def test_what_an_earlier_life_applied_otherwise_is_not(form: Any, body: bytes) -> None:
     last = LastApplied("us")
 
-    assert not last.is_settled(PLACE, form(paused=True, labels={"new": "one"}), body)
-    assert last.recall(PLACE) is None
+    assert not last.is_settled(TARGET, form(paused=True, labels={"new": "one"}), body)
+    assert last.recall(TARGET) is None
 
 
 @FORMS
 def test_what_an_earlier_life_applied_in_another_version_is_not(form: Any) -> None:
     old = (entry(api_version="apps/v1beta1"),)
 
-    assert not LastApplied("us").is_settled(PLACE, form(entries=old), BODY)
+    assert not LastApplied("us").is_settled(TARGET, form(entries=old), BODY)
 
 
 @FORMS
@@ -116,33 +116,33 @@ def test_what_an_earlier_life_applied_in_another_version_is_not(form: Any) -> No
     ],
 )
 def test_it_is_settled_while_all_of_ours_is_as_it_was(form: Any, now: dict[str, Any]) -> None:
-    last = remembering(form)
+    last = remembered(form)
 
-    assert last.is_settled(PLACE, form(**now), BODY)
-    assert last.is_settled(PLACE, form(**now), BODY)
+    assert last.is_settled(TARGET, form(**now), BODY)
+    assert last.is_settled(TARGET, form(**now), BODY)
 
 
 @FORMS
 def test_nothing_is_settled_between_a_sending_and_its_answer(form: Any) -> None:
-    last = remembering(form)
+    last = remembered(form)
 
-    last.doubt(PLACE)
+    last.mark_uncertain(TARGET)
 
-    assert not last.is_settled(PLACE, form(), BODY)
-    last.remember(PLACE, form(), BODY)
-    assert last.is_settled(PLACE, form(), BODY)
+    assert not last.is_settled(TARGET, form(), BODY)
+    last.remember(TARGET, form(), BODY)
+    assert last.is_settled(TARGET, form(), BODY)
 
 
 @FORMS
 def test_of_an_object_that_is_gone_no_doubt_is_left(form: Any) -> None:
     last = LastApplied("us")
 
-    last.doubt(PLACE)
-    last.doubt(STATUS)
-    last.forget(*PLACE[:2])
+    last.mark_uncertain(TARGET)
+    last.mark_uncertain(STATUS)
+    last.forget(*TARGET[:2])
 
     assert len(last) == 0
-    assert last.is_settled(PLACE, form(), BODY)
+    assert last.is_settled(TARGET, form(), BODY)
 
 
 @FORMS
@@ -161,22 +161,22 @@ def test_of_an_object_that_is_gone_no_doubt_is_left(form: Any) -> None:
     ],
 )
 def test_it_is_not_once_anything_of_ours_is_different(form: Any, now: dict[str, Any]) -> None:
-    assert not remembering(form).is_settled(PLACE, form(**now), BODY)
+    assert not remembered(form).is_settled(TARGET, form(**now), BODY)
 
 
 @FORMS
 def test_another_body_is_not_settled(form: Any) -> None:
-    assert not remembering(form).is_settled(PLACE, form(), BODY.replace(b"2", b"3"))
+    assert not remembered(form).is_settled(TARGET, form(), BODY.replace(b"2", b"3"))
 
 
 @FORMS
 def test_what_was_seen_to_be_right_is_not_compared_again(form: Any) -> None:
-    last = remembering(form)
+    last = remembered(form)
     later = form("2", labels={"theirs": "yes"})
 
-    last.is_settled(PLACE, later, BODY)
+    last.is_settled(TARGET, later, BODY)
 
-    applied = last.recall(PLACE)
+    applied = last.recall(TARGET)
     assert applied is not None
     assert applied.obj is later
 
@@ -195,9 +195,9 @@ def test_the_status_has_an_entry_and_a_memory_of_its_own(form: Any) -> None:
 
 @FORMS
 def test_where_no_entry_is_kept_nothing_is_remembered(form: Any) -> None:
-    last = remembering(form)
+    last = remembered(form)
 
-    last.remember(PLACE, form(entries=()), BODY)
+    last.remember(TARGET, form(entries=()), BODY)
 
     assert len(last) == 0
     assert entry_of(form(entries=()), "us", "") is None
@@ -205,21 +205,21 @@ def test_where_no_entry_is_kept_nothing_is_remembered(form: Any) -> None:
 
 @FORMS
 def test_what_is_gone_is_forgotten(form: Any) -> None:
-    last = remembering(form)
+    last = remembered(form)
     status = (entry(subresource="status"),)
     last.remember(STATUS, form(entries=status), BODY)
     assert len(last) == 2
 
-    last.forget(PLACE[0], KEY)
+    last.forget(TARGET[0], KEY)
 
     assert len(last) == 0
 
 
 @FORMS
 def test_another_object_of_the_name_ends_the_memory_of_the_first(form: Any) -> None:
-    last = remembering(form)
+    last = remembered(form)
 
-    last.is_settled(PLACE, form(uid="another", entries=()), BODY)
+    last.is_settled(TARGET, form(uid="another", entries=()), BODY)
 
     assert len(last) == 0
 
@@ -230,10 +230,10 @@ def test_a_value_that_the_server_writes_in_its_own_way_is_settled_until_somethin
     # Of "0.5" it makes "500m"; to compare them is not for us, and one apply too many no harm.
     body = BODY.replace(b"2", b'"2"')
     last = LastApplied("us")
-    last.remember(PLACE, typed(), body)
+    last.remember(TARGET, typed(), body)
 
-    assert last.is_settled(PLACE, typed("2", ready=1), body)
-    assert not last.is_settled(PLACE, typed("3", labels={"theirs": "yes"}), body)
+    assert last.is_settled(TARGET, typed("2", ready=1), body)
+    assert not last.is_settled(TARGET, typed("3", labels={"theirs": "yes"}), body)
 
 
 class Switch(CustomResource[Part, Part], group="example.com", version="v1"):
@@ -243,7 +243,7 @@ class Switch(CustomResource[Part, Part], group="example.com", version="v1"):
 
 
 def test_a_number_where_a_boolean_was_applied_is_not_settled_in_a_map_of_a_typed_object() -> None:
-    place: Place = (Switch.resource_type.gvk, KEY, "")
+    target: ApplyTarget = (Switch.resource_type.gvk, KEY, "")
     held = msgspec.Raw(b'{"f:data":{"f:on":{}}}')
     ours = entry(api_version="example.com/v1", fields_v1=held)
 
@@ -255,7 +255,7 @@ def test_a_number_where_a_boolean_was_applied_is_not_settled_in_a_map_of_a_typed
 
     body = b'{"data":{"on":true}}'
     last = LastApplied("us")
-    last.remember(place, switch("1", True), body)
+    last.remember(target, switch("1", True), body)
 
-    assert last.is_settled(place, switch("2", True), body)
-    assert not last.is_settled(place, switch("3", 1), body)
+    assert last.is_settled(target, switch("2", True), body)
+    assert not last.is_settled(target, switch("3", 1), body)

@@ -5,11 +5,11 @@ from typing import Any
 import pytest
 
 from steersman.controller.writer.write_errors import (
+    as_invalid,
     held_fields,
-    invalid,
     is_failed_test,
-    is_misfit,
     is_other_object,
+    is_schema_mismatch,
 )
 from steersman.errors import ApiError, Cause, Conflict, Invalid, ServerFailed
 
@@ -48,6 +48,6 @@ def test_the_fields_that_others_hold_are_named() -> None:
 def test_what_is_of_the_wrong_form_is_invalid_whatever_the_server_calls_it() -> None:
     said = "failed to create typed patch object (a/b; v1, Kind=A): .status.ready: expected numeric"
 
-    assert is_misfit(error(ServerFailed, said))
-    assert not is_misfit(error(ServerFailed, "out of memory"))
-    assert "status.ready" in str(invalid(error(ServerFailed, said)))
+    assert is_schema_mismatch(error(ServerFailed, said))
+    assert not is_schema_mismatch(error(ServerFailed, "out of memory"))
+    assert "status.ready" in str(as_invalid(error(ServerFailed, said)))

@@ -17,7 +17,7 @@ from steersman.controller.declaration.declaration import Declaration
 from steersman.controller.declaration.outcomes import Status
 from steersman.controller.declaration.writes import APPLY, Kind
 from steersman.controller.leadership import IsLeader
-from steersman.controller.writer.reports import Wrote
+from steersman.controller.writer.reports import EffectiveWrite
 from steersman.errors import ContextEnded, NotLeading, NotOurs
 from steersman.kinds import Condition, Part, Resource, Unstructured
 from steersman.names import ObjectKey
@@ -113,7 +113,7 @@ class Context:
         #: How often in a row it has failed before.
         self.failures = failures
         self.writes: list[Write] = []
-        self.wrote: list[Wrote] = []
+        self.wrote: list[EffectiveWrite] = []
 
     def __repr__(self) -> str:
         return f"<Context of {self._obj.ref} for the controller {self._controller.name}>"
@@ -376,7 +376,7 @@ class Context:
     def _report(self, write: Write, body: bytes | None) -> None:
         self.writes.append(write)
         if write.is_change:
-            self.wrote.append(Wrote(write.ref, write.version, body))
+            self.wrote.append(EffectiveWrite(write.ref, write.version, body))
 
     @property
     def spared(self) -> int:

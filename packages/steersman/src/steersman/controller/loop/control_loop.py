@@ -46,7 +46,7 @@ from steersman.controller.pause import is_paused
 from steersman.controller.threads import Job, LoopCaller, ThreadPool
 from steersman.controller.triggers.event_handlers import Triggers
 from steersman.controller.triggers.reasons import Reasons, is_only_status
-from steersman.controller.writer.reports import Wrote
+from steersman.controller.writer.reports import EffectiveWrite
 from steersman.controller.writer.writer import Writer
 from steersman.errors import (
     AUTHOR_ERRORS,
@@ -167,7 +167,7 @@ class ControlLoop(Generic[Obj]):
         """How many things are kept in mind about objects; none about those that are gone."""
         about_own = len(self._given_up) + len(self._not_ours) + len(self._reporting)
         about_own += len(self._reasons) + len(self._hot_loops) + len(self._lane)
-        return about_own + len(self._writer) + len(self._writer.bereaved)
+        return about_own + len(self._writer) + len(self._writer.owner_check)
 
     def add(self, key: ObjectKey, why: Why, priority: int) -> None:
         """Have this object looked at."""
@@ -217,7 +217,9 @@ class ControlLoop(Generic[Obj]):
         own = controller.kind
         registered = [self._hear(own, self._own, resync_seconds=controller.resync_seconds)]
         for owns in controller.owned:
-            handler = self._forgetting(owns.kind, self._bereaving(self._triggers.owned(owns)))
+            handler = self._forgetting(
+                owns.kind, self._noting_lost_children(self._triggers.owned(owns))
+            )
             registered.append(self._hear(owns.kind, handler))
         written = {each.kind.resource_type for each in controller.written}
         for number, watch in enumerate(controller.watches):
@@ -247,7 +249,7 @@ class ControlLoop(Generic[Obj]):
     def _own(self, delta: Delta[Obj]) -> None:
         if isinstance(delta, Deleted):
             self._forget(delta.key)
-            self._writer.bereaved.forget(delta.obj.uid)
+            self._writer.owner_check.forget(delta.obj.uid)
         self._triggers.own(delta)
 
     def _forget(self, key: ObjectKey) -> None:
@@ -268,11 +270,13 @@ class ControlLoop(Generic[Obj]):
 
         return handle
 
-    def _bereaving(self, handler: Callable[[Delta[Any]], None]) -> Callable[[Delta[Any]], None]:
+    def _noting_lost_children(
+        self, handler: Callable[[Delta[Any]], None]
+    ) -> Callable[[Delta[Any]], None]:
         def handle(delta: Delta[Any]) -> None:
             if isinstance(delta, Deleted):
-                is_known = partial(self._is_known, delta.key.namespace)
-                self._writer.bereaved.lost(delta.obj, is_known=is_known)
+                is_cached = partial(self._is_cached, delta.key.namespace)
+                self._writer.owner_check.note_lost_child(delta.obj, is_cached=is_cached)
                 self._offer(delta.obj)
             handler(delta)
 
@@ -287,7 +291,7 @@ class ControlLoop(Generic[Obj]):
         for key in [key for key, wanted in self._not_ours.items() if wanted == ref]:
             self.add(key, Why(about=gone.ref, event="deleted", version=gone.resource_version), 0)
 
-    def _is_known(self, namespace: str | None, name: str, uid: str) -> bool:
+    def _is_cached(self, namespace: str | None, name: str, uid: str) -> bool:
         """Whether there is this owner, as far as we know, of something in this namespace."""
         if not self._controller.kind.resource_type.namespaced:
             namespace = None
@@ -555,7 +559,7 @@ class ControlLoop(Generic[Obj]):
         key: ObjectKey,
         obj: Obj,
         whys: tuple[Why, ...],
-        wrote: Sequence[Wrote],
+        wrote: Sequence[EffectiveWrite],
         now_at: float,
     ) -> None:
         found = self._hot_loops.note(key, whys=whys, wrote=wrote, now_at=now_at)

@@ -12,7 +12,7 @@ import msgspec
 
 from steersman.controller.streaks import Recent, Streak
 from steersman.controller.triggers.reasons import MOST_PATHS, differences
-from steersman.controller.writer.reports import Wrote
+from steersman.controller.writer.reports import EffectiveWrite
 from steersman.names import ObjectKey, ObjectRef
 from steersman.observe import Why
 
@@ -47,7 +47,7 @@ class HotLoops:
         self._loops: Recent[ObjectKey, _Loop] = Recent()
 
     def note(
-        self, key: ObjectKey, *, whys: Iterable[Why], wrote: Sequence[Wrote], now_at: float
+        self, key: ObjectKey, *, whys: Iterable[Why], wrote: Sequence[EffectiveWrite], now_at: float
     ) -> HotLoopFound | None:
         """A reconcile of the key has ended: why it began, and what it really changed."""
         if not wrote:
@@ -92,7 +92,9 @@ class _Loop:
                 return False
         return is_woken
 
-    def note(self, wrote: Sequence[Wrote], *, is_echo: bool, now_at: float) -> HotLoopFound | None:
+    def note(
+        self, wrote: Sequence[EffectiveWrite], *, is_echo: bool, now_at: float
+    ) -> HotLoopFound | None:
         # Not only those of the last reconcile: an echo may come late.
         echoes = (*self._echoes, *[(each.ref, each.version) for each in wrote])
         self._echoes = echoes[-MOST_WRITES:]
@@ -107,7 +109,7 @@ class _Loop:
             self._keep_bodies(wrote)
         return HotLoopFound(self._fields(), count, seconds) if is_due else None
 
-    def _keep_bodies(self, wrote: Sequence[Wrote]) -> None:
+    def _keep_bodies(self, wrote: Sequence[EffectiveWrite]) -> None:
         kept = self._bodies = self._bodies or {}
         for ref, _, body in wrote[-MOST_WRITES:]:
             if body is not None:

@@ -1,7 +1,7 @@
-"""Which fields a manager holds, read from ``fieldsV1``, and whether they are as they were applied.
+"""Which fields a manager holds, by ``fieldsV1``, and whether they have the applied values. Pure.
 
-``fieldsV1`` is a tree: ``f:name`` is a field, ``k:{…}`` the item of a list that has these keys,
-``v:…`` a value in a set, and ``.`` the thing itself beside what is in it. Pure.
+``fieldsV1`` is a tree: ``f:name`` is a field, ``k:{…}`` the item of a list with these keys,
+``v:…`` a value in a set, and ``.`` the field or item itself, beside its content.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -18,12 +18,12 @@ Path: TypeAlias = tuple[str, ...]
 _ITSELF: Final = "."
 _NONE: Final = object()
 
-# Longer ones are cut: they are for people to read.
-MOST_PATHS: Final = 10
+# Longer lists are cut: they are for people to read.
+MAX_PATHS: Final = 10
 
 
 def fields_in(fields: msgspec.Raw | Fields | None) -> Fields:
-    """The tree, decoded where it is kept as it came."""
+    """The tree, decoded if it is still raw JSON."""
     if fields is None:
         return {}
     decoded: Fields = msgspec.json.decode(fields) if isinstance(fields, msgspec.Raw) else fields
@@ -31,7 +31,7 @@ def fields_in(fields: msgspec.Raw | Fields | None) -> Fields:
 
 
 def paths_in(fields: Fields) -> Iterator[Path]:
-    """All that is held, by its path of steps as they stand in the tree."""
+    """The path of each held field, as the steps of the tree."""
     for step, below in fields.items():
         if step == _ITSELF:
             yield ()
@@ -43,7 +43,7 @@ def paths_in(fields: Fields) -> Iterator[Path]:
 
 
 def holds(fields: Fields, path: Path) -> bool:
-    """Whether the path, or something above it that is held whole, is in the tree."""
+    """Whether the tree holds the path, or holds something above it as a whole."""
     here: Any = fields
     for step in path:
         if step not in here:
@@ -55,23 +55,23 @@ def holds(fields: Fields, path: Path) -> bool:
 
 
 def lost(before: Fields, now: Fields) -> tuple[Path, ...]:
-    """What was held before and is not any more; of an item that was lost, only the item."""
+    """The paths that were held before and are not any more; a lost item is one path."""
     held = set(paths_in(now))
     gone = {path for path in paths_in(before) if path not in held}
-    return tuple(p for p in paths_in(before) if p in gone and not _is_below_another(p, gone))
+    return tuple(p for p in paths_in(before) if p in gone and not _is_below(p, gone))
 
 
-def _is_below_another(path: Path, others: set[Path]) -> bool:
+def _is_below(path: Path, others: set[Path]) -> bool:
     return any(path[:length] in others for length in range(1, len(path)))
 
 
-def shown(paths: Iterable[Path]) -> tuple[str, ...]:
-    """Paths as people write them: ``spec.template.spec.containers[name=web].image``."""
-    texts = tuple(dict.fromkeys(_shown(path) for path in paths))
-    return texts[:MOST_PATHS]
+def readable_paths(paths: Iterable[Path]) -> tuple[str, ...]:
+    """Readable paths: ``spec.template.spec.containers[name=web].image``."""
+    texts = tuple(dict.fromkeys(_readable_path(path) for path in paths))
+    return texts[:MAX_PATHS]
 
 
-def _shown(path: Path) -> str:
+def _readable_path(path: Path) -> str:
     text = ""
     for step in path:
         kind, _, rest = step.partition(":")
@@ -87,10 +87,10 @@ def _shown(path: Path) -> str:
 
 
 def differing(fields: Fields, live: Any, body: Any) -> Iterator[Path]:
-    """What is held and has another value, or place in its list, than the body gives it.
+    """The held paths whose value, or place in a list, is not what the body says.
 
-    Where that cannot be told, because the server writes a value in another way than we do, it is
-    named: one apply too many does no harm.
+    Where the two cannot be compared, because the server writes a value in another form, the path
+    counts as different: one apply too many does no harm.
     """
     places: list[tuple[int, int]] = []
     for step, below in fields.items():
@@ -121,26 +121,26 @@ def differing(fields: Fields, live: Any, body: Any) -> Iterator[Path]:
         yield ()
 
 
-def is_just_so(fields: Fields, live: Any, body: Any) -> bool:
-    """Whether a body says what is held, no more and no less, and all of it is as it says.
+def matches_exactly(fields: Fields, live: Any, body: Any) -> bool:
+    """Whether a body has exactly the held fields, and the live object has the same values.
 
-    Nothing differs then, as above; and where that cannot be told, it is not so. An operator that
-    starts asks this of everything there is, so it is one walk that stops where the answer is no.
+    Values that cannot be compared count as different, as in ``differing``. An operator that starts
+    calls this for every object, so it is one walk that stops at the first difference.
     """
     if isinstance(body, dict):
-        return _is_object_so(fields, live, body)
-    return isinstance(body, list) and _is_list_so(fields, live, body)
+        return _matches_object(fields, live, body)
+    return isinstance(body, list) and _matches_list(fields, live, body)
 
 
-def _is_object_so(fields: Fields, live: Any, body: Mapping[str, Any]) -> bool:
+def _matches_object(fields: Fields, live: Any, body: Mapping[str, Any]) -> bool:
     there = live if isinstance(live, dict) else {}
     try:
         for name, value in body.items():
             below, one = fields["f:" + name], there[name]
             if below:
-                if not is_just_so(below, one, value):
+                if not matches_exactly(below, one, value):
                     return False
-            # Most values are text or numbers, for which Python's own comparison is enough.
+            # Most values are strings or numbers, which Python's own comparison handles.
             elif one != value or not (
                 value.__class__ is str
                 or (value.__class__ is int and one.__class__ is int)
@@ -152,7 +152,7 @@ def _is_object_so(fields: Fields, live: Any, body: Mapping[str, Any]) -> bool:
     return len(body) == len(fields) - (_ITSELF in fields)
 
 
-def _is_list_so(fields: Fields, live: Any, body: list[Any]) -> bool:
+def _matches_list(fields: Fields, live: Any, body: list[Any]) -> bool:
     places: list[tuple[int, int]] = []
     values: list[Any] = []
     for step, below in fields.items():
@@ -162,7 +162,7 @@ def _is_list_so(fields: Fields, live: Any, body: list[Any]) -> bool:
         if kind == "k":
             keys = msgspec.json.decode(rest)
             there, here = _place(live, keys), _place(body, keys)
-            if there < 0 or here < 0 or not _is_value_so(below, live[there], body[here]):
+            if there < 0 or here < 0 or not _matches_value(below, live[there], body[here]):
                 return False
             places.append((here, there))
         elif kind == "v":
@@ -181,25 +181,25 @@ def _is_list_so(fields: Fields, live: Any, body: list[Any]) -> bool:
     )
 
 
-def _is_value_so(fields: Fields, one: Any, other: Any) -> bool:
-    return is_just_so(fields, one, other) if fields else same_json(one, other)
+def _matches_value(fields: Fields, one: Any, other: Any) -> bool:
+    return matches_exactly(fields, one, other) if fields else same_json(one, other)
 
 
-def only_held(fields: Fields, value: Any) -> Any:
-    """What of a value is held: all of it, where it is held whole."""
+def held_part(fields: Fields, value: Any) -> Any:
+    """The held part of a value: all of it where it is held as a whole."""
     if fields and isinstance(value, dict):
         steps = ((name, f"f:{name}") for name in value)
         return {
-            name: only_held(fields[step], value[name]) for name, step in steps if step in fields
+            name: held_part(fields[step], value[name]) for name, step in steps if step in fields
         }
     if fields and isinstance(value, list):
         items = ((_item_step(fields, item), item) for item in value)
-        return [only_held(fields[step], item) for step, item in items if step in fields]
+        return [held_part(fields[step], item) for step, item in items if step in fields]
     return value
 
 
-def stated(body: Mapping[str, Any]) -> Mapping[str, Any]:
-    """What a body says of its object beside which one it is, which nobody holds."""
+def body_fields(body: Mapping[str, Any]) -> Mapping[str, Any]:
+    """A body without the fields that identify its object: no manager holds those."""
     said = {name: value for name, value in body.items() if name not in ("apiVersion", "kind")}
     metadata = said.pop("metadata", None) or {}
     of_it = {name: value for name, value in metadata.items() if name not in ("name", "namespace")}
@@ -207,7 +207,7 @@ def stated(body: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _item_step(fields: Fields, item: Any) -> str:
-    """The one step to an item of a list; one that is not there, if there are none or several."""
+    """The only step that matches an item; a step that never exists if there is not exactly one."""
     found: list[str] = []
     for step in fields:
         kind, _, rest = step.partition(":")
@@ -231,7 +231,7 @@ def _has(values: Any, value: Any) -> bool:
 
 
 def _place(items: Any, keys: Mapping[str, Any]) -> int:
-    """Where the only item with these keys is, or -1; a key that it lacks is one with a default."""
+    """The index of the only item with these keys, or -1; a missing key counts as a default."""
     found = -1
     for index, item in enumerate(items if isinstance(items, list) else ()):
         if isinstance(item, dict) and _has_keys(item, keys):
@@ -242,7 +242,7 @@ def _place(items: Any, keys: Mapping[str, Any]) -> int:
 
 
 def _has_keys(item: Mapping[str, Any], keys: Mapping[str, Any]) -> bool:
-    # A loop, which takes half the time of what ``all`` takes.
+    # A loop takes half the time of ``all``.
     for key, value in keys.items():  # noqa: SIM110
         if item.get(key, value) != value:
             return False
@@ -250,9 +250,8 @@ def _has_keys(item: Mapping[str, Any], keys: Mapping[str, Any]) -> bool:
 
 
 def _are_in_order(places: Sequence[tuple[int, int]]) -> bool:
-    """Whether items, by their places in one list, are in the same order in the other.
+    """Whether the items of one list are in the same order in the other.
 
-    Who changes the order of a list changes no field of it, and an apply puts it right. The values
-    of a set have none, and wherever they stand is right.
+    A change of order changes no field, and an apply corrects it. The values of a set have no order.
     """
     return all(one[1] <= other[1] for one, other in pairwise(places))

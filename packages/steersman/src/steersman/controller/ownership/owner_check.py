@@ -1,7 +1,8 @@
-"""Owners that have lost a child: before another is made, somebody looks whether they are there.
+"""``OwnerCheck``: before a lost child is created again, the server is asked for its owner.
 
-Whoever has not heard of an owner's end, because a watch was cut, sees its children go one by one,
-and would make them anew as fast as the garbage collector deletes them.
+A cache that has missed an owner's deletion, because a watch was cut, sees the owner's children go
+one by one. Without this check, the controller would create them again as fast as the garbage
+collector deletes them.
 """
 
 from collections.abc import Callable
@@ -13,29 +14,34 @@ from steersman.errors import Conflict, NotFound
 from steersman.kinds import Resource, Unstructured, metadata_only
 
 
-class Bereaved:
-    """The owners of whom that is so."""
+class OwnerCheck:
+    """Remembers the owners that have lost a child, and checks that they exist."""
 
     def __init__(self, client: Client) -> None:
         self._client = client
-        self._losses: dict[str, int] = {}  # how many there were, by the owner's uid
+        self._losses: dict[str, int] = {}  # the number of lost children, by the owner's uid
 
     def __len__(self) -> int:
-        """How many there are."""
+        """The number of owners that have lost a child and were not checked since."""
         return len(self._losses)
 
-    def lost(self, child: Resource | Unstructured, *, is_known: Callable[[str, str], bool]) -> None:
-        """A child is gone; ``is_known`` says whether we think that its owner is there."""
+    def note_lost_child(
+        self, child: Resource | Unstructured, *, is_cached: Callable[[str, str], bool]
+    ) -> None:
+        """Remember the owner of a deleted child, if the cache holds it.
+
+        ``is_cached`` gets the owner's name and uid.
+        """
         holder = controller_of(child)
-        if holder is not None and is_known(holder.name, holder.uid):
+        if holder is not None and is_cached(holder.name, holder.uid):
             self._losses[holder.uid] = self._losses.get(holder.uid, 0) + 1
 
     def forget(self, uid: str) -> None:
-        """The owner is there for certain; or gone, and we know it."""
+        """Drop an owner that is known to exist, or known to be gone."""
         self._losses.pop(uid, None)
 
     async def check(self, owner: Resource | Unstructured, child: Resource | Unstructured) -> None:
-        """Raise ``Conflict`` if the owner is gone, or on its way, and its child not to be made."""
+        """Raise ``Conflict`` if the owner is gone or being deleted and has lost a child."""
         losses = self._losses.get(owner.uid)
         if losses is None:
             return
@@ -43,20 +49,22 @@ class Bereaved:
         try:
             now = await self._client.get(kind, owner.name, namespace=owner.namespace)
         except NotFound as error:
-            raise _too_late(owner, child, "is gone") from error
+            raise _owner_gone(owner, child, "is gone") from error
         if now.uid != owner.uid:
-            raise _too_late(owner, child, "is another object by now")
+            raise _owner_gone(owner, child, "is another object of the same name now")
         if now.deletion_time is not None and owner.deletion_time is None:
-            raise _too_late(owner, child, "is being deleted")
-        # What was lost while we asked may have been lost for another reason.
+            raise _owner_gone(owner, child, "is being deleted")
+        # A child that was lost during the request may have been lost for another reason.
         if self._losses.get(owner.uid) == losses:
             self.forget(owner.uid)
 
 
-def _too_late(owner: Resource | Unstructured, child: Resource | Unstructured, why: str) -> Conflict:
+def _owner_gone(
+    owner: Resource | Unstructured, child: Resource | Unstructured, why: str
+) -> Conflict:
     return Conflict(
-        wanted=f"make {child.ref} again",
+        wanted=f"create {child.ref} again",
         code=409,
         reason="Conflict",
-        message=f"its owner {owner.ref} {why}, which our cache has not heard yet",
+        message=f"its owner {owner.ref} {why}; the cache is behind",
     )

@@ -1,4 +1,4 @@
-"""Owner references: whose an object is, and what it takes to be its owner. Pure."""
+"""Owner references: which objects own and control an object. Pure."""
 
 from typing import Any, TypeVar
 
@@ -13,7 +13,7 @@ Obj = TypeVar("Obj", bound=Resource | Unstructured)
 def owner_reference(
     owner: Resource | Unstructured, *, controller: bool = True
 ) -> meta_v1.OwnerReference:
-    """What an object carries that ``owner`` owns, and controls unless told otherwise."""
+    """The owner reference to ``owner``, as its controller unless ``controller`` is false."""
     gvk = owner.gvk if isinstance(owner, Unstructured) else owner.resource_type.gvk
     return meta_v1.OwnerReference(
         api_version=gvk.api_version,
@@ -21,37 +21,37 @@ def owner_reference(
         name=owner.name,
         uid=owner.uid,
         controller=True if controller else None,
-        # Who deletes the owner in the foreground waits for what it controls.
+        # A foreground deletion of the owner waits for the objects that it controls.
         block_owner_deletion=True if controller else None,
     )
 
 
 def references_of(obj: Resource | Unstructured) -> tuple[meta_v1.OwnerReference, ...]:
-    """All owners that the object names."""
+    """All owner references of the object."""
     if isinstance(obj, Unstructured):
         return tuple(map(_read, obj.metadata.get("ownerReferences") or ()))
     return obj.metadata.owner_references or ()
 
 
 def controller_of(obj: Resource | Unstructured) -> meta_v1.OwnerReference | None:
-    """The owner that controls the object, if one does."""
+    """The owner reference with ``controller: true``, if there is one."""
     for each in references_of(obj):
         if each.controller:
             return each
     return None
 
 
-def shown(reference: meta_v1.OwnerReference, namespace: str | None) -> str:
-    """The owner, as people write it; where it lives, only the owned object knows."""
+def owner_text(reference: meta_v1.OwnerReference, namespace: str | None) -> str:
+    """The owner as ``Kind namespace/name``, with the namespace of the owned object."""
     place = f"{namespace}/" if namespace else ""
     return f"{reference.kind} {place}{reference.name}"
 
 
 def owned_by(child: Obj, owner: Resource | Unstructured) -> Obj:
-    """``child`` in its owner's namespace, controlled by it; other owners that it names stay."""
+    """``child`` in the namespace of ``owner`` and controlled by it; its other owners stay."""
     reference = owner_reference(owner)
     if not reference.uid:
-        raise _bad(child, owner, "it has no uid, so that it was never in the cluster")
+        raise _bad(child, owner, "it has no uid: read it from the server first")
     namespace = _home(child, owner)
     others = references_of(child)
     if others:
@@ -73,9 +73,9 @@ def _home(child: Resource | Unstructured, owner: Resource | Unstructured) -> str
     if home is None:
         return wanted
     if not child.resource_type.namespaced:
-        raise _bad(child, owner, "what lives in no namespace cannot belong to what lives in one")
+        raise _bad(child, owner, "an owner in a namespace cannot own a cluster-scoped object")
     if wanted is not None and wanted != home:
-        raise _bad(child, owner, "an owner lives in the namespace of what it owns")
+        raise _bad(child, owner, "owner and owned object must be in the same namespace")
     return home
 
 

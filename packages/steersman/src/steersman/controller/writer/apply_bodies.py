@@ -1,7 +1,7 @@
-"""What is sent when something is applied: what its author said, and nothing of the server's. Pure.
+"""The bodies of applies: the author's fields without those that the server sets. Pure.
 
-An author may take an object from the cache, change it and apply it. What the server keeps on it is
-not for us to say then: some of it is refused, and the status is another matter.
+An author may take an object from the cache, change it and apply it. The server refuses some of the
+fields that it has set itself, and the status has an apply of its own.
 """
 
 from collections.abc import Mapping
@@ -14,7 +14,7 @@ from steersman.kinds import Part, Resource, Unstructured, replace
 
 Obj = TypeVar("Obj", bound=Resource | Unstructured)
 
-_SERVERS_FIELDS: Final = (
+_SERVER_FIELDS: Final = (
     "creation_timestamp",
     "deletion_grace_period_seconds",
     "deletion_timestamp",
@@ -24,8 +24,8 @@ _SERVERS_FIELDS: Final = (
     "self_link",
     "uid",
 )
-_CLEARED: Final[Mapping[str, None]] = dict.fromkeys(_SERVERS_FIELDS)
-_SERVERS_NAMES: Final = frozenset(
+_CLEARED: Final[Mapping[str, None]] = dict.fromkeys(_SERVER_FIELDS)
+_SERVER_WIRE_NAMES: Final = frozenset(
     (
         "creationTimestamp",
         "deletionGracePeriodSeconds",
@@ -40,10 +40,10 @@ _SERVERS_NAMES: Final = frozenset(
 
 
 def to_apply(obj: Obj, *, finalizer: str) -> Obj:
-    """What of the object is applied; our finalizer is patched, never applied."""
+    """The object as it is applied; the controller's finalizer is patched, never applied."""
     if isinstance(obj, Unstructured):
         metadata = {
-            name: value for name, value in obj.metadata.items() if name not in _SERVERS_NAMES
+            name: value for name, value in obj.metadata.items() if name not in _SERVER_WIRE_NAMES
         }
         if finalizer in (held := metadata.get("finalizers") or ()):
             metadata["finalizers"] = [each for each in held if each != finalizer]
@@ -63,7 +63,7 @@ def to_apply(obj: Obj, *, finalizer: str) -> Obj:
 
 
 def identified(obj: Obj, *, uid: str = "", version: str = "") -> Obj:
-    """The same, meant for one object only: that with this uid, or at this version."""
+    """The same with a precondition: this uid, or this version."""
     if not uid and not version:
         return obj
     if isinstance(obj, Unstructured):
@@ -77,7 +77,7 @@ def identified(obj: Obj, *, uid: str = "", version: str = "") -> Obj:
 def status_to_send(
     obj: Resource | Unstructured, status: Part | Mapping[str, Any]
 ) -> dict[str, Any]:
-    """The status of an object, and of the object no more than which one it is."""
+    """The body of a status apply: the status, and what identifies the object."""
     gvk = obj.resource_type.gvk
     metadata = {"name": obj.name}
     if namespace := obj.namespace:
@@ -91,7 +91,7 @@ def status_to_send(
 
 
 def _is_bare(obj: Resource) -> bool:
-    """Whether it was never in the cluster: the most usual case, and no copy is needed."""
+    """Whether it has no field that the server sets: the usual case, which needs no copy."""
     meta = obj.metadata
     return (
         meta.uid is None
@@ -108,7 +108,7 @@ def _is_bare(obj: Resource) -> bool:
 
 @cache
 def _may_lack_status(kind: type[Any]) -> bool:
-    """Whether the class leaves the status out when it is ``None``."""
+    """Whether the class omits the status when it is ``None``."""
     return any(
         field.name == "status" and field.default is None for field in msgspec.structs.fields(kind)
     )

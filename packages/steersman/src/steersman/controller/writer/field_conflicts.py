@@ -1,4 +1,4 @@
-"""``Fights``: who keeps taking the fields that we keep putting back."""
+"""``FieldConflicts``: managers that keep taking fields which the controller applies again."""
 
 from collections.abc import Hashable
 from typing import Any, TypeVar
@@ -7,12 +7,18 @@ import msgspec
 
 from steersman.client import Client
 from steersman.clock import Clock
-from steersman.controller.ownership.managed_fields import differing, fields_in, holds, lost, shown
+from steersman.controller.ownership.managed_fields import (
+    differing,
+    fields_in,
+    holds,
+    lost,
+    readable_paths,
+)
 from steersman.controller.streaks import Recent, Streak
 from steersman.controller.writer.last_applied import (
-    Applied,
+    ApplyTarget,
     LastApplied,
-    Place,
+    LastApply,
     digest_of,
     entry_of,
 )
@@ -24,61 +30,61 @@ from steersman.observe import FieldFight, Observer
 Obj = TypeVar("Obj", bound=Resource | Unstructured)
 
 
-CORRECTIONS_TO_WARN = 5
+REPEATS_TO_WARN = 5
 
 
-class Corrected(msgspec.Struct, frozen=True):
-    """How often the same has been put back, over how long, and whether to say so now."""
+class RepeatedApply(msgspec.Struct, frozen=True):
+    """How often the same body was applied again, over how long, and whether to warn now."""
 
     count: int
     seconds: float
     is_due: bool
 
 
-class Corrections:
-    """The same body applied again and again, because somebody else keeps taking our fields."""
+class RepeatedApplies:
+    """Counts how often the same body is applied again because another manager took its fields."""
 
     def __init__(self) -> None:
-        self._fights: Recent[Hashable, _Fight] = Recent()
+        self._repetitions: Recent[Hashable, _Repetition] = Recent()
 
-    def note(self, ref: Hashable, digest: Hashable, now_at: float) -> Corrected:
-        """What we want of the object was put back once more; ``digest`` is of what we want."""
-        fight = self._fights.get(ref, now_at)
-        # Whoever wants something else by now is not putting anything back.
-        if fight is None or fight.digest != digest:
-            fight = _Fight(digest, now_at)
-        self._fights.put(ref, fight, now_at)
-        return Corrected(*fight.streak.note(now_at))
+    def note(self, ref: Hashable, digest: Hashable, now_at: float) -> RepeatedApply:
+        """The body with this digest is applied once more."""
+        repetition = self._repetitions.get(ref, now_at)
+        # Another body is a change of the controller's own.
+        if repetition is None or repetition.digest != digest:
+            repetition = _Repetition(digest, now_at)
+        self._repetitions.put(ref, repetition, now_at)
+        return RepeatedApply(*repetition.streak.note(now_at))
 
     def forget(self, ref: Hashable) -> None:
-        """Keep nothing of this object."""
-        self._fights.drop(ref)
+        """Drop what is remembered of this object."""
+        self._repetitions.drop(ref)
 
     def __len__(self) -> int:
-        """How many objects are remembered."""
-        return len(self._fights)
+        """The number of remembered objects."""
+        return len(self._repetitions)
 
     def __repr__(self) -> str:
-        return f"<Corrections of {len(self)} objects>"
+        return f"<RepeatedApplies of {len(self)} objects>"
 
 
-class _Fight:
+class _Repetition:
     __slots__ = ("digest", "streak")
 
     def __init__(self, digest: Hashable, began_at: float) -> None:
         self.digest = digest
-        self.streak = Streak(CORRECTIONS_TO_WARN, began_at)
+        self.streak = Streak(REPEATS_TO_WARN, began_at)
 
 
-class Fight(msgspec.Struct, frozen=True, kw_only=True):
-    """What may be one, to be told if the apply that is about to be sent changes something."""
+class FieldConflict(msgspec.Struct, frozen=True, kw_only=True):
+    """A possible conflict, observed if the apply that is about to be sent changes something."""
 
     observation: FieldFight
     version: str
 
 
-class Fights:
-    """Notices when the same is put back again and again, and asks the server who took it."""
+class FieldConflicts:
+    """Finds bodies that are applied again and again, and the managers that cause it."""
 
     def __init__(
         self,
@@ -97,13 +103,13 @@ class Fights:
         self._clock = clock
         self._observe = observe
         self._codec = Codec()
-        self._corrections = Corrections()
+        self._repeated = RepeatedApplies()
 
-    async def look(
-        self, place: Place, kind: type[Obj], live: Obj | None, body: bytes
-    ) -> Fight | None:
-        """``body`` is about to be applied; ask the server how things stand if that is too often."""
-        last = self._last.recall(place)
+    async def check(
+        self, target: ApplyTarget, kind: type[Obj], live: Obj | None, body: bytes
+    ) -> FieldConflict | None:
+        """Called before ``body`` is applied: a conflict, if the same body is applied too often."""
+        last = self._last.recall(target)
         if (
             last is None
             or live is None
@@ -111,46 +117,46 @@ class Fights:
             or last.digest != digest_of(body)
         ):
             return None
-        corrected = self._corrections.note(place, last.digest, self._clock.monotonic())
-        if not corrected.is_due:
+        repeated = self._repeated.note(target, last.digest, self._clock.monotonic())
+        if not repeated.is_due:
             return None
         try:
-            # The cache keeps no other managers' entries.
+            # The cache drops the entries of other managers.
             now = await self._client.get(kind, live.name, namespace=live.namespace)
         except NotFound:
             return None
-        fields, managers = self._taken(place, last, now, body)
+        fields, managers = self._lost_fields(target, last, now, body)
         if not fields:
             return None
-        return Fight(
+        return FieldConflict(
             observation=FieldFight(
                 controller=self._controller,
                 ref=now.ref,
                 fields=fields,
                 managers=managers,
-                count=corrected.count,
-                seconds=corrected.seconds,
+                count=repeated.count,
+                seconds=repeated.seconds,
             ),
             version=now.resource_version,
         )
 
-    def tell(self, fight: Fight, answer: Resource | Unstructured) -> None:
-        """The apply was answered like this: if it changed nothing, there was no fight."""
-        if answer.resource_version != fight.version:
-            self._observe(fight.observation)
+    def confirm(self, conflict: FieldConflict, answer: Resource | Unstructured) -> None:
+        """Observe the conflict, unless the apply changed nothing."""
+        if answer.resource_version != conflict.version:
+            self._observe(conflict.observation)
 
     def forget(self, gvk: GroupVersionKind, key: ObjectKey) -> None:
-        """The object is gone."""
+        """Drop what is remembered of a deleted object."""
         for subresource in ("", "status"):
-            self._corrections.forget((gvk, key, subresource))
+            self._repeated.forget((gvk, key, subresource))
 
-    def _taken(
-        self, place: Place, last: Applied, now: Resource | Unstructured, body: bytes
+    def _lost_fields(
+        self, target: ApplyTarget, last: LastApply, now: Resource | Unstructured, body: bytes
     ) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """The fields that are not as we left them, and who holds them."""
-        entry = entry_of(now, self._manager, place[2])
+        """The fields that changed since the last apply, and the managers that hold them."""
+        entry = entry_of(now, self._manager, target[2])
         ours = fields_in(entry.fields) if entry is not None else {}
-        before = entry_of(last.obj, self._manager, place[2])
+        before = entry_of(last.obj, self._manager, target[2])
         gone = lost(fields_in(before.fields), ours) if before is not None else ()
         if gone:
             managers = dict.fromkeys(
@@ -158,10 +164,10 @@ class Fights:
                 for manager, fields in _entries(now)
                 if any(holds(fields, path) for path in gone)
             )
-            return shown(gone), tuple(managers)
+            return readable_paths(gone), tuple(managers)
         there = msgspec.json.decode(self._codec.encode(now))
-        # Somebody else goes by our name.
-        return shown(differing(ours, there, msgspec.json.decode(body))), (self._manager,)
+        # Another client uses this field manager.
+        return readable_paths(differing(ours, there, msgspec.json.decode(body))), (self._manager,)
 
 
 def _entries(obj: Resource | Unstructured) -> "list[tuple[Any, Any]]":

@@ -1,28 +1,26 @@
-"""What was applied last, so that an apply which would change nothing is not sent. Pure.
+"""The last apply to each object, so that an apply that would change nothing is not sent. Pure.
 
-An apply changes nothing if the object still has all that the same body gave it. That shows in two
-places, and both are looked at:
+A target is *settled* for a body if applying the body would change nothing. Two things are compared:
 
-- Our own entry in its ``managedFields``. It is different as soon as another manager takes a field
-  of ours or removes it, whatever value it has now; and an object of the same name that was made
-  anew has another uid. Others' fields, and the status, leave the entry as it is.
-- The values. Whoever writes under our own name (the leader before us, an older version of the
-  operator) changes what our fields have and nothing in the entry but its time, which counts in
-  seconds and is sometimes not there at all; and whoever changes the order of a list leaves no trace
-  whatever. So a version that we have not seen before is compared: cheaply, whether all but the
-  status is as it was; and if not, field by field where the entry says that it is ours.
+- This manager's entry in ``managedFields``. It changes when another manager takes or removes one of
+  its fields, whatever the value. Fields of other managers and the status do not change it. An
+  object that was deleted and created again has another uid.
+- The values. A client that writes under the same manager name (an earlier leader, an older version
+  of the operator) changes values and, in the entry, only the time, which has a resolution of one
+  second and may be missing. A change of order in a list leaves no trace at all. So each new
+  resourceVersion is compared: first cheaply, everything but the status; if that differs, field by
+  field where the entry holds the field.
 
-What a transform of the cache drops can be compared by nobody, and is left to the entry alone.
+Fields that a transform of the cache drops cannot be compared: for these, the entry decides.
 
-Of an object that nobody here has applied to yet, our entry says what an earlier life of ours did.
-If the body says just that, and it is so, it is settled as well: an operator that starts again, or
-takes over from another replica, has nothing to send.
+For a target without a remembered apply, the entry shows what an earlier process applied. If the
+body has exactly these fields and values, the target is settled: an operator that restarts, or takes
+over from another replica, sends nothing.
 
-``resourceVersion`` says only that nothing at all has happened: a child's status moves it at every
-step of a rollout.
+``resourceVersion`` alone is not enough: a child's status changes it at each step of a rollout.
 
-An apply that was sent and has no answer may have been carried out, and the cache may not have heard
-of it: until one there is answered, nothing is settled at that place.
+An apply without an answer may have been carried out, and the cache may be behind: the target is not
+settled until an apply to it is answered.
 """
 
 from collections.abc import Sequence
@@ -33,148 +31,154 @@ from msgspec.structs import astuple
 
 from steersman.controller.ownership.managed_fields import (
     Fields,
+    body_fields,
     differing,
     fields_in,
-    is_just_so,
-    stated,
+    matches_exactly,
 )
 from steersman.kinds import Codec, Resource, Unstructured, meta_v1, stored_field
 from steersman.names import GroupVersionKind, ObjectKey
 from steersman.units import same_json
 
-# An object, and the subresource that is applied to; ``""`` for the object itself.
-Place: TypeAlias = tuple[GroupVersionKind, ObjectKey, str]
+# An object and a subresource of it; ``""`` for the object itself.
+ApplyTarget: TypeAlias = tuple[GroupVersionKind, ObjectKey, str]
 
-_LOOKED_AT: Final = ("labels", "annotations", "ownerReferences", "finalizers")
+_COMPARED_METADATA: Final = ("labels", "annotations", "ownerReferences", "finalizers")
 
-# A read-only view would be made for each comparison, and would hide the map in it.
+# The public attribute creates a read-only view for each access, which hides the map in it.
 _labels: Final = stored_field(meta_v1.ObjectMeta, "labels")
 _annotations: Final = stored_field(meta_v1.ObjectMeta, "annotations")
 
 
-class Entry(msgspec.Struct, frozen=True, gc=False):
-    """What one manager holds by apply, as its object says."""
+class ManagerEntry(msgspec.Struct, frozen=True, gc=False):
+    """What one manager holds by apply, by its entry in ``managedFields``."""
 
     api_version: str | None
     fields: msgspec.Raw | Fields | None
 
 
-class Applied(msgspec.Struct, frozen=True):
-    """What came of an apply: the digest of its body, and the object as it was after it.
-
-    Or as it was seen last, with all still as it should be.
-    """
+class LastApply(msgspec.Struct, frozen=True):
+    """The digest of an applied body, and the latest version of the object that still has it all."""
 
     digest: int
     obj: Resource | Unstructured
 
 
 class LastApplied:
-    """Remembers for one field manager what it applied to each object."""
+    """The last apply of one field manager to each target."""
 
     def __init__(self, manager: str) -> None:
         self._manager = manager
         self._codec = Codec()
-        self._last: dict[Place, Applied] = {}
-        self._doubtful: set[Place] = set()
+        self._last: dict[ApplyTarget, LastApply] = {}
+        self._uncertain: set[ApplyTarget] = set()
 
     def __len__(self) -> int:
-        return len(self._last.keys() | self._doubtful)
+        return len(self._last.keys() | self._uncertain)
 
     def __repr__(self) -> str:
-        return f"<LastApplied to {len(self._last)} places by {self._manager}>"
+        return f"<LastApplied to {len(self._last)} targets by {self._manager}>"
 
-    def doubt(self, place: Place) -> None:
-        """Something is about to be applied: before it is remembered, nobody knows what is there."""
-        self._doubtful.add(place)
+    def mark_uncertain(self, target: ApplyTarget) -> None:
+        """An apply is about to be sent: the target is not settled until it is answered."""
+        self._uncertain.add(target)
 
-    def remember(self, place: Place, obj: Resource | Unstructured, body: bytes) -> None:
-        """``body`` was applied, and the object is like this after it."""
-        self._doubtful.discard(place)
-        entry = entry_of(obj, self._manager, place[2])
+    def remember(self, target: ApplyTarget, obj: Resource | Unstructured, body: bytes) -> None:
+        """``body`` was applied, and this is the object after it."""
+        self._uncertain.discard(target)
+        entry = entry_of(obj, self._manager, target[2])
         if entry is None:
-            # The author's transform has dropped it, or there was nothing to hold.
-            self._last.pop(place, None)
+            # A transform of the cache has dropped it, or the body has no fields.
+            self._last.pop(target, None)
             return
-        self._last[place] = Applied(digest_of(body), obj)
+        self._last[target] = LastApply(digest_of(body), obj)
 
-    def recall(self, place: Place) -> Applied | None:
-        """What was applied there last."""
-        return self._last.get(place)
+    def recall(self, target: ApplyTarget) -> LastApply | None:
+        """The last apply to the target."""
+        return self._last.get(target)
 
     def holds(self, obj: Resource | Unstructured) -> bool:
-        """Whether the manager applied it, now or in an earlier life."""
+        """Whether this manager has applied the object, in this process or an earlier one."""
         return entry_of(obj, self._manager, "") is not None
 
     def forget(self, gvk: GroupVersionKind, key: ObjectKey) -> None:
-        """The object is gone."""
-        if self._last or self._doubtful:
+        """Drop what is remembered of a deleted object."""
+        if self._last or self._uncertain:
             for subresource in ("", "status"):
                 self._last.pop((gvk, key, subresource), None)
-                self._doubtful.discard((gvk, key, subresource))
+                self._uncertain.discard((gvk, key, subresource))
 
-    def is_settled(self, place: Place, live: Resource | Unstructured, body: bytes) -> bool:
-        """Whether applying ``body`` to the object as it is would change nothing."""
-        if self._doubtful and place in self._doubtful:
+    def is_settled(self, target: ApplyTarget, live: Resource | Unstructured, body: bytes) -> bool:
+        """Whether applying ``body`` to the live object would change nothing."""
+        if self._uncertain and target in self._uncertain:
             return False
-        last = self._last.get(place)
+        last = self._last.get(target)
         if last is None:
-            return self._is_settled_already(place, live, body)
-        if last.obj is live:  # as most often: nothing has happened to it
+            return self._was_settled_by_predecessor(target, live, body)
+        if last.obj is live:  # the usual case: it has not changed
             return last.digest == digest_of(body)
         if last.obj.uid != live.uid:
-            del self._last[place]
-            return self._is_settled_already(place, live, body)
+            del self._last[target]
+            return self._was_settled_by_predecessor(target, live, body)
         if last.digest != digest_of(body):
             return False
-        if last.obj.resource_version != live.resource_version and not self._is_still_so(
-            place[2], last.obj, live, body
+        if last.obj.resource_version != live.resource_version and not self._is_unchanged(
+            target[2], last.obj, live, body
         ):
             return False
-        # The cache may hold a copy, and then there are not to be two of it.
-        self._last[place] = Applied(last.digest, live)
+        # The cache may hold another copy: do not keep two.
+        self._last[target] = LastApply(last.digest, live)
         return True
 
-    def _is_still_so(
+    def _is_unchanged(
         self,
         subresource: str,
         old: Resource | Unstructured,
         live: Resource | Unstructured,
         body: bytes,
     ) -> bool:
-        """Whether all that the body gave to the object is there in a later version of it."""
+        """Whether a later version still has all that the body gave to the object."""
         entry = entry_of(live, self._manager, subresource)
         if entry is None or entry != entry_of(old, self._manager, subresource):
             return False
-        return _is_alike(old, live, subresource, entry) or self._is_as_applied(entry, live, body)
+        return _looks_unchanged(old, live, subresource, entry) or self._has_applied_values(
+            entry, live, body
+        )
 
-    def _is_settled_already(self, place: Place, live: Resource | Unstructured, body: bytes) -> bool:
-        """The same for an object that we know nothing of, but somebody before us applied to."""
-        entry = entry_of(live, self._manager, place[2])
-        # In another version, the same fields may have other names.
-        if entry is None or entry.api_version != place[0].api_version:
+    def _was_settled_by_predecessor(
+        self, target: ApplyTarget, live: Resource | Unstructured, body: bytes
+    ) -> bool:
+        """The same for a target that an earlier process applied to."""
+        entry = entry_of(live, self._manager, target[2])
+        # In another API version, the same fields may have other names.
+        if entry is None or entry.api_version != target[0].api_version:
             return False
         there = msgspec.json.decode(self._codec.encode(live))
-        wanted = stated(msgspec.json.decode(body))
-        is_settled = is_just_so(fields_in(entry.fields), there, wanted)
+        wanted = body_fields(msgspec.json.decode(body))
+        is_settled = matches_exactly(fields_in(entry.fields), there, wanted)
         if is_settled:
-            self.remember(place, live, body)
+            self.remember(target, live, body)
         return is_settled
 
-    def _is_as_applied(self, entry: Entry, live: Resource | Unstructured, body: bytes) -> bool:
+    def _has_applied_values(
+        self, entry: ManagerEntry, live: Resource | Unstructured, body: bytes
+    ) -> bool:
         there, wanted = msgspec.json.decode(self._codec.encode(live)), msgspec.json.decode(body)
         return next(differing(fields_in(entry.fields), there, wanted), None) is None
 
 
-_APART: Final = frozenset(("status", "metadata"))
+_COMPARED_APART: Final = frozenset(("status", "metadata"))
 
 
-def _is_alike(
-    old: Resource | Unstructured, new: Resource | Unstructured, subresource: str, entry: Entry
+def _looks_unchanged(
+    old: Resource | Unstructured,
+    new: Resource | Unstructured,
+    subresource: str,
+    entry: ManagerEntry,
 ) -> bool:
-    """Whether the status is as it was, or all but it that may be ours.
+    """Whether the status, or everything but the status, is as it was, as far as we may hold it.
 
-    Cheap, because objects share what has not changed.
+    Cheap, because versions of an object share what has not changed.
     """
     if subresource:
         return same_json(_content(old, subresource), _content(new, subresource))
@@ -183,11 +187,11 @@ def _is_alike(
     before, after = _metadata(old), _metadata(new)
     if before == after:
         return True
-    # Somebody has annotated it, say; what is that to us, who hold no annotation?
+    # A change of an annotation, say, does not matter to a manager that holds none.
     held = fields_in(entry.fields).get("f:metadata") or {}
     return not any(
         one != other and f"f:{name}" in held
-        for name, one, other in zip(_LOOKED_AT, before, after, strict=True)
+        for name, one, other in zip(_COMPARED_METADATA, before, after, strict=True)
     )
 
 
@@ -200,21 +204,21 @@ def _content(obj: Resource | Unstructured, name: str) -> Any:
 
 def _contents(obj: Resource | Unstructured) -> Any:
     if isinstance(obj, Unstructured):
-        return {name: value for name, value in obj.body.items() if name not in _APART}
+        return {name: value for name, value in obj.body.items() if name not in _COMPARED_APART}
     fields: tuple[str, ...] = obj.__struct_fields__  # type: ignore[attr-defined]
     values = zip(fields, astuple(obj), strict=True)  # type: ignore[arg-type]
-    return [value for name, value in values if name not in _APART]
+    return [value for name, value in values if name not in _COMPARED_APART]
 
 
 def _metadata(obj: Resource | Unstructured) -> Sequence[Any]:
     if isinstance(obj, Unstructured):
-        return [obj.metadata.get(name) for name in _LOOKED_AT]
+        return [obj.metadata.get(name) for name in _COMPARED_METADATA]
     meta = obj.metadata
     return _labels(meta), _annotations(meta), meta.owner_references, meta.finalizers
 
 
-def entry_of(obj: Resource | Unstructured, manager: str, subresource: str) -> Entry | None:
-    """What the manager holds of the object, or of one of its subresources, by apply."""
+def entry_of(obj: Resource | Unstructured, manager: str, subresource: str) -> ManagerEntry | None:
+    """The manager's entry of operation ``Apply`` for the object or the subresource."""
     if isinstance(obj, Unstructured):
         for each in obj.metadata.get("managedFields") or ():
             if (
@@ -222,7 +226,7 @@ def entry_of(obj: Resource | Unstructured, manager: str, subresource: str) -> En
                 and each.get("operation") == "Apply"
                 and (each.get("subresource") or "") == subresource
             ):
-                return Entry(each.get("apiVersion"), each.get("fieldsV1"))
+                return ManagerEntry(each.get("apiVersion"), each.get("fieldsV1"))
         return None
     for entry in obj.metadata.managed_fields or ():
         if (
@@ -230,15 +234,14 @@ def entry_of(obj: Resource | Unstructured, manager: str, subresource: str) -> En
             and entry.operation == "Apply"
             and (entry.subresource or "") == subresource
         ):
-            return Entry(entry.api_version, entry.fields_v1)
+            return ManagerEntry(entry.api_version, entry.fields_v1)
     return None
 
 
 def digest_of(body: bytes) -> int:
-    """What stands for a body, in this process.
+    """The digest of a body, valid in this process only.
 
-    Python's own hash: as wide as its pointers, and by a key that nobody outside knows unless
-    ``PYTHONHASHSEED`` tells it. A body keeps it, so that it is found out once however often
-    somebody asks.
+    Python's own hash, whose key is secret unless ``PYTHONHASHSEED`` sets it. A ``bytes`` object
+    keeps its hash, so it is computed once for each body.
     """
     return hash(body)

@@ -1,4 +1,4 @@
-"""What is reported of each write that was carried out. Pure."""
+"""Reports of the writes that were carried out. Pure."""
 
 from collections.abc import Callable
 from typing import NamedTuple, TypeAlias
@@ -6,12 +6,12 @@ from typing import NamedTuple, TypeAlias
 from steersman.names import ObjectRef
 from steersman.observe import Write
 
-# Is called with each write that was carried out, and its body if it had one.
+# Called with each write that was carried out, and its body if it has one.
 Report: TypeAlias = Callable[[Write, bytes | None], None]
 
 
-class Wrote(NamedTuple):
-    """A write that changed something: the object's version after it, ``""`` if it is gone."""
+class EffectiveWrite(NamedTuple):
+    """A write that changed something, and the object's version after it, ``""`` if it is gone."""
 
     ref: ObjectRef
     version: str

@@ -1,12 +1,11 @@
-"""``Writer``: all that a controller writes, each write in such a way that it can do no harm.
+"""``Writer``: every write of a controller, with the preconditions that make it safe.
 
-- What it makes is born by apply, and only if nothing of that name is there; or created, which the
-  server refuses then.
-- What it has seen is written by its uid: an object that was made anew under the name is another.
-- What would change nothing is not sent.
-- What somebody else has is not taken over.
-- What it wrote is what the caches show from then on.
-- What has lost its owner is not made again.
+- A new object is created by an apply that fails if the name is taken, or by a create.
+- A known object is written by its uid: an object that was created again is another one.
+- An apply that would change nothing is not sent.
+- An object that another owner controls is not taken over.
+- After a write, the caches show its result.
+- A child whose owner is gone is not created again.
 """
 
 from collections.abc import Awaitable, Callable, Collection, Coroutine, Iterable, Mapping
@@ -20,8 +19,8 @@ from steersman.clock import Clock
 from steersman.controller.cache_reader import CacheReader
 from steersman.controller.declaration.writes import Kind
 from steersman.controller.finalizers import patch_to_add, patch_to_remove
-from steersman.controller.ownership.managed_fields import fields_in, only_held
-from steersman.controller.ownership.owner_check import Bereaved
+from steersman.controller.ownership.managed_fields import fields_in, held_part
+from steersman.controller.ownership.owner_check import OwnerCheck
 from steersman.controller.ownership.owner_references import controller_of, owned_by
 from steersman.controller.status.conditions import (
     has_said,
@@ -30,20 +29,20 @@ from steersman.controller.status.conditions import (
     with_condition,
 )
 from steersman.controller.writer.apply_bodies import identified, status_to_send, to_apply
-from steersman.controller.writer.field_conflicts import Fight, Fights
-from steersman.controller.writer.last_applied import LastApplied, Place, entry_of
+from steersman.controller.writer.field_conflicts import FieldConflict, FieldConflicts
+from steersman.controller.writer.last_applied import ApplyTarget, LastApplied, entry_of
 from steersman.controller.writer.reports import Report
 from steersman.controller.writer.write_errors import (
+    as_invalid,
     held_fields,
-    invalid,
     is_about,
     is_failed_test,
-    is_misfit,
     is_namesake,
     is_other_object,
+    is_schema_mismatch,
     not_ours,
-    of_namesake,
     other_object,
+    owned_by_namesake,
 )
 from steersman.errors import ApiError, Conflict, Invalid, NotFound
 from steersman.kinds import Codec, Condition, Part, Resource, Unstructured
@@ -55,16 +54,16 @@ Object: TypeAlias = Resource | Unstructured
 
 Propagation: TypeAlias = Literal["Background", "Foreground", "Orphan"]
 
-# No object has this version, and where there is no object the server does not look at it: an apply
-# that carries it makes a new object, and never touches one that is there.
-NOT_THERE: Final = "1"
+# No object has this resourceVersion, and the server ignores it where there is no object: an apply
+# with it creates a new object, and never changes an existing one.
+MUST_NOT_EXIST: Final = "1"
 
 
 class Writer:
-    """Writes for one controller. Each method gives the object as it is after the write.
+    """Writes for one controller. Each method returns the object after the write.
 
-    ``Conflict`` where the object that was meant is another by now: who is called again with what
-    is there then will do the right thing.
+    Each raises ``Conflict`` if the object is another one of the same name now: the retry with the
+    current object decides what to do.
     """
 
     def __init__(
@@ -87,8 +86,8 @@ class Writer:
         self._clock = clock
         self._codec = Codec()
         self._last = LastApplied(field_manager)
-        self.bereaved = Bereaved(client)
-        self._fights = Fights(
+        self.owner_check = OwnerCheck(client)
+        self._conflicts = FieldConflicts(
             client,
             self._last,
             controller=controller,
@@ -98,7 +97,7 @@ class Writer:
         )
 
     def __len__(self) -> int:
-        """To how many places it remembers to have applied something."""
+        """The number of targets whose last apply is remembered."""
         return len(self._last)
 
     def __repr__(self) -> str:
@@ -107,92 +106,93 @@ class Writer:
     # Creating
 
     async def create(self, obj: Obj, *, report: Report) -> Obj:
-        """A new object, under its name or one that the server gives it.
+        """Create an object under its name, or one that the server generates.
 
-        ``AlreadyExists`` if there is one of its name.
+        ``AlreadyExists`` if the name is taken.
         """
         body = self._codec.encode(obj)
         write = self._client.create(obj, field_manager=self._manager)
-        answer = await self._sent(write, obj, uid="", verb="create")
-        _tell(report, "create", None, answer, body)
+        answer = await self._send(write, obj, uid="", verb="create")
+        _report_write(report, "create", None, answer, body)
         return answer
 
     async def create_owned(self, child: Obj, owner: Object, *, report: Report) -> Obj:
-        """The same for an object that ``owner`` controls from the start."""
-        await self.bereaved.check(owner, child)
+        """Create an object that ``owner`` controls."""
+        await self.owner_check.check(owner, child)
         return await self.create(owned_by(child, owner), report=report)
 
     # Applying
 
     async def apply(self, obj: Obj, *, force: bool = False, report: Report) -> Obj:
-        """Exactly these fields of it are ours, with these values."""
-        live = self._seen(obj)
+        """Apply the object: the controller holds exactly these fields, with these values."""
+        live = self._cached_object(obj)
         wanted = to_apply(obj, finalizer=self._finalizer)
         uid = obj.uid or (live.uid if live is not None else "")
-        place = _place(wanted, "")
-        return await self._apply(wanted, place, live, uid=uid, force=force, report=report)
+        target = _target(wanted, "")
+        return await self._apply(wanted, target, live, uid=uid, force=force, report=report)
 
     async def apply_owned(
         self, child: Obj, owner: Object, *, adopt: bool = False, report: Report
     ) -> Obj:
-        """The same for an object that ``owner`` controls, or will.
+        """Apply an object that ``owner`` controls.
 
-        ``NotOurs`` if somebody else does; or nobody, unless ``adopt`` or we applied it before.
+        ``NotOurs`` if another owner controls it; or if no owner does, unless ``adopt`` is true or
+        this controller has applied it before.
         """
         wanted = to_apply(owned_by(child, owner), finalizer=self._finalizer)
-        place = _place(wanted, "")
-        namespace, name = place[1]
-        # Not what may be out of scope: a child that nobody hears of is never looked after.
+        target = _target(wanted, "")
+        namespace, name = target[1]
+        # An error if the namespace is not cached: changes of the child would wake no reconcile.
         live = self._cached.get(type(wanted), name, namespace=namespace)
         uid = child.uid
         if uid and (live is None or live.uid != uid):
-            return await self._apply(wanted, place, live, uid=uid, force=False, report=report)
+            return await self._apply(wanted, target, live, uid=uid, force=False, report=report)
         if live is not None:
-            return await self._apply_to(live, wanted, place, owner, adopt=adopt, report=report)
-        await self.bereaved.check(owner, wanted)
+            return await self._apply_to(live, wanted, target, owner, adopt=adopt, report=report)
+        await self.owner_check.check(owner, wanted)
         try:
             return await self._apply(
-                wanted, place, None, uid="", version=NOT_THERE, force=False, report=report
+                wanted, target, None, uid="", version=MUST_NOT_EXIST, force=False, report=report
             )
         except Conflict as refusal:
-            # It is there, and our cache has not heard of it, or never will.
-            live = await self._asked_for(wanted)
+            # It exists, and the cache is behind, or its selector excludes the object.
+            live = await self._fetched(wanted)
             if live is None:
                 raise
             fields = held_fields(refusal)
         return await self._apply_to(
-            live, wanted, place, owner, adopt=adopt, report=report, fields=fields
+            live, wanted, target, owner, adopt=adopt, report=report, fields=fields
         )
 
     async def _apply_to(
         self,
         live: Obj,
         wanted: Obj,
-        place: Place,
+        target: ApplyTarget,
         owner: Object,
         *,
         adopt: bool,
         report: Report,
         fields: tuple[str, ...] = (),
     ) -> Obj:
-        """Apply to what is there, if it is ours or may become so."""
+        """Apply to an existing object, if the owner controls it or may adopt it."""
         holder = controller_of(live)
         is_ours = holder is not None and holder.uid == owner.uid
         if not is_ours:
             if is_namesake(holder, owner):
-                # No stranger: it will be collected, or we are late. Trying again helps with both.
-                raise of_namesake(live, owner)
+                # The garbage collector will delete it, or the cache is behind: retry.
+                raise owned_by_namesake(live, owner)
             if holder is not None or not (adopt or self._last.holds(live)):
                 raise not_ours(live, owner, holder=holder, fields=fields)
         try:
             return await self._apply(
-                wanted, place, live, uid=live.uid, force=is_ours, report=report
+                wanted, target, live, uid=live.uid, force=is_ours, report=report
             )
         except (Conflict, Invalid) as refusal:
             fields = held_fields(refusal)
             if not fields and not is_about(refusal, "metadata.ownerReferences"):
                 raise
-            now = await self._asked_for(wanted)
+            now = await self._fetched(wanted)
             holder = controller_of(now) if now is not None else None
             if holder is not None and holder.uid == owner.uid:
                 raise
@@ -201,66 +201,71 @@ class Writer:
     async def apply_status(
         self, obj: Obj, status: Part | Mapping[str, Any], *, report: Report
     ) -> Obj:
-        """How things stand with the object; fields of its status that others hold stay theirs."""
-        word = self._word_of(obj, status)
-        if word.live is not None and self._last.is_settled(word.place, word.live, word.body):
-            return word.live
-        return await self._say(obj, word, report)
+        """Apply the object's status; status fields of other managers stay as they are."""
+        request = self._status_request(obj, status)
+        if request.live is not None and self._last.is_settled(
+            request.target, request.live, request.body
+        ):
+            return request.live
+        return await self._send_status(obj, request, report)
 
     async def report_status(
         self, obj: Object, status: Part | Mapping[str, Any], *, can_wait: bool, report: Report
     ) -> bool:
-        """The same, unless that ``can_wait`` and tells of progress only; whether all is said."""
-        word = self._word_of(obj, status)
-        live = word.live
-        if live is None or not self._last.is_settled(word.place, live, word.body):
+        """Apply the status, unless it ``can_wait`` and is progress only.
+
+        Whether the object's status is up to date after it.
+        """
+        request = self._status_request(obj, status)
+        live = request.live
+        if live is None or not self._last.is_settled(request.target, live, request.body):
             if can_wait and live is not None and is_progress(obj, status, before=live):
                 return False
-            await self._say(obj, word, report)
+            await self._send_status(obj, request, report)
         return True
 
-    def _word_of(self, obj: Obj, status: Part | Mapping[str, Any]) -> "_Word[Obj]":
+    def _status_request(self, obj: Obj, status: Part | Mapping[str, Any]) -> "_StatusRequest[Obj]":
         kind, uid = type(obj), obj.uid
-        place = _place(obj, "status")
-        namespace, name = place[1]
+        target = _target(obj, "status")
+        namespace, name = target[1]
         live = self._cached.find(kind, name, namespace=namespace)
         if live is not None and live is not obj and uid and live.uid != uid:
-            # Not left to the server: that of a custom resource it writes whatever the uid.
+            # The server does not check the uid when it writes the status of a custom resource.
             raise other_object(f"apply the status of {obj.ref}", live.uid)
         said = status_to_apply(obj, status, now=self._clock.now(), before=live)
         to_send = status_to_send(obj, said)
-        return _Word(place, live, to_send, self._codec.encode(to_send))
+        return _StatusRequest(target, live, to_send, self._codec.encode(to_send))
 
-    async def _say(self, obj: Obj, word: "_Word[Obj]", report: Report) -> Obj:
-        place, live, to_send, body = word
+    async def _send_status(self, obj: Obj, request: "_StatusRequest[Obj]", report: Report) -> Obj:
+        target, live, to_send, body = request
         kind, uid = type(obj), obj.uid
-        namespace, name = place[1]
+        namespace, name = target[1]
         if live is not None:
-            self._last.doubt(place)
-        fight = await self._fights.look(place, kind, live, body)
+            self._last.mark_uncertain(target)
+        conflict = await self._conflicts.check(target, kind, live, body)
         if uid:
             to_send["metadata"]["uid"] = uid
-        # Decoded as the kind, whatever is sent.
+        # Sent unstructured; the answer is decoded as the kind.
         sent: Any = Unstructured(to_send)
-        target = self._client.status(kind, name, namespace=namespace)
-        write = target.apply(sent, field_manager=self._manager, force=True)
-        answer: Obj = await self._sent(write, obj, uid=uid, verb="apply the status of")
-        self._remember(place, answer, body, fight)
-        _tell(report, "apply status", live, answer, body)
+        subresource = self._client.status(kind, name, namespace=namespace)
+        write = subresource.apply(sent, field_manager=self._manager, force=True)
+        answer: Obj = await self._send(write, obj, uid=uid, verb="apply the status of")
+        self._remember(target, answer, body, conflict)
+        _report_write(report, "apply status", live, answer, body)
         return answer
 
     async def apply_condition(self, obj: Obj, condition: Condition, *, report: Report) -> Obj:
-        """One condition of the object, beside all that we have said of its status before."""
-        live = self._seen(obj)
+        """Apply one condition, beside the status fields that this controller already holds."""
+        live = self._cached_object(obj)
         if live is not None and has_said(obj, self._status_of(live), condition):
             return live
-        # As it is now: what was said before is said again, and by force.
+        # Read the latest version: the fields applied before are applied again, with force.
         now = await self._client.get(type(obj), obj.name, namespace=obj.namespace)
         if now.uid != obj.uid:
             raise other_object(f"apply the status of {obj.ref}", now.uid)
         entry = entry_of(now, self._manager, "status")
         held = fields_in(entry.fields).get("f:status") if entry is not None else None
-        said = only_held(held, self._status_of(now)) if held else {}
+        said = held_part(held, self._status_of(now)) if held else {}
         return await self.apply_status(obj, with_condition(obj, said, condition), report=report)
 
     def _status_of(self, obj: Object) -> Mapping[str, Any]:
@@ -270,7 +275,7 @@ class Writer:
     async def _apply(
         self,
         wanted: Obj,
-        place: Place,
+        target: ApplyTarget,
         live: Obj | None,
         *,
         uid: str,
@@ -280,40 +285,42 @@ class Writer:
     ) -> Obj:
         body = self._codec.encode(wanted)
         if live is not None:
-            if live.uid == uid and self._last.is_settled(place, live, body):
+            if live.uid == uid and self._last.is_settled(target, live, body):
                 return live
-            self._last.doubt(place)
-        fight = await self._fights.look(place, type(wanted), live, body)
+            self._last.mark_uncertain(target)
+        conflict = await self._conflicts.check(target, type(wanted), live, body)
         sent = identified(wanted, uid=uid, version=version)
         write = self._client.apply(sent, field_manager=self._manager, force=force)
-        answer = await self._sent(write, wanted, uid=uid, verb="apply")
-        self._remember(place, answer, body, fight)
-        _tell(report, "apply", live, answer, body)
+        answer = await self._send(write, wanted, uid=uid, verb="apply")
+        self._remember(target, answer, body, conflict)
+        _report_write(report, "apply", live, answer, body)
         return answer
 
-    def _remember(self, place: Place, answer: Object, body: bytes, fight: Fight | None) -> None:
-        # As the cache keeps it, which may be less than the answer. What it does not keep it will
-        # never say the end of.
-        gvk, key, _ = place
+    def _remember(
+        self, target: ApplyTarget, answer: Object, body: bytes, conflict: FieldConflict | None
+    ) -> None:
+        # The cached object, which may have fewer fields than the answer. If it is not cached, no
+        # deletion will be received for it, and so nothing is remembered.
+        gvk, key, _ = target
         kept = self._cached.find(type(answer), key.name, namespace=key.namespace)
         if kept is None:
             self._last.forget(gvk, key)
         else:
             is_it = kept.resource_version == answer.resource_version
-            self._last.remember(place, kept if is_it else answer, body)
-        if fight is not None:
-            self._fights.tell(fight, answer)
+            self._last.remember(target, kept if is_it else answer, body)
+        if conflict is not None:
+            self._conflicts.confirm(conflict, answer)
 
     # Patching
 
     async def patch(
         self, obj: Obj, patch: Patch, *, subresource: str | None = None, report: Report
     ) -> Obj:
-        """Some fields changed. Of a subresource other than the status: the object as it was."""
+        """Patch the object; for a subresource other than the status, it is returned unchanged."""
         kind, key = type(obj), key_of(obj)
-        live = self._seen(obj)
+        live = self._cached_object(obj)
         uid = obj.uid or (live.uid if live is not None else "")
-        meant = _meant_for(patch, uid) if uid else patch
+        meant = _for_uid(patch, uid) if uid else patch
         body = self._codec.encode(meant.body)
         verb = f"patch the {subresource} of" if subresource else "patch"
         if subresource in (None, "status"):
@@ -322,38 +329,38 @@ class Writer:
                     kind, key.name, meant, namespace=key.namespace, field_manager=self._manager
                 )
             else:
-                target = self._client.status(kind, key.name, namespace=key.namespace)
-                write = target.patch(meant, field_manager=self._manager)
-            answer = await self._sent(write, obj, uid=uid, verb=verb)
-            _tell(report, "patch", live if live is not None else obj, answer, body)
+                status = self._client.status(kind, key.name, namespace=key.namespace)
+                write = status.patch(meant, field_manager=self._manager)
+            answer = await self._send(write, obj, uid=uid, verb=verb)
+            _report_write(report, "patch", live if live is not None else obj, answer, body)
             return answer
         other = self._client.subresource(
             kind, key.name, subresource, of=Unstructured, namespace=key.namespace
         )
-        beside = await self._checked(
+        beside = await self._send_unnoted(
             other.patch(meant, field_manager=self._manager), obj, uid=uid, verb=verb
         )
-        # What was answered is no object of the kind, but has the object's version.
+        # The answer is of another kind, and has the object's resourceVersion.
         is_change = live is None or live.resource_version != beside.resource_version
         version = beside.resource_version
         report(Write(verb="patch", ref=obj.ref, is_change=is_change, version=version), body)
         return obj
 
     async def add_finalizer(self, obj: Obj, *, report: Report) -> Obj:
-        """Our finalizer is on it; unless it is being deleted, when it is too late for that."""
-        return await self._refinalized(obj, patch_to_add, report)
+        """Add the controller's finalizer, unless the object is being deleted."""
+        return await self._patch_finalizers(obj, patch_to_add, report)
 
     async def remove_finalizer(self, obj: Obj, *, report: Report) -> Obj | None:
-        """Our finalizer is not on it; ``None`` if the object is gone."""
+        """Remove the controller's finalizer; ``None`` if the object is gone."""
         try:
-            return await self._refinalized(obj, patch_to_remove, report)
+            return await self._patch_finalizers(obj, patch_to_remove, report)
         except NotFound:
             return None
 
-    async def _refinalized(
+    async def _patch_finalizers(
         self, obj: Obj, patch_for: Callable[[Object, str], Patch | None], report: Report
     ) -> Obj:
-        live = self._seen(obj)
+        live = self._cached_object(obj)
         if live is not None and live.uid == obj.uid:
             obj = live
         is_second = False
@@ -364,7 +371,7 @@ class Writer:
             try:
                 return await self.patch(obj, patch, report=report)
             except Conflict:
-                # Anybody may have changed anything about it: look once more, and try again.
+                # Any other field may have changed: read it once, and try again.
                 now = await self._client.get(type(obj), obj.name, namespace=obj.namespace)
                 if is_second or now.uid != obj.uid:
                     raise
@@ -380,10 +387,10 @@ class Writer:
         grace_seconds: int | None = None,
         report: Report,
     ) -> None:
-        """Its end was asked for, or it is gone already, or another by now."""
+        """Delete the object, unless it is gone or is another one of the same name now."""
         kind, key = type(obj), key_of(obj)
         uid = obj.uid
-        if not uid and (live := self._seen(obj)) is not None:
+        if not uid and (live := self._cached_object(obj)) is not None:
             uid = live.uid
         try:
             await self._caches.noting(
@@ -408,7 +415,7 @@ class Writer:
         keep: Collection[tuple[type[Any], ObjectKey]],
         report: Report,
     ) -> None:
-        """What ``owner`` controls and is not to be kept is being deleted."""
+        """Delete what ``owner`` controls, of these kinds, except ``keep``."""
         kept = {(kind.resource_type.gvk, key) for kind, key in keep}
         for kind in kinds:
             controlled: list[Object] = self._cached.controlled(kind, owner.uid)
@@ -418,70 +425,72 @@ class Writer:
                     await self.delete(child, report=report)
 
     def forget(self, kind: type[Any], key: ObjectKey) -> None:
-        """The object is gone: keep nothing of it in mind."""
+        """Drop what is remembered of a deleted object."""
         self._last.forget(kind.resource_type.gvk, key)
-        self._fights.forget(kind.resource_type.gvk, key)
+        self._conflicts.forget(kind.resource_type.gvk, key)
 
     # Inside
 
-    def _seen(self, obj: Obj) -> Obj | None:
-        """The object as the cache shows it; ``None`` if it does not, or holds no such objects."""
+    def _cached_object(self, obj: Obj) -> Obj | None:
+        """The cached object, or ``None``."""
         return self._cached.find(type(obj), obj.name, namespace=obj.namespace)
 
-    async def _asked_for(self, obj: Obj) -> Obj | None:
+    async def _fetched(self, obj: Obj) -> Obj | None:
         try:
             return await self._client.get(type(obj), obj.name, namespace=obj.namespace)
         except NotFound:
             return None
 
-    def _sent(
+    def _send(
         self, write: Awaitable[Obj], obj: Object, *, uid: str, verb: str
     ) -> Coroutine[Any, Any, Obj]:
-        return self._checked(self._caches.noting(write), obj, uid=uid, verb=verb)
+        return self._send_unnoted(self._caches.noting(write), obj, uid=uid, verb=verb)
 
-    async def _checked(self, write: Awaitable[Obj], obj: Object, *, uid: str, verb: str) -> Obj:
+    async def _send_unnoted(
+        self, write: Awaitable[Obj], obj: Object, *, uid: str, verb: str
+    ) -> Obj:
         try:
             answer = await write
         except ApiError as error:
-            if uid and (is_other_object(error) or await self._is_other_now(error, obj, uid)):
+            if uid and (is_other_object(error) or await self._is_other_object_now(error, obj, uid)):
                 raise other_object(f"{verb} {obj.ref}", uid) from error
-            if is_misfit(error):
-                raise invalid(error) from error
+            if is_schema_mismatch(error):
+                raise as_invalid(error) from error
             raise
-        # Where the server does not look at the uid, it is too late to refuse, but not to say so.
+        # Where the server does not check the uid, the write is done, and can only be reported.
         if uid and answer.uid != uid:
             raise other_object(f"{verb} {obj.ref}", answer.uid)
         return answer
 
-    async def _is_other_now(self, error: ApiError, obj: Object, uid: str) -> bool:
+    async def _is_other_object_now(self, error: ApiError, obj: Object, uid: str) -> bool:
         if not is_failed_test(error):
             return False
-        now = await self._asked_for(obj)
+        now = await self._fetched(obj)
         return now is None or now.uid != uid
 
 
-class _Word(NamedTuple, Generic[Obj]):
-    """A status that is to be applied, and where, and the object as it is known."""
+class _StatusRequest(NamedTuple, Generic[Obj]):
+    """A status to apply: its target, the cached object and the body."""
 
-    place: Place
+    target: ApplyTarget
     live: Obj | None
     to_send: dict[str, Any]
     body: bytes
 
 
-def _place(obj: Object, subresource: str) -> Place:
+def _target(obj: Object, subresource: str) -> ApplyTarget:
     return obj.resource_type.gvk, key_of(obj), subresource
 
 
-def _meant_for(patch: Patch, uid: str) -> Patch:
-    """The same patch, for the object with this uid only."""
+def _for_uid(patch: Patch, uid: str) -> Patch:
+    """The same patch with the uid as a precondition."""
     if isinstance(patch, JsonPatch):
         return JsonPatch(JsonPatch.test("/metadata/uid", uid), *patch.body)
     metadata = patch.body.get("metadata") or {}
     return type(patch)({**patch.body, "metadata": {**metadata, "uid": uid}})
 
 
-def _tell(
+def _report_write(
     report: Report,
     verb: str,
     before: Object | None,
