@@ -14,6 +14,7 @@ import yaml
 from steersman.wire import Request
 from steersman_cluster.apiserver import ApiServer
 from steersman_cluster.apiserver.request.resources import Served
+from steersman_cluster.apiserver.schema.builtin_schemas import BuiltinSchemas
 from tests.fuzz.definitions import Definitions
 from tests.fuzz.nonsense import (
     ACCEPTED,
@@ -245,7 +246,7 @@ class Asker:
         where = self._rng.choice(same) if same else self._one_known()
         body: Any = {"kind": gvk.kind, "apiVersion": gvk.api_version}
         try:
-            schema = self._server._expectations.builtin(gvk).schema
+            schema = BuiltinSchemas.read().of(gvk)
             body |= self._objects.of(schema)
         except KeyError:
             pass

@@ -18,11 +18,10 @@ from steersman_cluster.apiserver.apply.managed_fields import decoded_from_outsid
 from steersman_cluster.apiserver.authz import Authorizer
 from steersman_cluster.apiserver.meta import object_meta
 from steersman_cluster.apiserver.meta.rules import Object, RuleContext
-from steersman_cluster.apiserver.meta.users import User
+from steersman_cluster.apiserver.request.api_request import APIRequest
+from steersman_cluster.apiserver.request.body_types import BodyTypes
 from steersman_cluster.apiserver.request.request_info import Asked
-from steersman_cluster.apiserver.request.resources import Registry, Served
-from steersman_cluster.apiserver.request.webhook_answers import Known
-from steersman_cluster.apiserver.schema.decoding.decoder import Expected
+from steersman_cluster.apiserver.request.resources import Registry
 from steersman_cluster.apiserver.storage import RevisionLog, View
 
 _GROUP = "admissionregistration.k8s.io"
@@ -48,19 +47,9 @@ class AdmissionStore(RuleContext, Protocol):
     def view(self) -> View: ...
 
 
-class Write(Protocol):
-    """A request that writes."""
-
-    asked: Asked
-    served: Served
-    user: User
-    known: Known
-    warnings: list[str]
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Interested:
-    """Who wants to be asked."""
+    """Who wants to be info."""
 
     mutating: tuple[Webhook, ...] = ()
     policies: tuple[Policy, ...] = ()
@@ -82,14 +71,14 @@ class Admission:
         registry: Registry,
         *,
         authorizer: Authorizer,
-        expected: Callable[[Served, str], Expected],
+        body_types: BodyTypes,
         plugins: AbstractSet[str],
     ) -> None:
         self._store = store
         self._plugins = plugins
         self._registry = registry
         self._authorizer = authorizer
-        self._expected = expected
+        self._body_types = body_types
         self._shelves = [
             store.log.shelf(str(each)) for each in (MUTATING, VALIDATING, POLICIES, BINDINGS)
         ]
@@ -130,30 +119,30 @@ class Admission:
         """All of them, where the plugin that heeds them has not been turned off."""
         return self._store.every(resource) if plugin in self._plugins else ()
 
-    def mutated(self, call: Write, obj: Object, old: Object | None) -> Object:
+    def mutated(self, request: APIRequest, obj: Object, old: Object | None) -> Object:
         """What is to be written in place of ``obj``, which may be itself."""
         webhooks = self._now().mutating
         if not webhooks:
             return obj
-        wanted = _attributes(call, obj, old)
+        wanted = _attributes(request, obj, old)
         if wanted.is_exempt:
             return obj
 
         def again(made: Object) -> Object:
             fresh: Object = msgspec.json.decode(msgspec.json.encode(made))
-            if not call.asked.subresource:
-                call.served.rules.admit(fresh, old, self._store)
+            if not request.info.subresource:
+                request.served.rules.admit(fresh, old, self._store)
             return fresh
 
-        made = self._caller(call).mutated(wanted, webhooks, again=again).obj
+        made = self._caller(request).mutated(wanted, webhooks, again=again).obj
         if made is None or made is wanted.obj:
             return obj
-        _check_owners(call, made["metadata"], obj["metadata"].get("managedFields"))
+        _check_owners(request, made["metadata"], obj["metadata"].get("managedFields"))
         return made
 
     def check(
         self,
-        call: Write,
+        request: APIRequest,
         obj: Object,
         old: Object | None,
         *,
@@ -167,43 +156,47 @@ class Admission:
         interested = self._now()
         if not interested.policies and not interested.validating:
             return
-        shown = _same if call.served.custom else call.served.from_stored
+        shown = _same if request.served.custom else request.served.from_stored
         obj, old = shown(obj), None if old is None else shown(old)
         if seen_as is not None:
             obj, old = seen_as(obj), None if old is None else seen_as(old)
-        self._check(call, _attributes(call, obj, old), interested)
+        self._check(request, _attributes(request, obj, old), interested)
 
-    def _check(self, call: Write, wanted: Attributes, interested: _Interested) -> None:
-        versions = self._versions(call)
+    def _check(self, request: APIRequest, wanted: Attributes, interested: _Interested) -> None:
+        versions = self._versions(request)
         if interested.policies:
-            judge = Judge(versions=versions, parameters=versions, warnings=call.warnings)
+            judge = Judge(versions=versions, parameters=versions, warnings=request.warnings)
             judge.check(wanted, interested.policies)
         if interested.validating and not wanted.is_exempt:
-            caller = Caller(versions=versions, known=call.known, warnings=call.warnings)
+            caller = Caller(
+                versions=versions, known=request.webhook_answers, warnings=request.warnings
+            )
             caller.check(wanted, interested.validating)
 
-    def check_delete(self, call: Write, old: Object, options: Object, *, dry_run: bool) -> None:
+    def check_delete(
+        self, request: APIRequest, old: Object, options: Object, *, dry_run: bool
+    ) -> None:
         """Refuse a deletion that somebody objects to."""
         interested = self._now()
         if not interested:
             return
-        wanted = replace(_attributes(call, None, old), options=options, dry_run=dry_run)
+        wanted = replace(_attributes(request, None, old), options=options, dry_run=dry_run)
         if interested.mutating and not wanted.is_exempt:
-            self._caller(call).mutated(wanted, interested.mutating, again=_same)
-        self._check(call, wanted, interested)
+            self._caller(request).mutated(wanted, interested.mutating, again=_same)
+        self._check(request, wanted, interested)
 
-    def _caller(self, call: Write) -> Caller:
-        versions = self._versions(call)
-        return Caller(versions=versions, known=call.known, warnings=call.warnings)
+    def _caller(self, request: APIRequest) -> Caller:
+        versions = self._versions(request)
+        return Caller(versions=versions, known=request.webhook_answers, warnings=request.warnings)
 
-    def _versions(self, call: Write) -> RequestVersions:
+    def _versions(self, request: APIRequest) -> RequestVersions:
         return RequestVersions(
-            call.served,
-            call.known,
+            request.served,
+            request.webhook_answers,
             self._store,
             self._registry,
             authorizer=self._authorizer,
-            expected=self._expected,
+            body_types=self._body_types,
         )
 
 
@@ -211,42 +204,42 @@ def _same(obj: Object) -> Object:
     return obj
 
 
-def _attributes(call: Write, obj: Object | None, old: Object | None) -> Attributes:
-    asked, kind = call.asked, call.served.kind_of(call.asked.subresource)
+def _attributes(request: APIRequest, obj: Object | None, old: Object | None) -> Attributes:
+    info, kind = request.info, request.served.kind_of(request.info.subresource)
     head = {"kind": kind.kind, "apiVersion": kind.api_version}
     operation = DELETE if obj is None else CREATE if old is None else UPDATE
-    name = asked.name
+    name = info.name
     if not name and obj is not None:
         name = obj["metadata"].get("name") or ""
-    namespace = asked.namespace
-    if asked.resource == "namespaces" and not asked.group:
+    namespace = info.namespace
+    if info.resource == "namespaces" and not info.group:
         namespace = namespace or name
     return Attributes(
         operation=operation,
         kind=kind,
-        resource=GroupVersionResource(asked.group, asked.version, asked.resource),
-        subresource=asked.subresource,
+        resource=GroupVersionResource(info.group, info.version, info.resource),
+        subresource=info.subresource,
         namespace=namespace,
         name=name,
-        user=call.user,
+        user=request.user,
         obj=None if obj is None else {**obj, **head},
         old=None if old is None else {**old, **head},
-        options={} if obj is None else _options(asked, _OPTIONS[operation]),
-        dry_run=bool(asked.query.get("dryRun")),
+        options={} if obj is None else _options(info, _OPTIONS[operation]),
+        dry_run=bool(info.query.get("dryRun")),
     )
 
 
-def _options(asked: Asked, kind: str) -> Object:
+def _options(info: Asked, kind: str) -> Object:
     options: Object = {"kind": kind, "apiVersion": "meta.k8s.io/v1"}
-    if dry_run := asked.query.get("dryRun"):
+    if dry_run := info.query.get("dryRun"):
         options["dryRun"] = dry_run
     for name in ("fieldManager", "fieldValidation"):
-        if given := asked.option(name):
+        if given := info.option(name):
             options[name] = given
     return options
 
 
-def _check_owners(call: Write, about: Object, before: Any) -> None:
+def _check_owners(request: APIRequest, about: Object, before: Any) -> None:
     """Whoever spoils who owns which fields has that undone; owners that are there twice go."""
     given = about.get("managedFields")
     try:
@@ -255,11 +248,11 @@ def _check_owners(call: Write, about: Object, before: Any) -> None:
         about.pop("managedFields", None)
         if before:
             about["managedFields"] = before
-        call.warnings.append(_BAD_OWNERS.format(problem))
+        request.warnings.append(_BAD_OWNERS.format(problem))
     else:
         if given and given != before:
             about["managedFields"] = encoded(managers)  # as everybody else writes them
-    call.warnings += [
+    request.warnings += [
         each.replace("duplicate entries;", "duplicate entries after mutating admission happens;")
         for each in object_meta.drop_repeated_owners(about)
     ]

@@ -1,7 +1,7 @@
 """One request's objects in the versions in which others want to see them."""
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -14,10 +14,11 @@ from steersman_cluster.apiserver.admission.matcher import Place
 from steersman_cluster.apiserver.meta.rules import Object, RuleContext
 from steersman_cluster.apiserver.meta.status_errors import Refusal, internal_error
 from steersman_cluster.apiserver.meta.users import AUTHENTICATED, User, account_groups, account_user
+from steersman_cluster.apiserver.request.body_types import BodyTypes
 from steersman_cluster.apiserver.request.negotiation import JSON
 from steersman_cluster.apiserver.request.resources import Registry, Served
 from steersman_cluster.apiserver.request.webhook_answers import Known
-from steersman_cluster.apiserver.schema.decoding.decoder import Expected, decode
+from steersman_cluster.apiserver.schema.decoding.decoder import decode
 
 UNPROCESSABLE = 422
 
@@ -41,14 +42,14 @@ class RequestVersions:
         registry: Registry,
         *,
         authorizer: authz.Authorizer,
-        expected: Callable[[Served, str], Expected],
+        body_types: BodyTypes,
     ) -> None:
         self._authorizer = authorizer
         self._served = served
         self._known = known
         self._store = store
         self._registry = registry
-        self._expected = expected
+        self._body_types = body_types
 
     @property
     def around(self) -> RuleContext:
@@ -116,7 +117,7 @@ class RequestVersions:
     def read(self, document: Any, wanted: Attributes, place: Place) -> Object:
         """A patched object in the version of ``place``, defaulted."""
         there = self._there(place)
-        expected = self._expected(there, wanted.subresource)
+        expected = self._body_types.of(there, wanted.subresource)
         try:
             obj = decode(msgspec.json.encode(document), expected, content_type=JSON).obj
         except Refusal as refusal:

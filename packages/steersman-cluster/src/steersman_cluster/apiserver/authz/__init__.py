@@ -9,7 +9,7 @@ Never:     finds out who sent a request, answers it, or changes a role
 
 """
 
-from steersman_cluster.apiserver.authz.denials import denied
+from steersman_cluster.apiserver.authz.denials import authorize, denied
 from steersman_cluster.apiserver.authz.escalation import Escalation
 from steersman_cluster.apiserver.authz.impersonation import Impersonation
 from steersman_cluster.apiserver.authz.rbac import (
@@ -20,6 +20,7 @@ from steersman_cluster.apiserver.authz.rbac import (
     Authorizer,
     Decision,
     Granted,
+    attributes_of,
 )
 
 __all__ = [
@@ -32,5 +33,7 @@ __all__ = [
     "Escalation",
     "Granted",
     "Impersonation",
+    "attributes_of",
+    "authorize",
     "denied",
 ]

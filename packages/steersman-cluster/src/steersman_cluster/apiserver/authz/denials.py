@@ -1,13 +1,20 @@
-"""How the server says that somebody may not."""
+"""Authorization of a request, and the ``Forbidden`` that refuses one."""
 
 from steersman.names import GroupResource
-from steersman_cluster.apiserver.authz.rbac import Attributes
+from steersman_cluster.apiserver.authz.rbac import Attributes, Authorizer
 from steersman_cluster.apiserver.meta import status_errors
 from steersman_cluster.apiserver.meta.status_errors import Refusal
 from steersman_cluster.apiserver.meta.users import User
 
 # What is said must not pass for a web page.
 _ESCAPED = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;"})
+
+
+def authorize(authorizer: Authorizer, user: User, wanted: Attributes) -> None:
+    """Refuse what the user may not do."""
+    decision = authorizer.decide(user, wanted)
+    if not decision.allowed:
+        raise denied(user, wanted, why=decision.reason)
 
 
 def denied(user: User, wanted: Attributes, *, why: str = "") -> Refusal:

@@ -31,6 +31,10 @@ class Escalation:
     def __init__(self, authorizer: Authorizer) -> None:
         self._authorizer = authorizer
 
+    def is_about(self, group: str) -> bool:
+        """Whether objects of the group are roles and bindings."""
+        return group == GROUP
+
     def check(self, user: User, wanted: Attributes, obj: Object, old: Object | None) -> None:
         """Refuse ``obj``, a role or a binding that is to stand in place of ``old``."""
         if ADMINISTRATORS in user.groups or (old is not None and _is_same(obj, old)):

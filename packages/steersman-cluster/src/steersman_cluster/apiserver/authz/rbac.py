@@ -14,6 +14,8 @@ from steersman_cluster.apiserver.meta.users import (
     account_user,
     node_of,
 )
+from steersman_cluster.apiserver.request.request_info import Asked
+from steersman_cluster.apiserver.request.selectors import selected_name
 
 GROUP = "rbac.authorization.k8s.io"
 CLUSTER_ROLES = GroupResource(GROUP, "clusterroles")
@@ -50,6 +52,24 @@ class Attributes(msgspec.Struct, frozen=True, kw_only=True):
     def full_resource(self) -> str:
         """As rules have it: ``pods/log``."""
         return f"{self.resource}/{self.subresource}" if self.subresource else self.resource
+
+
+def attributes_of(info: Asked) -> Attributes:
+    """What a request is about."""
+    if not info.resource:
+        return Attributes(verb=info.verb, path=info.path)
+    name = info.name
+    if not name and info.verb in ("list", "watch"):
+        # Who may read one object only may list and watch that one.
+        name = selected_name(info.option("fieldSelector"))
+    return Attributes(
+        verb=info.verb,
+        group=info.group,
+        resource=info.resource,
+        subresource=info.subresource,
+        namespace=info.namespace,
+        name=name,
+    )
 
 
 class Decision(NamedTuple):

@@ -11,11 +11,12 @@ from steersman_cluster.apiserver.apply.patches import json_patch_mistakes
 from steersman_cluster.apiserver.meta import field_errors, go_json, status_errors
 from steersman_cluster.apiserver.meta.go_messages import cannot_unmarshal, go_text
 from steersman_cluster.apiserver.meta.rules import Object
-from steersman_cluster.apiserver.registry.call import Call
 from steersman_cluster.apiserver.registry.patched_objects import (
     shown_after_merge,
     shown_after_operations,
 )
+from steersman_cluster.apiserver.registry.request_scope import RequestScope
+from steersman_cluster.apiserver.request.api_request import APIRequest
 from steersman_cluster.apiserver.request.negotiation import (
     JSON,
     JSON_PATCH,
@@ -52,73 +53,77 @@ _has_pointed_number = re.compile(rb"[\s:\[,]-?\d+[.eE][\d_eE+-]*(?:[\s,\]}]|\Z)"
 _NO_SCALE = 'no kind is registered for the type v1.Scale in scheme "pkg/runtime/scheme.go:111"'
 
 
-def read_body(call: Call, options: WriteOptions, content_type: str) -> Object:
+def read_body(
+    request: APIRequest, scope: RequestScope, options: WriteOptions, content_type: str
+) -> Object:
     """The object in the body, as the server would write it."""
-    if content_type == PROTOBUF and call.expected.kinds is None:
+    if content_type == PROTOBUF and scope.expected(request).kinds is None:
         # No Go type says what the numbers of a custom resource would be.
         raise not_spoken(SPOKEN)
     try:
-        obj, complaints = decode(call.body, call.expected, content_type=content_type)
-        if call.is_pruned:
-            complaints += _pruned(obj, call)
-        call.warnings += settle(
-            complaints, call.expected, field_validation=options.field_validation
+        obj, complaints = decode(request.body, scope.expected(request), content_type=content_type)
+        if request.is_pruned:
+            complaints += _pruned(obj, request, scope)
+        request.warnings += settle(
+            complaints, scope.expected(request), field_validation=options.field_validation
         )
     except OtherVersion as other:
-        call.warnings += _of_other_version(call, other.obj, options)
+        request.warnings += _of_other_version(request, scope, other.obj, options)
         raise
     except status_errors.Refusal:
-        if call.served.custom and not call.is_pruned:
+        if request.served.custom and not request.is_pruned:
             # The part of the server that answers for custom resources does not know a Scale.
             raise status_errors.bad_request(_NO_SCALE) from None
         raise
     return obj
 
 
-def _of_other_version(call: Call, obj: Object, options: WriteOptions) -> list[str]:
+def _of_other_version(
+    request: APIRequest, scope: RequestScope, obj: Object, options: WriteOptions
+) -> list[str]:
     """What is said of an object of another version: its fields are unknown, if it is."""
     group, _, version = str(obj.get("apiVersion") or "").partition("/")
-    if group != call.expected.gvk.group:
+    if group != scope.expected(request).gvk.group:
         return []
-    known = next((each for each in call.versions() if each.gvk.version == version), None)
+    known = next((each for each in scope.versions(request) if each.gvk.version == version), None)
     about = ("apiVersion", "kind", "metadata")
     unknown = (
         accept(obj, known.schema)
         if known is not None
         else [name for name in sorted(obj) if name not in about]
     )
-    gvk = GroupVersionKind(group, version, call.expected.gvk.kind)
-    expected = replace(call.expected, gvk=gvk)
+    gvk = GroupVersionKind(group, version, scope.expected(request).gvk.kind)
+    expected = replace(scope.expected(request), gvk=gvk)
     complaints = [f'unknown field "{each}"' for each in unknown]
     return settle(complaints, expected, field_validation=options.field_validation)
 
 
-def _pruned(obj: Object, call: Call) -> list[str]:
-    _note_whole_floats(obj, call)
-    return [f'unknown field "{path}"' for path in accept(obj, call.schema)]
+def _pruned(obj: Object, request: APIRequest, scope: RequestScope) -> list[str]:
+    _note_whole_floats(obj, request)
+    return [f'unknown field "{path}"' for path in accept(obj, scope.schema(request))]
 
 
-def _note_whole_floats(obj: Object, call: Call) -> None:
+def _note_whole_floats(obj: Object, request: APIRequest) -> None:
     """The real server takes 1.0 for another value than 1, until both are kept as 1.
 
     An apply is YAML there, from which both come as 1. A new object is compared with none.
     """
-    if call.asked.verb != "create" and _has_pointed_number(call.body):
-        call.whole_floats = whole_floats(obj)
+    if request.info.verb != "create" and _has_pointed_number(request.body):
+        request.whole_floats = whole_floats(obj)
 
 
-def patch_body(call: Call, language: str, *, lenient: bool) -> tuple[Any, list[str]]:
+def patch_body(request: APIRequest, language: str, *, lenient: bool) -> tuple[Any, list[str]]:
     """The patch, and what is odd about it unless everybody is ``lenient``.
 
     Each language has its own way of saying that it cannot be read.
     """
     try:
-        patch = msgspec.json.decode(call.body)
+        patch = msgspec.json.decode(request.body)
     except (msgspec.DecodeError, UnicodeDecodeError):
-        why = _syntax_error(call.body)
+        why = _syntax_error(request.body)
     else:
-        repeated = not lenient and go_json.has_duplicates(call.body, patch)
-        complaints = duplicates(go_json.parse(call.body)) if repeated else []
+        repeated = not lenient and go_json.has_duplicates(request.body, patch)
+        complaints = duplicates(go_json.parse(request.body)) if repeated else []
         if language == JSON_PATCH and not lenient:
             complaints = json_patch_mistakes(patch, complaints)
         return patch, complaints
@@ -139,7 +144,8 @@ def _syntax_error(body: bytes) -> str:
 
 
 def patched_object(
-    call: Call,
+    request: APIRequest,
+    scope: RequestScope,
     options: WriteOptions,
     *,
     patched: Object,
@@ -154,12 +160,12 @@ def patched_object(
     """
     if language == STRATEGIC_PATCH:
         # Go types have no room for another kind.
-        gvk = call.expected.gvk
+        gvk = scope.expected(request).gvk
         patched = {**patched, "kind": gvk.kind, "apiVersion": gvk.api_version}
     document = msgspec.json.encode(patched)
 
     def unfit(why: str) -> status_errors.Refusal:
-        schema = None if call.served.custom and call.is_pruned else call.schema
+        schema = None if request.served.custom and request.is_pruned else scope.schema(request)
         if language == STRATEGIC_PATCH:
             shown = go_text(patch)
         elif language == JSON_PATCH:
@@ -169,40 +175,42 @@ def patched_object(
         return status_errors.invalid("", "", [field_errors.invalid("patch", shown, why)])
 
     try:
-        obj, complaints = decode(document, call.expected, content_type=JSON, is_own=True)
-        if call.is_pruned:
-            complaints += _pruned(obj, call)
+        obj, complaints = decode(document, scope.expected(request), content_type=JSON, is_own=True)
+        if request.is_pruned:
+            complaints += _pruned(obj, request, scope)
     except status_errors.Refusal as refusal:
         if refusal.code != 400 or (found := _AROUND.fullmatch(refusal.message)) is None:
             raise
         why = found["unread"] or found["unfit"]
         if language == STRATEGIC_PATCH:
-            why = misconverted(patched, call.schema) or why
+            why = misconverted(patched, scope.schema(request)) or why
         raise unfit(why) from None
     complaints = mistakes + complaints
     if complaints and options.field_validation == "Strict":
         raise unfit(f"strict decoding error: {', '.join(complaints)}")
     if options.field_validation == "Warn":
-        call.warnings += complaints
+        request.warnings += complaints
     return obj
 
 
-def applied_object(call: Call, *, made: Object) -> Object:
+def applied_object(request: APIRequest, scope: RequestScope, *, made: Object) -> Object:
     """What an apply made, as the server would write it. It may be changed in place."""
     try:
-        obj, _ = canonical(made, call.expected)
+        obj, _ = canonical(made, scope.expected(request))
     except status_errors.Refusal as refusal:
         if (found := _AROUND.fullmatch(refusal.message)) is None:
             raise
-        raise _inconvertible(call, made, found["unread"] or found["unfit"]) from None
-    if call.is_pruned:
-        accept_applied(obj, call.schema)
+        raise _inconvertible(request, scope, made, found["unread"] or found["unfit"]) from None
+    if request.is_pruned:
+        accept_applied(obj, scope.schema(request))
     return obj
 
 
-def _inconvertible(call: Call, made: Object, why: str) -> status_errors.Refusal:
+def _inconvertible(
+    request: APIRequest, scope: RequestScope, made: Object, why: str
+) -> status_errors.Refusal:
     """What was applied fits the schema, and yet is nothing that Go can read."""
-    gvk, about = call.expected.gvk, made["metadata"]
+    gvk, about = scope.expected(request).gvk, made["metadata"]
     kind = f"{gvk.group}/{gvk.version}, Kind={gvk.kind}"
     name = f"{about.get('namespace', '')}/{about.get('name', '')}"
     return status_errors.Refusal(
@@ -213,13 +221,13 @@ def _inconvertible(call: Call, made: Object, why: str) -> status_errors.Refusal:
     )
 
 
-def applied_body(call: Call) -> tuple[Object, list[str]]:
+def applied_body(request: APIRequest) -> tuple[Object, list[str]]:
     """The configuration that is applied, and what is odd about it.
 
     It is YAML, of which JSON is a part.
     """
     try:
-        applied, complaints = _json_or_yaml(call.body)
+        applied, complaints = _json_or_yaml(request.body)
     except BadYaml as error:
         raise status_errors.bad_request(
             f"error decoding YAML: error converting YAML to JSON: {error}"
@@ -232,7 +240,7 @@ def applied_body(call: Call) -> tuple[Object, list[str]]:
     return applied, complaints
 
 
-def settle_applied(call: Call, options: WriteOptions, complaints: list[str]) -> None:
+def settle_applied(request: APIRequest, options: WriteOptions, complaints: list[str]) -> None:
     """Warn of what is odd, or refuse it: once it is known that nothing else is wrong."""
     if not complaints or options.field_validation == "Ignore":
         return
@@ -240,7 +248,7 @@ def settle_applied(call: Call, options: WriteOptions, complaints: list[str]) -> 
         raise status_errors.bad_request(
             f"error strict decoding YAML: error converting YAML to JSON: {'; '.join(complaints)}"
         )
-    call.warnings += [line for each in complaints for line in warning_lines(each)]
+    request.warnings += [line for each in complaints for line in warning_lines(each)]
 
 
 def _json_or_yaml(body: bytes) -> tuple[Any, list[str]]:

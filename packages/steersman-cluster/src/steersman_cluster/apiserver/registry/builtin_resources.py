@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import lru_cache, partial
 
-from steersman.names import GroupResource, GroupVersionKind
+from steersman.names import GroupResource
 from steersman_cluster.apiserver.apply.field_manager import FieldManagement
 from steersman_cluster.apiserver.builtin.converting import STORED_RESOURCE, to_served, to_stored
 from steersman_cluster.apiserver.builtin.network.service_network import ServiceNetwork
@@ -15,8 +15,6 @@ from steersman_cluster.apiserver.meta.reset_fields import reset_fields
 from steersman_cluster.apiserver.meta.rules import Object, Rules
 from steersman_cluster.apiserver.request.resources import Registry, Served
 from steersman_cluster.apiserver.schema.builtin_schemas import BuiltinSchemas
-
-SCALE = GroupVersionKind("autoscaling", "v1", "Scale")
 
 # What clients are told when they use what is going away.
 _DEPRECATED = {

@@ -9,9 +9,10 @@ from typing import Any, NamedTuple
 
 from steersman.units import format_time, parse_time
 from steersman_cluster.apiserver.meta.rules import Object
-from steersman_cluster.apiserver.registry.call import Call
+from steersman_cluster.apiserver.registry.request_scope import RequestScope
 from steersman_cluster.apiserver.registry.store import Store
 from steersman_cluster.apiserver.request import object_encoder
+from steersman_cluster.apiserver.request.api_request import APIRequest
 from steersman_cluster.apiserver.request.delete_options import DeleteOptions
 from steersman_cluster.apiserver.request.resources import Served
 from steersman_cluster.apiserver.request.response_encoders import Form
@@ -90,41 +91,52 @@ def _is_ending(obj: Object) -> bool:
     return obj["metadata"].get("deletionTimestamp") is not None
 
 
-def admit(call: Call, entry: Entry, options: DeleteOptions) -> None:
+def admit(request: APIRequest, scope: RequestScope, entry: Entry, options: DeleteOptions) -> None:
     """Have the deletion of what ``entry`` holds judged, if it is one."""
-    if call.admission.is_idle:
+    if scope.admission.is_idle:
         return
-    obj, served, store = entry.value or {}, call.served, call.store
+    obj, served, store = entry.value or {}, request.served, scope.store
     options.check(obj, served)
     if served.rules.begin_end is not None:
         if not _is_ending(obj):
             # The kind sees to it that what it marks is what was looked at.
             bound = replace(options, uid=options.uid or obj["metadata"]["uid"])
-            _admit(call, obj, bound, grace_seconds=options.grace_seconds)
+            _admit(request, scope, obj, bound, grace_seconds=options.grace_seconds)
         elif not served.rules.is_held(obj):
-            _admit(call, obj, options, grace_seconds=options.grace_seconds)
+            _admit(request, scope, obj, options, grace_seconds=options.grace_seconds)
         return
     fate = fate_of(obj, options, served, now=store.clock.now())
     if fate.is_pending:
         return
     if served.rules.grace_seconds is None:
-        _admit(call, obj, options, grace_seconds=options.grace_seconds)
+        _admit(request, scope, obj, options, grace_seconds=options.grace_seconds)
         return
     marked = fate.marked or obj
     grace_seconds = marked["metadata"].get("deletionGracePeriodSeconds", options.grace_seconds)
-    _admit(call, obj, options, grace_seconds=grace_seconds)
+    _admit(request, scope, obj, options, grace_seconds=grace_seconds)
     if fate.goes and fate.marked is not None:
         # Marked, it is deleted in a second step, and looked at again. The first guess at its
         # version stands, or else every write of somebody else would be a reason to ask anew.
-        guess = call.known.setdefault((entry.key, entry.revision), str(store.log.revision + 1))
+        guess = request.webhook_answers.setdefault(
+            (entry.key, entry.revision), str(store.log.revision + 1)
+        )
         about = {**marked["metadata"], "resourceVersion": guess}
         step = {**marked, "metadata": about}
-        _admit(call, step, options, grace_seconds=grace_seconds)
+        _admit(request, scope, step, options, grace_seconds=grace_seconds)
 
 
-def _admit(call: Call, obj: Object, options: DeleteOptions, *, grace_seconds: int | None) -> None:
+def _admit(
+    request: APIRequest,
+    scope: RequestScope,
+    obj: Object,
+    options: DeleteOptions,
+    *,
+    grace_seconds: int | None,
+) -> None:
     shown = options.shown(grace_seconds=grace_seconds)
-    call.admission.check_delete(call, call.served.from_stored(obj), shown, dry_run=options.dry_run)
+    scope.admission.check_delete(
+        request, request.served.from_stored(obj), shown, dry_run=options.dry_run
+    )
 
 
 class Deletion(NamedTuple):

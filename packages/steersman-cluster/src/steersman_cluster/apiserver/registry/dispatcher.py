@@ -1,4 +1,4 @@
-"""Which verb of which resource: from a call to the function that answers it."""
+"""From a request to the handler of its verb and resource."""
 
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 
@@ -6,7 +6,7 @@ from steersman.names import GroupResource
 from steersman_cluster.apiserver.meta import status_errors
 from steersman_cluster.apiserver.meta.status_errors import Refusal
 from steersman_cluster.apiserver.registry import deletion, reader, writer
-from steersman_cluster.apiserver.registry.call import Answer, Call
+from steersman_cluster.apiserver.registry.request_scope import Answer, RequestScope
 from steersman_cluster.apiserver.registry.subresources import component_statuses
 from steersman_cluster.apiserver.registry.subresources.component_statuses import COMPONENT_STATUSES
 from steersman_cluster.apiserver.registry.subresources.handlers import (
@@ -16,6 +16,7 @@ from steersman_cluster.apiserver.registry.subresources.handlers import (
 )
 from steersman_cluster.apiserver.registry.watcher import watch
 from steersman_cluster.apiserver.request import object_encoder
+from steersman_cluster.apiserver.request.api_request import APIRequest
 from steersman_cluster.apiserver.request.delete_options import DeleteOptions
 from steersman_cluster.apiserver.request.options import ListOptions
 from steersman_cluster.apiserver.request.request_info import Asked
@@ -69,12 +70,12 @@ def check_place(asked: Asked, served: Served) -> None:
         raise status_errors.bad_request("name must be provided") if served.custom else not_allowed()
 
 
-def dispatch(call: Call) -> Answer | AsyncGenerator[bytes, None]:
-    """Answer a call whose place has been checked; a watch answers with its lines."""
-    asked, served = call.asked, call.served
+def dispatch(request: APIRequest, scope: RequestScope) -> Answer | AsyncGenerator[bytes, None]:
+    """Answer a request whose place has been checked; a watch answers with its lines."""
+    asked, served = request.info, request.served
     if served.rules.kept_seconds is not None:
-        call.store.let_go(served.stored_as, rules=served.rules)
-    if call.request.method == "HEAD" and not served.custom:
+        scope.store.let_go(served.stored_as, rules=served.rules)
+    if request.http.method == "HEAD" and not served.custom:
         raise not_allowed()
     if asked.subresource:
         answering = SUBRESOURCES.get(asked.subresource, {}).get(asked.verb)
@@ -82,93 +83,97 @@ def dispatch(call: Call) -> Answer | AsyncGenerator[bytes, None]:
             if served.custom:
                 raise status_errors.method_not_allowed(served.group_resource, asked.verb)
             raise not_allowed()
-        return answering(call)
+        return answering(request, scope)
     if asked.verb not in served.verbs:
         if asked.verb == "watch" and "list" in served.verbs:
             raise status_errors.method_not_allowed(served.group_resource, asked.verb)
         raise not_allowed()
     if asked.verb == "watch":
-        if call.request.method != "GET":
+        if request.http.method != "GET":
             raise not_allowed()
-        return watch(call)
+        return watch(request, scope)
     if asked.verb not in VERBS:
         raise not_allowed()
     if asked.verb == "create" and asked.name and not served.custom:
         raise not_allowed()  # a custom resource is created by the name in its body
-    return _UNKEPT.get(served.group_resource, VERBS)[asked.verb](call)
+    return _UNKEPT.get(served.group_resource, VERBS)[asked.verb](request, scope)
 
 
-def _get(call: Call) -> Answer:
-    return Answer(200, reader.get(call))
+def _get(request: APIRequest, scope: RequestScope) -> Answer:
+    return Answer(200, reader.get(request, scope))
 
 
-def _list(call: Call) -> Answer:
-    return Answer(200, reader.list_(call))
+def _list(request: APIRequest, scope: RequestScope) -> Answer:
+    return Answer(200, reader.list_(request, scope))
 
 
-def _delete(call: Call) -> Answer:
-    options = call.delete_options()
-    _warn_of_orphans(call, options)
-    entry = call.entry()
+def _delete(request: APIRequest, scope: RequestScope) -> Answer:
+    options = scope.delete_options(request)
+    _warn_of_orphans(request, options)
+    entry = scope.entry(request)
     if entry is None:
-        raise status_errors.not_found(call.served.group_resource, call.asked.name)
-    _check_convertible(call, [entry])
-    deletion.admit(call, entry, options)
-    deleted = deletion.delete(call.store, call.served, entry, options)
+        raise status_errors.not_found(request.served.group_resource, request.info.name)
+    _check_convertible(request, [entry])
+    deletion.admit(request, scope, entry, options)
+    deleted = deletion.delete(scope.store, request.served, entry, options)
     accepted = not deleted.gone and options.orphan_dependents is False
-    return Answer(202 if accepted else 200, deletion.answer(deleted, call.served, call.form))
+    return Answer(
+        202 if accepted else 200, deletion.answer(deleted, request.served, request.encoder)
+    )
 
 
-def _delete_collection(call: Call) -> Answer:
-    listed = ListOptions.of(call.asked)
-    options = call.delete_options()
-    reader.selection(call.served, listed)  # what is wrong with it is said without a warning
-    _warn_of_orphans(call, options)
-    page = reader.selected_page(call.store, call.served, call.asked, listed)
-    about = reader.list_metadata(page, call.served, call.asked, listed)
-    _check_convertible(call, page.entries)
+def _delete_collection(request: APIRequest, scope: RequestScope) -> Answer:
+    listed = ListOptions.of(request.info)
+    options = scope.delete_options(request)
+    reader.selection(request.served, listed)  # what is wrong with it is said without a warning
+    _warn_of_orphans(request, options)
+    page = reader.selected_page(scope.store, request.served, request.info, listed)
+    about = reader.list_metadata(page, request.served, request.info, listed)
+    _check_convertible(request, page.entries)
     # The page may be of another moment, and what it lists be changed or gone by now.
-    entries = [each for entry in page.entries if (each := call.store.view.get(entry.key))]
-    _ask_about(call, entries, options)
+    entries = [each for entry in page.entries if (each := scope.store.view.get(entry.key))]
+    _ask_about(request, scope, entries, options)
     for entry in entries:
-        deletion.admit(call, entry, options)
-        deletion.delete(call.store, call.served, entry, options)
-    return Answer(200, call.form.many(page.entries, call.served, metadata=about))
+        deletion.admit(request, scope, entry, options)
+        deletion.delete(scope.store, request.served, entry, options)
+    return Answer(200, request.encoder.many(page.entries, request.served, metadata=about))
 
 
-def _check_convertible(call: Call, entries: Sequence[Entry]) -> None:
+def _check_convertible(request: APIRequest, entries: Sequence[Entry]) -> None:
     """Refuse to delete what cannot be shown in the version of the request."""
-    if call.served.asks_outside:
-        object_encoder.ahead(entries, call.served)
+    if request.served.asks_outside:
+        object_encoder.ahead(entries, request.served)
         for entry in entries:
-            call.live(entry)
+            request.live(entry)
 
 
-def _ask_about(call: Call, entries: list[Entry], options: DeleteOptions) -> None:
+def _ask_about(
+    request: APIRequest, scope: RequestScope, entries: list[Entry], options: DeleteOptions
+) -> None:
     """Have all deletions judged before the first is made; up to the first that is refused."""
-    if call.admission.is_idle:
+    if scope.admission.is_idle:
         return
     missing: list[Inquiry] = []
-    said = len(call.warnings)
+    said = len(request.warnings)
     for entry in entries:
         try:
-            deletion.admit(call, entry, options)
+            deletion.admit(request, scope, entry, options)
         except Unanswered as unanswered:
             missing += unanswered.inquiries
         except Refusal:
             break
     if missing:
         raise Unanswered(missing)
-    del call.warnings[said:]
+    del request.warnings[said:]
 
 
-def _warn_of_orphans(call: Call, options: DeleteOptions) -> None:
-    warning = call.served.rules.orphan_warning
+def _warn_of_orphans(request: APIRequest, options: DeleteOptions) -> None:
+    warning = request.served.rules.orphan_warning
     if warning and not options.names_policy:
-        call.warnings.append(warning)
+        request.warnings.append(warning)
 
 
-VERBS: Mapping[str, Callable[[Call], Answer]] = {
+VERBS: Mapping[str, Callable[[APIRequest, RequestScope], Answer]] = {
     "get": _get,
     "list": _list,
     "create": writer.create,
@@ -179,7 +184,7 @@ VERBS: Mapping[str, Callable[[Call], Answer]] = {
 }
 
 # What is answered from no store.
-_UNKEPT: Mapping[GroupResource, Mapping[str, Callable[[Call], Answer]]] = {
+_UNKEPT: Mapping[GroupResource, Mapping[str, Callable[[APIRequest, RequestScope], Answer]]] = {
     BINDINGS: {"create": bind_by_name},
     COMPONENT_STATUSES: {"get": component_statuses.get, "list": component_statuses.list_},
 }

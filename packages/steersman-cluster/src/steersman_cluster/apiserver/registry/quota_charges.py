@@ -5,21 +5,24 @@ from collections.abc import Sequence
 from steersman_cluster.apiserver.builtin.cluster.quotas import RESOURCE_QUOTA
 from steersman_cluster.apiserver.builtin.plugins.quota_admission import QUOTAS, charged_quotas
 from steersman_cluster.apiserver.meta.rules import Object
-from steersman_cluster.apiserver.registry.call import Call
+from steersman_cluster.apiserver.registry.request_scope import RequestScope
+from steersman_cluster.apiserver.request.api_request import APIRequest
 from steersman_cluster.apiserver.storage import Key
 
 
-def charged_quotas_of(call: Call, kept: Object, old: Object | None) -> Sequence[Object]:
+def charged_quotas_of(
+    request: APIRequest, scope: RequestScope, kept: Object, old: Object | None
+) -> Sequence[Object]:
     """The quotas that the write uses up something of, as they are then; it may be refused."""
-    if not call.served.namespaced:
+    if not request.served.namespaced:
         return ()
-    quotas = call.store.every(QUOTAS, namespace=call.asked.namespace)
-    return charged_quotas(quotas, call.served.group_resource, kept, old) if quotas else ()
+    quotas = scope.store.every(QUOTAS, namespace=request.info.namespace)
+    return charged_quotas(quotas, request.served.group_resource, kept, old) if quotas else ()
 
 
-def charge(call: Call, quota: Object) -> None:
+def charge(request: APIRequest, scope: RequestScope, quota: Object) -> None:
     """Keep what is now used of a quota."""
-    key = Key(str(QUOTAS), f"{call.asked.namespace}/{quota['metadata']['name']}")
-    entry = call.store.view.get(key)
+    key = Key(str(QUOTAS), f"{request.info.namespace}/{quota['metadata']['name']}")
+    entry = scope.store.view.get(key)
     if entry is not None:
-        call.store.write(key, quota, rules=RESOURCE_QUOTA, replacing=entry)
+        scope.store.write(key, quota, rules=RESOURCE_QUOTA, replacing=entry)

@@ -8,9 +8,10 @@ from typing import Any, NamedTuple, TypeAlias
 import msgspec
 
 from steersman_cluster.apiserver.meta import field_errors, go_json, status_errors
-from steersman_cluster.apiserver.registry.call import Call
+from steersman_cluster.apiserver.registry.request_scope import RequestScope
 from steersman_cluster.apiserver.registry.store import Store
 from steersman_cluster.apiserver.request import object_encoder
+from steersman_cluster.apiserver.request.api_request import APIRequest
 from steersman_cluster.apiserver.request.options import EXACT, ListOptions
 from steersman_cluster.apiserver.request.request_info import Asked
 from steersman_cluster.apiserver.request.resources import Served
@@ -45,9 +46,9 @@ class Position(NamedTuple):
     revision: int
 
 
-def get(call: Call) -> bytes:
+def get(request: APIRequest, scope: RequestScope) -> bytes:
     """One object."""
-    store, served, asked = call.store, call.served, call.asked
+    store, served, asked = scope.store, request.served, request.info
     if asked.flag("export"):
         raise status_errors.bad_request(
             "the export parameter, deprecated since v1.14, is no longer supported"
@@ -61,16 +62,16 @@ def get(call: Call) -> bytes:
         is_copied = served.gvk.kind != "Event"
         read_version = version_or_failure if is_copied else parsed_version
         not_from_the_future(read_version(wanted), store, is_copied=is_copied)
-    return call.form.one(entry, served)
+    return request.encoder.one(entry, served)
 
 
-def list_(call: Call) -> bytes:
+def list_(request: APIRequest, scope: RequestScope) -> bytes:
     """Objects in order, from one revision, however many requests it takes to fetch them."""
-    store, served, asked = call.store, call.served, call.asked
+    store, served, asked = scope.store, request.served, request.info
     options = ListOptions.of(asked)
     page = selected_page(store, served, asked, options)
     metadata = list_metadata(page, served, asked, options)
-    return call.form.many(page.entries, served, metadata=metadata)
+    return request.encoder.many(page.entries, served, metadata=metadata)
 
 
 def list_metadata(

@@ -3,7 +3,6 @@
 from collections.abc import AsyncGenerator, Iterable
 
 from steersman_cluster.apiserver.meta.status_errors import Refusal, expired
-from steersman_cluster.apiserver.registry.call import Call
 from steersman_cluster.apiserver.registry.reader import (
     Selects,
     prefix_of,
@@ -11,7 +10,9 @@ from steersman_cluster.apiserver.registry.reader import (
     too_large_version,
     version_or_failure,
 )
+from steersman_cluster.apiserver.registry.request_scope import RequestScope
 from steersman_cluster.apiserver.request import object_encoder
+from steersman_cluster.apiserver.request.api_request import APIRequest
 from steersman_cluster.apiserver.request.options import ListOptions
 from steersman_cluster.apiserver.request.resources import Served
 from steersman_cluster.apiserver.request.response_encoders import Lines
@@ -26,17 +27,17 @@ SHORTEST_SECONDS = 1800.0
 LAST_BOOKMARK_SECONDS = 2.0
 
 
-def watch(call: Call) -> AsyncGenerator[bytes, None]:
+def watch(request: APIRequest, scope: RequestScope) -> AsyncGenerator[bytes, None]:
     """The lines of a watch; what is wrong with the question is refused before the first."""
-    store, served, asked = call.store, call.served, call.asked
+    store, served, asked = scope.store, request.served, request.info
     options = ListOptions.of(asked)
     selects = selection(served, options)
     version = version_or_failure(options.resource_version) if options.resource_version else 0
     prefix = prefix_of(served, asked)
     seconds = float(options.timeout_seconds or 0) or SHORTEST_SECONDS * (1 + store.rng.random())
-    if (lines := call.form.lines()) is None:
+    if (lines := request.encoder.lines()) is None:
         return _nothing()
-    return _told(call, lines, options, selects, version, prefix, seconds)
+    return _told(request, scope, lines, options, selects, version, prefix, seconds)
 
 
 async def _nothing() -> AsyncGenerator[bytes, None]:
@@ -45,7 +46,8 @@ async def _nothing() -> AsyncGenerator[bytes, None]:
 
 
 async def _told(
-    call: Call,
+    request: APIRequest,
+    scope: RequestScope,
     lines: Lines,
     options: ListOptions,
     selects: Selects | None,
@@ -53,7 +55,7 @@ async def _told(
     prefix: str,
     seconds: float,
 ) -> AsyncGenerator[bytes, None]:
-    store, served = call.store, call.served
+    store, served = scope.store, request.served
     clock, view, bell = store.clock, store.view, store.bell(served.stored_as)
     ends_at = clock.monotonic() + seconds
     position = version or view.revision
@@ -61,16 +63,16 @@ async def _told(
     try:
         view.check(position)
     except Compacted as gone:
-        yield call.form.failure(_too_old(gone).status())
+        yield request.encoder.failure(_too_old(gone).status())
         return
     if initial and position > view.revision:
-        yield call.form.failure(too_large_version(position, view.revision).status())
+        yield request.encoder.failure(too_large_version(position, view.revision).status())
         return
     if initial or (initial is None and version == 0):
         position = view.revision
         page = view.page(served.stored_as, prefix=prefix)
         if served.asks_outside:
-            await _ahead(call, page.entries, prefix)
+            await _ahead(request, scope, page.entries, prefix)
         chosen = [each for each in page.entries if selects is None or selects(each)]
         if chosen:
             yield b"".join([lines.event(b"ADDED", each, served) for each in chosen])
@@ -85,11 +87,11 @@ async def _told(
         try:
             entries = view.since(position, served.stored_as)
         except Compacted as gone:
-            yield call.form.failure(_too_old(gone).status())
+            yield request.encoder.failure(_too_old(gone).status())
             return
         position = max(position, view.revision)  # whoever asked from the future waits for it
         if served.asks_outside:
-            await _ahead(call, entries, prefix)
+            await _ahead(request, scope, entries, prefix)
         if entries and (changes := list(_changes(entries, served, lines, selects, prefix))):
             yield b"".join(changes)
             continue  # while those were sent, more may have come
@@ -110,16 +112,18 @@ async def _told(
             continue
 
 
-async def _ahead(call: Call, entries: Iterable[Entry], prefix: str) -> None:
+async def _ahead(
+    request: APIRequest, scope: RequestScope, entries: Iterable[Entry], prefix: str
+) -> None:
     """See to it that each entry that may be shown can be, and what it replaced."""
-    call.known.clear()  # a watch may last for hours
+    request.webhook_answers.clear()  # a watch may last for hours
     near = [each for each in entries if each.key.place.startswith(prefix)]
     both = [*near, *(each.previous for each in near if each.previous is not None)]
     while True:
         try:
-            object_encoder.ahead((each for each in both if each.value is not None), call.served)
+            object_encoder.ahead((each for each in both if each.value is not None), request.served)
         except Unanswered as missing:
-            await call.learn(missing, call.known)
+            await scope.webhooks.learn(missing, request.webhook_answers)
         else:
             return
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from steersman.clock import Clock
-from steersman.names import GroupResource, GroupVersionKind, ResourceType
+from steersman.names import GroupResource, ResourceType
 from steersman.observe import AnswerFailed, Observer
 from steersman.units import format_time
 from steersman.wire import ClientCertificate, Reply, Request
@@ -19,24 +19,21 @@ from steersman_cluster.apiserver.authn import AccountTokens, Authenticator
 from steersman_cluster.apiserver.authz import (
     Attributes,
     Authorizer,
-    Escalation,
     Impersonation,
-    denied,
+    attributes_of,
+    authorize,
 )
-from steersman_cluster.apiserver.authz.rbac import GROUP as RBAC
 from steersman_cluster.apiserver.builtin.cluster.approvals import SIGNING_REQUEST_APPROVAL
 from steersman_cluster.apiserver.builtin.cluster.namespaces import NAMESPACE_FINALIZE, NAMESPACES
 from steersman_cluster.apiserver.builtin.network.service_network import ServiceNetwork
 from steersman_cluster.apiserver.builtin.pods.pod_parts import POD_DEBUGGING, POD_RESIZING
 from steersman_cluster.apiserver.custom import DEFINITIONS
 from steersman_cluster.apiserver.meta import object_meta, status_errors
-from steersman_cluster.apiserver.meta.rules import Object
 from steersman_cluster.apiserver.meta.status_errors import Refusal
 from steersman_cluster.apiserver.meta.users import ADMINISTRATORS, User
 from steersman_cluster.apiserver.registry.access_reviews import Reviews
 from steersman_cluster.apiserver.registry.bodies import read_body
-from steersman_cluster.apiserver.registry.builtin_resources import SCALE, Managements, served_with
-from steersman_cluster.apiserver.registry.call import Answer, Call
+from steersman_cluster.apiserver.registry.builtin_resources import Managements, served_with
 from steersman_cluster.apiserver.registry.definitions import Definitions
 from steersman_cluster.apiserver.registry.dispatcher import (
     check_place,
@@ -46,8 +43,11 @@ from steersman_cluster.apiserver.registry.dispatcher import (
 )
 from steersman_cluster.apiserver.registry.initial_objects import fill
 from steersman_cluster.apiserver.registry.managed_objects import CALL_FOR_COMPANIONS, Companions
+from steersman_cluster.apiserver.registry.request_scope import Answer, RequestScope
 from steersman_cluster.apiserver.registry.store import TOO_DEEP, Store
 from steersman_cluster.apiserver.request import replies
+from steersman_cluster.apiserver.request.api_request import APIRequest
+from steersman_cluster.apiserver.request.body_types import BodyTypes
 from steersman_cluster.apiserver.request.negotiation import (
     PLAIN,
     AnswerForm,
@@ -59,11 +59,8 @@ from steersman_cluster.apiserver.request.negotiation import (
 from steersman_cluster.apiserver.request.options import WriteOptions, check_deadline
 from steersman_cluster.apiserver.request.request_info import Asked, understand
 from steersman_cluster.apiserver.request.resources import Registry, Served
-from steersman_cluster.apiserver.request.response_encoders import WHOLE, Form
-from steersman_cluster.apiserver.request.selectors import selected_name
-from steersman_cluster.apiserver.request.webhook_answers import Known
+from steersman_cluster.apiserver.request.response_encoders import Form
 from steersman_cluster.apiserver.schema.builtin_schemas import OBJECT_META, BuiltinSchemas
-from steersman_cluster.apiserver.schema.decoding.decoder import Expectations, Expected
 from steersman_cluster.apiserver.schema.protobuf.messages import PROTOBUF
 from steersman_cluster.apiserver.server.compaction import History
 from steersman_cluster.apiserver.server.metrics import RequestMeasurement, ServerMetrics
@@ -83,8 +80,6 @@ METRICS = "/metrics"
 # What a real server takes; etcd's own limit is half of it.
 LARGEST_BODY = 3 * 1024 * 1024
 
-DELETE_OPTIONS = GroupVersionKind("", "v1", "DeleteOptions")
-
 _PODS = GroupResource("", "pods")
 _SIGNING_REQUESTS = GroupResource("certificates.k8s.io", "certificatesigningrequests")
 # Subresources that show the whole object, and let only a part of it be changed.
@@ -94,7 +89,6 @@ _WITH_RULES_OF_THEIR_OWN = (
     (_SIGNING_REQUESTS, "approval", SIGNING_REQUEST_APPROVAL),
     (_PODS, "resize", POD_RESIZING),
 )
-_CONNECTED = frozenset(("attach", "exec", "portforward"))
 _READS = frozenset(("get", "list", "watch"))
 FORBIDDEN = 403
 _SERVICES = GroupResource("", "services")
@@ -130,18 +124,16 @@ class ApiServer:
         schemas = BuiltinSchemas.read()
         network = ServiceNetwork(rng=rng, addresses=terms.service_addresses, ports=terms.node_ports)
         self.registry = Registry(served_with(schemas, network, plugins=terms.plugins))
-        self._subresources = {
+        subresources = {
             (resource, name): replace(self._serving(resource), rules=own)
             for resource, name, own in _WITH_RULES_OF_THEIR_OWN
         }
-        self._expectations = Expectations.of(schemas)
-        self._expected_options = self._expectations.builtin(DELETE_OPTIONS)
+        body_types = BodyTypes(schemas)
         self._managements = Managements(self.registry, schemas)
-        self._account_tokens = AccountTokens(self.store, terms.issuing)
-        self._authenticator = Authenticator(tokens, self._account_tokens, anonymous=terms.anonymous)
+        account_tokens = AccountTokens(self.store, terms.issuing)
+        self._authenticator = Authenticator(tokens, account_tokens, anonymous=terms.anonymous)
         self._authorizer = Authorizer(self.store, modes=terms.authorization)
         self._impersonation = Impersonation(self._authorizer)
-        self._escalation = Escalation(self._authorizer)
         self._reviews = Reviews(self._authenticator, self._authorizer, clock=clock)
         self._definitions = Definitions(
             self.store,
@@ -150,21 +142,30 @@ class ApiServer:
             object_meta=schemas.named(OBJECT_META),
             status=self._managements.of(self._serving(DEFINITIONS), "status"),
         )
-        self._admission = Admission(
+        self._scope = RequestScope(
             self.store,
             self.registry,
+            subresources,
+            body_types=body_types,
+            field_managers=self._managements,
+            admission=Admission(
+                self.store,
+                self.registry,
+                authorizer=self._authorizer,
+                body_types=body_types,
+                plugins=terms.plugins,
+            ),
             authorizer=self._authorizer,
-            expected=self._expected,
-            plugins=terms.plugins,
+            account_tokens=account_tokens,
+            webhooks=self._asking,
         )
-        self._scale_schema = schemas.of(SCALE)
         self.metrics = ServerMetrics()
         self._metrics_page: MetricsPage | None = None
         self._start_time = clock.now()
         self._description = SelfDescription(
             self.registry,
             schemas,
-            account_tokens=self._account_tokens,
+            account_tokens=account_tokens,
             server_address=f"{address}:{port}",
         )
         network.rebuild(self.store.every(_SERVICES))
@@ -206,9 +207,9 @@ class ApiServer:
             self.history.keep_short()
             if "timeout" in asked.query:
                 check_deadline(asked)
-            wanted = _attributes(asked)
-            user = self._user(request, certificate, wanted)
-            self._authorize(user, wanted)
+            attributes = attributes_of(asked)
+            user = self._user(request, certificate, attributes)
+            authorize(self._authorizer, user, attributes)
             is_authorized = True
             served = self.registry.find(asked.group, asked.version, asked.resource)
             if asked.resource and (served is None or is_out_of_scope(asked, served)):
@@ -226,12 +227,22 @@ class ApiServer:
                     else self._wished(request, asked, served, warnings)
                 )
                 known = self._asking.begin()
-                about = request, asked, served, user, warnings, wished.form
+                wanted = APIRequest(
+                    http=request,
+                    info=asked,
+                    user=user,
+                    registered=served,
+                    served=served,
+                    encoder=wished.form,
+                    webhook_answers=known,
+                    warnings=warnings,
+                )
                 try:
-                    answer = self._answer(*about, known)
+                    answer = self._answer(wanted)
                 except Unanswered as missing:
-                    again = partial(self._answer, *about)
-                    answer = await self._asking.answered(again, missing, known)
+                    answer = await self._asking.answered(
+                        lambda _: self._answer(wanted), missing, known
+                    )
                 if isinstance(answer, AsyncGenerator):
                     lines = self._watched(answer, request, wished.form)
                     if measurement is not None:
@@ -321,39 +332,29 @@ class ApiServer:
         user = self._authenticator.user(request, certificate)
         return self._impersonation.speaker(request, user, wanted)
 
-    def _authorize(self, user: User, wanted: Attributes) -> None:
-        decision = self._authorizer.decide(user, wanted)
-        if not decision.allowed:
-            raise denied(user, wanted, why=decision.reason)
-
-    def _answer(
-        self,
-        request: Request,
-        asked: Asked,
-        served: Served,
-        user: User,
-        warnings: list[str],
-        form: Form,
-        known: Known,
-    ) -> Answer | AsyncGenerator[bytes, None]:
-        warnings.clear()  # of a run that did not know enough
-        if request.body is not None and len(request.body) > LARGEST_BODY:
+    def _answer(self, request: APIRequest) -> Answer | AsyncGenerator[bytes, None]:
+        http, info, registered = request.http, request.info, request.registered
+        # A run that lacked the answer of a webhook may have left something.
+        request.warnings.clear()
+        request.whole_floats = ()
+        if http.body is not None and len(http.body) > LARGEST_BODY:
             raise status_errors.too_large(f"limit is {LARGEST_BODY}")
-        if served.custom and served.deprecation:
-            warnings.append(served.deprecation)
-        check_place(asked, served)
-        call = self._call(request, asked, served, user, warnings, form, known)
-        if not served.custom and call.served.deprecation and _is_offered(asked, served):
-            if asked.verb == "patch":
-                patch_type(request, custom=False)  # who speaks no language of it is told only that
-            warnings.append(call.served.deprecation)
-        if not served.custom and self._reviews.answers(asked.resource):
-            return self._review(call, user)
+        if registered.custom and registered.deprecation:
+            request.warnings.append(registered.deprecation)
+        check_place(info, registered)
+        request = self._scope.resolve(request)
+        served = request.served
+        if not served.custom and served.deprecation and _is_offered(info, registered):
+            if info.verb == "patch":
+                patch_type(http, custom=False)  # who speaks no language of it is told only that
+            request.warnings.append(served.deprecation)
+        if not served.custom and self._reviews.answers(info.resource):
+            return self._review(request)
         try:
-            return dispatch(call)
+            return dispatch(request, self._scope)
         finally:  # what was written is so even if it cannot be shown as was wanted
-            if asked.verb not in _READS:
-                self._settle(call.served)
+            if info.verb not in _READS:
+                self._settle(served)
 
     def _settle(self, served: Served) -> None:
         """Have follow from a write what follows from it."""
@@ -367,101 +368,26 @@ class ApiServer:
             return
         self._companions.settle()
 
-    def _call(
-        self,
-        request: Request,
-        asked: Asked,
-        served: Served,
-        user: User,
-        warnings: list[str],
-        form: Form,
-        known: Known,
-    ) -> Call:
-        scales = asked.subresource == "scale"
-        # What is sent to a container has no kind.
-        part = "" if asked.subresource in _CONNECTED else asked.subresource
-        expect = partial(self._expected, served, part)
-        if asked.subresource:
-            served = self._subresources.get((served.group_resource, asked.subresource), served)
-
-        def may(verb: str) -> None:
-            self._authorize(user, msgspec.structs.replace(_attributes(asked), verb=verb))
-
-        def check_grant(obj: Object, old: Object | None) -> None:
-            if asked.group == RBAC:
-                self._escalation.check(user, _attributes(asked), obj, old)
-
-        def elsewhere(other: Asked) -> Call:
-            there = self._serving(other.group_resource)
-            return self._call(request, other, there, user, warnings, WHOLE, known)
-
-        manage = partial(self._managements.of, served, part)
-        if served.for_request is not None:
-            served = served.for_request(known, self.store)
-        return Call(
-            request=request,
-            user=user,
-            asked=asked,
-            served=served,
-            store=self.store,
-            form=form,
-            expect=expect,
-            schema=self._scale_schema if scales else served.schema,
-            manage=manage,
-            may=may,
-            elsewhere=elsewhere,
-            check_grant=check_grant,
-            account_tokens=self._account_tokens,
-            expected_options=self._expected_options,
-            versions=lambda: self.registry.versions(served.group_resource),
-            admission=self._admission,
-            known=known,
-            learn=self._asking.learn,
-            warnings=warnings,
-        )
-
-    def _expected(self, served: Served, subresource: str) -> Expected:
-        gvk = served.kind_of(subresource)
-        if served.custom and subresource != "scale":
-            return self._expectations.custom(gvk)
-        return self._expectations.builtin(gvk)
-
-    def _review(self, call: Call, user: User) -> Answer:
-        if call.asked.name:
+    def _review(self, request: APIRequest) -> Answer:
+        info = request.info
+        if info.name:
             raise status_errors.no_such_path()
-        if call.asked.verb != "create":
+        if info.verb != "create":
             raise not_allowed()
-        options = WriteOptions.of(call.asked, kind="CreateOptions")
-        review = read_body(call, options, call.content_type)
-        object_meta.set_namespace(review["metadata"], call.asked.namespace)
+        options = WriteOptions.of(info, kind="CreateOptions")
+        review = read_body(request, self._scope, options, request.content_type)
+        object_meta.set_namespace(review["metadata"], info.namespace)
         object_meta.wipe(review["metadata"])
-        call.management.update(
+        self._scope.field_manager(request).update(
             None,
             review,
-            manager=options.field_manager or call.agent,
+            manager=options.field_manager or request.agent,
             time=format_time(self.store.clock.now()),
         )
-        review = self._admission.mutated(call, review, None)
-        self._admission.check(call, review, None)
-        answer = self._reviews.answer(call.served.plural, review, user=user)
-        return Answer(201, call.form.other(answer))
-
-
-def _attributes(asked: Asked) -> Attributes:
-    if not asked.resource:
-        return Attributes(verb=asked.verb, path=asked.path)
-    name = asked.name
-    if not name and asked.verb in ("list", "watch"):
-        # Who may read one object only may list and watch that one.
-        name = selected_name(asked.option("fieldSelector"))
-    return Attributes(
-        verb=asked.verb,
-        group=asked.group,
-        resource=asked.resource,
-        subresource=asked.subresource,
-        namespace=asked.namespace,
-        name=name,
-    )
+        review = self._scope.admission.mutated(request, review, None)
+        self._scope.admission.check(request, review, None)
+        answer = self._reviews.answer(request.served.plural, review, user=request.user)
+        return Answer(201, request.encoder.other(answer))
 
 
 def _is_offered(asked: Asked, served: Served) -> bool:

@@ -7,8 +7,9 @@ what it keeps objects in is there for as long as it is itself.
 from steersman.names import GroupResource
 from steersman_cluster.apiserver.meta import status_errors
 from steersman_cluster.apiserver.meta.rules import Object
-from steersman_cluster.apiserver.registry.call import Answer, Call
 from steersman_cluster.apiserver.registry.reader import selection
+from steersman_cluster.apiserver.registry.request_scope import Answer, RequestScope
+from steersman_cluster.apiserver.request.api_request import APIRequest
 from steersman_cluster.apiserver.request.options import ListOptions
 from steersman_cluster.apiserver.storage import Entry, Key
 
@@ -18,19 +19,19 @@ _PORTS = {"scheduler": 10259, "controller-manager": 10257}
 _ETCD = "etcd-0"
 
 
-def get(call: Call) -> Answer:
+def get(request: APIRequest, _: RequestScope) -> Answer:
     """One of them."""
     for entry in _entries():
-        if entry.key.place == call.asked.name:
-            return Answer(200, call.form.one(entry, call.served))
-    raise status_errors.not_found(GroupResource("", "componentstatus"), call.asked.name)
+        if entry.key.place == request.info.name:
+            return Answer(200, request.encoder.one(entry, request.served))
+    raise status_errors.not_found(GroupResource("", "componentstatus"), request.info.name)
 
 
-def list_(call: Call) -> Answer:
+def list_(request: APIRequest, _: RequestScope) -> Answer:
     """All of them, or those that are selected; there is no revision that they are of."""
-    selects = selection(call.served, ListOptions.of(call.asked))
+    selects = selection(request.served, ListOptions.of(request.info))
     entries = [each for each in _entries() if selects is None or selects(each)]
-    return Answer(200, call.form.many(entries, call.served, metadata={}))
+    return Answer(200, request.encoder.many(entries, request.served, metadata={}))
 
 
 def _entries() -> list[Entry]:

@@ -13,8 +13,9 @@ from steersman_cluster.apiserver.meta import object_meta, status_errors
 from steersman_cluster.apiserver.meta.rules import Object
 from steersman_cluster.apiserver.meta.users import ADMINISTRATORS, AUTHENTICATED, User
 from steersman_cluster.apiserver.registry import deletion, writer
-from steersman_cluster.apiserver.registry.call import Call
+from steersman_cluster.apiserver.registry.request_scope import RequestScope
 from steersman_cluster.apiserver.registry.subresources.posted_body import changed, read_post
+from steersman_cluster.apiserver.request.api_request import APIRequest
 from steersman_cluster.apiserver.request.delete_options import DeleteOptions
 from steersman_cluster.apiserver.request.options import WriteOptions
 from steersman_cluster.apiserver.request.request_info import Asked
@@ -26,28 +27,30 @@ _SERVER_USER = "system:apiserver"
 _SERVER_GROUPS = (AUTHENTICATED, ADMINISTRATORS)
 
 
-def evict(call: Call) -> None:
+def evict(request: APIRequest, scope: RequestScope) -> None:
     """Charge the budget, say in the Pod why it ends, and delete it."""
-    eviction, written = read_post(call)
-    eviction = changed(call, eviction, written)
-    options = DeleteOptions.written(eviction_options(eviction, call.asked.name))
+    eviction, written = read_post(request, scope)
+    eviction = changed(request, scope, eviction, written)
+    options = DeleteOptions.written(eviction_options(eviction, request.info.name))
     options = replace(options, dry_run=options.dry_run or written.dry_run)
-    call.admission.check(call, eviction, None)
-    entry = call.entry()
+    scope.admission.check(request, eviction, None)
+    entry = scope.entry(request)
     if entry is None:
-        raise status_errors.not_found(call.served.group_resource, call.asked.name)
-    pod, now = entry.value or {}, call.store.clock.now()
-    budgets = call.store.every(BUDGETS, namespace=call.asked.namespace)
+        raise status_errors.not_found(request.served.group_resource, request.info.name)
+    pod, now = entry.value or {}, scope.store.clock.now()
+    budgets = scope.store.every(BUDGETS, namespace=request.info.namespace)
     charged = charged_budget(pod, budgets, now=now)
     if not options.dry_run:
         if charged is not None:
-            _write_budget(call, charged, written)
-        entry = _marked(call, entry, options)
+            _write_budget(request, scope, charged, written)
+        entry = _marked(request, scope, entry, options)
         options = replace(options, uid=None, resource_version=None)
-    deletion.delete(call.store, call.served, entry, options)
+    deletion.delete(scope.store, request.served, entry, options)
 
 
-def _write_budget(call: Call, charged: Object, options: WriteOptions) -> None:
+def _write_budget(
+    request: APIRequest, scope: RequestScope, charged: Object, options: WriteOptions
+) -> None:
     about = charged["metadata"]
     asked = Asked(
         verb="update",
@@ -59,22 +62,25 @@ def _write_budget(call: Call, charged: Object, options: WriteOptions) -> None:
         namespace=about["namespace"],
         name=about["name"],
     )
-    budget = call.elsewhere(asked)
-    if (entry := budget.entry()) is not None:
-        time = format_time(call.store.clock.now())
-        budget.management.update(budget.live(entry), charged, manager=_SERVER, time=time)
-        if not call.admission.is_idle:
-            uid = object_meta.new_uid(call.store.rng)  # another one for each start of a real server
+    budget = scope.request_for(request, asked)
+    if (entry := scope.entry(budget)) is not None:
+        time = format_time(scope.store.clock.now())
+        scope.field_manager(budget).update(budget.live(entry), charged, manager=_SERVER, time=time)
+        if not scope.admission.is_idle:
+            # A real server has another one after each start.
+            uid = object_meta.new_uid(scope.store.rng)
             budget.user = User(name=_SERVER_USER, uid=uid, groups=_SERVER_GROUPS)
-            charged = budget.admission.mutated(budget, charged, budget.live(entry))
-        writer.replace(budget, entry, charged, options)
+            charged = scope.admission.mutated(budget, charged, budget.live(entry))
+        writer.replace(budget, scope, entry, charged, options)
 
 
-def _marked(call: Call, entry: Entry, options: DeleteOptions) -> Entry:
+def _marked(
+    request: APIRequest, scope: RequestScope, entry: Entry, options: DeleteOptions
+) -> Entry:
     pod = entry.value or {}
     # Here the server names the kind where it otherwise names the resource.
-    options.check(pod, replace(call.served, plural=call.served.gvk.kind))
-    marked = marked_disrupted(pod, now=call.store.clock.now())
+    options.check(pod, replace(request.served, plural=request.served.gvk.kind))
+    marked = marked_disrupted(pod, now=scope.store.clock.now())
     if marked == pod:
         return entry
-    return call.store.write(entry.key, marked, rules=call.served.rules, replacing=entry)
+    return scope.store.write(entry.key, marked, rules=request.served.rules, replacing=entry)

@@ -9,11 +9,12 @@ from steersman_cluster.apiserver.builtin.pods.pods import bound, check_binding
 from steersman_cluster.apiserver.meta import status_errors
 from steersman_cluster.apiserver.meta.rules import Object
 from steersman_cluster.apiserver.registry import reader, writer
-from steersman_cluster.apiserver.registry.call import Answer, Call
+from steersman_cluster.apiserver.registry.request_scope import Answer, RequestScope
 from steersman_cluster.apiserver.registry.subresources import kubelet_proxy, scale
 from steersman_cluster.apiserver.registry.subresources.eviction import evict
 from steersman_cluster.apiserver.registry.subresources.posted_body import changed, read_post
 from steersman_cluster.apiserver.registry.subresources.token_requests import request_token
+from steersman_cluster.apiserver.request.api_request import APIRequest
 from steersman_cluster.apiserver.request.options import WriteOptions
 from steersman_cluster.apiserver.storage import Entry
 
@@ -21,53 +22,55 @@ BINDINGS = GroupResource("", "bindings")
 _NODES = GroupResource("", "nodes")
 
 
-def _get(call: Call) -> Answer:
-    return Answer(200, reader.get(call))
+def _get(request: APIRequest, scope: RequestScope) -> Answer:
+    return Answer(200, reader.get(request, scope))
 
 
-def _there(call: Call) -> Entry:
-    entry = call.entry()
+def _there(request: APIRequest, scope: RequestScope) -> Entry:
+    entry = scope.entry(request)
     if entry is None:
-        raise status_errors.not_found(call.served.group_resource, call.asked.name)
+        raise status_errors.not_found(request.served.group_resource, request.info.name)
     return entry
 
 
-def _bind(call: Call) -> Answer:
+def _bind(request: APIRequest, scope: RequestScope) -> Answer:
     """POST of a Binding: the Pod runs on that node from now on."""
-    binding, options = read_post(call)
-    binding = changed(call, binding, options)
-    check_binding(binding, call.asked.name)
-    call.admission.check(call, binding, None)
-    return _bound(call, binding, options)
+    binding, options = read_post(request, scope)
+    binding = changed(request, scope, binding, options)
+    check_binding(binding, request.info.name)
+    scope.admission.check(request, binding, None)
+    return _bound(request, scope, binding, options)
 
 
-def _bound(call: Call, binding: Object, options: WriteOptions) -> Answer:
-    entry = _there(call)
-    node = call.store.find(_NODES, "", binding["target"].get("name", ""))
-    pod = bound(call.live(entry), binding, node=node, now=call.store.clock.now())
+def _bound(
+    request: APIRequest, scope: RequestScope, binding: Object, options: WriteOptions
+) -> Answer:
+    entry = _there(request, scope)
+    node = scope.store.find(_NODES, "", binding["target"].get("name", ""))
+    pod = bound(request.live(entry), binding, node=node, now=scope.store.clock.now())
     if not options.dry_run:
-        call.store.write(entry.key, pod, rules=call.served.rules, replacing=entry)
-    return _created(call)
+        scope.store.write(entry.key, pod, rules=request.served.rules, replacing=entry)
+    return _created(request)
 
 
-def bind_by_name(call: Call) -> Answer:
+def bind_by_name(request: APIRequest, scope: RequestScope) -> Answer:
     """POST of a Binding as if it were an object: its name says which Pod is meant."""
-    binding, options = read_post(call)
-    binding = changed(call, binding, options)
+    binding, options = read_post(request, scope)
+    binding = changed(request, scope, binding, options)
     if not (name := binding["metadata"].get("name")):
         raise status_errors.bad_request("Name parameter required.")
-    pod = msgspec.structs.replace(call.asked, resource="pods", name=name, subresource="binding")
+    pod = msgspec.structs.replace(request.info, resource="pods", name=name, subresource="binding")
     check_binding(binding, name)
-    call.admission.check(call, binding, None)
-    return _bound(call.elsewhere(pod), binding, options)
+    scope.admission.check(request, binding, None)
+    return _bound(scope.request_for(request, pod), scope, binding, options)
 
 
-def _evict(call: Call) -> Answer:
-    evict(call)
-    return _created(call)
+def _evict(request: APIRequest, scope: RequestScope) -> Answer:
+    evict(request, scope)
+    return _created(request)
 
 
-def _created(call: Call) -> Answer:
+def _created(request: APIRequest) -> Answer:
     status = {
         "kind": "Status",
         "apiVersion": "v1",
@@ -75,16 +78,16 @@ def _created(call: Call) -> Answer:
         "status": "Success",
         "code": 201,
     }
-    return Answer(201, call.form.unchanged(status))
+    return Answer(201, request.encoder.unchanged(status))
 
 
 # Of those that show the whole object.
-_WHOLE: Mapping[str, Callable[[Call], Answer]] = {
+_WHOLE: Mapping[str, Callable[[APIRequest, RequestScope], Answer]] = {
     "get": _get,
     "update": writer.update,
     "patch": writer.patch,
 }
-SUBRESOURCES: Mapping[str, Mapping[str, Callable[[Call], Answer]]] = {
+SUBRESOURCES: Mapping[str, Mapping[str, Callable[[APIRequest, RequestScope], Answer]]] = {
     "approval": _WHOLE,
     "attach": {"create": kubelet_proxy.attach, "get": kubelet_proxy.attach},
     "binding": {"create": _bind},

@@ -8,7 +8,8 @@ from steersman.names import GroupResource
 from steersman_cluster.apiserver.meta import status_errors
 from steersman_cluster.apiserver.meta.rules import Object
 from steersman_cluster.apiserver.meta.status_errors import Refusal
-from steersman_cluster.apiserver.registry.call import Answer, Call
+from steersman_cluster.apiserver.registry.request_scope import Answer, RequestScope
+from steersman_cluster.apiserver.request.api_request import APIRequest
 
 _NODES = GroupResource("", "nodes")
 
@@ -18,43 +19,43 @@ _KUBELET_PORT = 10250
 _CONTAINERS = ("initContainers", "containers", "ephemeralContainers")
 
 
-def log(call: Call) -> Answer:
+def log(request: APIRequest, scope: RequestScope) -> Answer:
     """GET of a log: there is none yet where no node was chosen."""
-    pod = _pod(call)
-    container = _container(call, pod)
+    pod = _pod(request, scope)
+    container = _container(request, pod)
     if not pod["spec"].get("nodeName"):
         return Answer(204, b"")
-    raise _unreachable(call, pod, f"containerLogs/{_named(pod)}/{container}", method="Get")
+    raise _unreachable(scope, pod, f"containerLogs/{_named(pod)}/{container}", method="Get")
 
 
-def execute(call: Call) -> Answer:
+def execute(request: APIRequest, scope: RequestScope) -> Answer:
     """A command in a container."""
-    return _connect(call, "exec")
+    return _connect(request, scope, "exec")
 
 
-def attach(call: Call) -> Answer:
+def attach(request: APIRequest, scope: RequestScope) -> Answer:
     """Input and output of a container."""
-    return _connect(call, "attach")
+    return _connect(request, scope, "attach")
 
 
-def forward_ports(call: Call) -> Answer:
+def forward_ports(request: APIRequest, scope: RequestScope) -> Answer:
     """Ports of a Pod."""
-    pod = _pod(call)
-    raise _unreachable(call, _placed(pod), f"portForward/{_named(pod)}", method=_method(call))
+    pod = _pod(request, scope)
+    raise _unreachable(scope, _placed(pod), f"portForward/{_named(pod)}", method=_method(request))
 
 
-def _connect(call: Call, how: str) -> Answer:
-    pod = _pod(call)
-    container = _container(call, pod)
+def _connect(request: APIRequest, scope: RequestScope, how: str) -> Answer:
+    pod = _pod(request, scope)
+    container = _container(request, pod)
     path = f"{how}/{_named(pod)}/{container}"
-    raise _unreachable(call, _placed(pod), path, method=_method(call))
+    raise _unreachable(scope, _placed(pod), path, method=_method(request))
 
 
-def _pod(call: Call) -> Object:
-    entry = call.entry()
+def _pod(request: APIRequest, scope: RequestScope) -> Object:
+    entry = scope.entry(request)
     if entry is None:
-        raise status_errors.not_found(call.served.group_resource, call.asked.name)
-    return call.live(entry)
+        raise status_errors.not_found(request.served.group_resource, request.info.name)
+    return request.live(entry)
 
 
 def _placed(pod: Object) -> Object:
@@ -64,10 +65,10 @@ def _placed(pod: Object) -> Object:
     return pod
 
 
-def _container(call: Call, pod: Object) -> str:
+def _container(request: APIRequest, pod: Object) -> str:
     spec, name = pod["spec"], pod["metadata"]["name"]
     names = [each["name"] for part in _CONTAINERS for each in spec.get(part) or ()]
-    wanted = call.asked.option("container")
+    wanted = request.info.option("container")
     if wanted:
         if wanted not in names:
             raise status_errors.bad_request(f"container {wanted} is not valid for pod {name}")
@@ -80,9 +81,9 @@ def _container(call: Call, pod: Object) -> str:
     return first
 
 
-def _unreachable(call: Call, pod: Object, path: str, *, method: str) -> Refusal:
+def _unreachable(scope: RequestScope, pod: Object, path: str, *, method: str) -> Refusal:
     name = pod["spec"]["nodeName"]
-    node = call.store.find(_NODES, "", name)
+    node = scope.store.find(_NODES, "", name)
     if node is None:
         return status_errors.not_found(_NODES, name)
     status = node.get("status") or {}
@@ -103,5 +104,5 @@ def _named(pod: Object) -> str:
     return f"{pod['metadata']['namespace']}/{pod['metadata']['name']}"
 
 
-def _method(call: Call) -> str:
-    return call.request.method.capitalize()
+def _method(request: APIRequest) -> str:
+    return request.http.method.capitalize()

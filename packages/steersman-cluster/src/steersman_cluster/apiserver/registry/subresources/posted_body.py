@@ -5,29 +5,32 @@ from steersman_cluster.apiserver.builtin.cluster.namespaces import check_namespa
 from steersman_cluster.apiserver.meta import object_meta
 from steersman_cluster.apiserver.meta.rules import Object
 from steersman_cluster.apiserver.registry.bodies import read_body
-from steersman_cluster.apiserver.registry.call import Call
+from steersman_cluster.apiserver.registry.request_scope import RequestScope
+from steersman_cluster.apiserver.request.api_request import APIRequest
 from steersman_cluster.apiserver.request.options import WriteOptions
 
 
-def changed(call: Call, obj: Object, options: WriteOptions) -> Object:
+def changed(request: APIRequest, scope: RequestScope, obj: Object, options: WriteOptions) -> Object:
     """What webhooks make of something that is POSTed and never kept."""
-    if call.admission.is_idle:
+    if scope.admission.is_idle:
         return obj
-    manager = options.field_manager or call.agent
-    call.management.update(None, obj, manager=manager, time=format_time(call.store.clock.now()))
-    return call.admission.mutated(call, obj, None)
+    manager = options.field_manager or request.agent
+    scope.field_manager(request).update(
+        None, obj, manager=manager, time=format_time(scope.store.clock.now())
+    )
+    return scope.admission.mutated(request, obj, None)
 
 
-def read_post(call: Call) -> tuple[Object, WriteOptions]:
+def read_post(request: APIRequest, scope: RequestScope) -> tuple[Object, WriteOptions]:
     """The object in the body, in the namespace of the request, and how it is to be taken."""
-    options = WriteOptions.of(call.asked, kind="CreateOptions")
-    obj = read_body(call, options, call.content_type)
-    asked = call.asked
+    options = WriteOptions.of(request.info, kind="CreateOptions")
+    obj = read_body(request, scope, options, request.content_type)
+    asked = request.info
     object_meta.set_namespace(obj["metadata"], asked.namespace)
     check_namespace(
-        call.store,
+        scope.store,
         asked.namespace,
-        resource=call.served.group_resource,
+        resource=request.served.group_resource,
         name=asked.name,
         creating=True,
     )

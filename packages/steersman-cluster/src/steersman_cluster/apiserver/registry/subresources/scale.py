@@ -13,7 +13,8 @@ from steersman_cluster.apiserver.meta import object_meta, status_errors
 from steersman_cluster.apiserver.meta.rules import Object
 from steersman_cluster.apiserver.registry import writer
 from steersman_cluster.apiserver.registry.bodies import applied_body, read_body, settle_applied
-from steersman_cluster.apiserver.registry.call import Answer, Call
+from steersman_cluster.apiserver.registry.request_scope import Answer, RequestScope
+from steersman_cluster.apiserver.request.api_request import APIRequest
 from steersman_cluster.apiserver.request.negotiation import APPLY_PATCH, patch_type
 from steersman_cluster.apiserver.request.options import WriteOptions
 from steersman_cluster.apiserver.request.resources import ScalePaths
@@ -21,45 +22,45 @@ from steersman_cluster.apiserver.request.response_encoders import WHOLE
 from steersman_cluster.apiserver.storage import Entry
 
 
-def get(call: Call) -> Answer:
+def get(request: APIRequest, scope: RequestScope) -> Answer:
     """How many there are, and should be."""
-    entry, paths = _found(call)
-    shown = scale_of(call.live(entry), paths)
-    return Answer(200, call.form.other(shown, custom=call.served.custom))
+    entry, paths = _found(request, scope)
+    shown = scale_of(request.live(entry), paths)
+    return Answer(200, request.encoder.other(shown, custom=request.served.custom))
 
 
-def update(call: Call) -> Answer:
+def update(request: APIRequest, scope: RequestScope) -> Answer:
     """PUT of a Scale."""
-    options = WriteOptions.of(call.asked, kind="UpdateOptions")
-    scale = read_body(call, options, call.content_type)
-    object_meta.set_namespace(scale["metadata"], call.asked.namespace)
-    object_meta.check_name(scale["metadata"], call.asked.name)
-    entry, _ = _found(call)
-    writer.check_uid(call, scale, entry)
-    return _update(call, entry, scale, options)
+    options = WriteOptions.of(request.info, kind="UpdateOptions")
+    scale = read_body(request, scope, options, request.content_type)
+    object_meta.set_namespace(scale["metadata"], request.info.namespace)
+    object_meta.check_name(scale["metadata"], request.info.name)
+    entry, _ = _found(request, scope)
+    writer.check_uid(request, scale, entry)
+    return _update(request, scope, entry, scale, options)
 
 
-def patch(call: Call) -> Answer:
+def patch(request: APIRequest, scope: RequestScope) -> Answer:
     """PATCH of a Scale, in any language that its kind speaks."""
-    language = patch_type(call.request, custom=call.served.custom)
-    options = WriteOptions.of(call.asked, kind="PatchOptions", is_apply=language == APPLY_PATCH)
-    entry, _ = _found(call)
-    live = _live(call, entry, to_patch=True)
+    language = patch_type(request.http, custom=request.served.custom)
+    options = WriteOptions.of(request.info, kind="PatchOptions", is_apply=language == APPLY_PATCH)
+    entry, _ = _found(request, scope)
+    live = _live(request, scope, entry, to_patch=True)
     if language != APPLY_PATCH:
-        scale = writer.patched(call, live, language, options)
-        return _update(call, entry, scale, options)
-    applied, complaints = applied_body(call)
-    scale = call.management.apply(
+        scale = writer.patched(request, scope, live, language, options)
+        return _update(request, scope, entry, scale, options)
+    applied, complaints = applied_body(request)
+    scale = scope.field_manager(request).apply(
         live,
         applied,
         manager=options.field_manager,
         force=bool(options.force),
-        time=_now(call),
+        time=_now(scope),
     )
-    settle_applied(call, options, complaints)
-    if call.served.custom:
+    settle_applied(request, options, complaints)
+    if request.served.custom:
         raise _inapplicable(applied)
-    return _write(call, entry, _admitted(call, entry, scale), options)
+    return _write(request, scope, entry, _admitted(request, scope, entry, scale), options)
 
 
 def _inapplicable(applied: Object) -> status_errors.Refusal:
@@ -74,78 +75,88 @@ def _inapplicable(applied: Object) -> status_errors.Refusal:
     )
 
 
-def _admitted(call: Call, entry: Entry, scale: Object) -> Object:
-    if call.admission.is_idle:
+def _admitted(request: APIRequest, scope: RequestScope, entry: Entry, scale: Object) -> Object:
+    if scope.admission.is_idle:
         return scale
-    return call.admission.mutated(call, scale, _live(call, entry))
+    return scope.admission.mutated(request, scale, _live(request, scope, entry))
 
 
-def _found(call: Call) -> tuple[Entry, ScalePaths]:
-    if call.served.scale is None:
+def _found(request: APIRequest, scope: RequestScope) -> tuple[Entry, ScalePaths]:
+    if request.served.scale is None:
         raise status_errors.no_such_path()
-    entry = call.entry()
+    entry = scope.entry(request)
     if entry is None:
-        raise status_errors.not_found(call.served.group_resource, call.asked.name)
-    return entry, call.served.scale
+        raise status_errors.not_found(request.served.group_resource, request.info.name)
+    return entry, request.served.scale
 
 
-def _now(call: Call) -> str:
-    return format_time(call.store.clock.now())
+def _now(scope: RequestScope) -> str:
+    return format_time(scope.store.clock.now())
 
 
-def _live(call: Call, entry: Entry, *, to_patch: bool = False) -> Object:
+def _live(
+    request: APIRequest, scope: RequestScope, entry: Entry, *, to_patch: bool = False
+) -> Object:
     """The Scale as it stands, with those who own the number."""
-    _, paths = _found(call)
-    obj = call.live(entry)
+    _, paths = _found(request, scope)
+    obj = request.live(entry)
     scale = scale_of(obj, paths, to_patch=to_patch)
-    entries = scale_entries(obj["metadata"].get("managedFields"), _replicas(call))
+    entries = scale_entries(obj["metadata"].get("managedFields"), _replicas(request, scope))
     if entries:
         scale["metadata"]["managedFields"] = entries
     return scale
 
 
-def _replicas(call: Call) -> dict[str, tuple[str, ...]]:
+def _replicas(request: APIRequest, scope: RequestScope) -> dict[str, tuple[str, ...]]:
     """Where each version keeps the number."""
     return {
         each.gvk.api_version: each.scale.spec_replicas
-        for each in call.versions()
+        for each in scope.versions(request)
         if each.scale is not None
     }
 
 
-def _update(call: Call, entry: Entry, scale: Object, options: WriteOptions) -> Answer:
-    manager = options.field_manager or call.agent
-    call.management.update(_live(call, entry), scale, manager=manager, time=_now(call))
-    return _write(call, entry, _admitted(call, entry, scale), options)
+def _update(
+    request: APIRequest, scope: RequestScope, entry: Entry, scale: Object, options: WriteOptions
+) -> Answer:
+    manager = options.field_manager or request.agent
+    scope.field_manager(request).update(
+        _live(request, scope, entry), scale, manager=manager, time=_now(scope)
+    )
+    return _write(request, scope, entry, _admitted(request, scope, entry, scale), options)
 
 
-def _write(call: Call, entry: Entry, scale: Object, options: WriteOptions) -> Answer:
-    _, paths = _found(call)
-    live = call.live(entry)
+def _write(
+    request: APIRequest, scope: RequestScope, entry: Entry, scale: Object, options: WriteOptions
+) -> Answer:
+    _, paths = _found(request, scope)
+    live = request.live(entry)
     made = scaled(live, scale, paths)
-    if not call.served.custom:
-        _check_uid(call, live, scale)
+    if not request.served.custom:
+        _check_uid(request, live, scale)
     obj: Object = msgspec.json.decode(msgspec.json.encode(made))
     entries = entries_after_scale(
         live["metadata"].get("managedFields"),
         scale["metadata"].get("managedFields"),
-        _replicas(call),
-        api_version=call.served.gvk.api_version,
+        _replicas(request, scope),
+        api_version=request.served.gvk.api_version,
     )
     if entries:
         obj["metadata"]["managedFields"] = entries
     else:
         obj["metadata"].pop("managedFields", None)
-    whole = msgspec.structs.replace(call, form=WHOLE)
-    answer = writer.replace(whole, entry, obj, options, seen_as=lambda each: scale_of(each, paths))
+    whole = msgspec.structs.replace(request, encoder=WHOLE)
+    answer = writer.replace(
+        whole, scope, entry, obj, options, seen_as=lambda each: scale_of(each, paths)
+    )
     kept = msgspec.json.decode(answer)
-    return Answer(200, call.form.other(scale_of(kept, paths), custom=call.served.custom))
+    return Answer(200, request.encoder.other(scale_of(kept, paths), custom=request.served.custom))
 
 
-def _check_uid(call: Call, live: Object, scale: Object) -> None:
+def _check_uid(request: APIRequest, live: Object, scale: Object) -> None:
     """Built-in kinds look at it once more: a patch may have changed it."""
     wanted, actual = scale["metadata"].get("uid"), live["metadata"]["uid"]
     if wanted and wanted != actual:
-        resource = GroupResource(call.asked.group, f"{call.asked.resource}/scale")
+        resource = GroupResource(request.info.group, f"{request.info.resource}/scale")
         why = f"Precondition failed: UID in precondition: {wanted}, UID in object meta: {actual}"
-        raise status_errors.conflict(resource, call.asked.name, why)
+        raise status_errors.conflict(resource, request.info.name, why)

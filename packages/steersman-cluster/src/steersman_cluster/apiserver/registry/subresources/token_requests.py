@@ -9,8 +9,9 @@ from steersman_cluster.apiserver.authn.account_tokens import ACCOUNTS, BINDABLE,
 from steersman_cluster.apiserver.meta import field_errors, object_meta, status_errors
 from steersman_cluster.apiserver.meta.field_errors import FieldError
 from steersman_cluster.apiserver.meta.rules import Object
-from steersman_cluster.apiserver.registry.call import Answer, Call
+from steersman_cluster.apiserver.registry.request_scope import Answer, RequestScope
 from steersman_cluster.apiserver.registry.subresources.posted_body import read_post
+from steersman_cluster.apiserver.request.api_request import APIRequest
 
 USUAL_SECONDS = 3600
 SHORTEST_SECONDS = 600
@@ -27,28 +28,28 @@ _GROUP_KIND = "TokenRequest.authentication.k8s.io"
 _KIND = GroupResource("authentication.k8s.io", "TokenRequest")
 
 
-def request_token(call: Call) -> Answer:
+def request_token(request: APIRequest, scope: RequestScope) -> Answer:
     """Answer with the request, and the token in its status."""
-    request, options = read_post(call)
-    now = call.store.clock.now()
-    _default(request["spec"])
-    call.management.update(
-        None, request, manager=options.field_manager or call.agent, time=format_time(now)
+    wanted, options = read_post(request, scope)
+    now = scope.store.clock.now()
+    _default(wanted["spec"])
+    scope.field_manager(request).update(
+        None, wanted, manager=options.field_manager or request.agent, time=format_time(now)
     )
-    if not call.admission.is_idle:
-        request = call.admission.mutated(call, request, None)
-        _default(request["spec"])
-    about, spec = request["metadata"], request["spec"]
-    account = _account(call, about)
-    own = call.account_tokens.audiences
+    if not scope.admission.is_idle:
+        wanted = scope.admission.mutated(request, wanted, None)
+        _default(wanted["spec"])
+    about, spec = wanted["metadata"], wanted["spec"]
+    account = _account(request, scope, about)
+    own = scope.account_tokens.audiences
     audiences = spec["audiences"] = spec.get("audiences") or list(own)
     seconds: int = spec["expirationSeconds"]
     if errors := _duration_errors(seconds):
         raise status_errors.invalid(_GROUP_KIND, "", errors)
     about["uid"] = account["metadata"]["uid"]
     about["creationTimestamp"] = format_time(now)
-    call.admission.check(call, request, None)
-    bound = _bound(call, spec.get("boundObjectRef"))
+    scope.admission.check(request, wanted, None)
+    bound = _bound(request, scope, spec.get("boundObjectRef"))
     extended = "pod" in bound and seconds == POD_SECONDS and set(audiences) <= set(own)
     claims = claims_of(
         account,
@@ -57,13 +58,13 @@ def request_token(call: Call) -> Answer:
         now=now,
         seconds=POD_EXTENDED_SECONDS if extended else seconds,
         warn_after_seconds=seconds if extended else 0,
-        token_id=object_meta.new_uid(call.store.rng),
+        token_id=object_meta.new_uid(scope.store.rng),
     )
-    request["status"] = {
-        "token": call.account_tokens.issue(claims),
+    wanted["status"] = {
+        "token": scope.account_tokens.issue(claims),
         "expirationTimestamp": format_time(now + timedelta(seconds=seconds)),
     }
-    return Answer(201, call.form.other(request))
+    return Answer(201, request.encoder.other(wanted))
 
 
 def _default(spec: dict[str, Any]) -> None:
@@ -71,13 +72,13 @@ def _default(spec: dict[str, Any]) -> None:
         spec["expirationSeconds"] = USUAL_SECONDS
 
 
-def _account(call: Call, about: dict[str, Any]) -> Object:
-    name = call.asked.name
+def _account(request: APIRequest, scope: RequestScope, about: dict[str, Any]) -> Object:
+    name = request.info.name
     if about.setdefault("name", name) != name:
         detail = "must match the service account name if specified"
         error = field_errors.invalid("metadata.name", about["name"], detail)
         raise status_errors.invalid(_GROUP_KIND, name, [error])
-    account = _found(call, ACCOUNTS, call.asked.namespace, name)
+    account = _found(scope, ACCOUNTS, request.info.namespace, name)
     wanted, actual = about.get("uid"), account["metadata"]["uid"]
     if wanted and wanted != actual:
         raise status_errors.conflict(
@@ -98,7 +99,9 @@ def _duration_errors(seconds: int) -> list[FieldError]:
     return [field_errors.invalid("spec.expirationSeconds", seconds, why)] if why else []
 
 
-def _bound(call: Call, ref: dict[str, Any] | None) -> dict[str, Object]:
+def _bound(
+    request: APIRequest, scope: RequestScope, ref: dict[str, Any] | None
+) -> dict[str, Object]:
     """What the token stands and falls with, by kind; a Pod's node is mentioned beside it."""
     if ref is None:
         return {}
@@ -107,10 +110,10 @@ def _bound(call: Call, ref: dict[str, Any] | None) -> dict[str, Object]:
     if group or kind is None:
         shown = f"{group}/{version}, Kind={ref.get('kind', '')}"
         raise status_errors.bad_request(f"cannot bind token to object of type {shown}")
-    namespace = "" if kind == "node" else call.asked.namespace
-    bound = {kind: _found(call, BINDABLE[kind], namespace, ref.get("name", ""))}
+    namespace = "" if kind == "node" else request.info.namespace
+    bound = {kind: _found(scope, BINDABLE[kind], namespace, ref.get("name", ""))}
     if kind == "pod":
-        bound |= _node_of(call, bound["pod"])
+        bound |= _node_of(request, scope, bound["pod"])
     wanted = ref.get("uid")
     if wanted and wanted != bound[kind]["metadata"]["uid"]:
         raise status_errors.conflict(
@@ -122,8 +125,8 @@ def _bound(call: Call, ref: dict[str, Any] | None) -> dict[str, Object]:
     return bound
 
 
-def _node_of(call: Call, pod: Object) -> dict[str, Object]:
-    account, spec = call.asked.name, pod["spec"]
+def _node_of(request: APIRequest, scope: RequestScope, pod: Object) -> dict[str, Object]:
+    account, spec = request.info.name, pod["spec"]
     if spec.get("serviceAccountName", "") != account:
         raise status_errors.bad_request(
             f'cannot bind token for serviceaccount "{account}" to pod running with different'
@@ -131,11 +134,11 @@ def _node_of(call: Call, pod: Object) -> dict[str, Object]:
         )
     if not (name := spec.get("nodeName")):
         return {}
-    return {"node": call.store.find(_NODES, "", name) or {"metadata": {"name": name}}}
+    return {"node": scope.store.find(_NODES, "", name) or {"metadata": {"name": name}}}
 
 
-def _found(call: Call, resource: GroupResource, namespace: str, name: str) -> Object:
-    found = call.store.find(resource, namespace, name)
+def _found(scope: RequestScope, resource: GroupResource, namespace: str, name: str) -> Object:
+    found = scope.store.find(resource, namespace, name)
     if found is None:
         raise status_errors.not_found(resource, name)
     return found

@@ -1,0 +1,121 @@
+"""What the handlers of requests depend on: the store, and what stands between it and a body."""
+
+from collections.abc import Callable, Mapping
+from typing import NamedTuple, TypeAlias
+
+import msgspec
+
+from steersman.names import GroupResource
+from steersman_cluster.apiserver.admission import Admission
+from steersman_cluster.apiserver.apply import FieldManagement
+from steersman_cluster.apiserver.authn import AccountTokens
+from steersman_cluster.apiserver.authz import Authorizer, Escalation, attributes_of, authorize
+from steersman_cluster.apiserver.meta.rules import Object
+from steersman_cluster.apiserver.registry.builtin_resources import Managements
+from steersman_cluster.apiserver.registry.store import Store
+from steersman_cluster.apiserver.request.api_request import APIRequest
+from steersman_cluster.apiserver.request.body_types import BodyTypes, body_part
+from steersman_cluster.apiserver.request.delete_options import DeleteOptions
+from steersman_cluster.apiserver.request.request_info import Asked
+from steersman_cluster.apiserver.request.resources import Registry, Served
+from steersman_cluster.apiserver.request.response_encoders import WHOLE
+from steersman_cluster.apiserver.schema.decoding.decoder import Expected
+from steersman_cluster.apiserver.schema.node import Schema
+from steersman_cluster.apiserver.storage import Entry
+from steersman_cluster.apiserver.webhooks import Asking
+
+
+class Answer(NamedTuple):
+    """A status, and a body as the request's encoder writes it; the media type comes later."""
+
+    status: int
+    body: bytes
+
+
+class RequestScope:
+    """The dependencies of handlers; one for each server."""
+
+    def __init__(
+        self,
+        store: Store,
+        resources: Registry,
+        subresources: Mapping[tuple[GroupResource, str], Served],
+        *,
+        body_types: BodyTypes,
+        field_managers: Managements,
+        admission: Admission,
+        authorizer: Authorizer,
+        account_tokens: AccountTokens,
+        webhooks: Asking,
+    ) -> None:
+        self.store = store
+        self.admission = admission
+        self.account_tokens = account_tokens
+        self.webhooks = webhooks
+        self._resources = resources
+        self._subresources = subresources  # those with rules of their own
+        self._body_types = body_types
+        self._field_managers = field_managers
+        self._authorizer = authorizer
+        self._escalation = Escalation(authorizer)
+
+    def resolve(self, request: APIRequest) -> APIRequest:
+        """The request with the rules of its subresource, and conversions by webhooks."""
+        served, info = request.registered, request.info
+        if info.subresource:
+            served = self._subresources.get((served.group_resource, info.subresource), served)
+        if served.for_request is not None:
+            served = served.for_request(request.webhook_answers, self.store)
+        if served is request.served:
+            return request
+        return msgspec.structs.replace(request, served=served)
+
+    def request_for(self, request: APIRequest, info: Asked) -> APIRequest:
+        """A request about another object, which the server makes on behalf of this one."""
+        served = self._resources.versions(info.group_resource)[0]
+        other = msgspec.structs.replace(
+            request, info=info, registered=served, served=served, encoder=WHOLE, whole_floats=()
+        )
+        return self.resolve(other)
+
+    def expected(self, request: APIRequest) -> Expected:
+        """How the body is decoded."""
+        return self._body_types.of(request.registered, body_part(request.info.subresource))
+
+    def schema(self, request: APIRequest) -> Schema:
+        """The schema of what is sent and answered."""
+        return self._body_types.schema(request)
+
+    def field_manager(self, request: APIRequest) -> FieldManagement:
+        """What keeps the managedFields."""
+        return self._field_managers.of(request.registered, body_part(request.info.subresource))
+
+    def delete_options(self, request: APIRequest) -> DeleteOptions:
+        """How to delete, as the body or the query says."""
+        return DeleteOptions.of(
+            request.info,
+            request.body,
+            content_type=request.content_type,
+            expected=self._body_types.delete_options,
+        )
+
+    def entry(self, request: APIRequest) -> Entry | None:
+        """What is kept of the object."""
+        return self.store.entry(request.served, request.info.namespace, request.info.name)
+
+    def versions(self, request: APIRequest) -> list[Served]:
+        """The resource in every version."""
+        return self._resources.versions(request.served.group_resource)
+
+    def authorize(self, request: APIRequest, verb: str) -> None:
+        """Refuse the request unless its user may use ``verb`` here too."""
+        attributes = msgspec.structs.replace(attributes_of(request.info), verb=verb)
+        authorize(self._authorizer, request.user, attributes)
+
+    def check_grant(self, request: APIRequest, obj: Object, old: Object | None) -> None:
+        """Refuse a role or binding that grants more than its author has."""
+        if self._escalation.is_about(request.info.group):
+            self._escalation.check(request.user, attributes_of(request.info), obj, old)
+
+
+Handler: TypeAlias = Callable[[APIRequest, RequestScope], Answer]

@@ -1,0 +1,58 @@
+"""The facts of one request about a resource."""
+
+from collections.abc import Sequence
+
+import msgspec
+
+from steersman.wire import Request
+from steersman_cluster.apiserver.meta.rules import Object
+from steersman_cluster.apiserver.meta.users import User
+from steersman_cluster.apiserver.request.negotiation import body_type, header
+from steersman_cluster.apiserver.request.options import LONGEST_MANAGER
+from steersman_cluster.apiserver.request.request_info import Asked
+from steersman_cluster.apiserver.request.resources import Served
+from steersman_cluster.apiserver.request.response_encoders import Form
+from steersman_cluster.apiserver.request.webhook_answers import Known
+from steersman_cluster.apiserver.schema.pruner import Path
+from steersman_cluster.apiserver.storage import Entry
+
+
+class APIRequest(msgspec.Struct, kw_only=True):
+    """Who asks for what, of which resource, and how the answer is encoded."""
+
+    http: Request
+    info: Asked
+    user: User
+    registered: Served  # the resource as the registry has it
+    served: Served  # the same with the rules of its subresource, and what webhooks have converted
+    encoder: Form
+    webhook_answers: Known
+    warnings: list[str]  # of the response
+    # Where whole numbers were written with a point in the custom resource that was sent.
+    whole_floats: Sequence[Path] = ()
+
+    @property
+    def is_pruned(self) -> bool:
+        """Whether the body is a custom resource, which keeps only what its schema knows."""
+        return self.served.custom and self.info.subresource != "scale"
+
+    @property
+    def body(self) -> bytes:
+        """The body; empty if there is none."""
+        return self.http.body or b""
+
+    @property
+    def content_type(self) -> str:
+        """The media type of the body."""
+        return body_type(self.http)
+
+    @property
+    def agent(self) -> str:
+        """The field manager, unless the query names one: the first word of the User-Agent."""
+        name = header(self.http, "User-Agent").partition("/")[0]
+        printable = "".join(letter for letter in name if letter.isprintable())
+        return printable.encode()[:LONGEST_MANAGER].decode(errors="ignore")
+
+    def live(self, entry: Entry) -> Object:
+        """What an entry holds, in the version of the request; not to be changed."""
+        return self.served.from_stored(entry.value or {})

@@ -1,0 +1,39 @@
+"""How the bodies of requests are decoded, by resource and subresource."""
+
+from steersman.names import GroupVersionKind
+from steersman_cluster.apiserver.request.api_request import APIRequest
+from steersman_cluster.apiserver.request.resources import Served
+from steersman_cluster.apiserver.schema.builtin_schemas import BuiltinSchemas
+from steersman_cluster.apiserver.schema.decoding.decoder import Expectations, Expected
+from steersman_cluster.apiserver.schema.node import Schema
+
+SCALE = GroupVersionKind("autoscaling", "v1", "Scale")
+_DELETE_OPTIONS = GroupVersionKind("", "v1", "DeleteOptions")
+
+# What is sent to a container has no kind.
+_CONNECTED = frozenset(("attach", "exec", "portforward"))
+
+
+def body_part(subresource: str) -> str:
+    """The subresource, if its body has a kind of its own or that of the object."""
+    return "" if subresource in _CONNECTED else subresource
+
+
+class BodyTypes:
+    """The type of each body that the server accepts."""
+
+    def __init__(self, schemas: BuiltinSchemas) -> None:
+        self._expectations = Expectations.of(schemas)
+        self._scale = schemas.of(SCALE)
+        self.delete_options = self._expectations.builtin(_DELETE_OPTIONS)
+
+    def of(self, served: Served, subresource: str) -> Expected:
+        """The type of what is sent to a resource, or to one of its subresources."""
+        gvk = served.kind_of(subresource)
+        if served.custom and subresource != "scale":
+            return self._expectations.custom(gvk)
+        return self._expectations.builtin(gvk)
+
+    def schema(self, request: APIRequest) -> Schema:
+        """The schema of what a request sends and is answered."""
+        return self._scale if request.info.subresource == "scale" else request.served.schema
