@@ -25,7 +25,12 @@ def git(root: Path, *arguments: str) -> str:
 @pytest.fixture
 def committed(tmp_path: Path) -> Path:
     """A repository with sources in it, all of them committed."""
-    for name in ("src/steersman.py", "bench/README.md", "bench/results/client.json", "docs/a.md"):
+    for name in (
+        "packages/steersman.py",
+        "bench/README.md",
+        "bench/results/client.json",
+        "docs/a.md",
+    ):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text("before")
     git(tmp_path, "init", "-q")
@@ -44,7 +49,7 @@ def commit(root: Path, name: str) -> str:
 
 
 def test_the_source_is_the_last_commit_of_what_is_measured(committed: Path) -> None:
-    last = commit(committed, "src/steersman.py")
+    last = commit(committed, "packages/steersman.py")
 
     assert source(committed) == {"commit": last, "changes": "none"}
 
@@ -61,7 +66,7 @@ def test_a_commit_of_results_or_tests_alone_is_not_named(committed: Path, name: 
     assert source(committed) == before
 
 
-@pytest.mark.parametrize("name", ["src/steersman.py", "src/new.py", "bench/new.py"])
+@pytest.mark.parametrize("name", ["packages/steersman.py", "packages/new.py", "bench/new.py"])
 def test_what_is_changed_or_new_in_what_is_measured_is_told(committed: Path, name: str) -> None:
     (committed / name).write_text("after")
 
@@ -78,7 +83,7 @@ def test_what_a_run_writes_and_what_nobody_measures_is_no_change(
 
 
 def test_without_a_repository_of_its_own_nobody_knows(committed: Path) -> None:
-    assert source(committed / "src") == NOBODY_KNOWS
+    assert source(committed / "packages") == NOBODY_KNOWS
     assert source(committed / "nowhere") == NOBODY_KNOWS
 
 
